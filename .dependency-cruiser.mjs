@@ -1,0 +1,89 @@
+// The architecture as forbidden arrows (docs/architecture.md). Each comment says what it means
+// when the rule fires and what to do.
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+export default {
+  forbidden: [
+    rule(
+      'core-is-pure',
+      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
+      { path: '^src/core/' },
+      { pathNot: '^src/core/' },
+    ),
+    rule(
+      'yaql-is-pure',
+      'src/yaql is a library of its own, usable in a workflow and in a browser: it imports nothing but itself.',
+      { path: '^src/yaql/' },
+      { pathNot: '^src/yaql/' },
+    ),
+    rule(
+      'workflows-are-deterministic',
+      'Each import of a workflow becomes part of every replay. Allowed: src/core, src/yaql, @temporalio/workflow and @temporalio/common, other workflow files. Put I/O into an activity and decisions into src/core.',
+      { path: '^workflows/' },
+      {
+        pathNot: ['^workflows/', '^src/core/', '^src/yaql/', 'node_modules/@temporalio/(workflow|common)/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    rule(
+      'workflows-see-types-only',
+      'A workflow may know the types of activities (activities/contract.ts) and nothing else outside.',
+      { path: '^workflows/' },
+      { pathNot: ['^workflows/', '^src/core/', '^src/yaql/', '^activities/contract', 'node_modules/@temporalio/'] },
+    ),
+    rule(
+      'only-planning-uses-graphology',
+      'graphology is for src/graph; it cannot be bundled into a workflow. Hand plain data over.',
+      { pathNot: '^src/graph/' },
+      { path: 'node_modules/graphology' },
+    ),
+    rule(
+      'pure-planning',
+      'graph, documents and packages are data in, data out: they may import core, yaql and each other, no I/O clients, stores or shells.',
+      { path: '^src/(graph|documents|packages)/' },
+      { path: ['^src/(store|maas|agent|ops|api|cli|ui|telemetry|config)/', '^(workflows|activities|worker)/', 'node_modules/@temporalio/'] },
+    ),
+    rule(
+      'activities-are-verbs',
+      'An activity calls a client or a port and translates the answer. It imports no workflow code and no shell. The wire names in workflows/protocol.ts are the exception.',
+      { path: '^activities/' },
+      { path: ['^workflows/(?!protocol)', '^src/(api|cli|ui|ops)/'] },
+    ),
+    rule(
+      'clients-know-nothing-above-them',
+      'store and maas are below everything else; a client that needs its caller has the arrow the wrong way round.',
+      { path: '^src/(store|maas)/' },
+      { path: ['^src/(ops|api|cli|ui|graph|packages|agent)/', '^(workflows|activities|worker)/'] },
+    ),
+    rule(
+      'ops-is-not-a-shell',
+      'A use case must not know how it is shown.',
+      { path: '^src/ops/' },
+      { path: ['^src/(api|cli|ui)/', '^activities/(?!contract)'] },
+    ),
+    rule(
+      'shells-are-thin',
+      'The API goes through src/ops; it touches neither store nor Temporal itself.',
+      { path: '^src/api/' },
+      { path: ['^src/(maas|cli)/', '^(activities|worker)/', 'node_modules/@temporalio/'] },
+    ),
+    rule(
+      'cli-talks-http',
+      'The CLI is a client of the REST API (offline commands call pure code). Composition commands (up, api, worker, maas simulate, doctor) load what they start lazily through src/cli/processes.',
+      { path: '^src/cli/', pathNot: '^src/cli/processes/' },
+      { path: ['^src/(store|ops|api)/', '^(activities|worker)/', 'node_modules/@temporalio/'] },
+    ),
+    rule(
+      'no-cycles',
+      'Two files that need each other are one concept or need a third file.',
+      {},
+      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'], extensionAlias: { '.js': ['.ts', '.js'] } },
+  },
+};
