@@ -1,0 +1,47 @@
+import { type CriterionVerdict, describeVerdict } from './criteria.js';
+import type { Call } from './states.js';
+
+/** Why a group failed. A group keeps the first reason only: what came after follows from it. */
+export type GroupFailure =
+  | { readonly kind: 'criteria'; readonly call: Call; readonly verdicts: readonly CriterionVerdict[] }
+  | {
+      readonly kind: 'timeout';
+      readonly call: Call;
+      readonly after_seconds?: number;
+      readonly nodes: readonly string[];
+    }
+  /** `dependencies` are the failed groups it names; `root` the groups whose own failure began it. */
+  | { readonly kind: 'dependency'; readonly dependencies: readonly string[]; readonly root: readonly string[] }
+  | { readonly kind: 'stopped'; readonly call: Call }
+  | { readonly kind: 'cancelled'; readonly call: Call };
+
+/** Why a node failed: which call, what kind of trouble, and what the service said. */
+export interface NodeFailure {
+  readonly call: Call;
+  /** `timeout`, `cancelled`, or the kind of failure that the machine's driver reported. */
+  readonly kind: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export function describeGroupFailure(failure: GroupFailure): string {
+  switch (failure.kind) {
+    case 'criteria': {
+      const unmet = failure.verdicts.filter((verdict) => !verdict.met).map(describeVerdict);
+      return `after ${failure.call}: ${unmet.join('; ')}`;
+    }
+    case 'timeout': {
+      const limit = failure.after_seconds === undefined ? '' : ` after ${failure.after_seconds} s`;
+      return `${failure.call} timed out${limit}, no result from ${failure.nodes.join(', ') || 'any node'}`;
+    }
+    case 'dependency': {
+      const root = failure.root.filter((name) => !failure.dependencies.includes(name));
+      const because = root.length > 0 ? ` (because of ${root.join(', ')})` : '';
+      return `failed because it depends on ${failure.dependencies.join(', ')}${because}`;
+    }
+    case 'stopped':
+      return `the run was stopped during ${failure.call}`;
+    case 'cancelled':
+      return `the run was cancelled during ${failure.call}`;
+  }
+}

@@ -1,0 +1,27 @@
+import type { CriterionVerdict } from './criteria.js';
+import type { Call } from './states.js';
+import type { SuccessCriteria } from './strategy.js';
+
+/** A group with its selectors resolved: what a workflow is given. */
+export interface GroupPlan {
+  readonly name: string;
+  readonly critical: boolean;
+  readonly depends_on: readonly string[];
+  /** Ascending indexes into the site's nodes. */
+  readonly nodes: readonly number[];
+  readonly success_criteria?: SuccessCriteria;
+}
+
+/** One call as it was made. */
+export interface CallRecord {
+  readonly call: Call;
+  readonly nodes: readonly number[];
+  readonly started_at: number;
+  readonly ended_at?: number;
+  readonly timed_out: boolean;
+}
+
+export interface CallVerdict {
+  readonly call: Call;
+  readonly verdicts: readonly CriterionVerdict[];
+}

@@ -1,0 +1,50 @@
+/**
+ * Deployment groups (spec/5), pure: what a strategy means, what to call next, how groups and nodes
+ * come out. Runs inside workflows; the CLI's `strategy` commands use the same code.
+ */
+export {
+  type BaremetalState,
+  type CallEnd,
+  type CurrentCall,
+  finishCall,
+  finishNode,
+  type GroupProgress,
+  halts,
+  isCallComplete,
+  type NextCall,
+  type NodeProgress,
+  type NodeResult,
+  nextCall,
+  planGroups,
+  retryNode,
+  startBaremetal,
+  startNode,
+  whyNotRetry,
+} from './baremetal.js';
+export { checkStrategy, describeStrategyProblem, type StrategyPath, type StrategyProblem } from './check-strategy.js';
+export {
+  type CriterionName,
+  type CriterionVerdict,
+  describeVerdict,
+  judgeCriteria,
+  successesNeeded,
+} from './criteria.js';
+export { describeGroupFailure, type GroupFailure, type NodeFailure } from './failures.js';
+export type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
+export { type Label, parseLabelEntry } from './labels.js';
+export { findCycles, type Ordered, stableOrder } from './order.js';
+export { type BaremetalReport, countNodes, type GroupReport, type NodeReport, reportBaremetal } from './report.js';
+export { selectNodes } from './selectors.js';
+export { type SimulatedOutcome, type SimulationInput, type SimulationResult, simulateStrategy } from './simulate.js';
+export { type Call, type GroupState, NODE_STATES, type NodeState, STAGE_NAMES } from './states.js';
+export {
+  allAtOnceStrategy,
+  DEFAULT_STRATEGY_NAME,
+  type DeploymentStrategy,
+  type Group,
+  type LabelEntry,
+  type Selector,
+  type SiteNode,
+  type SuccessCriteria,
+  targetedStrategy,
+} from './strategy.js';

@@ -1,0 +1,75 @@
+/** A thing with a name and the names it must come after. */
+export interface Ordered {
+  readonly name: string;
+  readonly depends_on: readonly string[];
+}
+
+/**
+ * The order in which groups are processed: always the first in the document whose dependencies
+ * have their place already (design §8.7). Unknown dependencies are ignored here and members of a
+ * cycle are left out: `checkStrategy` refuses both before anything runs.
+ */
+export function stableOrder(items: readonly Ordered[]): string[] {
+  const known = new Set(items.map((item) => item.name));
+  const waiting = items.map((item) => ({
+    name: item.name,
+    open: new Set(item.depends_on.filter((name) => known.has(name))),
+  }));
+  const order: string[] = [];
+  while (waiting.length > 0) {
+    const index = waiting.findIndex((item) => item.open.size === 0);
+    const [ready] = index < 0 ? [] : waiting.splice(index, 1);
+    if (!ready) break;
+    order.push(ready.name);
+    for (const item of waiting) item.open.delete(ready.name);
+  }
+  return order;
+}
+
+/**
+ * Every cycle among the items, each as its full list of members in document order (a strongly
+ * connected component; an item that names itself is one too).
+ */
+export function findCycles(items: readonly Ordered[]): string[][] {
+  const byName = new Map(items.map((item) => [item.name, item]));
+  const position = new Map(items.map((item, index) => [item.name, index]));
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const onStack = new Set<string>();
+  const cycles: string[][] = [];
+
+  // Tarjan's algorithm with an explicit stack: a chain of ten thousand groups must not overflow ours.
+  for (const root of byName.keys()) {
+    if (index.has(root)) continue;
+    const frames: { name: string; next: number }[] = [{ name: root, next: 0 }];
+    while (frames.length > 0) {
+      const frame = frames[frames.length - 1]!;
+      const { name } = frame;
+      if (frame.next === 0) {
+        index.set(name, index.size);
+        low.set(name, index.get(name)!);
+        stack.push(name);
+        onStack.add(name);
+      }
+      const target = byName.get(name)!.depends_on[frame.next];
+      if (target !== undefined) {
+        frame.next += 1;
+        if (!byName.has(target)) continue;
+        if (!index.has(target)) frames.push({ name: target, next: 0 });
+        else if (onStack.has(target)) low.set(name, Math.min(low.get(name)!, index.get(target)!));
+        continue;
+      }
+      frames.pop();
+      const parent = frames[frames.length - 1];
+      if (parent) low.set(parent.name, Math.min(low.get(parent.name)!, low.get(name)!));
+      if (low.get(name) !== index.get(name)) continue;
+      const members = stack.splice(stack.indexOf(name));
+      for (const member of members) onStack.delete(member);
+      if (members.length > 1 || byName.get(name)!.depends_on.includes(name)) {
+        cycles.push(members.sort((a, b) => position.get(a)! - position.get(b)!));
+      }
+    }
+  }
+  return cycles.sort((a, b) => position.get(a[0]!)! - position.get(b[0]!)!);
+}

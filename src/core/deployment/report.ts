@@ -1,0 +1,127 @@
+import { type BaremetalState, halts } from './baremetal.js';
+import { type CriterionVerdict, describeVerdict } from './criteria.js';
+import { describeGroupFailure, type GroupFailure } from './failures.js';
+import { type Call, type GroupState, NODE_STATES, type NodeState } from './states.js';
+
+/** What happened to every group and node of a baremetal step, and why. Times are ISO 8601. */
+export interface BaremetalReport {
+  /** In document order. */
+  readonly groups: readonly GroupReport[];
+  readonly nodes: readonly NodeReport[];
+  /** All four states are always there, also with none in them. */
+  readonly nodes_by_state: Readonly<Record<NodeState, readonly string[]>>;
+  readonly order: readonly string[];
+  readonly processed: readonly string[];
+  readonly critical_failures: readonly string[];
+  readonly halts: boolean;
+}
+
+export interface GroupReport {
+  readonly name: string;
+  readonly critical: boolean;
+  readonly state: GroupState;
+  readonly depends_on: readonly string[];
+  readonly nodes: readonly string[];
+  readonly counts: Readonly<Record<NodeState, number>>;
+  readonly failure?: GroupFailure;
+  /** The failure in one sentence. */
+  readonly reason?: string;
+  readonly criteria: readonly (CriterionVerdict & { readonly call: Call; readonly text: string })[];
+  readonly calls: readonly {
+    readonly call: Call;
+    readonly nodes: number;
+    readonly started_at: string;
+    readonly ended_at?: string;
+    readonly timed_out: boolean;
+  }[];
+}
+
+export interface NodeReport {
+  readonly name: string;
+  readonly state: NodeState;
+  readonly running?: Call;
+  readonly group?: string;
+  readonly system_id?: string;
+  readonly attempts: number;
+  readonly started_at?: string;
+  readonly ended_at?: string;
+  readonly failed_in?: Call;
+  readonly failure_kind?: string;
+  readonly reason?: string;
+  readonly hint?: string;
+  readonly warnings?: readonly string[];
+  readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: string; readonly message: string };
+}
+
+export function reportBaremetal(state: BaremetalState): BaremetalReport {
+  const nodes = state.nodes.map(reportNode);
+  return {
+    groups: state.groups.map((group) => reportGroup(state, group)),
+    nodes,
+    nodes_by_state: byState(nodes),
+    order: state.order,
+    processed: state.processed,
+    critical_failures: state.groups
+      .filter((group) => group.plan.critical && group.state === 'failure')
+      .map((group) => group.plan.name),
+    halts: halts(state),
+  };
+}
+
+/** Counts of nodes by state, for status lines. */
+export function countNodes(state: BaremetalState): Record<NodeState, number> {
+  const counts: Record<NodeState, number> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
+  for (const node of state.nodes) counts[node.state] += 1;
+  return counts;
+}
+
+function reportGroup(state: BaremetalState, group: BaremetalState['groups'][number]): GroupReport {
+  const { plan, failure } = group;
+  const counts: Record<NodeState, number> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
+  for (const index of plan.nodes) counts[state.nodes[index]!.state] += 1;
+  return {
+    name: plan.name,
+    critical: plan.critical,
+    state: group.state,
+    depends_on: plan.depends_on,
+    nodes: plan.nodes.map((index) => state.nodes[index]!.name),
+    counts,
+    ...(failure ? { failure, reason: describeGroupFailure(failure) } : {}),
+    criteria: group.verdicts.flatMap(({ call, verdicts }) =>
+      verdicts.map((verdict) => ({ call, ...verdict, text: describeVerdict(verdict) })),
+    ),
+    calls: group.calls.map((record) => ({
+      call: record.call,
+      nodes: record.nodes.length,
+      started_at: iso(record.started_at),
+      ...(record.ended_at === undefined ? {} : { ended_at: iso(record.ended_at) }),
+      timed_out: record.timed_out,
+    })),
+  };
+}
+
+function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
+  const { failure, late } = node;
+  return {
+    name: node.name,
+    state: node.state,
+    attempts: node.attempts,
+    ...(node.running ? { running: node.running } : {}),
+    ...(node.group === undefined ? {} : { group: node.group }),
+    ...(node.system_id === undefined ? {} : { system_id: node.system_id }),
+    ...(node.started_at === undefined ? {} : { started_at: iso(node.started_at) }),
+    ...(node.ended_at === undefined ? {} : { ended_at: iso(node.ended_at) }),
+    ...(failure ? { failed_in: failure.call, failure_kind: failure.kind, reason: failure.message } : {}),
+    ...(failure?.hint === undefined ? {} : { hint: failure.hint }),
+    ...(node.warnings?.length ? { warnings: node.warnings } : {}),
+    ...(late ? { late: { ...late, at: iso(late.at) } } : {}),
+  };
+}
+
+function byState(nodes: readonly NodeReport[]): Record<NodeState, string[]> {
+  const names: Record<NodeState, string[]> = { not_started: [], prepared: [], success: [], failure: [] };
+  for (const state of NODE_STATES) names[state] = nodes.filter((node) => node.state === state).map((node) => node.name);
+  return names;
+}
+
+const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
