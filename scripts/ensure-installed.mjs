@@ -1,0 +1,121 @@
+// Makes node_modules what package-lock.json says, by `npm ci`, and only when it is not that already.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+import { nodeVersionProblem } from './node-version.mjs';
+
+const projectRoot = fileURLToPath(new URL('..', import.meta.url));
+
+/** For a person: what is wrong and what to do. Without a stack trace when a script ends by it. */
+export class CannotGoOn extends Error {}
+
+/**
+ * @param {{ root?: string, report?: (line: string) => void }} [options]
+ * @returns {Promise<'present' | 'installed'>}
+ * @throws CannotGoOn when Node is too old or `npm ci` fails
+ */
+export async function ensureInstalled(options = {}) {
+  const root = options.root ?? projectRoot;
+  const report = options.report ?? ((line) => console.error(line));
+  const outdated = nodeVersionProblem();
+  if (outdated !== undefined) throw new CannotGoOn(outdated);
+  if ((await installProblem(root)) === undefined) return 'present';
+  // Not in node_modules: `npm ci` removes that folder.
+  const lock = join(
+    tmpdir(),
+    `sitewright-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
+  );
+  const onWait = (/** @type {number} */ pid) =>
+    report(`Another process (${pid}) is installing the packages; waiting for it.`);
+  return await withLock(
+    lock,
+    async () => {
+      const problem = await installProblem(root);
+      if (problem === undefined) return 'present';
+      report(`Installing the locked packages with \`npm ci\` (${problem}); this takes a minute or two …`);
+      await npmCi(root);
+      const still = await installProblem(root);
+      if (still !== undefined)
+        throw new CannotGoOn(`\`npm ci\` succeeded, yet ${still}. Remove node_modules and try again.`);
+      return 'installed';
+    },
+    { onWait },
+  );
+}
+
+/**
+ * Compares npm's own record of what it installed with the lock file.
+ *
+ * @param {string} root
+ * @returns {Promise<string | undefined>} why an install is needed, or nothing
+ */
+export async function installProblem(root) {
+  const wanted = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;
+  /** @type {Record<string, { version?: string, integrity?: string }>} */
+  let installed;
+  try {
+    installed = JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8')).packages;
+  } catch {
+    return 'node_modules is missing or was not made by npm';
+  }
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path === '') continue;
+    const there = installed[path];
+    // npm leaves out optional packages of other platforms.
+    if (there === undefined && (entry.optional || entry.devOptional || entry.peer)) continue;
+    if (there?.version !== entry.version || there?.integrity !== entry.integrity) {
+      return `${path.replace(/^.*node_modules\//, '')} is not at ${entry.version}`;
+    }
+  }
+  // Compiled for one version of Node: after a change of Node it must be built again.
+  if (wanted['node_modules/better-sqlite3'] !== undefined) {
+    try {
+      const Database = createRequire(join(root, 'package.json'))('better-sqlite3');
+      new Database(':memory:').close();
+    } catch {
+      return `better-sqlite3 does not load in Node ${process.versions.node}`;
+    }
+  }
+  return undefined;
+}
+
+/** @param {string} root */
+async function npmCi(root) {
+  // Our own callers run under npm, whose settings for them must not leak into this one.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !/^npm_(lifecycle|command|package)/.test(key)),
+  );
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const child = spawn(npm, ['ci', '--no-audit', '--no-fund'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  const code = await new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', done);
+  }).catch((error) => {
+    throw new CannotGoOn(`npm could not be run (${error.message}). It comes with Node.js: https://nodejs.org.`);
+  });
+  if (code !== 0) {
+    throw new CannotGoOn(
+      '`npm ci` failed; its own message is above. Often: no way to the npm registry, or no C++ compiler, make and Python 3 to build better-sqlite3 (Debian: apt-get install build-essential python3).',
+    );
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await ensureInstalled();
+  } catch (error) {
+    if (!(error instanceof CannotGoOn)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

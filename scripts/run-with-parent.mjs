@@ -1,0 +1,39 @@
+// Runs a command that must not outlive the process that asked for it, however that one ends.
+//   node run-with-parent.mjs GRACE_MS COMMAND [ARG...]
+// The asker holds the other end of our standard input and never writes to it. The kernel closes it
+// when the asker ends, also by SIGKILL; then the command gets SIGTERM and, GRACE_MS later, SIGKILL.
+// We tell the asker on standard output: `started PID`, then `ended CODE SIGNAL`.
+import { spawn } from 'node:child_process';
+
+const [graceMs, command, ...args] = process.argv.slice(2);
+if (graceMs === undefined || command === undefined)
+  throw new Error('usage: run-with-parent.mjs GRACE_MS COMMAND [ARG...]');
+
+// What reaches our process group as a whole (Ctrl-C) is the asker's to answer.
+for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
+process.on('SIGTERM', stop);
+// The asker may be gone already: then nobody is there to be told.
+process.stdout.on('error', () => {});
+
+const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
+child.on('error', (error) => {
+  process.stdout.write(`failed ${error.message}\n`);
+  process.exitCode = 127;
+  process.stdin.destroy();
+});
+child.on('spawn', () => process.stdout.write(`started ${child.pid}\n`));
+child.on('exit', (code, signal) => {
+  process.stdout.write(`ended ${code ?? '-'} ${signal ?? '-'}\n`);
+  process.exitCode = code ?? 1;
+  process.stdin.destroy();
+  clearTimeout(lastResort);
+});
+
+/** @type {NodeJS.Timeout | undefined} */
+let lastResort;
+function stop() {
+  if (lastResort !== undefined || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  lastResort = setTimeout(() => child.kill('SIGKILL'), Number(graceMs));
+}
+process.stdin.on('end', stop).on('error', stop).resume();

@@ -1,0 +1,383 @@
+// Finds a Temporal CLI (it carries the dev server), or gets one. Plain Node without dependencies:
+// scripts use it before `npm ci` has run, src/temporal uses it afterwards.
+import { execFile, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+
+/** Newer tags carry `replace` lines in go.mod, so `go install` refuses them. */
+export const TEMPORAL_CLI_VERSION = '1.5.1';
+
+/** The server inside must know updates, user metadata and worker deployments as SDK 1.24 speaks them. */
+export const MINIMUM_SERVER_VERSION = '1.27.0';
+
+/** A download of some 50 MB; without internet it fails at once, behind a silent firewall it would hang. */
+const SDK_DOWNLOAD_LIMIT_MS = 180_000;
+/** Three minutes on two quiet cores; twelve when they are shared. */
+const GO_BUILD_LIMIT_MS = 30 * 60_000;
+
+const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+
+/**
+ * One place that was looked at, and what came of it.
+ * @typedef {object} Attempt
+ * @property {'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'} source
+ * @property {string} tried what was looked at or run
+ * @property {string} problem why it did not serve
+ * @property {string} next what a person can do about it
+ */
+
+/**
+ * @typedef {object} Found
+ * @property {'found'} status
+ * @property {string} path absolute path of the executable
+ * @property {Attempt['source']} source
+ * @property {string} serverVersion the Temporal server inside, e.g. `1.29.1`
+ * @property {Attempt[]} attempts the places that came first and did not serve
+ */
+
+/** @typedef {{ status: 'missing', attempts: Attempt[] }} Missing */
+
+/**
+ * @typedef {object} FindOptions
+ * @property {NodeJS.ProcessEnv} [env] default: this process's
+ * @property {(line: string) => void} [report] progress and skipped candidates, one line each
+ * @property {'look' | 'get'} [effort] `look` never downloads or builds; default `get`
+ * @property {(folder: string, limitMs: number) => Promise<void>} [sdkDownload] replaces the SDK's download: put an executable into `folder`
+ */
+
+/**
+ * The folder for what is costly to get and safe to lose: `$SITEWRIGHT_CACHE`, else the XDG cache.
+ *
+ * @param {NodeJS.ProcessEnv} [env]
+ * @returns {string}
+ */
+export function cacheFolder(env = process.env) {
+  if (env.SITEWRIGHT_CACHE) return resolve(env.SITEWRIGHT_CACHE);
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'sitewright');
+}
+
+/**
+ * Looks in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the SDK's own download, `go install`.
+ * A candidate that does not run or is too old is reported and passed over. Never throws for a missing
+ * binary: the answer lists each attempt.
+ *
+ * @param {FindOptions} [options]
+ * @returns {Promise<Found | Missing>}
+ */
+export async function findTemporalBinary(options = {}) {
+  const env = options.env ?? process.env;
+  const report = options.report ?? (() => {});
+  /** @type {Attempt[]} */
+  const attempts = [];
+  /** @param {Attempt} attempt */
+  const failed = (attempt) => {
+    attempts.push(attempt);
+    return undefined;
+  };
+
+  const fromVariable = env.TEMPORAL_CLI
+    ? await judge('TEMPORAL_CLI', env.TEMPORAL_CLI, 'correct or unset TEMPORAL_CLI')
+    : failed({
+        source: 'TEMPORAL_CLI',
+        tried: 'the variable TEMPORAL_CLI',
+        problem: 'it is not set',
+        next: 'set it to the path of a `temporal` executable',
+      });
+  if (fromVariable) return fromVariable;
+
+  const onPath = await lookOnPath(env);
+  if (onPath.length === 0) {
+    failed({
+      source: 'PATH',
+      tried: `${executable} in the folders of PATH`,
+      problem: 'none of them has it',
+      next: 'install the Temporal CLI (https://docs.temporal.io/cli)',
+    });
+  }
+  for (const path of onPath) {
+    const found = await judge('PATH', path, 'update or remove this installation');
+    if (found) return found;
+  }
+
+  const cache = cacheFolder(env);
+  const built = join(cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
+  const downloaded = join(cache, 'temporal-sdk-download', executable);
+  for (const path of [built, downloaded]) {
+    const found = await judge('cache', path, 'nothing: it is fetched or built when allowed to');
+    if (found) return found;
+  }
+  if (options.effort === 'look') return { status: 'missing', attempts };
+
+  return await withLock(
+    join(cache, 'temporal.lock'),
+    async () => {
+      // Whoever held the lock before us may have got it.
+      for (const path of [built, downloaded]) {
+        const found = await inspectTemporalBinary(path);
+        if (found.ok) return hit('cache', path, found.serverVersion);
+      }
+      const byDownload = await download(downloaded);
+      if (byDownload) return byDownload;
+      const byGo = await build(built);
+      return byGo ?? { status: /** @type {const} */ ('missing'), attempts };
+    },
+    { onWait: (pid) => report(`Another process (${pid}) is getting the Temporal server; waiting for it.`) },
+  );
+
+  /**
+   * @param {Attempt['source']} source
+   * @param {string} path
+   * @param {string} serverVersion
+   * @returns {Found}
+   */
+  function hit(source, path, serverVersion) {
+    return { status: 'found', path, source, serverVersion, attempts };
+  }
+
+  /**
+   * @param {Attempt['source']} source
+   * @param {string} path
+   * @param {string} next
+   */
+  async function judge(source, path, next) {
+    const absolute = resolve(path);
+    const verdict = await inspectTemporalBinary(absolute);
+    if (verdict.ok) return hit(source, absolute, verdict.serverVersion);
+    const there = await exists(absolute);
+    if (there) report(`Passing over ${absolute} (${source}): ${verdict.problem}.`);
+    return failed({ source, tried: absolute, problem: verdict.problem, next });
+  }
+
+  /** @param {string} target */
+  async function download(target) {
+    const tried = 'the Temporal SDK’s own download of the CLI';
+    report('Downloading the Temporal CLI through the SDK …');
+    const folder = await workFolder(cache);
+    try {
+      await (options.sdkDownload ?? downloadThroughSdk)(folder, SDK_DOWNLOAD_LIMIT_MS);
+      const [file] = await readdir(folder);
+      if (file === undefined) throw new Error('it brought no file');
+      const verdict = await inspectTemporalBinary(join(folder, file));
+      if (!verdict.ok) throw new Error(verdict.problem);
+      await install(join(folder, file), target);
+      return hit('sdk-download', target, verdict.serverVersion);
+    } catch (error) {
+      const problem = firstLine(error);
+      report(`  not possible: ${problem}`);
+      return failed({
+        source: 'sdk-download',
+        tried,
+        problem,
+        next: 'allow access to temporal.download, or put a binary in one of the places above',
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** @param {string} target */
+  async function build(target) {
+    const module = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
+    const tried = `go install ${module}`;
+    report(`Building the Temporal CLI with \`${tried}\`: about three minutes, once …`);
+    const folder = await workFolder(cache);
+    try {
+      await goInstall(module, folder, env, report);
+      const verdict = await inspectTemporalBinary(join(folder, executable));
+      if (!verdict.ok) throw new Error(verdict.problem);
+      await install(join(folder, executable), target);
+      return hit('go-install', target, verdict.serverVersion);
+    } catch (error) {
+      const problem = firstLine(error);
+      report(`  not possible: ${problem}`);
+      return failed({
+        source: 'go-install',
+        tried,
+        problem,
+        next: 'install Go 1.24 or later and let it reach a Go module proxy',
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/**
+ * A text for a person: each place, why it did not serve, what to do.
+ *
+ * @param {Missing} missing
+ * @returns {string}
+ */
+export function explainMissing(missing) {
+  const lines = missing.attempts.flatMap((a) => [`  - ${a.tried}: ${a.problem}.`, `      To do: ${a.next}.`]);
+  return ['No Temporal server binary was found. Tried, in this order:', ...lines].join('\n');
+}
+
+/**
+ * Runs `temporal --version` and judges the answer.
+ *
+ * @param {string} path
+ * @returns {Promise<{ ok: true, serverVersion: string } | { ok: false, problem: string }>}
+ */
+export async function inspectTemporalBinary(path) {
+  const file = await stat(path).catch(() => undefined);
+  if (!file) return { ok: false, problem: 'there is no such file' };
+  if (!file.isFile()) return { ok: false, problem: 'it is not a file' };
+  try {
+    await access(path, constants.X_OK);
+  } catch {
+    return { ok: false, problem: 'it is not executable' };
+  }
+  /** @type {string} */
+  let output;
+  try {
+    output = await run(path, ['--version'], 30_000);
+  } catch (error) {
+    return { ok: false, problem: `\`--version\` failed: ${firstLine(error)}` };
+  }
+  // e.g. "temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)". A build by `go install` has no
+  // version of its own, so the server's counts.
+  const server = /Server (\d+\.\d+\.\d+)/.exec(output)?.[1];
+  if (server === undefined) {
+    return { ok: false, problem: `it does not answer as a Temporal CLI with a server inside: "${firstLine(output)}"` };
+  }
+  if (compareVersions(server, MINIMUM_SERVER_VERSION) < 0) {
+    return { ok: false, problem: `its server ${server} is older than ${MINIMUM_SERVER_VERSION}` };
+  }
+  return { ok: true, serverVersion: server };
+}
+
+/**
+ * @param {string} a dotted numbers
+ * @param {string} b dotted numbers
+ * @returns {number} below, at or above 0 as `a` is older, equal or newer
+ */
+export function compareVersions(a, b) {
+  const left = a.split('.').map(Number);
+  const right = b.split('.').map(Number);
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+async function lookOnPath(env) {
+  const hits = [];
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    if (folder === '') continue;
+    const path = join(folder, executable);
+    if (await exists(path)) hits.push(path);
+  }
+  return hits;
+}
+
+/** @param {string} path */
+async function exists(path) {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+/** In the cache folder, so that the rename into place stays on one file system. @param {string} cache */
+async function workFolder(cache) {
+  await mkdir(cache, { recursive: true });
+  return await mkdtemp(join(cache, 'getting-'));
+}
+
+/** Appears whole or not at all. @param {string} from @param {string} target */
+async function install(from, target) {
+  await mkdir(resolve(target, '..'), { recursive: true });
+  await rename(from, target);
+}
+
+/**
+ * The SDK can only download and start in one go, and cannot be interrupted: so in a process of its own.
+ *
+ * @param {string} folder
+ * @param {number} limitMs
+ */
+async function downloadThroughSdk(folder, limitMs) {
+  const program = `
+    import { TestWorkflowEnvironment } from '@temporalio/testing';
+    const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(folder)} };
+    const env = await TestWorkflowEnvironment.createLocal({ server: { executable } });
+    await env.teardown();
+  `;
+  const projectRoot = fileURLToPath(new URL('..', import.meta.url));
+  await run(process.execPath, ['--input-type=module', '--eval', program], limitMs, { cwd: projectRoot });
+}
+
+/**
+ * @param {string} module
+ * @param {string} folder
+ * @param {NodeJS.ProcessEnv} env
+ * @param {(line: string) => void} report
+ */
+async function goInstall(module, folder, env, report) {
+  const child = spawn('go', ['install', '-v', module], {
+    cwd: tmpdir(),
+    env: { ...env, GOBIN: folder, GOFLAGS: `${env.GOFLAGS ?? ''} -buildvcs=false`.trim(), CGO_ENABLED: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  // Go may leave compilers running when it alone is ended; they end by themselves within seconds.
+  const limit = setTimeout(() => child.kill('SIGKILL'), GO_BUILD_LIMIT_MS);
+  let compiled = 0;
+  let tail = '';
+  child.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
+    compiled += text.split('\n').length - 1;
+    tail = (tail + text).slice(-2000);
+  });
+  const started = Date.now();
+  const progress = setInterval(() => {
+    report(`  … ${Math.round((Date.now() - started) / 1000)} s, ${compiled} packages`);
+  }, 15_000);
+  try {
+    await new Promise((done, fail) => {
+      child.on('error', (error) => {
+        const absent = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT';
+        fail(absent ? new Error('Go is not installed') : error);
+      });
+      child.on('close', (code, signal) => {
+        if (code === 0) return done(undefined);
+        if (signal === 'SIGKILL') return fail(new Error(`it took longer than ${GO_BUILD_LIMIT_MS / 60_000} minutes`));
+        fail(new Error(tail.trim().split('\n').at(-1) || `go ended with code ${code}`));
+      });
+    });
+  } finally {
+    clearTimeout(limit);
+    clearInterval(progress);
+  }
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {number} limitMs
+ * @param {{ cwd?: string }} [options]
+ * @returns {Promise<string>} what it wrote to its standard output
+ */
+function run(command, args, limitMs, options = {}) {
+  return new Promise((done, fail) => {
+    execFile(
+      command,
+      args,
+      { ...options, timeout: limitMs, killSignal: 'SIGKILL', encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        if (!error) return done(stdout);
+        if (error.killed) return fail(new Error(`no answer within ${limitMs / 1000} s`));
+        const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? error.message;
+        fail(new Error(said.replace(/^.*?Error[^:]*: /, '').trim()));
+      },
+    );
+  });
+}
+
+/** @param {unknown} problem */
+function firstLine(problem) {
+  const text = problem instanceof Error ? problem.message : String(problem);
+  return (text.trim().split('\n')[0] ?? '').slice(0, 300);
+}

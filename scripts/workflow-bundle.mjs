@@ -1,0 +1,107 @@
+// Bundles the workflow code once, so that a worker starts in a second instead of ten. The bundle is
+// keyed by the content of what goes in: an unchanged source is never bundled again.
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { withLock } from './lock.mjs';
+
+/**
+ * @typedef {object} WorkflowBundleFile
+ * @property {string} codePath file to give to `Worker.create({ workflowBundle: { codePath } })`
+ * @property {string} key hash of the sources and of the SDK's version
+ * @property {number} bytes size of the bundle
+ * @property {boolean} fresh whether it was made just now
+ */
+
+/**
+ * Makes `target` the bundle of `entry`, unless it is already. Two callers at once: one bundles, the
+ * other waits for it. Needs the installed packages.
+ *
+ * @param {object} options
+ * @param {string} options.entry the module whose named exports are the workflow types
+ * @param {readonly string[]} options.sources folders and files whose content the bundle depends on
+ * @param {string} options.root what the names of the sources are relative to, so that a moved checkout keeps its key
+ * @param {string} options.target file to write; its key is kept beside it
+ * @returns {Promise<WorkflowBundleFile>}
+ * @throws when the bundle holds a forbidden module or does not compile; the message names it
+ */
+export async function bundleWorkflows({ entry, sources, root, target }) {
+  const key = await keyOf(root, sources);
+  return (
+    (await current(target, key)) ??
+    (await withLock(`${target}.lock`, async () => (await current(target, key)) ?? (await make())))
+  );
+
+  async function make() {
+    const { bundleWorkflowCode } = await import('@temporalio/worker');
+    /** @type {string[]} */
+    const said = [];
+    const log = (/** @type {string} */ message) => said.push(message);
+    const logger = {
+      log: (/** @type {string} */ _level, /** @type {string} */ m) => log(m),
+      trace() {},
+      debug() {},
+      info: log,
+      warn: log,
+      error: log,
+    };
+    let code;
+    try {
+      ({ code } = await bundleWorkflowCode({ workflowsPath: entry, logger }));
+    } catch (error) {
+      throw new Error([error instanceof Error ? error.message : String(error), ...said.slice(-5)].join('\n'));
+    }
+    await mkdir(dirname(target), { recursive: true });
+    const aside = `${target}.${process.pid}`;
+    await writeFile(aside, code);
+    await rename(aside, target);
+    await writeFile(keyFile(target), JSON.stringify({ key, bytes: Buffer.byteLength(code) }));
+    return { codePath: target, key, bytes: Buffer.byteLength(code), fresh: true };
+  }
+}
+
+/** @param {string} target */
+const keyFile = (target) => `${target}.key.json`;
+
+/**
+ * @param {string} target
+ * @param {string} key
+ * @returns {Promise<WorkflowBundleFile | undefined>}
+ */
+async function current(target, key) {
+  try {
+    await access(target);
+    const made = JSON.parse(await readFile(keyFile(target), 'utf8'));
+    return made.key === key ? { codePath: target, key, bytes: made.bytes, fresh: false } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {string} root
+ * @param {readonly string[]} sources
+ */
+async function keyOf(root, sources) {
+  const hash = createHash('sha256');
+  const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
+  hash.update(`sdk ${sdk}\n`);
+  for (const source of sources) {
+    for (const file of await filesIn(source)) {
+      const text = await readFile(file);
+      hash.update(`${relative(root, file)} ${text.length}\n`).update(text);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** @param {string} path @returns {Promise<string[]>} code files, in a stable order */
+async function filesIn(path) {
+  if (/\.[jt]s$/.test(path)) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && /(?<!\.d)\.[jt]s$/.test(entry.name))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}

@@ -1,0 +1,41 @@
+import { Connection } from '@temporalio/client';
+
+/** What a Temporal address answers. */
+export type ServerProbe =
+  | { readonly status: 'ready'; readonly serverVersion: string }
+  /** Nothing speaks Temporal there, or it is not healthy. */
+  | { readonly status: 'unreachable'; readonly problem: string }
+  /** The server answers but has no such namespace. */
+  | { readonly status: 'no-namespace'; readonly problem: string };
+
+const NOT_FOUND = 5;
+
+/** Asks once, with a time limit; never throws for a server that is not there. */
+export async function probeServer(
+  address: string,
+  options: { readonly namespace: string; readonly limitMs: number },
+): Promise<ServerProbe> {
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({ address, connectTimeout: options.limitMs });
+  } catch (error) {
+    return { status: 'unreachable', problem: firstLine(error) };
+  }
+  try {
+    return await connection.withDeadline(Date.now() + options.limitMs, async () => {
+      const info = await connection.workflowService.getSystemInfo({});
+      await connection.workflowService.describeNamespace({ namespace: options.namespace });
+      return { status: 'ready', serverVersion: info.serverVersion ?? 'unknown' } as const;
+    });
+  } catch (error) {
+    const code = (error as { code?: number }).code;
+    return { status: code === NOT_FOUND ? 'no-namespace' : 'unreachable', problem: firstLine(error) };
+  } finally {
+    await connection.close();
+  }
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n')[0] ?? text;
+}
