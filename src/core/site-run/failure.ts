@@ -1,0 +1,78 @@
+import type { SiteRunKind } from './input.js';
+
+/** Why a run as a whole failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
+export type RunFailure =
+  | { readonly kind: 'invalid-input'; readonly problems: readonly string[] }
+  | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
+  | { readonly kind: 'site-not-found'; readonly site: string }
+  | { readonly kind: 'revision-not-found'; readonly site: string; readonly revision: string }
+  | {
+      readonly kind: 'documents-invalid';
+      readonly site: string;
+      readonly revision: number;
+      readonly problems: readonly string[];
+    }
+  | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
+  | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
+  | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
+  | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
+  | {
+      readonly kind: 'critical-group-failed';
+      readonly groups: readonly { readonly name: string; readonly reason: string }[];
+    };
+
+export function describeRunFailure(failure: RunFailure): string {
+  switch (failure.kind) {
+    case 'invalid-input':
+      return `the input is not usable: ${failure.problems.join('; ')}`;
+    case 'site-busy':
+      return `site ${failure.site} is busy with ${failure.workflow_id} (run ${failure.run_id}): one run per site at a time`;
+    case 'site-not-found':
+      return `there is no site ${failure.site}: create it with 'sitewright site create ${failure.site}' and commit its documents`;
+    case 'revision-not-found':
+      return `site ${failure.site} has no revision ${failure.revision}: 'sitewright site revisions ${failure.site}' lists them`;
+    case 'documents-invalid':
+      return `revision ${failure.revision} of site ${failure.site} is not valid: ${failure.problems.slice(0, 5).join('; ')}${more(failure.problems)}`;
+    case 'nodes-not-found':
+      return `not in the site's documents: ${failure.nodes.join(', ')}`;
+    case 'verify-site-failed':
+      return `the site could not be verified: ${failure.problems.join('; ')}`;
+    case 'prepare-site-failed':
+      return `the site could not be prepared: ${failure.problems.join('; ')}`;
+    case 'release-failed':
+      return `nothing was deployed, since these nodes could not be released: ${failure.nodes.slice(0, 20).join(', ')}${more(failure.nodes, 20)}`;
+    case 'critical-group-failed':
+      return `critical group failed: ${failure.groups.map((group) => `${group.name} (${group.reason})`).join('; ')}`;
+  }
+}
+
+/** The failure's type on the wire, e.g. `CriticalGroupFailed`. */
+export const failureType = (failure: RunFailure): string =>
+  failure.kind.replace(/(^|-)([a-z])/g, (_all, _dash, letter: string) => letter.toUpperCase());
+
+/** What an operator does next; shown beside the failure. */
+export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
+  switch (failure.kind) {
+    case 'invalid-input':
+      return 'correct the named fields and start again';
+    case 'site-busy':
+      return `wait for it, or stop it: temporal workflow signal --workflow-id ${failure.workflow_id} --name stop`;
+    case 'site-not-found':
+    case 'revision-not-found':
+      return 'commit the documents, then start again';
+    case 'documents-invalid':
+      return `correct the documents and commit them: sitewright site commit ${site} FILES`;
+    case 'nodes-not-found':
+      return 'correct the names and start again';
+    case 'verify-site-failed':
+    case 'prepare-site-failed':
+      return "run 'sitewright doctor' and 'sitewright maas check', mend what they name, start again";
+    case 'release-failed':
+    case 'critical-group-failed':
+      return `mend the named machines, then start ${kind} again: it goes on where this run stood`;
+  }
+}
+
+function more(list: readonly unknown[], shown = 5): string {
+  return list.length > shown ? ` (and ${list.length - shown} more)` : '';
+}

@@ -1,0 +1,180 @@
+import {
+  type BaremetalState,
+  countNodes,
+  describeGroupFailure,
+  type NodeState,
+  reportBaremetal,
+} from '../deployment/index.js';
+import type { NodeReport } from '../deployment/report.js';
+import { describeRunFailure, nextStep, type RunFailure } from './failure.js';
+import type { SiteRunInput, SiteRunKind } from './input.js';
+import type { SitePlan } from './plan.js';
+import type { OperatorAction, PhaseReport, RunOutcome, RunReport } from './report.js';
+import type { RunStatus, TreeNode } from './status.js';
+
+/** All that a site's workflow knows of itself; queries and reports are read from it. */
+export interface RunProgress {
+  readonly kind: SiteRunKind;
+  readonly input: SiteRunInput;
+  readonly workflow_id: string;
+  readonly run_id: string;
+  readonly started_at: number;
+  ended_at?: number;
+  outcome?: RunOutcome;
+  failure?: RunFailure;
+  plan?: SitePlan;
+  baremetal?: BaremetalState;
+  released?: NodeReport[];
+  phases: PhaseReport[];
+  operator: OperatorAction[];
+  warnings: string[];
+  paused: RunStatus['paused'];
+  stopping: boolean;
+}
+
+export function reportRun(progress: RunProgress): RunReport {
+  const { plan, failure, input } = progress;
+  return {
+    kind: progress.kind,
+    site: input.site,
+    workflow_id: progress.workflow_id,
+    run_id: progress.run_id,
+    ...(plan ? { revision: plan.revision, hash: plan.hash } : {}),
+    ...(progress.outcome ? { outcome: progress.outcome } : {}),
+    ...(failure
+      ? { failure, reason: describeRunFailure(failure), next_step: nextStep(failure, progress.kind, input.site) }
+      : {}),
+    started_at: iso(progress.started_at),
+    ...(progress.ended_at === undefined ? {} : { ended_at: iso(progress.ended_at) }),
+    ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
+    phases: progress.phases,
+    ...(progress.baremetal ? { baremetal: reportBaremetal(progress.baremetal) } : {}),
+    ...(progress.released ? { released: progress.released } : {}),
+    ...(plan?.removed.length ? { removed_nodes: plan.removed } : {}),
+    operator: progress.operator,
+    warnings: [...(plan?.warnings ?? []), ...progress.warnings],
+  };
+}
+
+const NO_NODES: Readonly<Record<NodeState, number>> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
+
+export function statusOf(progress: RunProgress): RunStatus {
+  const { baremetal } = progress;
+  const counts = baremetal ? countNodes(baremetal) : NO_NODES;
+  const phase = progress.phases[progress.phases.length - 1];
+  return {
+    site: progress.input.site,
+    phase: progress.outcome ? 'finished' : (phase?.name ?? 'starting'),
+    paused: progress.paused,
+    stopping: progress.stopping,
+    ...(progress.outcome ? { outcome: progress.outcome } : {}),
+    done: counts.success + counts.failure,
+    total: baremetal?.nodes.length ?? progress.plan?.nodes.length ?? 0,
+    counts,
+    failed: failedNodes(baremetal).slice(0, 20),
+    current: currentCall(baremetal),
+    groups: (baremetal?.groups ?? []).map((group) => ({
+      name: group.plan.name,
+      critical: group.plan.critical,
+      state: group.state,
+      ...(group.failure ? { reason: describeGroupFailure(group.failure) } : {}),
+    })),
+  };
+}
+
+/** At most this many nodes a call in a tree, failing first; the rest are counted. */
+const TREE_NODES_PER_CALL = 60;
+
+export function treeOf(progress: RunProgress): TreeNode {
+  const phases = progress.phases.map<TreeNode>((phase) => ({
+    name: phase.name,
+    kind: 'phase',
+    state: phase.state,
+    ...(phase.detail === undefined ? {} : { detail: phase.detail }),
+    ...(phase.name === 'baremetal' && progress.baremetal ? { children: groupTrees(progress.baremetal) } : {}),
+  }));
+  return {
+    name: progress.workflow_id,
+    kind: 'run',
+    state: progress.outcome ?? (progress.paused ? 'paused' : 'running'),
+    children: phases,
+  };
+}
+
+function groupTrees(state: BaremetalState): TreeNode[] {
+  return state.groups.map((group) => ({
+    name: group.plan.name,
+    kind: 'group',
+    state: group.state,
+    ...(group.failure ? { detail: describeGroupFailure(group.failure) } : {}),
+    children: group.calls.map<TreeNode>((record) => {
+      const nodes = record.nodes.map((index) => state.nodes[index]!);
+      const ranked = [...nodes].sort((a, b) => Number(b.state === 'failure') - Number(a.state === 'failure'));
+      const shown = ranked.slice(0, TREE_NODES_PER_CALL).map<TreeNode>((node) => ({
+        name: node.name,
+        kind: 'node',
+        state: node.running === record.call ? 'running' : node.state,
+        ...(node.failure ? { detail: node.failure.message } : {}),
+      }));
+      const open = record.ended_at === undefined;
+      const hidden = nodes.length - shown.length;
+      return {
+        name: record.call,
+        kind: 'call',
+        state: record.timed_out ? 'timeout' : open ? 'running' : 'done',
+        ...(hidden > 0 ? { detail: `${hidden} more nodes` } : {}),
+        children: shown,
+      };
+    }),
+  }));
+}
+
+function failedNodes(state: BaremetalState | undefined): { node: string; group?: string; reason: string }[] {
+  return (state?.nodes ?? []).flatMap((node) =>
+    node.failure
+      ? [{ node: node.name, ...(node.group === undefined ? {} : { group: node.group }), reason: node.failure.message }]
+      : [],
+  );
+}
+
+function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
+  const current = state?.current;
+  if (!state || !current) return null;
+  const open = current.nodes.filter((index) => current.results[index] === undefined);
+  const running = open
+    .filter((index) => state.nodes[index]!.running !== undefined)
+    .map((index) => state.nodes[index]!.name);
+  return {
+    group: state.groups[current.group]!.plan.name,
+    call: current.call,
+    running: running.slice(0, 20),
+    waiting: open.length - running.length,
+  };
+}
+
+/** A short Markdown table for Temporal's "current details": phase, n/m, failing first. */
+export function detailsOf(progress: RunProgress): string {
+  const status = statusOf(progress);
+  const held = status.paused ? ' · **paused**' : status.stopping ? ' · **stopping**' : '';
+  const lines = [`**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} nodes${held}`, ''];
+  if (status.failed.length > 0) {
+    lines.push('| failed node | group | reason |', '| --- | --- | --- |');
+    for (const { node, group, reason } of status.failed.slice(0, 10))
+      lines.push(`| ${cell(node)} | ${cell(group ?? '')} | ${cell(reason)} |`);
+    lines.push('');
+  }
+  if (status.groups.length > 0) {
+    lines.push('| group | state |', '| --- | --- |');
+    for (const group of status.groups.slice(0, 30)) {
+      const now =
+        status.current?.group === group.name
+          ? `${status.current.call}: ${status.current.running.length} running, ${status.current.waiting} waiting`
+          : group.state;
+      lines.push(`| ${cell(group.name)}${group.critical ? ' (critical)' : ''} | ${cell(group.reason ?? now)} |`);
+    }
+  }
+  return lines.join('\n');
+}
+
+const cell = (text: string): string => text.replace(/[|\n\r]+/g, ' ').slice(0, 120);
+const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
