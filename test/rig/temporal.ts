@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+
+/** A test file's own corner of the shared dev server. */
+export interface TemporalRig {
+  readonly address: string;
+  readonly namespace: string;
+  readonly client: Client;
+  readonly connection: Connection;
+  /** A name nobody else uses; default task queue of `runWorker`. */
+  readonly taskQueue: string;
+  /** A workflow id nobody else uses, with a part that says what it is for. */
+  workflowId(purpose: string): string;
+  /**
+   * Starts a worker of the project's workflows (or of `workflowBundle`) and resolves once it is made.
+   * `stop()` drains it; `close()` stops those that still run.
+   */
+  runWorker(options?: Partial<WorkerOptions>): Promise<RunningWorker>;
+  /** Stops the workers and closes the connections. For `afterAll`. */
+  close(): Promise<void>;
+}
+
+export interface RunningWorker {
+  readonly worker: Worker;
+  readonly taskQueue: string;
+  stop(): Promise<void>;
+}
+
+let quiet = false;
+
+/** Keeps the SDK's log lines but its errors out of the tests' output. Before the first worker or connection. */
+export function quietRuntime(): void {
+  if (quiet) return;
+  quiet = true;
+  Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
+}
+
+/**
+ * Connects to the shared dev server. Only in projects that have test/global-setup.ts (workflow, api,
+ * cli, ui, e2e).
+ *
+ * @param options `namespace`: a namespace of your own for tests that list or count workflows, made on the spot
+ */
+export async function temporalRig(options: { readonly namespace?: 'own' | 'shared' } = {}): Promise<TemporalRig> {
+  quietRuntime();
+  const address = inject('temporalAddress');
+  const connection = await Connection.connect({ address });
+  const native = await NativeConnection.connect({ address });
+  const tag = randomUUID().slice(0, 8);
+  const namespace = options.namespace === 'own' ? `test-${tag}` : 'default';
+  if (options.namespace === 'own') await createNamespace(connection, namespace);
+  const taskQueue = `test-${tag}`;
+  const running = new Set<RunningWorker>();
+
+  return {
+    address,
+    namespace,
+    client: new Client({ connection, namespace }),
+    connection,
+    taskQueue,
+    workflowId: (purpose) => `${purpose}-${tag}-${randomUUID().slice(0, 8)}`,
+    runWorker: async (workerOptions = {}) => {
+      const codePath = inject('workflowBundlePath');
+      const own = 'workflowBundle' in workerOptions || 'workflowsPath' in workerOptions;
+      if (!own && codePath === '') throw new Error('there is no workflows/index.ts to run');
+      const worker = await Worker.create({
+        connection: native,
+        namespace,
+        taskQueue,
+        ...(own ? {} : { workflowBundle: { codePath } }),
+        // One isolate per worker: two cores are shared by server, worker and test.
+        reuseV8Context: true,
+        maxCachedWorkflows: 50,
+        ...workerOptions,
+      });
+      const done = worker.run();
+      const started: RunningWorker = {
+        worker,
+        taskQueue: worker.options.taskQueue,
+        stop: async () => {
+          if (!running.delete(started)) return;
+          if (worker.getState() === 'RUNNING') worker.shutdown();
+          await done;
+        },
+      };
+      // A worker that dies by itself is told by `stop()`, which awaits the same promise.
+      done.catch(() => {});
+      running.add(started);
+      return started;
+    },
+    close: async () => {
+      await Promise.all([...running].map((worker) => worker.stop()));
+      await native.close();
+      await connection.close();
+    },
+  };
+}
+
+/** A namespace is usable some moments after it is made; asking until it answers is the only sign there is. */
+async function createNamespace(connection: Connection, namespace: string): Promise<void> {
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs('1 day'),
+  });
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    try {
+      await connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
+      const state = await ensureSearchAttributes(connection, namespace);
+      if (state.status === 'present') return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    if (Date.now() > deadline) throw new Error(`namespace ${namespace} did not become usable`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
