@@ -1,0 +1,39 @@
+/** A MAAS API key, taken apart. Keep it inside the client: it never belongs in a message or a log. */
+export interface ApiKey {
+  readonly consumerKey: string;
+  readonly tokenKey: string;
+  readonly tokenSecret: string;
+}
+
+/** Thrown for a URL or key that cannot work, before anything is sent. The message never holds the key. */
+export class MaasConfigurationError extends Error {
+  override readonly name = 'MaasConfigurationError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Takes apart the `consumer:token:secret` text that a user copies from MAAS.
+ * @throws MaasConfigurationError when it has not exactly three non-empty parts of printable ASCII.
+ */
+export function parseApiKey(text: string): ApiKey {
+  const parts = text.trim().split(':');
+  const [consumerKey, tokenKey, tokenSecret] = parts;
+  if (parts.length !== 3 || !consumerKey || !tokenKey || !tokenSecret) {
+    const empty = parts.some((part) => part === '') ? ', some of them empty' : '';
+    throw new MaasConfigurationError([
+      `The MAAS API key must have three parts separated by colons (consumer:token:secret); this one has ${parts.length}${empty}. Copy it whole from the MAAS user's preferences, or run "maas apikey --username NAME" on the region.`,
+    ]);
+  }
+  // A quote, a blank or a line break would break out of the quoted header members.
+  if (!parts.every((part) => /^[!#-~]+$/.test(part))) {
+    throw new MaasConfigurationError([
+      'The MAAS API key has a character that a key cannot have (blank, quote, line break or a letter outside ASCII). Copy it again.',
+    ]);
+  }
+  return { consumerKey, tokenKey, tokenSecret };
+}

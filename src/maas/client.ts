@@ -1,0 +1,67 @@
+import { MaasConnection, type MaasConnectionConfig } from './connection.js';
+import { DiagnosticCalls } from './diagnostic-calls.js';
+import { InterfaceCalls } from './interface-calls.js';
+import { InventoryCalls } from './inventory-calls.js';
+import { asFlag, asObject, asText, asTexts } from './lenient.js';
+import { MachineCalls, unexpectedAnswer } from './machine-calls.js';
+
+export interface MaasVersion {
+  readonly version: string;
+  readonly subversion: string;
+  readonly capabilities: readonly string[];
+}
+export interface MaasUser {
+  readonly username: string;
+  /** An administrator; needed to commission and to write zones, pools and tags. */
+  readonly isSuperuser: boolean;
+}
+
+/** Typed client of MAAS' REST API 2.0. All methods throw `MaasError` and nothing is repeated by itself but reads. */
+export class MaasClient {
+  readonly machines: MachineCalls;
+  readonly inventory: InventoryCalls;
+  readonly interfaces: InterfaceCalls;
+  readonly diagnostics: DiagnosticCalls;
+  readonly #maas: MaasConnection;
+  #username: string | undefined;
+
+  /** @throws MaasConfigurationError when URL or key cannot work. */
+  constructor(config: MaasConnectionConfig) {
+    this.#maas = new MaasConnection(config);
+    this.machines = new MachineCalls(this.#maas);
+    this.inventory = new InventoryCalls(this.#maas);
+    this.interfaces = new InterfaceCalls(this.#maas);
+    this.diagnostics = new DiagnosticCalls(this.#maas);
+  }
+
+  /** The API root in use, ending in `/api/2.0/`. */
+  get root(): string {
+    return this.#maas.root;
+  }
+
+  /** Answers without a key, so it proves the URL. */
+  async version(signal?: AbortSignal): Promise<MaasVersion> {
+    const o = asObject(await this.#maas.get('version/', { signal }));
+    const version = asText(o.version);
+    if (version === '') throw unexpectedAnswer('GET version/', 'names no version');
+    return { version, subversion: asText(o.subversion), capabilities: asTexts(o.capabilities) };
+  }
+
+  /** Proves the key. */
+  async whoami(signal?: AbortSignal): Promise<MaasUser> {
+    const o = asObject(await this.#maas.get('users/', { query: { op: 'whoami' }, signal }));
+    const username = asText(o.username);
+    if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'names no user');
+    this.#username = username;
+    return { username, isSuperuser: asFlag(o.is_superuser) };
+  }
+
+  /** The key's user name, asked for once: machines whose `owner` it is are ours. */
+  async username(signal?: AbortSignal): Promise<string> {
+    return this.#username ?? (await this.whoami(signal)).username;
+  }
+
+  close(): Promise<void> {
+    return this.#maas.close();
+  }
+}

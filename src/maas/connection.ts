@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { type ApiKey, parseApiKey } from './api-key.js';
+import { maasApiRoot } from './base-url.js';
+import { classifyAnswer } from './classify-answer.js';
+import { type Clock, systemClock } from './clock.js';
+import { MaasError, type MaasFailure } from './failure.js';
+import { oauthHeader } from './oauth-header.js';
+import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undiciTransport } from './transport.js';
+
+/** How to reach one MAAS. */
+export interface MaasConnectionConfig {
+  /** As a user writes it; see `maasApiRoot`. */
+  readonly url: string;
+  /** `consumer:token:secret`. */
+  readonly apiKey: string;
+  /** Limit of a read; default 60 s. */
+  readonly readTimeoutMs?: number;
+  /**
+   * Limit of a change; default 150 s. Not below 120 s in production: MAAS repeats its own
+   * transactions for up to 90 s before it answers.
+   */
+  readonly changeTimeoutMs?: number;
+  readonly transport?: Transport;
+  readonly clock?: Clock;
+  /** Told of each attempt, never of headers or bodies. */
+  readonly onAttempt?: (attempt: AttemptRecord) => void;
+}
+
+/** For logs and metrics. */
+export interface AttemptRecord {
+  /** As in `MaasFailure.request`. */
+  readonly request: string;
+  readonly ms: number;
+  /** HTTP status, or the code of what went wrong without an answer. */
+  readonly outcome: number | string;
+}
+
+/** Form values: a list repeats the key; `true` is sent as `true`; `false` and absent are left out. */
+export type FormFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export interface CallOptions {
+  readonly query?: FormFields;
+  readonly form?: FormFields;
+  readonly signal?: AbortSignal | undefined;
+  /** Values in the form that must not be kept from an answer that repeats them. */
+  readonly secrets?: readonly string[];
+}
+
+/** Signed calls to one MAAS. Everything above it speaks of machines and tags, not of HTTP. */
+export class MaasConnection {
+  /** Ends in `/api/2.0/`. */
+  readonly root: string;
+  readonly #key: ApiKey;
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #readTimeoutMs: number;
+  readonly #changeTimeoutMs: number;
+  readonly #onAttempt: ((attempt: AttemptRecord) => void) | undefined;
+
+  /** @throws MaasConfigurationError when URL or key cannot work. */
+  constructor(config: MaasConnectionConfig) {
+    this.root = maasApiRoot(config.url);
+    this.#key = parseApiKey(config.apiKey);
+    this.#transport = config.transport ?? undiciTransport();
+    this.#clock = config.clock ?? systemClock;
+    this.#readTimeoutMs = config.readTimeoutMs ?? 60_000;
+    this.#changeTimeoutMs = config.changeTimeoutMs ?? 150_000;
+    this.#onAttempt = config.onAttempt;
+  }
+
+  /** A read; repeated once at once, with a new header, when the connection broke. */
+  async get(path: string, options: CallOptions = {}): Promise<unknown> {
+    try {
+      return await this.#call('GET', path, options);
+    } catch (error) {
+      if (!(error instanceof MaasError) || error.failure.kind !== 'connection-lost') throw error;
+      return this.#call('GET', path, options);
+    }
+  }
+
+  /** A change; sent exactly once, whatever happens. */
+  post(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call('POST', path, options);
+  }
+
+  put(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call('PUT', path, options);
+  }
+
+  delete(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call('DELETE', path, options);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #call(method: HttpRequest['method'], path: string, options: CallOptions): Promise<unknown> {
+    const query = encodeFields(options.query ?? {});
+    const target = query === '' ? path : `${path}?${query}`;
+    const changes = method !== 'GET';
+    // Long lists of ids are told by their number: the line is for people.
+    const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
+    const answer = await this.#attempt(method, target, request, options);
+    const exchange = {
+      request,
+      changes,
+      answer,
+      now: this.#clock.now(),
+      secrets: [this.#key.tokenSecret, this.#key.tokenKey, this.#key.consumerKey, ...(options.secrets ?? [])],
+    };
+    if (answer.status < 200 || answer.status > 299) throw new MaasError(classifyAnswer(exchange));
+    if (answer.body.trim() === '') return undefined;
+    try {
+      return JSON.parse(answer.body) as unknown;
+    } catch {
+      throw new MaasError({
+        kind: 'unexpected',
+        request,
+        status: answer.status,
+        text: 'the answer is not JSON, or was cut off',
+        outcomeUnknown: changes,
+        // A cut-off answer of a proxy is worth another read; a change is read before it is repeated.
+        retryable: true,
+        hint: 'if this stays, the URL does not lead to the API of MAAS',
+      });
+    }
+  }
+
+  async #attempt(
+    method: HttpRequest['method'],
+    target: string,
+    request: string,
+    options: CallOptions,
+  ): Promise<HttpAnswer> {
+    const changes = method !== 'GET';
+    const hasBody = method === 'POST' || method === 'PUT';
+    const started = this.#clock.now();
+    const timeoutMs = changes ? this.#changeTimeoutMs : this.#readTimeoutMs;
+    const authorization = oauthHeader(this.#key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
+    try {
+      const answer = await this.#transport.send({
+        method,
+        url: `${this.root}${target}`,
+        headers: {
+          accept: 'application/json',
+          authorization,
+          ...(hasBody ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+        },
+        // Also when empty: MAAS wants `Content-Length: 0`.
+        ...(hasBody ? { body: encodeFields(options.form ?? {}) } : {}),
+        timeoutMs,
+        ...(options.signal ? { signal: options.signal } : {}),
+      });
+      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status });
+      return answer;
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: error.code });
+      throw new MaasError(noAnswer(error, request, changes, timeoutMs));
+    }
+  }
+}
+
+/** The failure of an attempt that got no answer. */
+function noAnswer(error: TransportError, request: string, changes: boolean, limitMs: number): MaasFailure {
+  const { code } = error;
+  switch (error.kind) {
+    case 'unreachable':
+      return {
+        kind: 'unreachable',
+        code,
+        request,
+        text: `no connection (${code})`,
+        outcomeUnknown: false,
+        retryable: true,
+        hint: 'check the MAAS URL, and that the region answers from here',
+      };
+    case 'tls':
+      return {
+        kind: 'unreachable',
+        code,
+        request,
+        text: `no secure connection (${code})`,
+        outcomeUnknown: false,
+        retryable: false,
+        hint: 'the certificate is not trusted here (NODE_EXTRA_CA_CERTS names a file of further ones), or the port does not speak TLS',
+      };
+    case 'timeout':
+      return {
+        kind: 'timeout',
+        limitMs,
+        request,
+        text: `no answer within ${limitMs} ms`,
+        outcomeUnknown: changes,
+        retryable: true,
+      };
+    case 'lost':
+      return {
+        kind: 'connection-lost',
+        code,
+        request,
+        text: `the connection broke before the answer came (${code})`,
+        outcomeUnknown: changes,
+        retryable: true,
+      };
+    case 'too-large':
+      return {
+        kind: 'unexpected',
+        request,
+        text: 'the answer is larger than any of MAAS',
+        outcomeUnknown: changes,
+        retryable: false,
+      };
+  }
+}
+
+/** `application/x-www-form-urlencoded`, see `FormFields`. */
+export function encodeFields(fields: FormFields): string {
+  const encoded = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    // MAAS takes almost any text for true, and options are off by default: a false one stays unsaid.
+    if (value === undefined || value === false) continue;
+    if (typeof value === 'object') for (const item of value) encoded.append(name, item);
+    else encoded.append(name, String(value));
+  }
+  return encoded.toString();
+}
+
+/**
+ * One segment of a path. Refuses what would change the path's meaning.
+ * @throws RangeError for the empty text, `.` and `..`.
+ */
+export function segment(text: string | number): string {
+  const value = String(text);
+  if (value === '' || value === '.' || value === '..') throw new RangeError(`"${value}" cannot be part of a MAAS path`);
+  return encodeURIComponent(value);
+}

@@ -1,0 +1,128 @@
+/**
+ * What can go wrong between us and MAAS, as data. One variant per thing a caller treats differently.
+ *
+ * Two facts matter beyond the kind. `outcomeUnknown`: a change may have been carried out although the
+ * call failed, so the machine must be read before anything is sent again (an error of MAAS does not
+ * mean that nothing happened). `retryable`: the same call may succeed later without anyone's help.
+ *
+ * No variant ever carries a header, a key or the body of a 401, because that body can contain the
+ * token secret.
+ */
+interface FailedCall {
+  /** Method and path as sent, without host and body, e.g. `POST machines/abc123/?op=deploy`. */
+  readonly request: string;
+  /** MAAS' own words, tags stripped, cut to 2,000 characters; for 401 and lost connections ours. */
+  readonly text: string;
+  /** Absent when no answer came. */
+  readonly status?: number;
+  readonly outcomeUnknown: boolean;
+  readonly retryable: boolean;
+  /** What a person can do about it. */
+  readonly hint?: string;
+}
+
+/** No connection could be made; MAAS has seen nothing of the call. */
+export interface Unreachable extends FailedCall {
+  readonly kind: 'unreachable';
+  /** Node's or undici's error code, e.g. `ECONNREFUSED`. */
+  readonly code: string;
+}
+/** The connection broke after the request was (or may have been) sent. */
+export interface ConnectionLost extends FailedCall {
+  readonly kind: 'connection-lost';
+  readonly code: string;
+}
+/** No complete answer within our limit; MAAS may still be at it, or have done it. */
+export interface TimedOut extends FailedCall {
+  readonly kind: 'timeout';
+  readonly limitMs: number;
+}
+/** The API key was not accepted. */
+export interface Unauthorised extends FailedCall {
+  readonly kind: 'unauthorised';
+  readonly reason: 'unknown-key' | 'wrong-secret' | 'clock' | 'nonce-replayed' | 'not-recognised';
+  /** Our clock minus the server's, in seconds, when the answer told the server's time. */
+  readonly clockSkewSeconds?: number;
+}
+/** The key is good, the user may not do this. MAAS often says so with an empty body. */
+export interface Forbidden extends FailedCall {
+  readonly kind: 'forbidden';
+}
+/** The machine, tag, zone … does not exist (any more). */
+export interface NotFound extends FailedCall {
+  readonly kind: 'not-found';
+  /** MAAS' name of the kind of thing, e.g. `Machine`, `Tag`. */
+  readonly what: string;
+}
+/** The path or the operation is unknown: wrong base URL, or a MAAS without this operation. */
+export interface NoSuchEndpoint extends FailedCall {
+  readonly kind: 'no-such-endpoint';
+}
+/** Values MAAS refuses: a form error per field (`__all__` is the form as a whole). */
+export interface Invalid extends FailedCall {
+  readonly kind: 'invalid';
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+}
+/** 409 in plain text: the state forbids it. Read the machine and decide; never repeat blindly. */
+export interface StateConflict extends FailedCall {
+  readonly kind: 'conflict-state';
+}
+/** 409 in HTML: MAAS lost its own database race and changed nothing; repeat after the delay. */
+export interface TransactionConflict extends FailedCall {
+  readonly kind: 'conflict-retry';
+  readonly retryAfterSeconds: number;
+}
+/** 500, 502, 503, 504, 429: MAAS, its rack or a proxy in front cannot serve this now. */
+export interface Unavailable extends FailedCall {
+  readonly kind: 'unavailable';
+  readonly retryAfterSeconds?: number;
+}
+/** An answer that MAAS' API does not give: another server, a redirect, a broken body. */
+export interface Unexpected extends FailedCall {
+  readonly kind: 'unexpected';
+}
+
+export type MaasFailure =
+  | Unreachable
+  | ConnectionLost
+  | TimedOut
+  | Unauthorised
+  | Forbidden
+  | NotFound
+  | NoSuchEndpoint
+  | Invalid
+  | StateConflict
+  | TransactionConflict
+  | Unavailable
+  | Unexpected;
+
+/**
+ * The one exception the MAAS client throws. Its message is safe to store and show; `failure` is plain
+ * data. It has no `cause`: the errors underneath can hold request headers.
+ */
+export class MaasError extends Error {
+  override readonly name = 'MaasError';
+  readonly failure: MaasFailure;
+
+  constructor(failure: MaasFailure) {
+    super(describeFailure(failure));
+    this.failure = failure;
+  }
+}
+
+/** One line for people: what was asked, what MAAS said, what to do. */
+export function describeFailure(failure: MaasFailure): string {
+  const answer = failure.status === undefined ? failure.text : `${failure.status}: ${failure.text}`;
+  const hint = failure.hint === undefined ? '' : ` (${failure.hint})`;
+  return `MAAS ${failure.request}: ${answer}${hint}`;
+}
+
+/** Seconds after which a repetition is welcome, when MAAS said so. */
+export function retryAfterSeconds(failure: MaasFailure): number | undefined {
+  return failure.kind === 'conflict-retry' || failure.kind === 'unavailable' ? failure.retryAfterSeconds : undefined;
+}
+
+/** True for a `MaasError` of one of these kinds. */
+export function isMaasFailure(error: unknown, ...kinds: MaasFailure['kind'][]): error is MaasError {
+  return error instanceof MaasError && kinds.includes(error.failure.kind);
+}

@@ -1,0 +1,163 @@
+import { type MaasConnection, segment } from './connection.js';
+import { isMaasFailure, type MaasError } from './failure.js';
+import { asList, asNumber, asObject, asText } from './lenient.js';
+import { unexpectedAnswer } from './machine-calls.js';
+
+export interface Zone {
+  readonly name: string;
+  readonly description: string;
+}
+export interface Pool {
+  /** Pools are addressed by it, not by name. */
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+}
+export interface Tag {
+  readonly name: string;
+  readonly comment: string;
+  /** XPath by which MAAS itself fills the tag; `''` for tags that are set by hand. */
+  readonly definition: string;
+  readonly kernelOpts: string;
+}
+
+/** Result of tagging. */
+export interface TagChange {
+  /** Ids MAAS found, whether or not they changed. */
+  readonly added: number;
+  readonly removed: number;
+  /** Ids that were sent and that MAAS does not know; it skips them without a word. */
+  readonly unknown: readonly string[];
+}
+
+/** Zones, pools and tags: `ensure` makes one if it is not there and is safe to repeat. */
+export class InventoryCalls {
+  readonly #maas: MaasConnection;
+
+  constructor(maas: MaasConnection) {
+    this.#maas = maas;
+  }
+
+  async zones(signal?: AbortSignal): Promise<readonly Zone[]> {
+    return asList(await this.#maas.get('zones/', { signal })).map(parseZone);
+  }
+
+  async pools(signal?: AbortSignal): Promise<readonly Pool[]> {
+    return asList(await this.#maas.get('resourcepools/', { signal })).map(parsePool);
+  }
+
+  async tags(signal?: AbortSignal): Promise<readonly Tag[]> {
+    return asList(await this.#maas.get('tags/', { signal })).map(parseTag);
+  }
+
+  async pool(id: number, signal?: AbortSignal): Promise<Pool> {
+    return parsePool(await this.#maas.get(`resourcepool/${segment(id)}/`, { signal }));
+  }
+
+  /** The zone of that name, made when missing; a different description stays as it is. */
+  ensureZone(name: string, description = '', signal?: AbortSignal): Promise<Zone> {
+    return ensure(
+      async () =>
+        this.#findOrUndefined(async () => parseZone(await this.#maas.get(`zones/${segment(name)}/`, { signal }))),
+      async () => parseZone(await this.#maas.post('zones/', { form: { name, description }, signal })),
+    );
+  }
+
+  ensurePool(name: string, description = '', signal?: AbortSignal): Promise<Pool> {
+    return ensure(
+      async () => (await this.pools(signal)).find((pool) => pool.name === name),
+      async () => parsePool(await this.#maas.post('resourcepools/', { form: { name, description }, signal })),
+    );
+  }
+
+  ensureTag(name: string, comment = '', signal?: AbortSignal): Promise<Tag> {
+    return ensure(
+      async () =>
+        this.#findOrUndefined(async () => parseTag(await this.#maas.get(`tags/${segment(name)}/`, { signal }))),
+      async () => parseTag(await this.#maas.post('tags/', { form: { name, comment }, signal })),
+    );
+  }
+
+  /**
+   * Adds and removes machines of a tag; the same again gives the same. MAAS only counts the ids it
+   * knows, so when the count falls short each id is looked up and the unknown ones are named.
+   */
+  async changeTag(
+    name: string,
+    change: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+    signal?: AbortSignal,
+  ): Promise<TagChange> {
+    const add = [...new Set(change.add ?? [])];
+    const remove = [...new Set(change.remove ?? [])];
+    if (add.length + remove.length === 0) return { added: 0, removed: 0, unknown: [] };
+    const path = `tags/${segment(name)}/`;
+    const answer = asObject(
+      await this.#maas.post(path, { query: { op: 'update_nodes' }, form: { add, remove }, signal }),
+    );
+    const added = asNumber(answer.added);
+    const removed = asNumber(answer.removed);
+    if (added === undefined || removed === undefined) {
+      throw unexpectedAnswer(`POST ${path}?op=update_nodes`, 'has no counts', true);
+    }
+    const unknown =
+      added === add.length && removed === remove.length ? [] : await this.#unknownMachines([...add, ...remove], signal);
+    return { added, removed, unknown };
+  }
+
+  /** Ids that MAAS has no machine for. */
+  async #unknownMachines(ids: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
+    const known = new Set<string>();
+    for (let start = 0; start < ids.length; start += 100) {
+      const query = { id: ids.slice(start, start + 100) };
+      for (const node of asList(await this.#maas.get('machines/', { query, signal })))
+        known.add(asText(asObject(node).system_id));
+    }
+    return ids.filter((id) => !known.has(id));
+  }
+
+  async #findOrUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (isMaasFailure(error, 'not-found')) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Find, else make; "already exists" or a lost answer means to look again. */
+async function ensure<T>(find: () => Promise<T | undefined>, make: () => Promise<T>): Promise<T> {
+  const found = await find();
+  if (found !== undefined) return found;
+  try {
+    return await make();
+  } catch (error) {
+    if (!isMaasFailure(error, 'invalid') && !isOutcomeUnknown(error)) throw error;
+    const made = await find();
+    if (made === undefined) throw error;
+    return made;
+  }
+}
+
+const isOutcomeUnknown = (error: unknown): boolean =>
+  (error as Partial<MaasError> | undefined)?.failure?.outcomeUnknown === true;
+
+function parseZone(value: unknown): Zone {
+  const o = asObject(value);
+  return { name: asText(o.name), description: asText(o.description) };
+}
+
+function parsePool(value: unknown): Pool {
+  const o = asObject(value);
+  return { id: asNumber(o.id) ?? -1, name: asText(o.name), description: asText(o.description) };
+}
+
+function parseTag(value: unknown): Tag {
+  const o = asObject(value);
+  return {
+    name: asText(o.name),
+    comment: asText(o.comment),
+    definition: asText(o.definition),
+    kernelOpts: asText(o.kernel_opts),
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * Reading answers of MAAS without believing in their shape: fields come and go between versions, so a
+ * missing or odd one becomes its empty value and never an exception.
+ */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const asObject = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+
+export const asTexts = (value: unknown): readonly string[] =>
+  asList(value)
+    .map(asText)
+    .filter((text) => text !== '');
+
+/** `undefined` when it is no finite number, nor text of one. */
+export function asNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+export const asFlag = (value: unknown): boolean => value === true;
+
+/** Name of a referenced thing, which MAAS writes as an object or, at times, as its bare name. */
+export const nameOf = (value: unknown): string => (typeof value === 'string' ? value : asText(asObject(value).name));

@@ -1,0 +1,124 @@
+import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject, nameOf } from './lenient.js';
+import { machineStatusName } from './status.js';
+
+/**
+ * What we keep of a machine as MAAS tells it (its full object has 5 to 60 kB). Texts are `''` when
+ * MAAS says nothing.
+ */
+export interface Machine {
+  /** Six characters; the only name of a machine that stays. */
+  readonly systemId: string;
+  readonly hostname: string;
+  readonly fqdn: string;
+  readonly domain: string;
+  /** Number of the state, see `MachineStatus`; -1 when MAAS sent none. May be one we do not know. */
+  readonly status: number;
+  /** For people only; its wording differs between versions. */
+  readonly statusName: string;
+  /** Text of the latest event. */
+  readonly statusMessage: string;
+  /** Why the latest failure was one. Outlives it: use it with a failed status only. */
+  readonly errorDescription: string;
+  /** User name; `null` when nobody holds the machine. */
+  readonly owner: string | null;
+  /** Workload annotations (formerly owner data). */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly locked: boolean;
+  readonly architecture: string;
+  readonly osystem: string;
+  readonly distroSeries: string;
+  readonly hweKernel: string;
+  readonly powerType: string;
+  /** A cache of MAAS', minutes old at worst. */
+  readonly powerState: string;
+  readonly zone: string;
+  readonly pool: string;
+  readonly tags: readonly string[];
+  readonly ipAddresses: readonly string[];
+  /** Lower case, of all interfaces. */
+  readonly macAddresses: readonly string[];
+  readonly description: string;
+}
+
+/** The short form that results, reports and workflow histories carry. */
+export type MachineSummary = Pick<
+  Machine,
+  | 'systemId'
+  | 'hostname'
+  | 'fqdn'
+  | 'status'
+  | 'statusName'
+  | 'owner'
+  | 'osystem'
+  | 'distroSeries'
+  | 'powerState'
+  | 'zone'
+  | 'pool'
+  | 'tags'
+  | 'ipAddresses'
+>;
+
+/** `undefined` when the answer is no machine at all (no `system_id`). */
+export function parseMachine(answer: unknown): Machine | undefined {
+  const o = asObject(answer);
+  const systemId = asText(o.system_id);
+  if (systemId === '') return undefined;
+  const status = asNumber(o.status) ?? -1;
+  const hostname = asText(o.hostname);
+  const domain = nameOf(o.domain);
+  return {
+    systemId,
+    hostname,
+    fqdn: asText(o.fqdn) || (domain === '' ? hostname : `${hostname}.${domain}`),
+    domain,
+    status,
+    statusName: asText(o.status_name) || machineStatusName(status),
+    statusMessage: asText(o.status_message),
+    errorDescription: asText(o.error_description),
+    owner: nameOf(o.owner) || asText(asObject(o.owner).username) || null,
+    annotations: { ...texts(o.owner_data), ...texts(o.workload_annotations) },
+    locked: asFlag(o.locked),
+    architecture: asText(o.architecture),
+    osystem: asText(o.osystem),
+    distroSeries: asText(o.distro_series),
+    hweKernel: asText(o.hwe_kernel),
+    powerType: asText(o.power_type),
+    powerState: asText(o.power_state),
+    zone: nameOf(o.zone),
+    pool: nameOf(o.pool),
+    tags: asTexts(o.tag_names),
+    ipAddresses: asTexts(o.ip_addresses),
+    macAddresses: macAddresses(o),
+    description: asText(o.description),
+  };
+}
+
+export function summariseMachine(machine: Machine): MachineSummary {
+  const { systemId, hostname, fqdn, status, statusName, owner, osystem, distroSeries } = machine;
+  const { powerState, zone, pool, tags, ipAddresses } = machine;
+  return {
+    systemId,
+    hostname,
+    fqdn,
+    status,
+    statusName,
+    owner,
+    osystem,
+    distroSeries,
+    powerState,
+    zone,
+    pool,
+    tags,
+    ipAddresses,
+  };
+}
+
+function texts(value: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(asObject(value)).map(([key, text]) => [key, asText(text)]));
+}
+
+function macAddresses(machine: JsonObject): readonly string[] {
+  const interfaces = [machine.boot_interface, ...asList(machine.interface_set)];
+  const found = interfaces.map((nic) => asText(asObject(nic).mac_address).toLowerCase()).filter((mac) => mac !== '');
+  return [...new Set(found)];
+}

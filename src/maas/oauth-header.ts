@@ -1,0 +1,26 @@
+import type { ApiKey } from './api-key.js';
+
+/**
+ * The `Authorization` header of one attempt: OAuth 1.0 with PLAINTEXT signature. MAAS accepts each
+ * nonce once, so this is called anew for every attempt, repetitions included.
+ * @param timestamp seconds since 1970; MAAS refuses one more than 300 s in the past.
+ */
+export function oauthHeader(key: ApiKey, nonce: string, timestamp: number): string {
+  const members = {
+    oauth_version: '1.0',
+    oauth_signature_method: 'PLAINTEXT',
+    oauth_consumer_key: key.consumerKey,
+    oauth_token: key.tokenKey,
+    // The consumer secret of a MAAS key is empty, so the signature is "&" and the token secret.
+    oauth_signature: `&${key.tokenSecret}`,
+    oauth_nonce: nonce,
+    oauth_timestamp: String(timestamp),
+  };
+  const quoted = Object.entries(members).map(([name, value]) => `${name}="${percentEncode(value)}"`);
+  return `OAuth ${quoted.join(', ')}`;
+}
+
+/** RFC 5849 §3.6: all but unreserved characters; `encodeURIComponent` leaves five too many. */
+function percentEncode(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
