@@ -12,6 +12,7 @@ export type PhaseName =
   | 'release'
   | 'baremetal'
   | 'release_removed'
+  | 'inspect_nodes'
   | 'software';
 
 export interface PhaseReport {

@@ -1,0 +1,163 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  scheduleActivity,
+} from '@temporalio/workflow';
+import type { AbortAnswer, NodeCall } from '../activities/contract.js';
+import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
+import { abortCall, nodeCall } from './activity-options.js';
+import { startClock } from './call-clock.js';
+import type { Control } from './control.js';
+import { ACTIVITIES, nodeActivityId } from './protocol.js';
+
+export type CallVerb = 'prepare' | 'deploy' | 'release';
+
+/** One call of a group: the same verb for each of its nodes, in parallel up to a limit, within a time limit. */
+export interface CallRequest {
+  readonly verb: CallVerb;
+  readonly group: string;
+  readonly site: string;
+  readonly revision: number;
+  readonly run_id: string;
+  readonly nodes: readonly {
+    readonly index: number;
+    readonly name: string;
+    readonly system_id?: string;
+    readonly attempt: number;
+  }[];
+  readonly interval: number;
+  readonly timeout: number;
+  readonly max_parallel_nodes: number;
+  readonly heartbeat_seconds: number;
+  readonly erase?: boolean;
+}
+
+/** What a call tells while it runs; implemented by whoever keeps the state. */
+export interface CallListener {
+  started(index: number): void;
+  finished(index: number, result: NodeResult): void;
+}
+
+const ACTIVITY_OF: Readonly<Record<CallVerb, string>> = {
+  prepare: ACTIVITIES.prepare_node,
+  deploy: ACTIVITIES.deploy_node,
+  release: ACTIVITIES.release_node,
+};
+
+/**
+ * Makes a call and returns how it ended. Nodes that had begun and have no result when the call is cut
+ * short are aborted in MAAS as far as MAAS can; what that finds is reported as a (late) result.
+ */
+export async function runCall(
+  request: CallRequest,
+  control: Control,
+  listener: CallListener,
+  announce: (end: CallEnd) => void,
+): Promise<void> {
+  const queue = [...request.nodes];
+  const running = new Map<number, { name: string; attempt: number; system_id?: string; scope: CancellationScope }>();
+  const limit = Math.max(1, request.max_parallel_nodes);
+  const clock = startClock(
+    request.timeout,
+    `${request.verb} of ${request.group}: time limit ${request.timeout} s`,
+    control,
+  );
+
+  const start = (node: CallRequest['nodes'][number]): void => {
+    const scope = new CancellationScope({ cancellable: true });
+    running.set(node.index, { ...node, scope });
+    listener.started(node.index);
+    void scope
+      .run(() => callNode(request, node))
+      .catch(failedResult)
+      .then((result) => {
+        // The call may have been cut short meanwhile: then abort_node speaks for this node.
+        if (!running.delete(node.index)) return;
+        listener.finished(node.index, result);
+        control.wake();
+      });
+  };
+
+  let end: CallEnd = { kind: 'complete' };
+  for (;;) {
+    clock.follow();
+    if (control.cancelled) end = { kind: 'cancelled' };
+    else if (clock.expired) end = { kind: 'timeout', after_seconds: request.timeout };
+    if (end.kind !== 'complete') break;
+    while (!control.paused && !control.stopping && running.size < limit) {
+      const node = queue.shift();
+      if (!node) break;
+      start(node);
+    }
+    if (running.size === 0 && (queue.length === 0 || control.stopping)) {
+      if (queue.length > 0) end = { kind: 'stopped' };
+      break;
+    }
+    await control.changed();
+  }
+  clock.stop();
+
+  const unfinished = [...running].map(([index, node]) => ({ index, ...node }));
+  running.clear();
+  for (const node of unfinished) node.scope.cancel();
+  announce(end);
+  await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
+}
+
+function callNode(request: CallRequest, node: CallRequest['nodes'][number]): Promise<NodeResult> {
+  const { verb, group } = request;
+  const again = node.attempt > 1 ? `, attempt ${node.attempt}` : '';
+  const id = nodeActivityId(verb, group, node.name) + (node.attempt > 1 ? `:${node.attempt}` : '');
+  const options = nodeCall(id, `${verb} ${node.name} (group ${group}${again})`, request.heartbeat_seconds);
+  return scheduleActivity<NodeResult>(ACTIVITY_OF[verb], [nodeRequest(request, node)], options);
+}
+
+/** Finds out, and ends where possible, what the machine still does; the answer is a late result. */
+async function settleUnfinished(
+  request: CallRequest,
+  node: { index: number; name: string; attempt: number; system_id?: string },
+  listener: CallListener,
+): Promise<void> {
+  const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
+  const options = abortCall(id, `abort ${request.verb} of ${node.name}, whose time is up`, request.heartbeat_seconds);
+  try {
+    const answer = await scheduleActivity<AbortAnswer>(ACTIVITIES.abort_node, [nodeRequest(request, node)], options);
+    const late = lateResult(request.verb, answer);
+    if (late) listener.finished(node.index, late);
+  } catch (error) {
+    listener.finished(node.index, failedResult(error));
+  }
+}
+
+export function lateResult(verb: CallVerb, answer: AbortAnswer): NodeResult | null {
+  const succeeded = answer.found === 'deployed' || (answer.found === 'ready' && verb !== 'deploy');
+  if (succeeded) return { ok: true };
+  if (answer.found === 'nothing' || answer.found === 'running') return null;
+  return { ok: false, failure: { kind: answer.found, message: answer.message } };
+}
+
+export function nodeRequest(
+  request: Pick<CallRequest, 'site' | 'revision' | 'run_id' | 'interval' | 'erase'>,
+  node: { readonly name: string; readonly system_id?: string },
+): NodeCall {
+  return {
+    site: request.site,
+    revision: request.revision,
+    run_id: request.run_id,
+    node: node.name,
+    interval: request.interval,
+    ...(node.system_id === undefined ? {} : { system_id: node.system_id }),
+    ...(request.erase === undefined ? {} : { erase: request.erase }),
+  };
+}
+
+/** An activity that ended in an error for good: a node's failure, not the run's. */
+export function failedResult(error: unknown): NodeResult {
+  if (isCancellation(error)) return { ok: false, failure: { kind: 'cancelled', message: 'the call was cancelled' } };
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const kind =
+    cause instanceof ApplicationFailure ? (cause.type ?? 'error') : cause instanceof Error ? cause.name : 'error';
+  return { ok: false, failure: { kind, message: cause instanceof Error ? cause.message : String(cause) } };
+}

@@ -1,0 +1,17 @@
+import { runBaremetal } from './baremetal.js';
+import { WORKFLOWS } from './protocol.js';
+import { checkSite } from './site-phases.js';
+import { type RunResult, runSite } from './site-run.js';
+
+/** Deploys a site: verify site, prepare site, group after group, then software (design §4). */
+export async function deploy_site(...args: unknown[]): Promise<RunResult> {
+  return runSite(WORKFLOWS.deploy_site, args, async (run) => {
+    const plan = await run.loadPlan();
+    if (!plan) return;
+    if (!(await checkSite(run, plan, 'verify_site'))) return;
+    if (!(await checkSite(run, plan, 'prepare_site'))) return;
+    await runBaremetal(run, plan);
+    if (run.progress.failure || !(await run.control.mayStart())) return;
+    run.skip('software', 'no cluster is linked to this site');
+  });
+}

@@ -1,0 +1,6 @@
+/** The only entry of the workflow bundle: its exports are the workflow types (workflows/protocol.ts). */
+export { deploy_site } from './deploy-site.js';
+export { redeploy_nodes } from './redeploy-nodes.js';
+export { run_call } from './run-call.js';
+export { test_site } from './test-site.js';
+export { update_site } from './update-site.js';

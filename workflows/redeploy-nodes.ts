@@ -1,0 +1,22 @@
+import { runBaremetal } from './baremetal.js';
+import { WORKFLOWS } from './protocol.js';
+import { checkSite, releaseNodes } from './site-phases.js';
+import { type RunResult, runSite } from './site-run.js';
+
+/** Releases the named nodes, then deploys them as one critical group at 100 %. Nothing is deployed unless all were released. */
+export async function redeploy_nodes(...args: unknown[]): Promise<RunResult> {
+  return runSite(WORKFLOWS.redeploy_nodes, args, async (run) => {
+    const plan = await run.loadPlan();
+    if (!plan) return;
+    if (!(await checkSite(run, plan, 'verify_site', run.input.nodes))) return;
+    const unreleased = await releaseNodes(run, plan, 'release', run.input.nodes ?? [], run.input.erase ?? false);
+    if (unreleased === null) return;
+    if (!(await run.control.mayStart())) return;
+    if (unreleased.length > 0) {
+      run.fail({ kind: 'release-failed', nodes: unreleased });
+      return;
+    }
+    if (!(await checkSite(run, plan, 'prepare_site', run.input.nodes))) return;
+    await runBaremetal(run, plan);
+  });
+}

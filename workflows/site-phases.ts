@@ -1,0 +1,96 @@
+import { scheduleActivity } from '@temporalio/workflow';
+import type { SiteCheckAnswer } from '../activities/contract.js';
+import type { NodeReport } from '../src/core/deployment/index.js';
+import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
+import { siteCheck } from './activity-options.js';
+import { type CallListener, type CallRequest, runCall } from './call.js';
+import { ACTIVITIES } from './protocol.js';
+import type { SiteRun } from './site-run.js';
+
+/** Verifies or prepares the site as a whole; true when the run may go on. */
+export async function checkSite(
+  run: SiteRun,
+  plan: SitePlan,
+  phase: 'verify_site' | 'prepare_site',
+  nodes?: readonly string[],
+): Promise<boolean> {
+  const pace = plan.pace[phase];
+  const passed = await run.phase(phase, async () => {
+    const request = { site: plan.site, revision: plan.revision, pace, ...(nodes ? { nodes } : {}) };
+    const summary = phase === 'verify_site' ? `verify site ${plan.site}` : `prepare site ${plan.site}`;
+    const options = siteCheck(summary, pace, plan.pace.heartbeat_seconds);
+    const answer = await run.control.interruptible(() =>
+      scheduleActivity<SiteCheckAnswer>(ACTIVITIES[phase], [request], options),
+    );
+    run.progress.warnings.push(...answer.warnings);
+    if (answer.ok) return { value: true };
+    run.fail({
+      kind: phase === 'verify_site' ? 'verify-site-failed' : 'prepare-site-failed',
+      problems: answer.problems,
+    });
+    return { value: false, state: 'failure', detail: answer.problems.join('; ') };
+  });
+  return passed === true;
+}
+
+/** Releases machines, as one call; returns the nodes that could not be released, or null when held back. */
+export async function releaseNodes(
+  run: SiteRun,
+  plan: SitePlan,
+  phase: PhaseName,
+  names: readonly string[],
+  erase: boolean,
+): Promise<string[] | null> {
+  const { control, progress } = run;
+  return run.phase(phase, async () => {
+    const reports = names.map<NodeReport>((name) => ({ name, state: 'not_started', attempts: 0 }));
+    progress.released = reports;
+    const set = (index: number, change: Partial<NodeReport>): void => {
+      reports[index] = { ...reports[index]!, ...change };
+      run.show();
+    };
+    const now = (): string => new Date(Date.now()).toISOString();
+    const listener: CallListener = {
+      started: (index) => set(index, { attempts: 1, started_at: now() }),
+      finished: (index, result) =>
+        set(
+          index,
+          result.ok
+            ? { state: 'success', ended_at: now() }
+            : { state: 'failure', ended_at: now(), failure_kind: result.failure.kind, reason: result.failure.message },
+        ),
+    };
+    const request: CallRequest = {
+      verb: 'release',
+      group: phase,
+      site: plan.site,
+      revision: plan.revision,
+      run_id: progress.run_id,
+      nodes: names.map((name, index) => ({ index, name, attempt: 1 })),
+      interval: plan.pace.release.interval,
+      timeout: plan.pace.release.timeout,
+      max_parallel_nodes: plan.pace.max_parallel_nodes,
+      heartbeat_seconds: plan.pace.heartbeat_seconds,
+      erase,
+    };
+    await runCall(request, control, listener, (end) => {
+      if (end.kind !== 'timeout') return;
+      reports.forEach((report, index) => {
+        if (report.state === 'not_started')
+          set(index, {
+            state: 'failure',
+            ended_at: now(),
+            failure_kind: 'timeout',
+            reason: `not released within ${request.timeout} s`,
+          });
+      });
+    });
+    await run.record(reports);
+    const failed = reports.filter((report) => report.state !== 'success').map((report) => report.name);
+    return {
+      value: failed,
+      state: failed.length > 0 ? 'failure' : 'success',
+      detail: `${names.length - failed.length} of ${names.length} released`,
+    };
+  });
+}

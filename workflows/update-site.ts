@@ -1,0 +1,30 @@
+import { runBaremetal } from './baremetal.js';
+import { WORKFLOWS } from './protocol.js';
+import { checkSite, releaseNodes } from './site-phases.js';
+import { type RunResult, runSite } from './site-run.js';
+
+/**
+ * Brings a site from its last good revision to the wanted one: nodes unchanged and deployed are not
+ * touched and count as successful; nodes gone from the documents are reported, and released only when
+ * asked (`release_removed`), after everything else went well.
+ */
+export async function update_site(...args: unknown[]): Promise<RunResult> {
+  return runSite(WORKFLOWS.update_site, args, async (run) => {
+    const plan = await run.loadPlan();
+    if (!plan) return;
+    if (!(await checkSite(run, plan, 'verify_site'))) return;
+    if (!(await checkSite(run, plan, 'prepare_site'))) return;
+    await runBaremetal(run, plan);
+    if (run.progress.failure || !(await run.control.mayStart())) return;
+    if (plan.removed.length > 0) {
+      if (run.input.release_removed) await releaseNodes(run, plan, 'release_removed', plan.removed, false);
+      else
+        run.skip(
+          'release_removed',
+          `${plan.removed.length} nodes are gone from the documents and stay as they are; start with "release_removed": true to release them`,
+        );
+    }
+    if (!(await run.control.mayStart())) return;
+    run.skip('software', 'no cluster is linked to this site');
+  });
+}
