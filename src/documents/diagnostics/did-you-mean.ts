@@ -1,0 +1,50 @@
+/**
+ * The nearest of the names a user could have meant, as a hint ("Did you mean 'masters'?"), or
+ * undefined when none is near. Case does not count; a swap of neighbours is one slip, as an
+ * insertion, a deletion or a wrong character is. At most a third of the letters may be wrong.
+ */
+export function didYouMean(written: string, known: Iterable<string>): string | undefined {
+  const nearest = nearestNames(written, known);
+  if (nearest.length === 0) return undefined;
+  return `Did you mean ${nearest.map((name) => `'${name}'`).join(' or ')}?`;
+}
+
+/** Up to three names at the smallest distance. */
+export function nearestNames(written: string, known: Iterable<string>): string[] {
+  const wanted = written.toLowerCase();
+  // Distance costs length²; nobody's name is longer.
+  if (wanted.length > 100) return [];
+  let best = Math.max(1, Math.floor(wanted.length / 3));
+  let names: string[] = [];
+  for (const name of known) {
+    if (name === written || Math.abs(name.length - wanted.length) > best) continue;
+    const distance = editDistance(wanted, name.toLowerCase(), best);
+    if (distance > best) continue;
+    if (distance < best) names = [];
+    best = distance;
+    names.push(name);
+  }
+  return [...new Set(names)].slice(0, 3);
+}
+
+/** Optimal string alignment distance; anything above `limit` may come out as any larger number. */
+function editDistance(a: string, b: string, limit: number): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let smallest = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, beforeLast[j - 2]! + 1);
+      row.push(cost);
+      smallest = Math.min(smallest, cost);
+    }
+    if (smallest > limit) return smallest;
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}

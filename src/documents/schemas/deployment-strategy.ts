@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+const names = (what: string) => z.array(z.string()).describe(what);
+const label = z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))]);
+
+/** spec/5 "Selectors". A selector without criteria is allowed: it means all nodes. */
+export const selectorSchema = z.strictObject({
+  node_names: names('Names of nodes: any of them.').optional(),
+  node_tags: names('Tags: nodes that carry any of them.').optional(),
+  node_labels: z
+    .array(label)
+    .describe('Labels: nodes that carry any of them. Each is "key: value", "key:value" or a mapping.')
+    .optional(),
+  rack_names: names('Racks: nodes in any of them.').optional(),
+});
+
+const count = z.int().min(0);
+
+/** spec/5 "Success Criteria": each is judged alone, all must hold. */
+export const successCriteriaSchema = z
+  .strictObject({
+    percent_successful_nodes: z.int().min(0).max(100).describe('Share of the nodes that must succeed.').optional(),
+    minimum_successful_nodes: count.describe('This many nodes must succeed.').optional(),
+    maximum_failed_nodes: count.describe('More failed nodes than this fail the group.').optional(),
+  })
+  .refine((criteria) => Object.keys(criteria).length > 0, {
+    error: 'must name at least one criterion',
+    params: { hint: 'Leave success_criteria out when nothing is to be checked.' },
+  });
+
+export const groupSchema = z.looseObject({
+  name: z.string().min(1).describe('Name of the group, unique in the strategy.'),
+  critical: z.boolean().describe('True: if this group fails, the run halts after the bare-metal step.'),
+  depends_on: names('Groups that must have succeeded before this one is processed; [] for none.'),
+  selectors: z.array(selectorSchema).describe('Union of the selectors; [] means all nodes.'),
+  success_criteria: successCriteriaSchema.optional(),
+});
+
+/** `data` of shipyard/DeploymentStrategy/v1. */
+export const deploymentStrategySchema = z.looseObject({
+  groups: z.array(groupSchema).describe('Groups of nodes, deployed one after the other.'),
+});

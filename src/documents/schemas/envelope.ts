@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** Names of the document schemas this program reads. All others are left alone. */
+export const STRATEGY_SCHEMA = 'shipyard/DeploymentStrategy/v1';
+export const CONFIGURATION_SCHEMA = 'shipyard/DeploymentConfiguration/v1';
+export const NODE_SCHEMA = 'drydock/BaremetalNode/v1';
+export const HOST_PROFILE_SCHEMA = 'drydock/HostProfile/v1';
+
+const name = z.string().min(1).describe('Name of the document; unique among those of its schema.');
+
+/** `metadata` of a Deckhand document. Layering is checked for shape only: it is not carried out here. */
+export const documentMetadata = z.looseObject({
+  schema: z
+    .string()
+    .regex(/^metadata\/(Document|Control)\/v\d+(\.\d+)*$/, 'must be metadata/Document/v1')
+    .optional(),
+  name,
+  layeringDefinition: z
+    .looseObject({
+      abstract: z.boolean().optional().describe('An abstract document is only a base for others: it is not used.'),
+      layer: z.string().optional(),
+      parentSelector: z.record(z.string(), z.string()).optional(),
+      actions: z.array(z.looseObject({ method: z.enum(['merge', 'replace', 'delete']), path: z.string() })).optional(),
+    })
+    .optional(),
+  storagePolicy: z.enum(['cleartext', 'encrypted']).optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  replacement: z.boolean().optional().describe('This document stands in for the one of the same schema and name.'),
+  substitutions: z.array(z.unknown()).optional(),
+});
+
+/** The frame every document has: what it is (`schema`), who it is (`metadata`), what it says (`data`). */
+export const documentEnvelope = z.looseObject({
+  schema: z.string().min(1),
+  metadata: documentMetadata,
+  data: z.unknown(),
+});
+
+export type DocumentMetadata = z.infer<typeof documentMetadata>;
+
+/** The whole document of one schema, for editors. */
+export const documentOf = (schema: string, data: z.ZodType) =>
+  z.looseObject({ schema: z.literal(schema), metadata: documentMetadata, data });

@@ -1,0 +1,25 @@
+/** What a YAML text may cost. Every limit that is passed is one error with its own code, never a crash. */
+export interface YamlLimits {
+  /** Size of one file, in UTF-8 bytes (`yaml.too-large`). */
+  readonly maxBytes: number;
+  /** Nesting of mappings and lists (`yaml.too-deep`); the parser counts a value in a block as a level, too. */
+  readonly maxDepth: number;
+  /** Documents in one file (`yaml.too-many-documents`). */
+  readonly maxDocuments: number;
+  /** Uses of anchors in one document (`yaml.too-many-aliases`). */
+  readonly maxAliases: number;
+  /**
+   * Values that aliases and merges add to one document once written out in full
+   * (`yaml.alias-expansion`): aliases to aliases multiply, and a few lines can stand for 10^9 values.
+   */
+  readonly maxExpandedValues: number;
+}
+
+/** Room for ten times the largest real site: 1,000 machines with comments are about 3 MB. */
+export const DEFAULT_YAML_LIMITS: YamlLimits = {
+  maxBytes: 8 * 1024 * 1024,
+  maxDepth: 100,
+  maxDocuments: 10_000,
+  maxAliases: 10_000,
+  maxExpandedValues: 200_000,
+};

@@ -1,0 +1,62 @@
+/** A place in a text as people count: both from 1, columns in code points. */
+export interface LineColumn {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A text a user wrote, with the name they know it by. Lines are found only when somebody asks for a place. */
+export class SourceText {
+  readonly file: string | undefined;
+  readonly text: string;
+  #lineStarts: number[] | undefined;
+
+  constructor(text: string, file?: string) {
+    this.text = text;
+    this.file = file;
+  }
+
+  /** Line and column of an offset in UTF-16 units; offsets beyond the text are its end. */
+  position(offset: number): LineColumn {
+    const starts = this.#starts();
+    const at = Math.max(0, Math.min(offset, this.text.length));
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= at) low = middle;
+      else high = middle - 1;
+    }
+    const before = this.text.slice(starts[low]!, at);
+    return { line: low + 1, column: codePoints(before) - (low === 0 && before.startsWith('\uFEFF') ? 1 : 0) + 1 };
+  }
+
+  /** Text of a line without its line break, from 1; empty when there is no such line. */
+  line(number: number): string {
+    const starts = this.#starts();
+    const start = starts[number - 1];
+    if (start === undefined) return '';
+    const line = this.text.slice(start, starts[number] ?? this.text.length).replace(/[\r\n]+$/, '');
+    return number === 1 ? line.replace(/^\uFEFF/, '') : line;
+  }
+
+  #starts(): number[] {
+    if (this.#lineStarts) return this.#lineStarts;
+    const starts = [0];
+    for (const match of this.text.matchAll(/\r\n|\r|\n/g)) starts.push(match.index + match[0].length);
+    this.#lineStarts = starts;
+    return starts;
+  }
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** The offending text as a diagnostic carries it: one line, at most 200 characters. */
+export function excerpt(text: string): string {
+  const firstLine = text.split(/\r\n|\r|\n/, 1)[0]!.trimEnd();
+  const characters = [...firstLine];
+  return characters.length <= 200 ? firstLine : `${characters.slice(0, 199).join('')}…`;
+}
