@@ -81,7 +81,7 @@ function missing(reason: string): TimeSkippingServer {
 }
 
 async function holds(folder: string, name: string): Promise<boolean> {
-  return (await readdir(folder).catch(() => [])).includes(name);
+  return (await readdir(folder).catch((): string[] => [])).includes(name);
 }
 
 async function succeeds(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {

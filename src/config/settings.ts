@@ -1,0 +1,155 @@
+import { z } from 'zod';
+
+const secondsBetween = (least: number, most: number) => z.number().min(least).max(most);
+const port = z.int().min(0).max(65_535);
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' });
+
+/**
+ * All settings, with what docs/settings.md says of each. A setting's name in a file is its path
+ * (`temporal.address`); in the environment `SITEWRIGHT_` and the path in capitals
+ * (`SITEWRIGHT_TEMPORAL_ADDRESS`). `meta.secret`: never shown, never taken from the file itself.
+ */
+export const settingsSchema = z.strictObject({
+  temporal: z.strictObject({
+    address: z
+      .string()
+      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, as 127.0.0.1:7233')
+      .default('127.0.0.1:7233')
+      .describe('Host and port of the Temporal server.'),
+    namespace: z.string().min(1).default('default').describe('Temporal namespace all runs live in.'),
+    task_queue: z
+      .string()
+      .regex(/^[\w.:-]+$/, 'may have letters, digits and . _ : - only')
+      .default('sitewright')
+      .describe('Task queue of the orchestrator worker; operations name it in `temporal workflow start`.'),
+    ui_url: httpUrl
+      .optional()
+      .describe(
+        'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless we started the server ourselves.',
+      ),
+  }),
+  store: z.strictObject({
+    url: z
+      .string()
+      .regex(/^(sqlite:|postgres(ql)?:\/\/).+/, 'must start with sqlite: or postgres://')
+      .default('sqlite:./.sitewright/sitewright.db')
+      .meta({ mayHoldPassword: true })
+      .describe('Where revisions, runs and history are kept: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`.'),
+  }),
+  maas: z.strictObject({
+    url: httpUrl.optional().describe('Base URL of MAAS, as `http://maas.example:5240/MAAS`. Needed to deploy.'),
+    key: z
+      .string()
+      .regex(/^[^:\s]+:[^:\s]+:[^:\s]+$/, 'must be the three parts of a MAAS API key, joined by colons')
+      .optional()
+      .meta({ secret: true })
+      .describe(
+        'API key of MAAS (`consumer:token:secret`), from the environment only. In a file, name `maas.key_file`.',
+      ),
+    key_file: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ secretFile: true })
+      .describe('File that holds the API key of MAAS; nobody but its owner may read it (mode 600).'),
+    timeouts: z.strictObject({
+      read_seconds: secondsBetween(1, 3_600).default(60).describe('Longest wait for an answer to a question.'),
+      change_seconds: secondsBetween(1, 3_600)
+        .default(180)
+        .describe(
+          'Longest wait for an answer to a change. MAAS may take two minutes; too short a wait leaves it unknown whether the change was made.',
+        ),
+    }),
+    poll_min_seconds: secondsBetween(0.05, 3_600)
+      .default(5)
+      .describe('Shortest pause between two looks at a machine’s state; pauses grow while nothing changes.'),
+    poll_max_seconds: secondsBetween(0.05, 3_600)
+      .default(30)
+      .describe('Longest pause between two looks at a machine’s state.'),
+  }),
+  deploy: z.strictObject({
+    max_parallel_nodes: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(64)
+      .describe('Most nodes of a group that are prepared or deployed at the same time.'),
+    distro_series: z.string().min(1).optional().describe('Release to deploy (`noble`). None: the default of MAAS.'),
+    user_data_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('cloud-init user data given to every node at deploy. None: none.'),
+  }),
+  api: z.strictObject({
+    host: z
+      .string()
+      .min(1)
+      .default('127.0.0.1')
+      .describe(
+        'Address the API listens on. It has no login: leave it on the loopback address or put a proxy in front.',
+      ),
+    port: port.default(8080).describe('Port the API listens on; 0 takes a free one.'),
+  }),
+  log: z.strictObject({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('Least severity that is logged.'),
+    format: z
+      .enum(['pretty', 'json'])
+      .default('pretty')
+      .describe('`pretty` for people, `json` for collectors: one object a line.'),
+  }),
+});
+
+/** The settings of one process, checked and complete. */
+export type Settings = z.output<typeof settingsSchema>;
+
+/** One setting: a leaf of the schema. */
+export interface SettingDefinition {
+  /** `maas.timeouts.read_seconds` */
+  readonly path: string;
+  /** `SITEWRIGHT_MAAS_TIMEOUTS_READ_SECONDS` */
+  readonly variable: string;
+  readonly schema: z.ZodType;
+  readonly description: string;
+  /** What a written value must be, in a word or two. */
+  readonly kind: string;
+  readonly isNumber: boolean;
+  /** Absent: there is none, and the setting may stay without a value. */
+  readonly defaultValue?: string | number;
+  readonly secret: boolean;
+  /** Names a file that must be readable by its owner only. */
+  readonly secretFile: boolean;
+  /** A URL whose password is not shown. */
+  readonly mayHoldPassword: boolean;
+}
+
+/** Every setting, in the order of the documentation. */
+export const settingDefinitions: readonly SettingDefinition[] = leavesOf(settingsSchema, []);
+
+function leavesOf(schema: z.ZodType, path: readonly string[]): SettingDefinition[] {
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([key, child]) => leavesOf(child as z.ZodType, [...path, key]));
+  }
+  const inner =
+    schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
+  const meta = schema.meta() ?? {};
+  const isNumber = inner instanceof z.ZodNumber;
+  const defaultValue = schema instanceof z.ZodDefault ? (schema.def.defaultValue as string | number) : undefined;
+  return [
+    {
+      path: path.join('.'),
+      variable: `SITEWRIGHT_${path.join('_').toUpperCase()}`,
+      schema,
+      description: meta.description ?? '',
+      kind: inner instanceof z.ZodEnum ? inner.options.join(', ') : isNumber ? 'number' : 'text',
+      isNumber,
+      ...(defaultValue === undefined ? {} : { defaultValue }),
+      secret: meta.secret === true,
+      secretFile: meta.secretFile === true,
+      mayHoldPassword: meta.mayHoldPassword === true,
+    },
+  ];
+}
