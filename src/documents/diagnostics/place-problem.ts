@@ -1,0 +1,47 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { YamlDocument } from '../yaml/parse-yaml.js';
+import type { DocumentPath } from '../yaml/places.js';
+import { formatPath, type SchemaProblem } from './schema-problems.js';
+
+/** A finding about a document, before it is given its place. */
+export interface Finding {
+  readonly severity?: Diagnostic['severity'];
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly path: DocumentPath;
+  readonly part?: 'key' | 'value';
+}
+
+/** Turns a finding about a document into a diagnostic with file, line, column and the offending text. */
+export function placeProblem(document: YamlDocument, finding: Finding): Diagnostic {
+  const { severity = 'error', code, message, hint, path, part = 'value' } = finding;
+  const { line, column, text } = document.place(path, part);
+  const { file } = document.source;
+  return {
+    severity,
+    code,
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(file !== undefined && { file }),
+    line,
+    column,
+    ...(text !== '' && { text }),
+    ...(path.length > 0 && { path: formatPath(path) }),
+  };
+}
+
+/** The same for what a schema found; says where YAML read something else than what is written. */
+export function placeSchemaProblem(document: YamlDocument, problem: SchemaProblem): Diagnostic {
+  const placed = placeProblem(document, problem);
+  const misread =
+    (typeof problem.found === 'boolean' || typeof problem.found === 'number') &&
+    placed.text !== undefined &&
+    placed.text !== String(problem.found) &&
+    problem.code === 'document.wrong-type';
+  if (!misread) return placed;
+  return {
+    ...placed,
+    hint: `YAML reads ${placed.text} as ${String(problem.found)}: put quotes around it if text is meant.`,
+  };
+}

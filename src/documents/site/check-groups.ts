@@ -1,0 +1,169 @@
+import {
+  checkStrategy,
+  type DeploymentStrategy,
+  parseLabelEntry,
+  type Selector,
+  type SiteNode,
+  type StrategyProblem,
+  selectNodes,
+} from '../../core/deployment/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { type Finding, placeProblem } from '../diagnostics/place-problem.js';
+import type { YamlDocument } from '../yaml/parse-yaml.js';
+import type { DocumentPath } from '../yaml/places.js';
+
+/** What makes a strategy impossible to process: duplicate groups, unknown dependencies, cycles, bad labels. */
+export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): Diagnostic[] {
+  return checkStrategy(strategy).map((problem) => placeProblem(yaml, describe(problem, strategy, yaml)));
+}
+
+function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: YamlDocument): Finding {
+  const path: DocumentPath = ['data', ...problem.path];
+  switch (problem.kind) {
+    case 'duplicate-group': {
+      const first = yaml.place(['data', ...problem.first]);
+      return {
+        code: 'strategy.duplicate-group',
+        message: `a second group is named '${problem.group}'; the first is on line ${first.line}`,
+        hint: 'The name is what depends_on refers to: give each group its own.',
+        path,
+      };
+    }
+    case 'unknown-dependency':
+      return {
+        code: 'strategy.unknown-dependency',
+        message: `group '${problem.group}' depends on '${problem.dependency}', which is no group of this strategy`,
+        hint: didYouMean(problem.dependency, problem.known) ?? `Groups: ${listed(problem.known)}.`,
+        path,
+      };
+    case 'cycle': {
+      const self = problem.members.length === 1;
+      return {
+        code: 'strategy.cycle',
+        message: self
+          ? `group '${problem.members[0]}' depends on itself`
+          : `groups depend on each other in a cycle: ${problem.members.join(', ')}`,
+        hint: self
+          ? 'Take its own name out of depends_on.'
+          : 'None of them could ever start: take one dependency away.',
+        // The line of the dependency that closes the cycle says more than that of the whole list.
+        path: closingDependency(problem, strategy) ?? path,
+      };
+    }
+    case 'bad-label':
+      return {
+        code: 'strategy.bad-label',
+        message: problem.detail,
+        hint: "Write 'key: value' in quotes, with one colon and something on both sides.",
+        path,
+      };
+  }
+}
+
+function closingDependency(problem: StrategyProblem & { kind: 'cycle' }, strategy: DeploymentStrategy) {
+  const index = problem.path[1] as number;
+  const inside = strategy.groups[index]?.depends_on.findIndex((name) => problem.members.includes(name)) ?? -1;
+  return inside < 0 ? undefined : (['data', 'groups', index, 'depends_on', inside] as const);
+}
+
+/** What is probably not meant: selectors that match nothing, groups without nodes, nodes without a group. */
+export function warnAboutGroups(
+  strategy: DeploymentStrategy,
+  yaml: YamlDocument,
+  nodes: readonly SiteNode[],
+  /** Where the documents of the nodes are, in the order of `nodes`. */
+  nodeDocuments: readonly YamlDocument[],
+): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const warn = (document: YamlDocument, finding: Finding): void => {
+    diagnostics.push(placeProblem(document, { severity: 'warning', ...finding }));
+  };
+  const site = new SiteWords(nodes);
+  const inSomeGroup = new Set<number>();
+  strategy.groups.forEach((group, g) => {
+    group.selectors.forEach((selector, s) => {
+      for (const finding of site.unmatched(selector, ['data', 'groups', g, 'selectors', s])) warn(yaml, finding);
+    });
+    const selected = selectNodes(group.selectors, nodes);
+    for (const index of selected) inSomeGroup.add(index);
+    if (selected.length === 0) {
+      warn(yaml, {
+        code: 'strategy.empty-group',
+        message: `group '${group.name}' selects no node`,
+        hint: emptyGroupHint(group.success_criteria?.minimum_successful_nodes),
+        path: ['data', 'groups', g, 'name'],
+      });
+    }
+  });
+  nodes.forEach((node, index) => {
+    if (inSomeGroup.has(index)) return;
+    warn(nodeDocuments[index]!, {
+      code: 'strategy.node-in-no-group',
+      message: `no group of the strategy selects node '${node.name}': it will not be deployed`,
+      hint: node.tags.length > 0 ? `Its tags: ${node.tags.join(', ')}.` : 'It has no tags.',
+      path: ['metadata', 'name'],
+    });
+  });
+  return diagnostics;
+}
+
+function emptyGroupHint(minimum: number | undefined): string {
+  if (minimum !== undefined && minimum > 0) return `It will fail: it wants at least ${minimum} successful.`;
+  return 'It will count as 100 % successful, with nothing done.';
+}
+
+/** The names, tags, racks and labels that nodes of the site have. */
+class SiteWords {
+  readonly #names: ReadonlySet<string>;
+  readonly #tags: ReadonlySet<string>;
+  readonly #racks: ReadonlySet<string>;
+  readonly #labels: ReadonlySet<string>;
+
+  constructor(nodes: readonly SiteNode[]) {
+    this.#names = new Set(nodes.map((node) => node.name));
+    this.#tags = new Set(nodes.flatMap((node) => node.tags));
+    this.#racks = new Set(nodes.flatMap((node) => (node.rack === null ? [] : [node.rack])));
+    this.#labels = new Set(
+      nodes.flatMap((node) => Object.entries(node.labels).map(([key, value]) => `${key}: ${value}`)),
+    );
+  }
+
+  unmatched(selector: Selector, path: DocumentPath): Finding[] {
+    return [
+      ...this.#unknown(selector.node_names, this.#names, 'node', 'is called', [...path, 'node_names']),
+      ...this.#unknown(selector.node_tags, this.#tags, 'tag', 'has the tag', [...path, 'node_tags']),
+      ...this.#unknown(selector.rack_names, this.#racks, 'rack', 'is in the rack', [...path, 'rack_names']),
+      ...(selector.node_labels ?? []).flatMap((entry, index) => {
+        const parsed = parseLabelEntry(entry);
+        const labels = parsed.ok ? parsed.labels.map(({ key, value }) => `${key}: ${value}`) : [];
+        return this.#unknown(labels, this.#labels, 'label', 'has the label', [...path, 'node_labels', index], true);
+      }),
+    ];
+  }
+
+  #unknown(
+    wanted: readonly string[] | undefined,
+    known: ReadonlySet<string>,
+    kind: 'node' | 'tag' | 'rack' | 'label',
+    relation: string,
+    path: DocumentPath,
+    pathIsEntry = false,
+  ): Finding[] {
+    return (wanted ?? []).flatMap((word, index): Finding[] => {
+      if (known.has(word)) return [];
+      return [
+        {
+          code: `strategy.unknown-${kind}`,
+          message: `no node of the site ${relation} '${word}'`,
+          hint:
+            didYouMean(word, known) ?? (known.size === 0 ? `No node has a ${kind}.` : `Known: ${listed([...known])}.`),
+          path: pathIsEntry ? path : [...path, index],
+        },
+      ];
+    });
+  }
+}
+
+const listed = (words: readonly string[]): string =>
+  words.length <= 8 ? words.join(', ') : `${words.slice(0, 8).join(', ')} and ${words.length - 8} more`;

@@ -1,0 +1,57 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { placeProblem } from '../diagnostics/place-problem.js';
+import type { BaremetalNodeData } from '../schemas/baremetal-node.js';
+import type { Checked } from './resolve-nodes.js';
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i');
+
+/** Names and addresses that would clash, or that MAAS would not take, once these nodes are machines. */
+export function warnAboutNames(
+  nodes: readonly Checked<BaremetalNodeData>[],
+  report: (diagnostic: Diagnostic) => void,
+): void {
+  const byLowerCase = new Map<string, string>();
+  const byMac = new Map<string, string>();
+  for (const { document, data } of nodes) {
+    const { name, yaml } = document;
+    if (!HOST_NAME.test(name)) {
+      report(
+        placeProblem(yaml, {
+          severity: 'warning',
+          code: 'node.bad-hostname',
+          message: `'${name}' cannot be a host name: MAAS will refuse it`,
+          hint: 'Use letters, digits and hyphens, at most 63 between dots.',
+          path: ['metadata', 'name'],
+        }),
+      );
+    }
+    const twin = byLowerCase.get(name.toLowerCase());
+    if (twin !== undefined && twin !== name) {
+      report(
+        placeProblem(yaml, {
+          severity: 'warning',
+          code: 'node.names-differ-in-case',
+          message: `'${name}' and '${twin}' are the same host name`,
+          hint: 'Host names do not tell capitals from small letters.',
+          path: ['metadata', 'name'],
+        }),
+      );
+    }
+    byLowerCase.set(name.toLowerCase(), name);
+    const mac = data.metadata?.boot_mac?.toLowerCase().replaceAll('-', ':');
+    if (mac === undefined) continue;
+    const owner = byMac.get(mac);
+    if (owner !== undefined) {
+      report(
+        placeProblem(yaml, {
+          code: 'node.duplicate-mac',
+          message: `nodes '${owner}' and '${name}' have the same boot_mac`,
+          hint: 'It is how a machine is found: each has its own.',
+          path: ['data', 'metadata', 'boot_mac'],
+        }),
+      );
+    }
+    byMac.set(mac, name);
+  }
+}

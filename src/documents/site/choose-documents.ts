@@ -1,0 +1,112 @@
+import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { DeploymentConfiguration } from '../deployment-configuration.js';
+import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { placeProblem } from '../diagnostics/place-problem.js';
+import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
+import type { DocumentSet } from './document-set.js';
+import type { Checked } from './resolve-nodes.js';
+import type { SiteDocument } from './site-document.js';
+
+const CONFIGURATION_NAME = 'deployment-configuration';
+
+/** The configuration a run of this site uses: the only one, or of several the one named `deployment-configuration`. */
+export function chooseConfiguration<Data>(
+  given: readonly Checked<Data>[],
+  documents: DocumentSet,
+  required: boolean,
+  report: (diagnostic: Diagnostic) => void,
+): Checked<Data> | undefined {
+  const names = documents.names(CONFIGURATION_SCHEMA);
+  if (names.length === 0) {
+    if (required && !documents.incomplete) {
+      report({
+        severity: 'error',
+        code: 'site.no-configuration',
+        message: 'the site has no deployment configuration',
+        hint: `Add a document of the schema ${CONFIGURATION_SCHEMA}; 'data: {armada: {manifest: full-site}}' gives all defaults.`,
+        ...documents.anyPlace(),
+      });
+    }
+    return undefined;
+  }
+  const name = names.length === 1 ? names[0] : names.find((candidate) => candidate === CONFIGURATION_NAME);
+  const chosen = given.find((candidate) => candidate.document.name === name);
+  for (const other of given) {
+    if (other === chosen) continue;
+    report(
+      placeProblem(other.document.yaml, {
+        severity: name === undefined ? 'error' : 'warning',
+        code: name === undefined ? 'site.several-configurations' : 'site.configuration-not-used',
+        message:
+          name === undefined
+            ? `the site has several deployment configurations (${names.join(', ')}) and none is named '${CONFIGURATION_NAME}'`
+            : `the deployment configuration '${other.document.name}' is not used: '${name}' is`,
+        hint: `Keep one, or name the one to use '${CONFIGURATION_NAME}'.`,
+        path: ['metadata', 'name'],
+      }),
+    );
+    if (name === undefined) break;
+  }
+  return chosen;
+}
+
+/**
+ * The strategy a run of this site uses (design §8.6): the one its configuration names; when it names
+ * none, `deployment-strategy` if there is such a document; else none, and all nodes are one critical group.
+ */
+export function chooseStrategy<Data>(
+  given: readonly Checked<Data>[],
+  documents: DocumentSet,
+  configuration: SiteDocument | undefined,
+  values: DeploymentConfiguration,
+  report: (diagnostic: Diagnostic) => void,
+): Checked<Data> | undefined {
+  const names = documents.names(STRATEGY_SCHEMA);
+  const wanted = values.physical_provisioner.deployment_strategy;
+  const path = ['data', 'physical_provisioner', 'deployment_strategy'];
+  if (wanted !== null && !names.includes(wanted) && configuration && !documents.incomplete) {
+    report(
+      placeProblem(configuration.yaml, {
+        code: 'site.strategy-missing',
+        message: `the configuration names the deployment strategy '${wanted}', and there is no such document`,
+        hint: didYouMean(wanted, names) ?? missingStrategyHint(wanted, names),
+        path,
+      }),
+    );
+  }
+  const name = wanted ?? DEFAULT_STRATEGY_NAME;
+  if (wanted === null && configuration && !names.includes(name)) {
+    report(
+      placeProblem(configuration.yaml, {
+        severity: 'info',
+        code: 'site.all-at-once',
+        message: 'no deployment strategy is named: all nodes are deployed at once, as one critical group at 100 %',
+        path,
+      }),
+    );
+  }
+  for (const other of given) {
+    if (other.document.name === name) continue;
+    report(
+      placeProblem(other.document.yaml, {
+        severity: 'warning',
+        code: 'site.strategy-not-used',
+        message: `the deployment strategy '${other.document.name}' is not used`,
+        hint: names.includes(name)
+          ? `The strategy of this site is '${name}'.`
+          : `To use it, write 'deployment_strategy: ${other.document.name}' under physical_provisioner of the configuration.`,
+        path: ['metadata', 'name'],
+      }),
+    );
+  }
+  return given.find((candidate) => candidate.document.name === name);
+}
+
+function missingStrategyHint(wanted: string, names: readonly string[]): string {
+  if (wanted === 'all-at-once') {
+    return "'all-at-once' is a word from before there were strategy documents: leave deployment_strategy out to deploy all nodes at once.";
+  }
+  if (names.length > 0) return `Strategies of this site: ${names.join(', ')}.`;
+  return `Add a document of the schema ${STRATEGY_SCHEMA} with that name, or leave deployment_strategy out to deploy all nodes at once.`;
+}

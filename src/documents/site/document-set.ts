@@ -1,0 +1,145 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { placeProblem } from '../diagnostics/place-problem.js';
+import { NODE_SCHEMA } from '../schemas/envelope.js';
+import type { YamlLimits } from '../yaml/limits.js';
+import { parseYaml } from '../yaml/parse-yaml.js';
+import { type IgnoredDocument, type KnownSchema, readDocument, type SiteDocument } from './site-document.js';
+
+/** A text with the name its user knows it by. */
+export interface SourceFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** All documents of a site, each schema and name once. */
+export class DocumentSet {
+  readonly #files: readonly SourceFile[];
+  readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #documents = new Map<string, SiteDocument>();
+  readonly #named = new Map<string, Set<string>>();
+  readonly #ignored = new Map<string, IgnoredDocument[]>();
+  #unreadable = 0;
+
+  constructor(files: readonly SourceFile[], limits: Partial<YamlLimits>, report: (diagnostic: Diagnostic) => void) {
+    this.#files = files;
+    this.#report = report;
+    for (const file of files) {
+      const { documents, diagnostics } = parseYaml(file.text, { file: file.name, limits });
+      for (const diagnostic of diagnostics) report(diagnostic);
+      if (diagnostics.some((diagnostic) => diagnostic.code === 'yaml.syntax')) this.#unreadable += 1;
+      for (const yaml of documents) {
+        if (!yaml.empty) this.#read(readDocument(yaml, report));
+      }
+    }
+  }
+
+  /** Documents of a schema with a sound frame, in the order of files and lines. */
+  of(schema: KnownSchema): SiteDocument[] {
+    return [...this.#documents.values()].filter((document) => document.schema === schema);
+  }
+
+  /** Names of all documents of a schema that are meant to be used, broken ones included. */
+  names(schema: KnownSchema): string[] {
+    return [...(this.#named.get(schema) ?? [])];
+  }
+
+  /** Whether something could not be read at all: what seems missing may be in there. */
+  get incomplete(): boolean {
+    return this.#unreadable > 0;
+  }
+
+  /** A place for what is wrong with the site as a whole: the beginning of its first file. */
+  anyPlace(): Pick<Diagnostic, 'file' | 'line' | 'column'> {
+    const file = this.#files[0];
+    return file ? { file: file.name, line: 1, column: 1 } : {};
+  }
+
+  /** A site without nodes is worth a word; so is what was given and is not read. */
+  reportUse(nodes: number): void {
+    for (const [schema, documents] of this.#ignored) {
+      const count = documents.length === 1 ? '1 document' : `${documents.length} documents`;
+      this.#report(
+        placeProblem(documents[0]!.yaml, {
+          severity: 'info',
+          code: 'document.not-used',
+          message: `${count} of the schema '${schema}' ${documents.length === 1 ? 'is' : 'are'} not used by a deployment`,
+          path: ['schema'],
+        }),
+      );
+    }
+    if (nodes > 0 || this.names(NODE_SCHEMA).length > 0 || this.incomplete) return;
+    this.#report({
+      severity: 'warning',
+      code: 'site.no-nodes',
+      message: 'the site has no nodes: there is nothing to deploy',
+      hint: `Add documents of the schema ${NODE_SCHEMA}.`,
+      ...this.anyPlace(),
+    });
+  }
+
+  #read(read: ReturnType<typeof readDocument>): void {
+    switch (read.kind) {
+      case 'document':
+        this.#add(read.document);
+        break;
+      case 'ignored': {
+        const { schema } = read.document;
+        const others = this.#ignored.get(schema);
+        if (others) others.push(read.document);
+        else this.#ignored.set(schema, [read.document]);
+        break;
+      }
+      case 'broken':
+        if (read.schema === undefined || read.name === undefined) this.#unreadable += 1;
+        else this.#name(read.schema, read.name);
+        break;
+      case 'abstract':
+        break;
+    }
+  }
+
+  #add(document: SiteDocument): void {
+    const key = `${document.schema}\n${document.name}`;
+    const first = this.#documents.get(key);
+    this.#name(document.schema, document.name);
+    if (!first) {
+      this.#documents.set(key, document);
+      return;
+    }
+    const replaces = document.metadata.replacement === true;
+    if (replaces !== (first.metadata.replacement === true)) {
+      // Deckhand's replacement: of two of one name the one that says so stands in for the other.
+      const [winner, loser] = replaces ? [document, first] : [first, document];
+      this.#documents.set(key, winner);
+      this.#report(
+        placeProblem(loser.yaml, {
+          severity: 'info',
+          code: 'document.replaced',
+          message: `${document.schema} '${document.name}' is replaced by the one ${where(winner)}`,
+          path: ['metadata', 'name'],
+        }),
+      );
+      return;
+    }
+    this.#report(
+      placeProblem(document.yaml, {
+        code: document.schema === NODE_SCHEMA ? 'node.duplicate' : 'document.duplicate',
+        message: `a second ${document.schema} is named '${document.name}'; the first is ${where(first)}`,
+        hint: 'Names are unique among documents of a schema: rename or remove one.',
+        path: ['metadata', 'name'],
+      }),
+    );
+  }
+
+  #name(schema: string, name: string): void {
+    const names = this.#named.get(schema);
+    if (names) names.add(name);
+    else this.#named.set(schema, new Set([name]));
+  }
+}
+
+function where(document: SiteDocument): string {
+  const { line } = document.yaml.place(['metadata', 'name']);
+  const { file } = document.yaml.source;
+  return file === undefined ? `on line ${line}` : `at ${file}:${line}`;
+}

@@ -1,0 +1,207 @@
+import type { SiteNode } from '../../core/deployment/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { placeProblem } from '../diagnostics/place-problem.js';
+import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
+import type { SiteDocument } from './site-document.js';
+
+/** A node as a deployment needs it: what selectors look at, and what MAAS is told. */
+export interface ResolvedNode extends SiteNode {
+  /** Host name in MAAS: the document's name, up to its first dot. */
+  readonly hostname: string;
+  /** What follows the first dot of the document's name. */
+  readonly domain?: string;
+  /** MAC address of the interface it boots from, in lower case with colons: how MAAS finds the machine. */
+  readonly boot_mac?: string;
+  /** `platform.image`, e.g. `jammy`. */
+  readonly distro_series?: string;
+  /** `platform.kernel`, e.g. `hwe-22.04`. */
+  readonly hwe_kernel?: string;
+}
+
+export interface Checked<Data> {
+  readonly document: SiteDocument;
+  readonly data: Data;
+}
+
+/** What a node or profile gives after inheritance. `null` is "unset on purpose" (`!`). */
+interface Inherited {
+  readonly rack: string | null | undefined;
+  readonly image: string | null | undefined;
+  readonly kernel: string | null | undefined;
+  readonly tags: readonly string[] | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+}
+
+const NOTHING: Inherited = { rack: undefined, image: undefined, kernel: undefined, tags: undefined, labels: undefined };
+
+/**
+ * Nodes with what their host profiles give them, by Drydock's rules: the node's own value first, then
+ * its profile's, then that profile's own profile's; tags and labels are merged; `!name` takes an inherited
+ * tag or label away, a lone `!` an inherited value.
+ *
+ * Unknown profiles are errors, unless the site has no profile documents at all: then one warning says
+ * that nodes have only what they say themselves.
+ */
+export function resolveNodes(
+  nodes: readonly Checked<BaremetalNodeData>[],
+  profiles: readonly Checked<HostProfileData>[],
+  /** Profiles whose documents are given and cannot be used: already reported. */
+  brokenProfiles: ReadonlySet<string>,
+  report: (diagnostic: Diagnostic) => void,
+): ResolvedNode[] {
+  const chain = new ProfileChain(profiles, brokenProfiles, report);
+  const resolved = nodes.map((node) => resolveNode(node, chain.inheritedBy(node)));
+  chain.reportMissing();
+  return resolved;
+}
+
+class ProfileChain {
+  readonly #profiles: ReadonlyMap<string, Checked<HostProfileData>>;
+  readonly #broken: ReadonlySet<string>;
+  readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #done = new Map<string, Inherited>();
+  readonly #missing: { readonly user: SiteDocument; readonly name: string }[] = [];
+
+  constructor(
+    profiles: readonly Checked<HostProfileData>[],
+    broken: ReadonlySet<string>,
+    report: (diagnostic: Diagnostic) => void,
+  ) {
+    this.#profiles = new Map(profiles.map((profile) => [profile.document.name, profile]));
+    this.#broken = broken;
+    this.#report = report;
+    // Every profile, used or not: a ring of profiles is an error even before a node uses it.
+    for (const name of this.#profiles.keys()) this.#resolve(name);
+  }
+
+  inheritedBy(user: Checked<BaremetalNodeData>): Inherited {
+    const name = user.data.host_profile;
+    if (name === undefined) return NOTHING;
+    if (!this.#profiles.has(name)) this.#note(user.document, name);
+    return this.#done.get(name) ?? NOTHING;
+  }
+
+  /** No profile document at all is how node files are often kept; one of many missing is a mistake. */
+  reportMissing(): void {
+    const [first] = this.#missing;
+    if (!first) return;
+    if (this.#profiles.size === 0 && this.#broken.size === 0) {
+      const names = [...new Set(this.#missing.map((missing) => missing.name))];
+      this.#report(
+        placeProblem(first.user.yaml, {
+          severity: 'warning',
+          code: 'node.profiles-not-given',
+          message: `no host profiles are given (named: ${names.join(', ')}): nodes have only the tags, labels and rack of their own documents`,
+          hint: 'Add the drydock/HostProfile/v1 documents if selectors rely on what nodes inherit.',
+          path: ['data', 'host_profile'],
+        }),
+      );
+      return;
+    }
+    const known = [...this.#profiles.keys()];
+    for (const { user, name } of this.#missing) {
+      this.#report(
+        placeProblem(user.yaml, {
+          code: 'node.unknown-profile',
+          message: `there is no host profile '${name}'`,
+          hint: didYouMean(name, known) ?? `Host profiles of this site: ${listed(known)}.`,
+          path: ['data', 'host_profile'],
+        }),
+      );
+    }
+  }
+
+  #note(user: SiteDocument, name: string): void {
+    if (!this.#broken.has(name)) this.#missing.push({ user, name });
+  }
+
+  /** Walks up without recursion: a chain may be as long as there are profiles. */
+  #resolve(name: string): void {
+    const trail: Checked<HostProfileData>[] = [];
+    const seen = new Set<string>();
+    let next: string | undefined = name;
+    while (next !== undefined && !this.#done.has(next)) {
+      const profile = this.#profiles.get(next);
+      if (!profile) {
+        this.#note(trail.at(-1)!.document, next);
+        break;
+      }
+      if (seen.has(next)) {
+        this.#reportRing(trail, next);
+        break;
+      }
+      seen.add(next);
+      trail.push(profile);
+      next = profile.data.host_profile;
+    }
+    for (const profile of trail.reverse()) {
+      const parent = profile.data.host_profile;
+      this.#done.set(profile.document.name, inherit(profile.data, (parent && this.#done.get(parent)) || NOTHING));
+    }
+  }
+
+  #reportRing(trail: readonly Checked<HostProfileData>[], entry: string): void {
+    const names = trail.map((profile) => profile.document.name);
+    const ring = names.slice(names.indexOf(entry));
+    this.#report(
+      placeProblem(trail[names.indexOf(entry)]!.document.yaml, {
+        code: 'node.profile-cycle',
+        message: `host profiles inherit from each other in a ring: ${[...ring, entry].join(' > ')}`,
+        hint: 'Take host_profile out of one of them.',
+        path: ['data', 'host_profile'],
+      }),
+    );
+  }
+}
+
+function inherit(own: HostProfileData, parent: Inherited): Inherited {
+  return {
+    rack: inheritValue(own.metadata?.rack, parent.rack),
+    image: inheritValue(own.platform?.image, parent.image),
+    kernel: inheritValue(own.platform?.kernel, parent.kernel),
+    tags: mergeTags(own.metadata?.tags, parent.tags),
+    labels: mergeLabels(own.metadata?.owner_data, parent.labels),
+  };
+}
+
+const inheritValue = (own: string | undefined, parent: string | null | undefined) =>
+  own === undefined ? parent : own === '!' ? null : own;
+
+function mergeTags(own: readonly string[] | undefined, parent: readonly string[] | undefined) {
+  if (!own) return parent;
+  const removed = new Set(own.filter((tag) => tag.startsWith('!')).map((tag) => tag.slice(1)));
+  const kept = own.filter((tag) => !tag.startsWith('!'));
+  return [...new Set([...kept, ...(parent ?? []).filter((tag) => !removed.has(tag))])];
+}
+
+function mergeLabels(
+  own: Readonly<Record<string, string | number | boolean>> | undefined,
+  parent: Readonly<Record<string, string>> | undefined,
+) {
+  if (!own) return parent;
+  const labels = new Map(Object.entries(parent ?? {}));
+  for (const key of Object.keys(own)) if (key.startsWith('!')) labels.delete(key.slice(1));
+  for (const [key, value] of Object.entries(own)) if (!key.startsWith('!')) labels.set(key, String(value));
+  return Object.fromEntries(labels);
+}
+
+function resolveNode({ document, data }: Checked<BaremetalNodeData>, inherited: Inherited): ResolvedNode {
+  const { rack, image, kernel, tags, labels } = inherit(data, inherited);
+  const dot = document.name.indexOf('.');
+  const mac = data.metadata?.boot_mac;
+  return {
+    name: document.name,
+    hostname: dot < 0 ? document.name : document.name.slice(0, dot),
+    ...(dot >= 0 && { domain: document.name.slice(dot + 1) }),
+    rack: rack ?? null,
+    tags: tags ?? [],
+    labels: labels ?? {},
+    ...(mac !== undefined && { boot_mac: mac.toLowerCase().replaceAll('-', ':') }),
+    ...(image && { distro_series: image }),
+    ...(kernel && { hwe_kernel: kernel }),
+  };
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')} and ${names.length - 10} more`;

@@ -1,0 +1,129 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.js';
+import { checkSchema } from '../diagnostics/schema-problems.js';
+import {
+  CONFIGURATION_SCHEMA,
+  type DocumentMetadata,
+  documentMetadata,
+  HOST_PROFILE_SCHEMA,
+  NODE_SCHEMA,
+  STRATEGY_SCHEMA,
+} from '../schemas/envelope.js';
+import type { YamlDocument } from '../yaml/parse-yaml.js';
+
+const KNOWN_SCHEMAS = [STRATEGY_SCHEMA, CONFIGURATION_SCHEMA, NODE_SCHEMA, HOST_PROFILE_SCHEMA] as const;
+export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
+
+/** A document of a schema this program reads, with a checked frame; its data is still as written. */
+export interface SiteDocument {
+  readonly schema: KnownSchema;
+  readonly name: string;
+  readonly metadata: DocumentMetadata;
+  readonly data: unknown;
+  readonly yaml: YamlDocument;
+}
+
+/** A document of another schema: carried in the revision, not read. */
+export interface IgnoredDocument {
+  readonly schema: string;
+  readonly yaml: YamlDocument;
+}
+
+export type ReadDocument =
+  | { readonly kind: 'document'; readonly document: SiteDocument }
+  | { readonly kind: 'ignored'; readonly document: IgnoredDocument }
+  /** Abstract documents are bases of layering, which is not carried out: nothing uses them. */
+  | { readonly kind: 'abstract'; readonly schema: KnownSchema; readonly name: string }
+  /** Its errors are among the diagnostics; name and schema as far as they can be read. */
+  | { readonly kind: 'broken'; readonly schema: string | undefined; readonly name: string | undefined };
+
+/** Reads the frame of one document; what is wrong goes to `report`. */
+export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic) => void): ReadDocument {
+  const { value } = yaml;
+  if (!isMapping(value)) {
+    report(
+      placeProblem(yaml, {
+        code: 'document.not-a-mapping',
+        message: 'a document must be a mapping with the keys schema, metadata and data',
+        path: [],
+      }),
+    );
+    return { kind: 'broken', schema: undefined, name: undefined };
+  }
+  const { schema, metadata } = value;
+  const name = isMapping(metadata) && typeof metadata.name === 'string' ? metadata.name : undefined;
+  if (typeof schema !== 'string' || schema === '') {
+    report(
+      placeProblem(yaml, {
+        code: 'document.no-schema',
+        message:
+          schema === undefined ? "'schema' is missing: it says what kind of document this is" : "'schema' must be text",
+        hint: `Write for example 'schema: ${NODE_SCHEMA}'.`,
+        path: schema === undefined ? [] : ['schema'],
+      }),
+    );
+    return { kind: 'broken', schema: undefined, name };
+  }
+  if (!isKnown(schema)) {
+    const hint = didYouMean(schema, KNOWN_SCHEMAS);
+    if (hint) {
+      report(
+        placeProblem(yaml, {
+          severity: 'warning',
+          code: 'document.unknown-schema',
+          message: `no documents of the schema '${schema}' are known: this one is ignored`,
+          hint,
+          path: ['schema'],
+        }),
+      );
+    }
+    return { kind: 'ignored', document: { schema, yaml } };
+  }
+  if (!yaml.usable) return { kind: 'broken', schema, name };
+  const frame = checkSchema(documentMetadata, metadata, { at: ['metadata'] });
+  if (!frame.ok) {
+    for (const problem of frame.problems) report(placeSchemaProblem(yaml, problem));
+    return { kind: 'broken', schema, name };
+  }
+  return readChecked(schema, frame.value, value.data, yaml, report);
+}
+
+function readChecked(
+  schema: KnownSchema,
+  metadata: DocumentMetadata,
+  data: unknown,
+  yaml: YamlDocument,
+  report: (diagnostic: Diagnostic) => void,
+): ReadDocument {
+  if (metadata.layeringDefinition?.abstract) {
+    report(
+      placeProblem(yaml, {
+        severity: 'warning',
+        code: 'document.abstract',
+        message: `'${metadata.name}' is abstract: a base for layering, which is not carried out here; it is not used`,
+        hint: 'Give the rendered documents of the site.',
+        path: ['metadata', 'layeringDefinition', 'abstract'],
+      }),
+    );
+    return { kind: 'abstract', schema, name: metadata.name };
+  }
+  if (metadata.substitutions && metadata.substitutions.length > 0) {
+    report(
+      placeProblem(yaml, {
+        severity: 'warning',
+        code: 'document.substitutions',
+        message: `the substitutions of '${metadata.name}' are not carried out here: its data is used as written`,
+        hint: 'Give the rendered documents of the site.',
+        path: ['metadata', 'substitutions'],
+        part: 'key',
+      }),
+    );
+  }
+  return { kind: 'document', document: { schema, name: metadata.name, metadata, data, yaml } };
+}
+
+const isKnown = (schema: string): schema is KnownSchema => (KNOWN_SCHEMAS as readonly string[]).includes(schema);
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
