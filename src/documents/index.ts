@@ -1,3 +1,47 @@
+/**
+ * Documents of a site: YAML with places, schemas, checks across documents, printing of what is wrong.
+ * Everything here is data in, data out, except `readDocumentFiles`.
+ */
+export { canonicalJson } from './canonical-json.js';
+export {
+  DEFAULT_DEPLOYMENT_CONFIGURATION,
+  type DeploymentConfiguration,
+  resolveConfiguration,
+} from './deployment-configuration.js';
+export { didYouMean, nearestNames } from './diagnostics/did-you-mean.js';
+export {
+  type FormatOptions,
+  formatCounts,
+  formatDiagnosticLine,
+  formatDiagnostics,
+  type Sources,
+} from './diagnostics/format-diagnostics.js';
+export { type Finding, placeProblem, placeSchemaProblem } from './diagnostics/place-problem.js';
+export {
+  type CheckOptions,
+  checkSchema,
+  formatPath,
+  type SchemaProblem,
+  type SchemaProblemCode,
+  type SchemaResult,
+} from './diagnostics/schema-problems.js';
+export { exportJsonSchemas, type JsonSchema } from './json-schemas.js';
 export { type ParsedStrategyData, parseStrategyData } from './parse-strategy-data.js';
+export {
+  DEFAULT_FOLDER_LIMITS,
+  type ReadDocuments,
+  type ReadFolderLimits,
+  readDocumentFiles,
+} from './read-folder.js';
+export { revisionHash } from './revision-hash.js';
+export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.js';
+export { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.js';
+export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.js';
+export type { SourceFile } from './site/document-set.js';
+export { type LoadedSite, type LoadSiteOptions, loadSite, type SiteDocuments } from './site/load-site.js';
+export type { ResolvedNode } from './site/resolve-nodes.js';
+export { DEFAULT_YAML_LIMITS, type YamlLimits } from './yaml/limits.js';
 export { type ParsedYaml, type ParseYamlOptions, type Place, parseYaml, type YamlDocument } from './yaml/parse-yaml.js';
-export { PYYAML_SCHEMA, readPlainScalar } from './yaml/pyyaml-schema.js';
+export type { DocumentPath } from './yaml/places.js';
+export { PYYAML_SCHEMA, readPlainScalar, type ScalarValue } from './yaml/pyyaml-schema.js';
+export type { LineColumn } from './yaml/source-text.js';

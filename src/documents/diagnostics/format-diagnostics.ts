@@ -1,0 +1,117 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+
+export interface FormatOptions {
+  /** Colours for a terminal. Default: none. */
+  readonly color?: boolean;
+}
+
+/** Text of the files that diagnostics are about, by the name in `Diagnostic.file`. */
+export type Sources = ReadonlyMap<string, string> | readonly { readonly name: string; readonly text: string }[];
+
+const COLOURS = { error: 31, warning: 33, info: 36 } as const;
+const WIDTH = 120;
+
+/** `file:line:column: error[code]: message`: what editors and CI logs take apart. One line, no line break at the end. */
+export function formatDiagnosticLine(diagnostic: Diagnostic, options: FormatOptions = {}): string {
+  const paint = painter(options);
+  const { severity, code, message } = diagnostic;
+  const word = paint(`1;${COLOURS[severity]}`, `${severity}[${code}]`);
+  return `${paint('1', placeOf(diagnostic))}${word}: ${printable(message)}`;
+}
+
+/**
+ * Diagnostics for a person: each with the line of the source, the offending text underlined, and the
+ * hint; a count at the end. Ends with a line break; empty when there is nothing to say.
+ */
+export function formatDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sources: Sources,
+  options: FormatOptions = {},
+): string {
+  if (diagnostics.length === 0) return '';
+  const lines = new SourceLines(sources);
+  const paint = painter(options);
+  const blocks = diagnostics.map((diagnostic) => {
+    const block = [formatDiagnosticLine(diagnostic, options)];
+    // What is said of a whole file or site has no text of its own to show.
+    const line = diagnostic.text === undefined && diagnostic.path === undefined ? undefined : lines.get(diagnostic);
+    if (line !== undefined && line.trim() !== '') {
+      const gutter = String(diagnostic.line);
+      const { shown, marker } = underline(line, diagnostic);
+      const bar = paint('2', '|');
+      block.push(`${' '.repeat(2)}${paint('2', gutter)} ${bar} ${shown}`);
+      block.push(
+        `${' '.repeat(2 + gutter.length)} ${bar} ${paint(`${COLOURS[diagnostic.severity]}`, marker)}`.trimEnd(),
+      );
+    }
+    if (diagnostic.hint !== undefined) block.push(`  ${paint('1', 'hint:')} ${printable(diagnostic.hint)}`);
+    return block.join('\n');
+  });
+  return `${blocks.join('\n\n')}\n\n${formatCounts(diagnostics)}\n`;
+}
+
+/** `2 errors, 1 warning` */
+export function formatCounts(diagnostics: readonly Diagnostic[]): string {
+  const counts = (['error', 'warning', 'info'] as const).flatMap((severity) => {
+    const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+    const word = severity === 'info' ? 'remark' : severity;
+    return count === 0 ? [] : [`${count} ${word}${count === 1 ? '' : 's'}`];
+  });
+  return counts.join(', ');
+}
+
+function placeOf({ file, line, column }: Diagnostic): string {
+  const parts = [file === undefined ? undefined : printable(file), line, column].filter((part) => part !== undefined);
+  return parts.length === 0 ? '' : `${parts.join(':')}: `;
+}
+
+/** Control characters and direction marks out of a document must not steer the terminal. */
+function printable(text: string): string {
+  return text.replace(/[\t\n]/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
+}
+
+/** The part of the line around the place, with a squiggle below the offending text. */
+function underline(line: string, diagnostic: Diagnostic): { shown: string; marker: string } {
+  const characters = [...printable(line)];
+  const start = Math.min(Math.max(0, (diagnostic.column ?? 1) - 1), characters.length);
+  const text = [...(diagnostic.text ?? '')].length;
+  const length = Math.max(1, Math.min(text, characters.length - start));
+  // Long lines are cut so that the place is seen.
+  const from = start > WIDTH - 20 ? start - 20 : 0;
+  const to = Math.min(characters.length, from + WIDTH);
+  const shown = `${from > 0 ? '…' : ''}${characters.slice(from, to).join('')}${to < characters.length ? '…' : ''}`;
+  const indent = start - from + (from > 0 ? 1 : 0);
+  return {
+    shown,
+    marker: `${' '.repeat(indent)}${'~'.repeat(Math.max(1, Math.min(length, to - start))).replace(/^./, '^')}`,
+  };
+}
+
+class SourceLines {
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #lines = new Map<string, readonly string[]>();
+
+  constructor(sources: Sources) {
+    this.#texts = Array.isArray(sources)
+      ? new Map(sources.map(({ name, text }) => [name, text]))
+      : (sources as ReadonlyMap<string, string>);
+  }
+
+  get({ file, line }: Diagnostic): string | undefined {
+    if (line === undefined) return undefined;
+    // A text without a name is the only one there is.
+    const name = file ?? (this.#texts.size === 1 ? [...this.#texts.keys()][0] : undefined);
+    const text = name === undefined ? undefined : this.#texts.get(name);
+    if (name === undefined || text === undefined) return undefined;
+    let lines = this.#lines.get(name);
+    if (!lines) {
+      lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+      this.#lines.set(name, lines);
+    }
+    return lines[line - 1];
+  }
+}
+
+function painter({ color = false }: FormatOptions): (style: string, text: string) => string {
+  return (style, text) => (color && text !== '' ? `\u001b[${style}m${text}\u001b[0m` : text);
+}

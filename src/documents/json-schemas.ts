@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { baremetalNodeSchema, hostProfileSchema } from './schemas/baremetal-node.js';
+import { deploymentConfigurationSchema } from './schemas/deployment-configuration.js';
+import { deploymentStrategySchema } from './schemas/deployment-strategy.js';
+import {
+  CONFIGURATION_SCHEMA,
+  documentOf,
+  HOST_PROFILE_SCHEMA,
+  NODE_SCHEMA,
+  STRATEGY_SCHEMA,
+} from './schemas/envelope.js';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+const DOCUMENTS = [
+  ['deployment-strategy', 'Deployment strategy', STRATEGY_SCHEMA, deploymentStrategySchema],
+  ['deployment-configuration', 'Deployment configuration', CONFIGURATION_SCHEMA, deploymentConfigurationSchema],
+  ['baremetal-node', 'Bare-metal node', NODE_SCHEMA, baremetalNodeSchema],
+  ['host-profile', 'Host profile', HOST_PROFILE_SCHEMA, hostProfileSchema],
+] as const;
+
+/**
+ * JSON Schemas (draft 2020-12) of the documents a site is written in, by file name, for editors:
+ * one for each kind, and `site-document.schema.json` for files that mix them, which chooses by `schema`.
+ */
+export function exportJsonSchemas(): Record<string, JsonSchema> {
+  const schemas: Record<string, JsonSchema> = {};
+  for (const [file, title, schema, data] of DOCUMENTS) {
+    const { $schema, ...rest } = z.toJSONSchema(documentOf(schema, data), { io: 'input' });
+    schemas[`${file}.schema.json`] = { $schema, title, ...rest };
+  }
+  schemas['site-document.schema.json'] = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Document of a site',
+    type: 'object',
+    required: ['schema', 'metadata'],
+    allOf: DOCUMENTS.map(([file, , schema]) => ({
+      if: { required: ['schema'], properties: { schema: { const: schema } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { $ref: `${file}.schema.json` },
+    })),
+  };
+  return schemas;
+}
