@@ -126,9 +126,13 @@ async function startOn(options: DevServerOptions, port: number, uiPort: number |
   const log = await open(options.logFile, 'a');
   const from = (await log.stat()).size;
   const command = [options.binary, ...devServerArguments(options, port, uiPort)];
-  const server =
-    options.lifetime === 'independent' ? spawnIndependent(command, log.fd) : await spawnWithParent(command, log.fd);
-  await log.close();
+  let server: Spawned;
+  try {
+    server =
+      options.lifetime === 'independent' ? spawnIndependent(command, log.fd) : await spawnWithParent(command, log.fd);
+  } finally {
+    await log.close();
+  }
 
   const address = `127.0.0.1:${port}`;
   const deadline = Date.now() + (options.startLimitMs ?? 60_000);
