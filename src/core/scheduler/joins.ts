@@ -22,8 +22,12 @@ export function normaliseLinks(
   for (const raw of rawJoins) {
     const before = [...new Set(raw.before)];
     const after = [...new Set(raw.after)];
-    const both = before.filter((t) => after.includes(t));
-    if (before.length * after.length <= before.length + after.length || both.length > 1) {
+    const inAfter = new Set(after);
+    const both = before.filter((t) => inAfter.has(t));
+    if (both.length > 1) {
+      // Two tasks on both sides wait for each other: enough for the cycle to be found and refused.
+      pairs.push([both[0]!, both[1]!], [both[1]!, both[0]!]);
+    } else if (before.length * after.length <= before.length + after.length) {
       for (const a of before) for (const b of after) if (a !== b) pairs.push([a, b]);
     } else if (both.length === 1) {
       const [x] = both as [number];
@@ -47,7 +51,8 @@ export function normaliseLinks(
         if (checked.has(i * joins.length + k)) continue;
         checked.add(i * joins.length + k);
         if (dissolved.has(i) || dissolved.has(k)) continue;
-        if (joins[i]!.after.some((t) => afterSets[k]!.has(t))) dissolved.add(product(joins[i]!) < product(joins[k]!) ? i : k);
+        if (joins[i]!.after.some((t) => afterSets[k]!.has(t)))
+          dissolved.add(product(joins[i]!) < product(joins[k]!) ? i : k);
       }
     }
   }

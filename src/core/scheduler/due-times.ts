@@ -1,0 +1,51 @@
+import { PriorityQueue } from './priority-queue.js';
+
+/** Tasks that wait for a time. Taking, adding and cancelling cost the logarithm of their number. */
+export class DueTimes {
+  private readonly dueOf = new Map<number, number>();
+  private entries: { readonly task: number; readonly at: number }[] = [];
+  private queue = this.emptyQueue();
+
+  set(task: number, at: number): void {
+    if (this.dueOf.size === 0) {
+      this.entries = [];
+      this.queue = this.emptyQueue();
+    }
+    this.dueOf.set(task, at);
+    this.queue.push(this.entries.push({ task, at }) - 1);
+  }
+
+  cancel(task: number): void {
+    this.dueOf.delete(task);
+  }
+
+  /** The earliest time, if any task waits. */
+  next(): number | undefined {
+    for (let e = this.queue.peek(); e !== undefined; e = this.queue.peek()) {
+      const { task, at } = this.entries[e]!;
+      if (this.dueOf.get(task) === at) return at;
+      this.queue.pop();
+    }
+    return undefined;
+  }
+
+  /** Removes and returns the tasks due by `now`, in order of their numbers. */
+  take(now: number): number[] {
+    const taken: number[] = [];
+    for (let at = this.next(); at !== undefined && at <= now; at = this.next()) {
+      const { task } = this.entries[this.queue.pop()!]!;
+      this.dueOf.delete(task);
+      taken.push(task);
+    }
+    return taken.sort((a, b) => a - b);
+  }
+
+  /** All that wait, by task number. */
+  list(): [number, number][] {
+    return [...this.dueOf].sort(([a], [b]) => a - b);
+  }
+
+  private emptyQueue(): PriorityQueue {
+    return new PriorityQueue((e) => this.entries[e]!.at);
+  }
+}

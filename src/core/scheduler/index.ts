@@ -1,0 +1,62 @@
+/**
+ * The scheduler of `execute_graph`, as a pure reducer: events in, commands out, no clock, no I/O.
+ *
+ * A workflow drives it like this:
+ *
+ * ```ts
+ * const compiled = compilePlan(plan, offline);              // outside the workflow; the graph is plain JSON
+ * if (!compiled.ok) refuse(compiled.refusal);
+ * const scheduler = createScheduler(compiled.graph);        // or restoreScheduler(graph, snapshot)
+ * const inbox: SchedulerEvent[] = [{ type: 'begin', offline, now: Date.now() }];
+ * // Signal handlers push 'pause', 'resume', 'stop'; updates first ask rejectionOf(scheduler, event),
+ * // then push 'retry_task' or 'skip_task'; a timer pushes 'tick'; an activity's end pushes 'ended'.
+ * while (!finished) {
+ *   await condition(() => inbox.length > 0);                // one waiter for the whole run
+ *   for (const event of inbox.splice(0)) {
+ *     for (const command of reduce(scheduler, event)) {
+ *       switch (command.type) {
+ *         case 'start':      // run the activity on command.node's queue, then push
+ *                            // { type: 'ended', task, attempt, outcome, now: Date.now() }
+ *         case 'wake':       // (re)set the one timer, then push { type: 'tick', now: Date.now() }
+ *         case 'settled':    // history row; also 'retrying' and 'reopened'
+ *         case 'stopping':   // phase for status
+ *         case 'finish':     // command.result is the run's
+ *         case 'rejected':   // the event was late or made no sense now; nothing changed
+ *       }
+ *     }
+ *   }
+ * }
+ * ```
+ *
+ * A big run is split: `partition(graph, partOfNode)` gives a graph per child workflow and the plan of a
+ * coordinator for the parent. A child is driven as above, but begins by its first `told` event; its
+ * `tell` commands are signals to the parent, which hands them to `coordinate` and signals what comes
+ * out back to the children. Cross-child dependencies, joins, limits and failures travel in these
+ * batches only; pause and stop are told to the coordinator, operator updates to the child that owns the task.
+ *
+ * Rules: `reference/astute-and-agents.md` §2 with its corrections; where we leave the reference is said
+ * at the place that does.
+ */
+export type { Compiled } from './compile.js';
+export { compilePlan } from './compile.js';
+export type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
+export type { GraphPart, SchedulerGraph } from './graph.js';
+export type {
+  FaultToleranceGroup,
+  PlanJoin,
+  PlanLimits,
+  PlanNode,
+  PlanTask,
+  Refusal,
+  SchedulerPlan,
+  Subgraph,
+  TaskStrategy,
+} from './plan.js';
+export { hasWork, taskKey } from './plan.js';
+export { reduce, rejectionOf } from './reducer.js';
+export type { Progress, TaskReport } from './report.js';
+export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
+export type { Scheduler, SchedulerOptions } from './state.js';
+export { createScheduler } from './state.js';
+export type { NodeStatus, RunResult, SettledStatus, TaskStatus } from './status.js';
+export { tolerated } from './tolerance.js';

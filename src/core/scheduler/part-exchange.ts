@@ -1,0 +1,117 @@
+/** How a part of a split run talks with its coordinator. See `part-messages.ts` for what is said. */
+import { taskCount } from './graph.js';
+import type { FromPart, ToPart } from './part-messages.js';
+import { failedBit } from './part-messages.js';
+import { isQuiet, settleUndone } from './rest.js';
+import { wakeWaiting } from './slots.js';
+import { causeBefore, joinBits, setBits } from './spreading.js';
+import type { Outbox, Scheduler } from './state.js';
+import { causeNumber, isStopping } from './state.js';
+import { code } from './status.js';
+
+/** Takes a batch in. Returns how to begin, when it says so. */
+export function takeIn(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {
+  const { outbox, graph } = s;
+  if (outbox === undefined || graph.part === undefined) throw new Error('told: this scheduler is not a part');
+  outbox.seen = message.seq;
+  if (message.pause !== undefined) s.paused = message.pause;
+  if (message.stop === 'user') s.stopped = true;
+  else if (message.stop !== undefined) s.halted = message.stop === 'failure';
+  // Permits that a paused or stopped part can do nothing with go back at once.
+  if (message.pause !== undefined || message.stop !== undefined) markAllClasses(s, outbox);
+  for (const [task, bits, cause] of message.tasks ?? []) {
+    s.reopening ||= bits === 0;
+    setBits(s, outbox.externals.get(task)!, bits, (bits & failedBit) === 0 ? -1 : causeNumber(s, cause));
+  }
+  for (const [join, bits, cause] of message.joins ?? []) {
+    const vertex = taskCount(graph) + outbox.globalJoins.get(join)!;
+    s.reopening ||= (s.bits[vertex]! & ~bits) !== 0;
+    setBits(s, vertex, bits, (bits & failedBit) === 0 ? -1 : causeNumber(s, cause));
+  }
+  for (const [cls, count] of message.grants ?? []) {
+    s.slots.permits[cls]! += count;
+    outbox.demand[cls]! -= count;
+    outbox.dirtyClasses.add(cls);
+    wakeWaiting(s, cls);
+  }
+  if (message.close === true) {
+    s.finished = true;
+    settleUndone(s);
+  }
+  if (message.begin === undefined || s.begun) return undefined;
+  markAllClasses(s, outbox);
+  const local = new Map(graph.part.nodes.map((whole, n) => [whole, n]));
+  return { offline: message.begin.offline.map((whole) => local.get(whole)!) };
+}
+
+function markAllClasses(s: Scheduler, outbox: Outbox): void {
+  for (let cls = 0; cls < s.slots.needsPermit.length; cls++)
+    if (s.slots.needsPermit[cls] === 1) outbox.dirtyClasses.add(cls);
+}
+
+/** Tells the coordinator what changed, if anything that it needs to know did. */
+export function flushOutbox(s: Scheduler): void {
+  const { outbox, graph } = s;
+  const part = graph.part;
+  if (outbox === undefined || part === undefined || !s.begun) return;
+  const firstTask = taskCount(graph);
+  const causeText = (cause: number): string => (cause < 0 ? '' : s.causes[cause]!);
+  const tasks = ascending(outbox.tasks).map((t) => [part.tasks[t]!, s.bits[t]!, causeText(s.cause[t]!)] as const);
+  const joins = ascending(outbox.joins).flatMap((j) => {
+    const bits = joinBits(s, j);
+    const cause = causeText(causeBefore(s, firstTask + j));
+    const news = bits !== outbox.joinTold[j] || cause !== outbox.joinCause[j];
+    outbox.joinTold[j] = bits;
+    outbox.joinCause[j] = cause;
+    return news ? [[part.joins[j]!, bits, cause] as const] : [];
+  });
+  const failing = [...outbox.nodes].sort(([a], [b]) => a - b).map(([n, on]) => [part.nodes[n]!, on] as const);
+  const demand: [number, number][] = [];
+  const release: [number, number][] = [];
+  for (const cls of ascending(outbox.dirtyClasses)) {
+    if (s.slots.needsPermit[cls] !== 1) continue;
+    const idle = s.slots.permits[cls]! - s.slots.used[cls]!;
+    if (idle > 0) {
+      s.slots.permits[cls]! -= idle;
+      release.push([cls, idle]);
+    }
+    const wanted = s.paused || s.finished || isStopping(s) ? 0 : s.slots.isWaiting[cls]!.size;
+    const change = wanted - outbox.demand[cls]!;
+    if (change !== 0) demand.push([cls, change]);
+    outbox.demand[cls] = wanted;
+  }
+  outbox.tasks.clear();
+  outbox.joins.clear();
+  outbox.nodes.clear();
+  outbox.dirtyClasses.clear();
+  const quiet = isQuiet(s);
+  const news = tasks.length + joins.length + failing.length + demand.length + release.length > 0;
+  const closed = s.finished && !outbox.closed;
+  if (!news && !closed && quiet === outbox.quiet && !(quiet && outbox.seen !== outbox.seenTold)) return;
+  outbox.quiet = quiet;
+  outbox.seenTold = outbox.seen;
+  const message: FromPart = {
+    part: part.index,
+    seen: outbox.seen,
+    quiet,
+    ...(tasks.length > 0 ? { tasks } : {}),
+    ...(joins.length > 0 ? { joins } : {}),
+    ...(failing.length > 0 ? { failing } : {}),
+    ...(demand.length > 0 ? { demand } : {}),
+    ...(release.length > 0 ? { release } : {}),
+    ...(closed ? { closed: { undone: count(s.status, code.undone) } } : {}),
+  };
+  s.commands.push({ type: 'tell', message });
+  if (closed) {
+    outbox.closed = true;
+    s.commands.push({ type: 'finish' });
+  }
+}
+
+const ascending = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b);
+
+const count = (codes: Uint8Array, wanted: number): number => {
+  let n = 0;
+  for (const c of codes) if (c === wanted) n++;
+  return n;
+};

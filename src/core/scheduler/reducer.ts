@@ -1,0 +1,196 @@
+import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
+import { keyOf, taskCount } from './graph.js';
+import { flushOutbox, takeIn } from './part-exchange.js';
+import { resultOf } from './report.js';
+import { isQuiet, settleUndone } from './rest.js';
+import { beginAttempt, dispatch, dispatchNode, release } from './slots.js';
+import { changeLosses, setStatus, settleTouched } from './spreading.js';
+import type { Scheduler } from './state.js';
+import { isStopping } from './state.js';
+import { code, statusOf } from './status.js';
+
+/**
+ * The scheduler's one step: takes an event in and says what to do. Deterministic; costs the edges of
+ * the tasks that change, times the logarithm of a queue, never the size of the run (its end excepted,
+ * which settles what is left). An event that makes no sense now changes nothing and is answered `rejected`.
+ */
+export function reduce(s: Scheduler, event: SchedulerEvent): SchedulerCommand[] {
+  s.commands = [];
+  const rejection = rejectionOf(s, event);
+  if (rejection !== undefined) return [{ type: 'rejected', rejection }];
+  if ('now' in event && event.now !== undefined) s.now = Math.max(s.now, event.now);
+  apply(s, event);
+  if (event.type === 'visit') dispatchNode(s, s.nodeIndex.get(event.node)!);
+  proceed(s);
+  const { commands } = s;
+  s.commands = [];
+  return commands;
+}
+
+/** Why `reduce` would reject the event, without taking it in: for validators of operator updates. */
+export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
+  if (event.type === 'begin') return s.begun ? { reason: 'already_begun' } : undefined;
+  // A part learns of the beginning from its coordinator.
+  if (event.type === 'told') return undefined;
+  if (!s.begun) return { reason: 'not_begun' };
+  if (s.finished) return { reason: 'finished' };
+  if (event.type === 'visit')
+    return s.nodeIndex.has(event.node) ? undefined : { reason: 'unknown_node', node: event.node };
+  if (!('task' in event)) return undefined;
+  const task = s.taskIndex.get(event.task);
+  if (task === undefined) return { reason: 'unknown_task', task: event.task };
+  const c = s.status[task]!;
+  switch (event.type) {
+    case 'ended':
+      if (c === code.running && s.attempts[task] === event.attempt) return undefined;
+      return { reason: 'not_running', task: event.task, attempt: event.attempt };
+    case 'retry_task':
+      if (s.stopped) return { reason: 'stopped' };
+      return c === code.failed ? undefined : { reason: 'not_failed', task: event.task, status: statusOf(c) };
+    case 'skip_task': {
+      if (c === code.failed || c === code.waiting || c === code.ready || c === code.retrying) return undefined;
+      const cause = c === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {};
+      return { reason: 'not_skippable', task: event.task, status: statusOf(c), ...cause };
+    }
+  }
+}
+
+function apply(s: Scheduler, event: SchedulerEvent): void {
+  switch (event.type) {
+    case 'begin':
+      return begin(
+        s,
+        (event.offline ?? []).flatMap((id) => s.nodeIndex.get(id) ?? []),
+      );
+    case 'ended':
+      return end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful');
+    case 'pause':
+      s.paused = true;
+      return;
+    case 'resume':
+      s.paused = false;
+      return;
+    case 'stop':
+      s.stopped = true;
+      return;
+    case 'retry_task':
+      return retry(s, s.taskIndex.get(event.task)!);
+    case 'skip_task':
+      return skip(s, s.taskIndex.get(event.task)!);
+    case 'told': {
+      const start = takeIn(s, event.message);
+      if (start !== undefined) begin(s, start.offline);
+      return;
+    }
+    case 'tick':
+    case 'visit':
+      return;
+    default:
+      return event satisfies never;
+  }
+}
+
+function begin(s: Scheduler, offline: readonly number[]): void {
+  s.begun = true;
+  for (const node of offline) {
+    if (s.offline[node] === 1) continue;
+    s.offline[node] = 1;
+    changeLosses(s, node, 1);
+  }
+  for (let task = 0; task < taskCount(s.graph); task++) {
+    // A dry run checks and shows; what it would have run counts as having had no work.
+    if (s.graph.mode === 'dry_run') setStatus(s, task, code.passed);
+    else if (s.offline[s.graph.nodeOf[task]!] === 1 || s.unfinished[task] === 0) s.touched.push(task);
+  }
+}
+
+function end(s: Scheduler, task: number, succeeded: boolean): void {
+  if (s.noWork[task] === 1) {
+    settle(s, task, code.passed);
+  } else if (succeeded) {
+    settle(s, task, code.successful);
+  } else {
+    const policy = s.retryOf.get(task);
+    const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
+    if (policy !== undefined && tried <= policy.count && !isStopping(s)) {
+      setStatus(s, task, code.retrying);
+      const due = s.now + policy.interval;
+      s.due.set(task, due);
+      s.commands.push({ type: 'retrying', task: keyOf(s.graph, task), attempt: s.attempts[task]!, due });
+    } else {
+      settle(s, task, failure(s, task));
+    }
+  }
+}
+
+const failure = (s: Scheduler, task: number): number => (s.graph.forgiven[task] === 1 ? code.ignored : code.failed);
+
+/** The end of a task that holds its node. */
+function settle(s: Scheduler, task: number, status: number): void {
+  setStatus(s, task, status);
+  release(s, task);
+}
+
+function retry(s: Scheduler, task: number): void {
+  s.reopening = true;
+  s.forgivenAttempts[task] = s.attempts[task]!;
+  setStatus(s, task, code.waiting);
+  s.touched.push(task);
+}
+
+function skip(s: Scheduler, task: number): void {
+  const c = s.status[task]!;
+  s.noWork[task] = 1;
+  if (c === code.failed) {
+    s.reopening = true;
+    setStatus(s, task, code.passed);
+  } else if (c === code.retrying) {
+    s.due.cancel(task);
+    settle(s, task, code.passed);
+  }
+  // A task that has not started keeps its place: those after it still wait for those before it.
+}
+
+/** Brings the run to rest: consequences, attempts that are due, starts, ends of tasks without work. */
+function proceed(s: Scheduler): void {
+  for (;;) {
+    settleTouched(s);
+    s.reopening = false;
+    if (isStopping(s) && giveUpRetries(s)) continue;
+    announceStop(s);
+    if (!s.paused && !s.finished) for (const task of s.due.take(s.now)) beginAttempt(s, task);
+    if (!s.options.visits) dispatch(s);
+    if (s.instant.length === 0) break;
+    for (const task of s.instant.splice(0)) end(s, task, true);
+  }
+  if (s.outbox !== undefined) flushOutbox(s);
+  else if (!s.finished && s.begun && isQuiet(s)) finish(s);
+  const wakeAt = s.paused || s.finished ? undefined : s.due.next();
+  if (wakeAt !== s.wakeAt && wakeAt !== undefined) s.commands.push({ type: 'wake', at: wakeAt });
+  s.wakeAt = wakeAt;
+}
+
+/** A run that stops makes no further attempt: a task between two ends as its last one did. */
+function giveUpRetries(s: Scheduler): boolean {
+  const waiting = s.due.list();
+  for (const [task] of waiting) {
+    s.due.cancel(task);
+    settle(s, task, failure(s, task));
+  }
+  return waiting.length > 0;
+}
+
+function announceStop(s: Scheduler): void {
+  const verdict = s.tolerance.verdict;
+  const why = s.stopped ? 'user' : verdict !== 'none' ? verdict : s.halted ? 'tolerance' : 'none';
+  if (why === s.announced) return;
+  s.announced = why;
+  s.commands.push({ type: 'stopping', why });
+}
+
+/** Settles what a stop left undone, and ends the run. */
+function finish(s: Scheduler): void {
+  settleUndone(s);
+  s.finished = true;
+  s.commands.push({ type: 'finish', result: resultOf(s) });
+}

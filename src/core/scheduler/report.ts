@@ -1,0 +1,121 @@
+import { keyOf, taskCount } from './graph.js';
+import { failedBit } from './part-messages.js';
+import type { Scheduler } from './state.js';
+import { isStopping } from './state.js';
+import type { NodeStatus, RunResult, TaskStatus } from './status.js';
+import { code, isFailed, isFinal, statusOf } from './status.js';
+
+/** The result of a run that has come to its end. */
+export function resultOf(s: Scheduler): RunResult {
+  const verdict = s.tolerance.verdict;
+  if (verdict === 'critical') return 'failure';
+  if (verdict === 'tolerance') return 'stopped_by_tolerance';
+  return s.stopped && s.status.includes(code.undone) ? 'stopped' : 'success';
+}
+
+export interface TaskReport {
+  readonly task: string;
+  readonly status: TaskStatus;
+  readonly attempts: number;
+  /** Of a dep_failed task: the first cause that was met. `rootCauses` names all. */
+  readonly cause?: string;
+  /** Work left undone by a stop, as opposed to skipped for having none. */
+  readonly undone?: true;
+}
+
+/** Where every task stands, in plan order. Linear in the run: for queries and reports, not for each event. */
+export function taskReports(s: Scheduler): TaskReport[] {
+  return s.graph.nameOf.map((_, task) => {
+    const c = s.status[task]!;
+    return {
+      task: keyOf(s.graph, task),
+      status: statusOf(c),
+      attempts: s.attempts[task]!,
+      ...(c === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {}),
+      ...(c === code.undone ? { undone: true as const } : {}),
+    };
+  });
+}
+
+/** What became of one node, by its tasks; `undefined` while it still has something to do. */
+export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
+  if (s.lostOn[node]! > 0) return 'failed';
+  let undone = false;
+  for (const task of s.tasksOfNode[node]!) {
+    const c = s.status[task]!;
+    if (!isFinal(c)) return undefined;
+    undone ||= c === code.undone;
+  }
+  return undone ? 'skipped' : 'successful';
+}
+
+export interface Progress {
+  readonly tasks: Readonly<Record<TaskStatus, number>>;
+  readonly running: readonly string[];
+  readonly failed: readonly string[];
+  readonly stopping: boolean;
+  readonly paused: boolean;
+}
+
+/** Numbers for a status line. Linear in the run. */
+export function progress(s: Scheduler): Progress {
+  const tasks: Record<TaskStatus, number> = {
+    waiting: 0,
+    ready: 0,
+    running: 0,
+    retrying: 0,
+    successful: 0,
+    ignored: 0,
+    skipped: 0,
+    failed: 0,
+    dep_failed: 0,
+  };
+  const running: string[] = [];
+  const failed: string[] = [];
+  for (let task = 0; task < taskCount(s.graph); task++) {
+    const c = s.status[task]!;
+    tasks[statusOf(c)]++;
+    if (c === code.running || c === code.retrying) running.push(keyOf(s.graph, task));
+    if (c === code.failed) failed.push(keyOf(s.graph, task));
+  }
+  return { tasks, running, failed, stopping: isStopping(s), paused: s.paused };
+}
+
+/**
+ * By dep_failed task, the failed tasks (or `offline:<node>`) that explain it, at most `limit` each:
+ * the ones before it, or the one that failed its node. Walks each edge once.
+ */
+export function rootCauses(s: Scheduler, limit = 16): ReadonlyMap<string, readonly string[]> {
+  const { graph } = s;
+  const tasks = taskCount(graph);
+  const found: (readonly string[] | undefined)[] = [];
+  const open: number[] = [];
+  const explain = (target: number): readonly string[] => {
+    open.push(target);
+    while (open.length > 0) {
+      const v = open[open.length - 1]!;
+      const before = needsBefore(v) ? s.predecessors[v]!.filter((p) => (s.bits[p]! & failedBit) !== 0) : [];
+      const unknown = before.filter((p) => found[p] === undefined);
+      if (unknown.length > 0) {
+        open.push(...unknown);
+        continue;
+      }
+      open.pop();
+      const all = new Set<string>();
+      for (const p of before) for (const cause of found[p]!) if (all.size < limit) all.add(cause);
+      if (all.size === 0) all.add(s.causes[s.cause[v]!]!);
+      found[v] = [...all];
+    }
+    return found[target]!;
+  };
+  /** Failed tasks and external ones explain themselves; sync points and lost nodes have their node's cause. */
+  const needsBefore = (v: number): boolean => {
+    if (v >= tasks) return v < tasks + graph.joins;
+    return s.status[v] === code.depFailed && graph.sync[graph.nodeOf[v]!] === 0 && s.offline[graph.nodeOf[v]!] === 0;
+  };
+  const causes = new Map<string, readonly string[]>();
+  for (let task = 0; task < tasks; task++) {
+    if (isFailed(s.status[task]!) && s.status[task] !== code.failed) causes.set(keyOf(graph, task), explain(task));
+  }
+  return causes;
+}

@@ -1,0 +1,18 @@
+import { taskCount } from './graph.js';
+import { setStatus } from './spreading.js';
+import type { Scheduler } from './state.js';
+import { isStopping } from './state.js';
+import { code } from './status.js';
+
+/** Nothing runs, and nothing will start unless somebody outside acts. */
+export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));
+
+/** What never started because of a stop: skipped, as work left undone, or for nothing lost without work. */
+export function settleUndone(s: Scheduler): void {
+  if (s.unsettled === 0) return;
+  for (let task = 0; task < taskCount(s.graph); task++) {
+    const c = s.status[task]!;
+    if (c === code.waiting || c === code.ready) setStatus(s, task, s.noWork[task] === 1 ? code.passed : code.undone);
+  }
+  s.touched.length = 0;
+}

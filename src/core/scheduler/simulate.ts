@@ -1,0 +1,114 @@
+import { compilePlan } from './compile.js';
+import type { SchedulerCommand, SchedulerEvent } from './events.js';
+import { keyOf } from './graph.js';
+import type { Refusal, SchedulerPlan } from './plan.js';
+import { reduce } from './reducer.js';
+import { nodeStatus, rootCauses, taskReports } from './report.js';
+import { createScheduler } from './state.js';
+import type { NodeStatus, RunResult, TaskStatus } from './status.js';
+
+/** A plan and what shall happen to it; the shape of the recorded cases of the reference executor. */
+export interface Simulation extends SchedulerPlan {
+  readonly id: string;
+  /** How tasks (`name@node`) end; the others succeed. With retries, every attempt ends so. */
+  readonly outcomes?: Readonly<Record<string, 'fail' | 'fail_at_start'>>;
+  /** Nodes that do not answer before the run. */
+  readonly offline?: readonly string[];
+  /** The user stops when this many tasks have ended, before anything reacts to that end; 0: before the run. */
+  readonly stop_after?: number;
+}
+
+export interface SimulationResult {
+  readonly id: string;
+  readonly result: RunResult | 'refused';
+  readonly reason?: Refusal['reason'];
+  /** What exactly is refused. */
+  readonly refusal?: Refusal;
+  readonly tasks: Readonly<Record<string, TaskStatus>>;
+  readonly nodes: Readonly<Record<string, NodeStatus>>;
+  readonly root_causes: Readonly<Record<string, readonly string[]>>;
+  /** Decimal text: weights may exceed 53 bits. */
+  readonly weights: Readonly<Record<string, string>>;
+  /** `t` is the pass, from 1. */
+  readonly trace: readonly TraceEntry[];
+}
+
+export interface TraceEntry {
+  readonly t: number;
+  readonly event: 'start' | 'end';
+  readonly task: string;
+  readonly outcome?: TaskStatus;
+}
+
+/**
+ * Runs a plan through the scheduler with tasks that end at the next visit of their node, pass after
+ * pass, nodes in order: the drive in which the reference was recorded, so that traces can be compared.
+ */
+export function simulate(simulation: Simulation): SimulationResult {
+  const { id } = simulation;
+  const nothing = { tasks: {}, nodes: {}, root_causes: {}, weights: {}, trace: [] };
+  const compiled = compilePlan(simulation, simulation.offline);
+  if (!compiled.ok)
+    return { id, result: 'refused', reason: compiled.refusal.reason, refusal: compiled.refusal, ...nothing };
+  const { graph, weights } = compiled;
+  const s = createScheduler(graph, { visits: true, instantNoWork: false });
+  const trace: TraceEntry[] = [];
+  const running = new Map<string, { readonly task: string; readonly attempt: number; readonly work: boolean }>();
+  let result: RunResult | undefined;
+  let pass = 0;
+  let ended = 0;
+  let now = 0;
+  const drive = (event: SchedulerEvent): void => {
+    for (const command of reduce(s, event)) take(command);
+  };
+  const take = (command: SchedulerCommand): void => {
+    switch (command.type) {
+      case 'start':
+        if (command.attempt === 1) trace.push({ t: pass, event: 'start', task: command.task });
+        running.set(command.node, command);
+        return;
+      case 'settled':
+        if (ending === command.task) trace.push({ t: pass, event: 'end', task: command.task, outcome: command.status });
+        return;
+      case 'wake':
+        now = command.at;
+        return;
+      case 'finish':
+        result = command.result;
+        return;
+    }
+  };
+  /** The task whose end is being delivered: others that settle with it never ran, and are not in a trace. */
+  let ending: string | undefined;
+
+  drive({ type: 'begin', offline: simulation.offline ?? [], now });
+  if (simulation.stop_after === 0) drive({ type: 'stop' });
+  while (result === undefined) {
+    pass++;
+    for (const node of graph.nodes) {
+      const task = running.get(node);
+      if (task !== undefined) {
+        running.delete(node);
+        ended++;
+        if (ended === simulation.stop_after) drive({ type: 'stop' });
+        ending = task.task;
+        const fails = task.work && Object.hasOwn(simulation.outcomes ?? {}, task.task);
+        drive({ type: 'ended', task: task.task, attempt: task.attempt, outcome: fails ? 'failed' : 'successful', now });
+        ending = undefined;
+      }
+      if (result !== undefined) break;
+      drive({ type: 'visit', node });
+    }
+    if (result === undefined) drive({ type: 'tick', now });
+  }
+  const causes = rootCauses(s);
+  return {
+    id,
+    result,
+    tasks: Object.fromEntries(taskReports(s).map((report) => [report.task, report.status])),
+    nodes: Object.fromEntries(graph.nodes.map((node, n) => [node, nodeStatus(s, n)!])),
+    root_causes: Object.fromEntries(causes),
+    weights: Object.fromEntries(weights.map((weight, task) => [keyOf(graph, task), weight.toString()])),
+    trace,
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * How a change of one task reaches the others: counts of unfinished and failed predecessors, joins,
+ * and the fate of a failed node's tasks. Everything is counted, so that a run costs its edges once.
+ */
+import { keyOf, taskCount } from './graph.js';
+import { failedBit, finishedBit } from './part-messages.js';
+import { addCandidate, enqueue } from './ready.js';
+import type { Scheduler } from './state.js';
+import { causeNumber } from './state.js';
+import type { SettledStatus } from './status.js';
+import { code, isFailed, isFinal, statusOf } from './status.js';
+
+/** Moves a task to another status and tells its surroundings; `settleTouched` draws the consequences. */
+export function setStatus(s: Scheduler, task: number, next: number, cause = -1): void {
+  const before = s.status[task]!;
+  s.status[task] = next;
+  const node = s.graph.nodeOf[task]!;
+  s.running += holds(next) - holds(before);
+  s.unsettled += Number(isFinal(before)) - Number(isFinal(next));
+  const why = next === code.failed ? causeNumber(s, keyOf(s.graph, task)) : cause;
+  changeLosses(s, node, Number(isFailed(next)) - Number(isFailed(before)));
+  if (next === code.failed || before === code.failed) {
+    s.failedOn[node]! += next === code.failed ? 1 : -1;
+    s.nodeCause[node] = next === code.failed ? why : -1;
+    for (const other of s.tasksOfNode[node]!) s.touched.push(other);
+  }
+  setBits(s, task, (isFinal(next) ? finishedBit : 0) | (isFailed(next) ? failedBit : 0), why);
+  announce(s, task, before);
+}
+
+const holds = (c: number): number => Number(c === code.running || c === code.retrying);
+
+function announce(s: Scheduler, task: number, before: number): void {
+  const next = s.status[task]!;
+  const key = keyOf(s.graph, task);
+  if (!isFinal(next)) {
+    if (isFinal(before)) s.commands.push({ type: 'reopened', task: key });
+    return;
+  }
+  const status = statusOf(next) as SettledStatus;
+  s.commands.push({
+    type: 'settled',
+    task: key,
+    status,
+    ...(next === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {}),
+    ...(next === code.undone ? { undone: true as const } : {}),
+  });
+}
+
+/** Counts tasks lost on a node (failed or dep_failed, and being offline as one): a node with any is failing. */
+export function changeLosses(s: Scheduler, node: number, change: number): void {
+  if (change === 0) return;
+  const before = s.lostOn[node]!;
+  s.lostOn[node] = before + change;
+  if (before > 0 === before + change > 0) return;
+  s.tolerance.set(node, before === 0);
+  if (s.outbox !== undefined) s.outbox.nodes.set(node, before === 0 ? 1 : 0);
+}
+
+/** Sets what successors see of a vertex, and counts it at each of them. */
+export function setBits(s: Scheduler, vertex: number, bits: number, cause: number): void {
+  const before = s.bits[vertex]!;
+  const news = before !== bits || (s.reopening && s.cause[vertex] !== cause);
+  s.bits[vertex] = bits;
+  s.cause[vertex] = (bits & failedBit) === 0 ? -1 : cause;
+  if (!news) return;
+  const tasks = taskCount(s.graph);
+  if (vertex < tasks && s.outbox?.exported[vertex] === 1) s.outbox.tasks.add(vertex);
+  const finished = (bits & finishedBit) - (before & finishedBit);
+  const failed = ((bits & failedBit) - (before & failedBit)) / failedBit;
+  for (const to of s.graph.successors[vertex]!) {
+    if (to < tasks) {
+      s.unfinished[to]! -= finished;
+      s.failedBefore[to]! += failed;
+      s.touched.push(to);
+    } else {
+      const join = to - tasks;
+      s.joinUnfinished[join]! -= finished;
+      s.joinFailed[join]! += failed;
+      changeJoin(s, join);
+    }
+  }
+}
+
+/** What the local tasks before a join amount to. */
+export const joinBits = (s: Scheduler, join: number): number =>
+  (s.joinUnfinished[join] === 0 ? finishedBit : 0) | (s.joinFailed[join]! > 0 ? failedBit : 0);
+
+function changeJoin(s: Scheduler, join: number): void {
+  // A join that other parts share moves only when the coordinator says so.
+  if (s.outbox !== undefined && s.graph.part!.joins[join]! >= 0) {
+    s.outbox.joins.add(join);
+    return;
+  }
+  const vertex = taskCount(s.graph) + join;
+  const bits = joinBits(s, join);
+  if (bits !== s.bits[vertex] || s.reopening) setBits(s, vertex, bits, causeBefore(s, vertex));
+}
+
+/** The cause of the first failed predecessor, -1 when none failed. */
+export function causeBefore(s: Scheduler, vertex: number): number {
+  for (const from of s.predecessors[vertex]!) if ((s.bits[from]! & failedBit) !== 0) return s.cause[from]!;
+  return -1;
+}
+
+/** Draws all consequences of the changes so far: ready, dep_failed, reopened. */
+export function settleTouched(s: Scheduler): void {
+  for (let at = 0; at < s.touched.length; at++) look(s, s.touched[at]!);
+  s.touched.length = 0;
+}
+
+function look(s: Scheduler, task: number): void {
+  const status = s.status[task]!;
+  const lost = lostBy(s, task);
+  if (status === code.waiting || status === code.ready) {
+    if (lost >= 0) setStatus(s, task, code.depFailed, lost);
+    else if (s.unfinished[task] === 0) makeReady(s, task);
+    else s.status[task] = code.waiting;
+  } else if (status === code.depFailed) {
+    if (lost < 0) {
+      setStatus(s, task, code.waiting);
+      s.touched.push(task);
+    } else if (s.reopening && s.cause[task] !== lost) {
+      setStatus(s, task, code.depFailed, lost);
+    }
+  }
+}
+
+/** The cause by which a task that has not started is lost, -1 when it is not. */
+function lostBy(s: Scheduler, task: number): number {
+  const node = s.graph.nodeOf[task]!;
+  if (s.offline[node] === 1) return causeNumber(s, `offline:${s.graph.nodes[node]}`);
+  if (s.failedOn[node]! > 0) return s.nodeCause[node]!;
+  if (s.graph.sync[node] === 0 && s.failedBefore[task]! > 0) return causeBefore(s, task);
+  return -1;
+}
+
+function makeReady(s: Scheduler, task: number): void {
+  s.status[task] = code.ready;
+  enqueue(s, task);
+  addCandidate(s, s.graph.nodeOf[task]!);
+}

@@ -1,0 +1,254 @@
+import { DueTimes } from './due-times.js';
+import type { SchedulerCommand } from './events.js';
+import type { SchedulerGraph } from './graph.js';
+import { keyOf, taskCount } from './graph.js';
+import { PriorityQueue } from './priority-queue.js';
+import { code } from './status.js';
+import type { ToleranceCount } from './tolerance.js';
+import { countTolerance } from './tolerance.js';
+import { reversed } from './topology.js';
+
+export interface SchedulerOptions {
+  /** Tasks without work settle at once, with no `start` command. Default true. */
+  readonly instantNoWork?: boolean;
+  /** Nothing starts but by a `visit` event: for drives that compare with the reference. Default false. */
+  readonly visits?: boolean;
+}
+
+/**
+ * One scheduler instance: owned by its driver and changed in place by `reduce`, since a copy of 30,000
+ * tasks per event would be the cost of the whole run. Opaque to callers: `takeSnapshot` and `report` read it.
+ */
+export interface Scheduler {
+  readonly graph: SchedulerGraph;
+  readonly options: Required<SchedulerOptions>;
+  readonly predecessors: readonly (readonly number[])[];
+  readonly tasksOfNode: readonly (readonly number[])[];
+  readonly taskIndex: ReadonlyMap<string, number>;
+  readonly nodeIndex: ReadonlyMap<string, number>;
+
+  /** By task: a `code`. */
+  readonly status: Uint8Array;
+  /** By task: attempts started so far, and how many of these an operator's retry has forgiven. */
+  readonly attempts: Int32Array;
+  readonly forgivenAttempts: Int32Array;
+  /** By task: 1 = nothing to run. Starts as the graph's, an operator's skip adds to it. */
+  readonly noWork: Uint8Array;
+  /** By vertex: bits as its successors see them. */
+  readonly bits: Uint8Array;
+  /** By vertex: why it counts as failed (index into `causes`), -1 = it does not. */
+  readonly cause: Int32Array;
+  readonly causes: string[];
+  readonly causeIndex: Map<string, number>;
+  /** By task: predecessors not finished, and failed ones. */
+  readonly unfinished: Int32Array;
+  readonly failedBefore: Int32Array;
+  /** By join: the same over its local tasks. */
+  readonly joinUnfinished: Int32Array;
+  readonly joinFailed: Int32Array;
+
+  /** By node: task that holds it, -1 = free. */
+  readonly holder: Int32Array;
+  readonly offline: Uint8Array;
+  /** By node: tasks failed, and tasks failed or dep_failed. */
+  readonly failedOn: Int32Array;
+  readonly lostOn: Int32Array;
+  /** By node: the cause that its other tasks inherit while it is failed. */
+  readonly nodeCause: Int32Array;
+  readonly tolerance: ToleranceCount;
+
+  readonly slots: Slots;
+  /** By task with a retry policy: further attempts, and milliseconds between. */
+  readonly retryOf: ReadonlyMap<number, { readonly count: number; readonly interval: number }>;
+  /** Tasks between two attempts. */
+  readonly due: DueTimes;
+  wakeAt: number | undefined;
+  now: number;
+
+  begun: boolean;
+  paused: boolean;
+  stopped: boolean;
+  /** The coordinator says that the run stops because of failures. */
+  halted: boolean;
+  finished: boolean;
+  announced: 'user' | 'critical' | 'tolerance' | 'none';
+  running: number;
+  unsettled: number;
+
+  /** Tasks whose surroundings changed, to be looked at before the event is over. */
+  readonly touched: number[];
+  /** An operator's event takes failures back: causes must be looked up again. */
+  reopening: boolean;
+  /** Tasks without work that started in this event and end in it. */
+  readonly instant: number[];
+  commands: SchedulerCommand[];
+  readonly outbox: Outbox | undefined;
+}
+
+/** Ready tasks by node and class, free nodes that could start one, and the limits. */
+export interface Slots {
+  /** By task: its class; the number of names for names without a limit. */
+  readonly classOf: Int32Array;
+  /** By node: its queues, at most one a class. */
+  readonly queues: readonly { readonly cls: number; readonly ready: PriorityQueue }[][];
+  readonly queueOf: readonly PriorityQueue[];
+  readonly inQueue: Uint8Array;
+  readonly candidates: PriorityQueue;
+  readonly isCandidate: Uint8Array;
+  /** By class: free nodes that found it full. */
+  readonly waiting: readonly PriorityQueue[];
+  /** Per class, nodes in `waiting`, so that none is in it twice. */
+  readonly isWaiting: readonly Set<number>[];
+  readonly used: Int32Array;
+  /** By class: permits held, in a part. */
+  readonly permits: Int32Array;
+  /** By class: 1 = needs a permit. */
+  readonly needsPermit: Uint8Array;
+  busy: number;
+}
+
+/** What a part has to tell: changes since its last message, and what it has told so far. */
+export interface Outbox {
+  seen: number;
+  readonly globalJoins: ReadonlyMap<number, number>;
+  readonly externals: ReadonlyMap<number, number>;
+  readonly exported: Uint8Array;
+  readonly tasks: Set<number>;
+  readonly joins: Set<number>;
+  readonly nodes: Map<number, number>;
+  /** By class: demand as the coordinator knows it. */
+  readonly demand: Int32Array;
+  readonly dirtyClasses: Set<number>;
+  quiet: boolean;
+  seenTold: number;
+  closed: boolean;
+  /** By join: what was last told. */
+  readonly joinTold: Uint8Array;
+  readonly joinCause: string[];
+}
+
+/** A scheduler before its first event. `graph` comes from `compilePlan` or `partition`. */
+export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions = {}): Scheduler {
+  const tasks = taskCount(graph);
+  const vertices = graph.successors.length;
+  const predecessors = reversed(graph.successors);
+  const tasksOfNode: number[][] = graph.nodes.map(() => []);
+  const taskIndex = new Map<string, number>();
+  for (let t = 0; t < tasks; t++) {
+    tasksOfNode[graph.nodeOf[t]!]!.push(t);
+    taskIndex.set(keyOf(graph, t), t);
+  }
+  const s: Scheduler = {
+    graph,
+    options: { instantNoWork: options.instantNoWork ?? true, visits: options.visits ?? false },
+    predecessors,
+    tasksOfNode,
+    taskIndex,
+    nodeIndex: new Map(graph.nodes.map((id, n) => [id, n])),
+    status: new Uint8Array(tasks).fill(code.waiting),
+    attempts: new Int32Array(tasks),
+    forgivenAttempts: new Int32Array(tasks),
+    noWork: Uint8Array.from(graph.noWork),
+    bits: new Uint8Array(vertices),
+    cause: new Int32Array(vertices).fill(-1),
+    causes: [],
+    causeIndex: new Map(),
+    unfinished: Int32Array.from({ length: tasks }, (_, t) => predecessors[t]!.length),
+    failedBefore: new Int32Array(tasks),
+    joinUnfinished: Int32Array.from({ length: graph.joins }, (_, j) => predecessors[tasks + j]!.length),
+    joinFailed: new Int32Array(graph.joins),
+    holder: new Int32Array(graph.nodes.length).fill(-1),
+    offline: new Uint8Array(graph.nodes.length),
+    failedOn: new Int32Array(graph.nodes.length),
+    lostOn: new Int32Array(graph.nodes.length),
+    nodeCause: new Int32Array(graph.nodes.length).fill(-1),
+    tolerance: countTolerance(graph),
+    slots: createSlots(graph, tasksOfNode),
+    retryOf: new Map(graph.retries.map(([t, count, interval]) => [t, { count, interval }])),
+    due: new DueTimes(),
+    wakeAt: undefined,
+    now: 0,
+    begun: false,
+    paused: false,
+    stopped: false,
+    halted: false,
+    finished: false,
+    announced: 'none',
+    running: 0,
+    unsettled: tasks,
+    touched: [],
+    reopening: false,
+    instant: [],
+    commands: [],
+    outbox: createOutbox(graph),
+  };
+  return s;
+}
+
+function createSlots(graph: SchedulerGraph, tasksOfNode: readonly (readonly number[])[]): Slots {
+  const others = graph.names.length;
+  const classOf = Int32Array.from(graph.nameOf, (name) => (graph.nameLimit[name]! > 0 ? name : others));
+  const queueOf = new Array<PriorityQueue>(classOf.length);
+  const queues = tasksOfNode.map((tasks) => {
+    const byClass = new Map<number, PriorityQueue>();
+    for (const t of tasks) {
+      const cls = classOf[t]!;
+      let ready = byClass.get(cls);
+      if (ready === undefined) byClass.set(cls, (ready = new PriorityQueue((task) => graph.rank[task]!)));
+      queueOf[t] = ready;
+    }
+    return [...byClass].map(([cls, ready]) => ({ cls, ready }));
+  });
+  return {
+    classOf,
+    queues,
+    queueOf,
+    inQueue: new Uint8Array(classOf.length),
+    candidates: new PriorityQueue((node) => node),
+    isCandidate: new Uint8Array(graph.nodes.length),
+    waiting: Array.from({ length: others + 1 }, () => new PriorityQueue((node) => node)),
+    isWaiting: Array.from({ length: others + 1 }, () => new Set<number>()),
+    used: new Int32Array(others + 1),
+    permits: new Int32Array(others + 1),
+    needsPermit: Uint8Array.from({ length: others + 1 }, (_, cls) => graph.part?.permits[cls] ?? 0),
+    busy: 0,
+  };
+}
+
+function createOutbox(graph: SchedulerGraph): Outbox | undefined {
+  const { part } = graph;
+  if (part === undefined) return undefined;
+  const tasks = taskCount(graph);
+  const exported = new Uint8Array(tasks);
+  for (const t of part.exported) exported[t] = 1;
+  return {
+    seen: 0,
+    globalJoins: new Map(part.joins.flatMap((whole, j) => (whole < 0 ? [] : [[whole, j] as const]))),
+    externals: new Map(part.externals.map((whole, e) => [whole, tasks + graph.joins + e])),
+    exported,
+    tasks: new Set(),
+    joins: new Set(),
+    nodes: new Map(),
+    demand: new Int32Array(graph.names.length + 1),
+    dirtyClasses: new Set(),
+    quiet: false,
+    seenTold: 0,
+    closed: false,
+    joinTold: new Uint8Array(graph.joins),
+    joinCause: new Array<string>(graph.joins).fill(''),
+  };
+}
+
+/** The number of a cause's text. */
+export function causeNumber(s: Scheduler, text: string): number {
+  let at = s.causeIndex.get(text);
+  if (at === undefined) {
+    at = s.causes.length;
+    s.causes.push(text);
+    s.causeIndex.set(text, at);
+  }
+  return at;
+}
+
+/** Nothing may start any more. */
+export const isStopping = (s: Scheduler): boolean => s.stopped || s.halted || s.tolerance.verdict !== 'none';

@@ -1,0 +1,70 @@
+import type { SchedulerPlan } from './plan.js';
+import { reachable, reversed } from './topology.js';
+
+/**
+ * The tasks that the subgraphs of a plan keep: for each, what is at or after `start` and at or before
+ * `end`. An entry that matches no task is reported, since ignoring it would keep everything.
+ */
+export function keptBySubgraphs(
+  plan: SchedulerPlan,
+  successors: readonly (readonly number[])[],
+): { readonly kept: boolean[]; readonly bad: string[] } {
+  const subgraphs = plan.subgraphs ?? [];
+  if (subgraphs.length === 0) return { kept: plan.tasks.map(() => true), bad: [] };
+  const tasksByName = new Map<string, number[]>();
+  plan.tasks.forEach((task, at) => {
+    const list = tasksByName.get(task.id);
+    if (list === undefined) tasksByName.set(task.id, [at]);
+    else list.push(at);
+  });
+  const predecessors = reversed(successors);
+  const bad: string[] = [];
+  const side = (
+    entries: readonly string[] | undefined,
+    next: readonly (readonly number[])[],
+  ): Uint8Array | undefined => {
+    if (entries === undefined || entries.length === 0) return undefined;
+    const from: number[] = [];
+    for (const entry of entries) {
+      const matched = matchEntry(entry, tasksByName, (at) => plan.tasks[at]!.node);
+      if (matched.length === 0) bad.push(entry);
+      from.push(...matched);
+    }
+    return reachable(from, next);
+  };
+  const kept = plan.tasks.map(() => false);
+  for (const subgraph of subgraphs) {
+    const after = side(subgraph.start, successors);
+    const before = side(subgraph.end, predecessors);
+    for (let at = 0; at < kept.length; at++) {
+      if ((after === undefined || after[at] === 1) && (before === undefined || before[at] === 1)) kept[at] = true;
+    }
+  }
+  return { kept, bad };
+}
+
+/** `task` is the task on all nodes; `task/1,3-5` on the nodes named or, as numbers, within a range. */
+function matchEntry(
+  entry: string,
+  tasksByName: ReadonlyMap<string, readonly number[]>,
+  nodeOf: (at: number) => string,
+): readonly number[] {
+  const whole = tasksByName.get(entry);
+  if (whole !== undefined) return whole;
+  const slash = entry.lastIndexOf('/');
+  if (slash < 0) return [];
+  const wanted = entry
+    .slice(slash + 1)
+    .split(',')
+    .map((part) => part.trim());
+  const literal = new Set(wanted);
+  const ranges = wanted.flatMap((part) => {
+    const range = /^(\d+)\s*-\s*(\d+)$/.exec(part);
+    return range === null ? [] : [[BigInt(range[1]!), BigInt(range[2]!)] as const];
+  });
+  return (tasksByName.get(entry.slice(0, slash).trim()) ?? []).filter((at) => {
+    const node = nodeOf(at);
+    if (literal.has(node)) return true;
+    return /^\d+$/.test(node) && ranges.some(([low, high]) => BigInt(node) >= low && BigInt(node) <= high);
+  });
+}

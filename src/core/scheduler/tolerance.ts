@@ -1,0 +1,55 @@
+interface ToleratedGraph {
+  readonly critical: readonly number[];
+  readonly groups: readonly { readonly nodes: readonly number[]; readonly tolerance: number }[];
+}
+
+/** Counts failing nodes against the fault tolerance groups of a run. */
+export interface ToleranceCount {
+  /** A node has, or no longer has, failed or dep_failed tasks (or is offline). */
+  set(node: number, failing: boolean): void;
+  readonly verdict: 'critical' | 'tolerance' | 'none';
+}
+
+export function countTolerance(graph: ToleratedGraph): ToleranceCount {
+  const groupsOf: number[][] = graph.critical.map(() => []);
+  graph.groups.forEach((group, g) => {
+    for (const node of group.nodes) groupsOf[node]!.push(g);
+  });
+  const failing = new Uint8Array(graph.critical.length);
+  const failed = graph.groups.map(() => 0);
+  let critical = 0;
+  let exceeded = 0;
+  return {
+    set(node, now) {
+      if ((failing[node] === 1) === now) return;
+      failing[node] = now ? 1 : 0;
+      const change = now ? 1 : -1;
+      if (graph.critical[node] === 1) critical += change;
+      for (const g of groupsOf[node]!) {
+        const { tolerance } = graph.groups[g]!;
+        if (failed[g]! > tolerance) exceeded--;
+        failed[g]! += change;
+        if (failed[g]! > tolerance) exceeded++;
+      }
+    },
+    get verdict() {
+      return critical > 0 ? 'critical' : exceeded > 0 ? 'tolerance' : 'none';
+    },
+  };
+}
+
+/**
+ * How many of `total` nodes may fail, as a plan states it: absent or unreadable: all of them and one
+ * more (never stops); `"20%"`: rounded down; a number as it is; a negative one: so many must succeed.
+ */
+export function tolerated(value: unknown, total: number): number {
+  const never = total + 1;
+  if (typeof value === 'string') {
+    const percent = /^\s*(\d+)\s*%\s*$/.exec(value);
+    if (percent !== null) return Math.floor((Number(percent[1]) * total) / 100);
+    const number = /^\s*([+-]?\d+)\s*$/.exec(value);
+    return number === null ? never : tolerated(Number(number[1]), total);
+  }
+  if (typeof value !== 'number' || !Number.isFinite(value)) return never;
+  return value >= 0 ? Math.trunc(value) : Math.max(0, total + Math.trunc(value));
+}
