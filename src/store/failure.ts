@@ -1,0 +1,70 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+
+/** What all variants share: a sentence for a person, and the next step. Neither ever carries a password. */
+interface Explained {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Who holds a site, as told to whoever wanted it. */
+export interface ConflictHolder {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/**
+ * Everything that can go wrong between a caller and the store.
+ *
+ * The caller's fault: `invalid` (nothing was read or written; all problems at once), `not-found`, `conflict`.
+ * Passing, worth a retry: `unreachable`, `busy`.
+ * For an operator: the rest.
+ */
+export type StoreFailure =
+  | (Explained & { readonly kind: 'invalid'; readonly problems: readonly Diagnostic[] })
+  | (Explained & { readonly kind: 'not-found'; readonly what: string; readonly id: string })
+  | (Explained & { readonly kind: 'conflict'; readonly holder?: ConflictHolder })
+  | (Explained & { readonly kind: 'unreachable' })
+  | (Explained & { readonly kind: 'busy' })
+  | (Explained & { readonly kind: 'denied' })
+  | (Explained & { readonly kind: 'read-only' })
+  | (Explained & { readonly kind: 'full' })
+  | (Explained & { readonly kind: 'corrupt' })
+  | (Explained & { readonly kind: 'closed' })
+  | (Explained & { readonly kind: 'driver-missing' })
+  | (Explained & { readonly kind: 'schema-too-new'; readonly found: number; readonly known: number })
+  | (Explained & { readonly kind: 'schema-behind'; readonly found: number; readonly known: number })
+  | (Explained & { readonly kind: 'schema-foreign' })
+  | (Explained & { readonly kind: 'defect' });
+
+export type StoreFailureKind = StoreFailure['kind'];
+
+/** The one error class the store throws. Look at `failure.kind`; `message` is fit to show. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly failure: StoreFailure;
+
+  constructor(failure: StoreFailure, options?: { cause?: unknown }) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+
+  /** True when the same call may succeed a little later without anyone doing anything. */
+  get passing(): boolean {
+    return this.failure.kind === 'unreachable' || this.failure.kind === 'busy';
+  }
+}
+
+export const notFound = (what: string, id: string, hint: string): StoreError =>
+  new StoreError({ kind: 'not-found', what, id, message: `There is no ${what} "${id}".`, hint });
+
+export const conflict = (message: string, hint: string, holder?: ConflictHolder): StoreError =>
+  new StoreError({ kind: 'conflict', message, hint, ...(holder && { holder }) });
+
+/** Refuses the caller's values; the message lists every problem. */
+export const invalid = (problems: readonly Diagnostic[]): StoreError =>
+  new StoreError({
+    kind: 'invalid',
+    problems,
+    message: problems.map((problem) => problem.message).join(' '),
+    hint: problems.find((problem) => problem.hint)?.hint ?? 'Correct the values named and try again.',
+  });

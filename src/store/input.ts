@@ -1,0 +1,82 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+import { invalid } from './failure.js';
+import type { Json } from './ports/page.js';
+
+const SITE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+/** In UTF-8: two of them and a time fit an index entry of PostgreSQL (2,704 bytes); Temporal's ids are no longer. */
+const LONGEST_KEY = 1000;
+
+/** Whether a site may have this name. */
+export const isSiteName = (name: string): boolean => SITE_NAME.test(name);
+
+/** PostgreSQL's text cannot hold NUL; nobody should lose a report for one, so it becomes U+FFFD on both databases. */
+export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
+
+/** Collects what is wrong with the values of one call, so that it is refused with all of it at once. */
+export class InputCheck {
+  readonly #problems: Diagnostic[] = [];
+
+  refuse(path: string, message: string, hint: string): void {
+    this.#problems.push({ severity: 'error', code: 'store.input', message, hint, path });
+  }
+
+  /** @throws StoreError of kind `invalid` when anything was refused. */
+  done(): void {
+    if (this.#problems.length > 0) throw invalid(this.#problems);
+  }
+
+  siteName(path: string, name: string): string {
+    if (!isSiteName(name)) {
+      const hint =
+        'Begin with a lower-case letter or digit; then those, dot, underscore, hyphen; 63 characters at most.';
+      this.refuse(path, `${path} ${JSON.stringify(name)} is not a name of a site.`, hint);
+    }
+    return name;
+  }
+
+  /** A name or id of any characters, as it is stored. */
+  key(path: string, value: string): string {
+    if (value === '') this.refuse(path, `${path} is empty.`, 'Give it a value.');
+    if (Buffer.byteLength(value) > LONGEST_KEY) {
+      this.refuse(path, `${path} is longer than ${LONGEST_KEY} bytes.`, 'Shorten it.');
+    }
+    return storable(value);
+  }
+
+  count(path: string, value: number): number {
+    if (!Number.isSafeInteger(value) || value < 0) {
+      this.refuse(path, `${path} is ${value}, not a whole number from 0 up.`, 'Correct it.');
+    }
+    return value;
+  }
+
+  /** Any ISO 8601 time with a zone, as UTC with milliseconds: the one form that sorts as text. */
+  time(path: string, value: string): string {
+    const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value)
+      ? Date.parse(value)
+      : Number.NaN;
+    if (Number.isNaN(moment)) {
+      this.refuse(path, `${path} ${JSON.stringify(value)} is not a time.`, 'Write it as 2026-01-02T03:04:05Z.');
+      return value;
+    }
+    return new Date(moment).toISOString();
+  }
+
+  json(path: string, value: unknown): string {
+    try {
+      const text: string | undefined = JSON.stringify(value);
+      if (text !== undefined) return text;
+    } catch {
+      // Falls through: a cycle, a BigInt, or a toJSON that throws.
+    }
+    this.refuse(
+      path,
+      `${path} cannot be written as JSON.`,
+      'Use plain objects, lists, texts, numbers, true, false, null.',
+    );
+    return 'null';
+  }
+}
+
+/** Reads a column of JSON; an absent one is null. */
+export const fromJson = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json));

@@ -1,0 +1,5 @@
+import { sitesAndRuns } from './0001-sites-and-runs.js';
+import type { Migration } from './migration.js';
+
+/** All migrations, oldest first; the number of each is its place, from 1. */
+export const migrations: readonly Migration[] = [sitesAndRuns];

@@ -1,0 +1,124 @@
+import type { Kysely } from 'kysely';
+import { StoreError } from '../failure.js';
+import type { MigrationInfo, StoreStatus } from '../ports/store.js';
+import type { Session } from '../session.js';
+import type { MigrationRow, Tables } from '../tables.js';
+import type { Migration } from './migration.js';
+
+/** Brings a database to the schema this program is made for, and says how far it is. */
+export class Migrator {
+  readonly #session: Session;
+  readonly #known: readonly Migration[];
+
+  constructor(session: Session, known: readonly Migration[]) {
+    this.#session = session;
+    this.#known = known;
+  }
+
+  async status(): Promise<StoreStatus> {
+    const { backend } = this.#session;
+    const rows = await this.#session.read(async (db) =>
+      (await backend.hasTable(db, 'sitewright_migration')) ? appliedMigrations(db) : [],
+    );
+    return {
+      dialect: backend.name,
+      location: backend.location,
+      schemaVersion: rows.at(-1)?.version ?? 0,
+      knownVersion: this.#known.length,
+      applied: rows.map((row) => ({
+        version: row.version,
+        name: row.name,
+        breaking: row.breaking !== 0,
+        appliedAt: row.appliedAt,
+      })),
+      pending: this.#known.slice(rows.length).map(infoOf),
+    };
+  }
+
+  /**
+   * Applies what is missing, as one transaction: a starter that finds another one migrating waits for it, sees its
+   * rows, and does nothing. Each version's row is written before its change, so that even without the lock only one
+   * could get past it.
+   */
+  async migrate(): Promise<readonly MigrationInfo[]> {
+    if ((await this.#checked()).pending.length === 0) return [];
+    const { backend } = this.#session;
+    return this.#session.write(async (transaction) => {
+      await backend.lockForMigration(transaction);
+      const { text, integer } = backend.columnTypes;
+      await transaction.schema
+        .createTable('sitewright_migration')
+        .ifNotExists()
+        .addColumn('version', integer, (column) => column.primaryKey())
+        .addColumn('name', text, (column) => column.notNull())
+        .addColumn('breaking', integer, (column) => column.notNull())
+        .addColumn('applied_at', text, (column) => column.notNull())
+        .execute();
+      const rows = await appliedMigrations(transaction);
+      this.#assertKnown(rows);
+      const pending = this.#known.slice(rows.length);
+      for (const migration of pending) {
+        await transaction
+          .insertInto('sitewrightMigration')
+          .values({
+            version: migration.version,
+            name: migration.name,
+            breaking: migration.breaking ? 1 : 0,
+            appliedAt: new Date().toISOString(),
+          })
+          .execute();
+        await migration.up(transaction.withoutPlugins() as unknown as Kysely<unknown>, backend.columnTypes);
+      }
+      return pending.map(infoOf);
+    });
+  }
+
+  /** @throws StoreError unless the schema is exactly the one this program is made for. */
+  async assertCurrent(): Promise<void> {
+    const status = await this.#checked();
+    if (status.pending.length === 0) return;
+    const breaking = status.pending.some((migration) => migration.breaking);
+    throw new StoreError({
+      kind: 'schema-behind',
+      found: status.schemaVersion,
+      known: status.knownVersion,
+      message: `The database ${status.location} has schema version ${status.schemaVersion}; this program needs ${status.knownVersion}.`,
+      hint: breaking
+        ? 'Stop every Sitewright process that uses it (a pending migration is breaking), then run: sitewright db migrate'
+        : 'Run: sitewright db migrate (running processes may stay)',
+    });
+  }
+
+  async #checked(): Promise<StoreStatus> {
+    const status = await this.status();
+    this.#assertKnown(status.applied);
+    return status;
+  }
+
+  #assertKnown(rows: readonly Pick<MigrationRow, 'version' | 'name'>[]): void {
+    const { location } = this.#session.backend;
+    const found = rows.at(-1)?.version ?? 0;
+    const known = this.#known.length;
+    if (found > known) {
+      throw new StoreError({
+        kind: 'schema-too-new',
+        found,
+        known,
+        message: `The database ${location} has schema version ${found}; this program knows versions up to ${known}.`,
+        hint: 'Update this program to the release that wrote it. To go back instead, restore a backup made before.',
+      });
+    }
+    const strange = rows.find((row, index) => row.version !== index + 1 || row.name !== this.#known[index]?.name);
+    if (strange === undefined) return;
+    throw new StoreError({
+      kind: 'schema-foreign',
+      message: `The database ${location} has migration ${strange.version} "${strange.name}", which is not this program's.`,
+      hint: 'Check the store address. A database made by an unreleased build must be made anew.',
+    });
+  }
+}
+
+const infoOf = ({ version, name, breaking }: MigrationInfo): MigrationInfo => ({ version, name, breaking });
+
+const appliedMigrations = (db: Kysely<Tables>): Promise<MigrationRow[]> =>
+  db.selectFrom('sitewrightMigration').selectAll().orderBy('version').execute();

@@ -1,0 +1,100 @@
+import type { Backend } from './backend.js';
+import { StoreError } from './failure.js';
+import { migrations } from './migrations/index.js';
+import type { Migration } from './migrations/migration.js';
+import { Migrator } from './migrations/migrator.js';
+import type { Store } from './ports/store.js';
+import { SqlAuditStore } from './queries/audit-store.js';
+import { SqlNodeFactStore } from './queries/node-fact-store.js';
+import { SqlRunStore } from './queries/run-store.js';
+import { SqlSiteClaimStore } from './queries/site-claim-store.js';
+import { SqlSiteStore } from './queries/site-store.js';
+import { Session } from './session.js';
+import { parseStoreUrl, type StoreLocation } from './store-url.js';
+
+export interface OpenStoreOptions {
+  /**
+   * What to do about a schema that is behind:
+   * - `apply`: bring it up to date. The default for SQLite, which is ours alone.
+   * - `apply-non-breaking`: the same, unless running processes of an older release would break; then as `require`.
+   *   The default for PostgreSQL. An empty database is always brought up to date.
+   * - `require`: fail as `schema-behind`. The default with `readOnly`.
+   * - `ignore`: open all the same, for `status()` and `migrate()`.
+   */
+  readonly migrations?: 'apply' | 'apply-non-breaking' | 'require' | 'ignore';
+  /** Every change fails as `read-only`; a missing database is not created. */
+  readonly readOnly?: boolean;
+  /**
+   * SQLite: what a change that was answered survives. `process` (default): the death of any process. `power`: of the
+   * machine too, for one disk flush per change. PostgreSQL does what its server is set to.
+   */
+  readonly durability?: 'process' | 'power';
+  /** PostgreSQL: most connections at once; 10 when absent. */
+  readonly connections?: number;
+  /** Instead of the program's own. For tests of the migrator. */
+  readonly knownMigrations?: readonly Migration[];
+}
+
+/**
+ * Opens the store at `sqlite:/path/file.db`, a file path, `sqlite::memory:` or `postgres://…`, and by default makes or
+ * updates its tables. Only the driver that is needed is loaded.
+ *
+ * @throws StoreError
+ */
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const backend = await openBackend(parseStoreUrl(url), options);
+  const session = new Session(backend);
+  const migrator = new Migrator(session, options.knownMigrations ?? migrations);
+  try {
+    await prepareSchema(migrator, backend, options);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  return {
+    dialect: backend.name,
+    sites: new SqlSiteStore(session),
+    runs: new SqlRunStore(session),
+    claims: new SqlSiteClaimStore(session),
+    audit: new SqlAuditStore(session),
+    nodeFacts: new SqlNodeFactStore(session),
+    migrate: () => migrator.migrate(),
+    status: () => migrator.status(),
+    close: () => session.close(),
+  };
+}
+
+async function openBackend(location: StoreLocation, options: OpenStoreOptions): Promise<Backend> {
+  if (location.dialect === 'sqlite') {
+    const { openSqlite } = await loadDriver('better-sqlite3', () => import('./sqlite/backend.js'));
+    return openSqlite(location.file, location.shown, options);
+  }
+  const { openPostgres } = await loadDriver('pg', () => import('./postgres/backend.js'));
+  return openPostgres(location, options);
+}
+
+async function loadDriver<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new StoreError(
+      {
+        kind: 'driver-missing',
+        message: `The database driver ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+        hint: `Run npm ci again; if the driver is there but made for another Node.js, run: npm rebuild ${name}`,
+      },
+      { cause: error },
+    );
+  }
+}
+
+async function prepareSchema(migrator: Migrator, backend: Backend, options: OpenStoreOptions): Promise<void> {
+  const wanted = options.migrations ?? (options.readOnly ? 'require' : backend.usualMigrations);
+  if (wanted === 'ignore') return;
+  if (wanted === 'require') return migrator.assertCurrent();
+  if (wanted === 'apply-non-breaking') {
+    const { schemaVersion, pending } = await migrator.status();
+    if (schemaVersion > 0 && pending.some((migration) => migration.breaking)) return migrator.assertCurrent();
+  }
+  await migrator.migrate();
+}

@@ -1,0 +1,49 @@
+import type { AuditStore } from './audit-store.js';
+import type { NodeFactStore } from './node-fact-store.js';
+import type { RunStore } from './run-store.js';
+import type { SiteClaimStore } from './site-claim-store.js';
+import type { SiteStore } from './site-store.js';
+
+/** One numbered step of the schema. */
+export interface MigrationInfo {
+  readonly version: number;
+  readonly name: string;
+  /**
+   * True when a running process of the release before cannot work with the schema after it: stop all processes first.
+   */
+  readonly breaking: boolean;
+}
+
+export interface StoreStatus {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** Address without password. */
+  readonly location: string;
+  /** Version of the schema in the database; 0 for an empty one. */
+  readonly schemaVersion: number;
+  /** Version this program is made for. */
+  readonly knownVersion: number;
+  readonly applied: readonly (MigrationInfo & { readonly appliedAt: string })[];
+  readonly pending: readonly MigrationInfo[];
+}
+
+/**
+ * All that is kept outside Temporal. Every call either succeeds or throws a `StoreError`; what a call has answered is
+ * in the database and survives the death of the process. Safe to use from many callers and many processes at once.
+ */
+export interface Store {
+  readonly dialect: 'sqlite' | 'postgres';
+  readonly sites: SiteStore;
+  readonly runs: RunStore;
+  readonly claims: SiteClaimStore;
+  readonly audit: AuditStore;
+  readonly nodeFacts: NodeFactStore;
+  /**
+   * Brings the schema up to date and answers what was applied (nothing, when it was). Several processes may call it at
+   * once: one does the work, the others wait. @throws `schema-too-new`
+   */
+  migrate(): Promise<readonly MigrationInfo[]>;
+  /** Reads the schema's version; also the way to ask whether the database answers. */
+  status(): Promise<StoreStatus>;
+  /** Waits for calls under way and lets go of the database. Calls after it fail as `closed`. May be repeated. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,65 @@
+import { PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import type { Backend } from '../backend.js';
+import type { OpenStoreOptions } from '../open-store.js';
+import { classifyPostgresError } from './errors.js';
+
+const CONNECT_LIMIT = 10_000;
+const STATEMENT_LIMIT = 60_000;
+const LOCK_LIMIT = 10_000;
+const PATIENCE = 30_000;
+
+/** Any fixed number: all Sitewright processes lock the same one while they migrate. */
+const MIGRATION_LOCK = 7_741_902_211;
+
+/** PostgreSQL's type numbers of `bigint` and what `count(*)` gives; ours fit a JavaScript number. */
+const INT8 = 20;
+
+export interface PostgresAddress {
+  readonly url: string;
+  readonly shown: string;
+  readonly secrets: readonly string[];
+}
+
+/** Makes a pool of connections; none is opened before the first query. */
+export function openPostgres(address: PostgresAddress, options: OpenStoreOptions): Backend {
+  const pool = new pg.Pool({
+    connectionString: address.url,
+    application_name: 'sitewright',
+    max: options.connections ?? 10,
+    connectionTimeoutMillis: CONNECT_LIMIT,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: STATEMENT_LIMIT,
+    lock_timeout: LOCK_LIMIT,
+    idle_in_transaction_session_timeout: STATEMENT_LIMIT,
+    // A dead server that answers nothing must not hold a caller for ever; migrations are the one longer thing.
+    query_timeout: 15 * STATEMENT_LIMIT,
+    ...(options.readOnly === true && { options: '-c default_transaction_read_only=on' }),
+    types: {
+      getTypeParser: (type: number, format?: 'text' | 'binary') =>
+        type === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(type, format as 'text'),
+    } as pg.CustomTypesConfig,
+  });
+  // The pool drops an idle connection that breaks; unheard, the event would end the process.
+  pool.on('error', () => {});
+
+  return {
+    name: 'postgres',
+    location: address.shown,
+    dialect: new PostgresDialect({ pool }),
+    columnTypes: { text: sql`text collate "C"`, integer: sql`bigint`, bytes: sql`bytea` },
+    patience: PATIENCE,
+    usualMigrations: 'apply-non-breaking',
+    classify: (error) => classifyPostgresError(error, address),
+    async hasTable(db, name) {
+      const found = await sql`select 1 where to_regclass(${name}) is not null`.execute(db);
+      return found.rows.length > 0;
+    },
+    async lockForMigration(transaction) {
+      await sql`set local statement_timeout = 0`.execute(transaction);
+      await sql`set local lock_timeout = '10min'`.execute(transaction);
+      await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(transaction);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { ClassifiedError } from '../backend.js';
+import { StoreError, type StoreFailure } from '../failure.js';
+import { redact } from '../store-url.js';
+
+/**
+ * Puts an error of pg into our words, by SQLSTATE where the server spoke and by the socket's code where it did not.
+ * Passwords of the address are removed from every message.
+ */
+export function classifyPostgresError(
+  error: unknown,
+  address: { readonly shown: string; readonly secrets: readonly string[] },
+): ClassifiedError {
+  if (error instanceof StoreError) return { failure: error.failure, retry: 'never' };
+  const code = codeOf(error);
+  const text = redact(textOf(error), address.secrets);
+  const where = address.shown;
+  const never = (failure: StoreFailure): ClassifiedError => ({ failure, retry: 'never' });
+
+  // 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout.
+  if (code === '40001' || code === '40P01' || code === '55P03') {
+    const hint = 'Try again; if it stays so, look for a long transaction in pg_stat_activity.';
+    return {
+      failure: { kind: 'busy', message: `The database ${where} is busy: ${text}.`, hint },
+      retry: 'transaction',
+    };
+  }
+  // 57014: statement_timeout.
+  if (code === '57014') {
+    const hint = 'Look in pg_stat_activity for what slows the server, then try again.';
+    return never({ kind: 'busy', message: `The database ${where} took too long: ${text}.`, hint });
+  }
+  if (/^28/.test(code)) {
+    const hint = 'Check user and password of the store address, and pg_hba.conf of the server.';
+    return never({ kind: 'denied', message: `The database ${where} refused us: ${text}.`, hint });
+  }
+  if (code === '42501') {
+    const hint = 'Grant this user its own database, or CREATE and all table rights in the schema.';
+    return never({ kind: 'denied', message: `A right is missing on ${where}: ${text}.`, hint });
+  }
+  if (code === '3D000') {
+    const hint = 'Create it first: createdb DATABASE (as a user who may).';
+    return never({ kind: 'unreachable', message: `There is no such database at ${where}: ${text}.`, hint });
+  }
+  if (code === '25006') {
+    const hint = 'Connect to the primary, not to a standby, or lift default_transaction_read_only.';
+    return never({ kind: 'read-only', message: `The database ${where} is read-only: ${text}.`, hint });
+  }
+  if (code === '53100') {
+    const hint = 'Free space on the disk of the PostgreSQL server; nothing stored was lost.';
+    return never({ kind: 'full', message: `The server of ${where} has no room left: ${text}.`, hint });
+  }
+  if (/^(XX001|XX002)$/.test(code)) {
+    const hint = 'Stop all processes and restore a backup.';
+    return never({ kind: 'corrupt', message: `The database ${where} is damaged: ${text}.`, hint });
+  }
+  // Class 08: connection; 53: out of connections or memory; 57P0x: shutting down or starting.
+  if (/^(08|53|57P)/.test(code) || isSocketError(code, text)) {
+    const hint = 'Check that the server runs and that host, port and TLS settings of the store address are right.';
+    return {
+      failure: { kind: 'unreachable', message: `The database ${where} cannot be reached: ${text}.`, hint },
+      retry: 'connection',
+    };
+  }
+  if (/^23/.test(code)) {
+    const hint = 'Read the present state and decide anew.';
+    return never({ kind: 'conflict', message: `The change contradicts what is stored: ${text}.`, hint });
+  }
+  const hint = 'This is a defect of Sitewright: please report it with this message.';
+  return never({ kind: 'defect', message: `The database ${where} refused a query: ${text}`, hint });
+}
+
+/** Errors without SQLSTATE: of the socket, of TLS, or of pg itself, which gives only a text. */
+const isSocketError = (code: string, text: string): boolean =>
+  /^(E[A-Z]{3,}|ERR_(SSL|TLS|SOCKET)\w*|CERT_\w+|DEPTH_ZERO\w*|SELF_SIGNED\w*|UNABLE_TO\w*)$/.test(code) ||
+  /connection terminated|timeout (exceeded|expired)|not queryable|connection error|does not support SSL|query read timeout/i.test(
+    text,
+  );
+
+/** Node reports a host with several addresses as an AggregateError without a text of its own. */
+function textOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ');
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';

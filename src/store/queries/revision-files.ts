@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { InputCheck } from '../input.js';
+import type { RevisionFile } from '../ports/site-store.js';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+export interface PackedFiles {
+  /** SHA-256, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Bytes of all texts, uncompressed. */
+  readonly size: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Makes one block of a revision's files and the hash of their content. The hash is over the JSON of name and text of
+ * each file, one a line, in the given order: where a file ends is beyond doubt, and the order counts, for documents
+ * are read in it.
+ */
+export async function packFiles(check: InputCheck, files: readonly RevisionFile[]): Promise<PackedFiles> {
+  if (files.length === 0) check.refuse('files', 'A revision needs at least one file.', 'Name files or folders.');
+  const names = new Set<string>();
+  const hash = createHash('sha256');
+  let size = 0;
+  for (const [index, { name, text }] of files.entries()) {
+    if (name === '') check.refuse(`files[${index}].name`, `File ${index + 1} has no name.`, 'Name it.');
+    if (names.has(name)) {
+      check.refuse(`files[${index}].name`, `Two files are named ${JSON.stringify(name)}.`, 'Rename one of them.');
+    }
+    names.add(name);
+    size += Buffer.byteLength(text);
+    hash.update(`${JSON.stringify([name, text])}\n`);
+  }
+  const bytes = await compress(JSON.stringify(files.map(({ name, text }) => ({ name, text }))));
+  return { hash: hash.digest('hex'), size, bytes };
+}
+
+export async function unpackFiles(bytes: Uint8Array): Promise<readonly RevisionFile[]> {
+  return JSON.parse((await decompress(bytes)).toString()) as RevisionFile[];
+}

@@ -1,0 +1,88 @@
+import type { Kysely, Transaction } from 'kysely';
+import { InputCheck } from '../input.js';
+import type { ClaimHolder, ClaimResult, SiteClaim, SiteClaimStore } from '../ports/site-claim-store.js';
+import type { Session } from '../session.js';
+import type { Tables } from '../tables.js';
+import { holdSite, readSite } from './site-row.js';
+
+/** SiteClaimStore on either database. Whoever changes a claim holds the site's row first, so one comes after the other. */
+export class SqlSiteClaimStore implements SiteClaimStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  claim(site: string, holder: ClaimHolder): Promise<ClaimResult> {
+    return this.#session.write(async (transaction) => {
+      const wanted = checkedHolder('', holder);
+      await holdSite(transaction, site);
+      const present = await readClaim(transaction, site);
+      if (present !== null) return same(present, wanted) ? { claimed: true } : { claimed: false, holder: present };
+      await writeClaim(transaction, site, wanted);
+      return { claimed: true };
+    });
+  }
+
+  takeOver(site: string, expected: ClaimHolder, next: ClaimHolder) {
+    return this.#session.write(async (transaction) => {
+      const from = checkedHolder('expected.', expected);
+      const to = checkedHolder('next.', next);
+      await holdSite(transaction, site);
+      const present = await readClaim(transaction, site);
+      if (present !== null && same(present, to)) return { claimed: true } as const;
+      if (present === null || !same(present, from)) return { claimed: false, holder: present } as const;
+      await writeClaim(transaction, site, to);
+      return { claimed: true } as const;
+    });
+  }
+
+  release(site: string, holder: ClaimHolder): Promise<boolean> {
+    return this.#session.write(async (transaction) => {
+      const { workflowId, runId } = checkedHolder('', holder);
+      await holdSite(transaction, site);
+      const { numDeletedRows } = await transaction
+        .deleteFrom('siteClaim')
+        .where('site', '=', site)
+        .where('workflowId', '=', workflowId)
+        .where('runId', '=', runId)
+        .executeTakeFirstOrThrow();
+      return numDeletedRows > 0n;
+    });
+  }
+
+  holder(site: string): Promise<SiteClaim | null> {
+    return this.#session.read(async (db) => {
+      await readSite(db, site);
+      return readClaim(db, site);
+    });
+  }
+
+  list(): Promise<readonly SiteClaim[]> {
+    return this.#session.read((db) => db.selectFrom('siteClaim').selectAll().orderBy('site').execute());
+  }
+}
+
+const same = (one: ClaimHolder, other: ClaimHolder): boolean =>
+  one.workflowId === other.workflowId && one.runId === other.runId;
+
+function checkedHolder(path: string, holder: ClaimHolder): ClaimHolder {
+  const check = new InputCheck();
+  const workflowId = check.key(`${path}workflowId`, holder.workflowId);
+  const runId = check.key(`${path}runId`, holder.runId);
+  check.done();
+  return { workflowId, runId };
+}
+
+async function readClaim(db: Kysely<Tables>, site: string): Promise<SiteClaim | null> {
+  return (await db.selectFrom('siteClaim').selectAll().where('site', '=', site).executeTakeFirst()) ?? null;
+}
+
+async function writeClaim(transaction: Transaction<Tables>, site: string, holder: ClaimHolder): Promise<void> {
+  const claim = { ...holder, claimedAt: new Date().toISOString() };
+  await transaction
+    .insertInto('siteClaim')
+    .values({ site, ...claim })
+    .onConflict((on) => on.column('site').doUpdateSet(claim))
+    .execute();
+}

@@ -1,0 +1,35 @@
+import type { Kysely, Transaction } from 'kysely';
+import { notFound, type StoreError } from '../failure.js';
+import { isSiteName } from '../input.js';
+import type { SiteRow, Tables } from '../tables.js';
+
+const siteNotFound = (name: string): StoreError =>
+  notFound('site', name, 'List the sites there are, or create this one first.');
+
+/** @throws StoreError of kind `not-found` */
+export async function readSite(db: Kysely<Tables>, name: string): Promise<SiteRow> {
+  const row = isSiteName(name)
+    ? await db.selectFrom('site').selectAll().where('name', '=', name).executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw siteNotFound(name);
+  return row;
+}
+
+/**
+ * Reads a site and keeps it for this transaction: another that asks for the same waits until we are done. An update
+ * that changes nothing does that on both databases, where `for update` is PostgreSQL's alone.
+ *
+ * @throws StoreError of kind `not-found`
+ */
+export async function holdSite(transaction: Transaction<Tables>, name: string): Promise<SiteRow> {
+  const row = isSiteName(name)
+    ? await transaction
+        .updateTable('site')
+        .set((column) => ({ createdAt: column.ref('createdAt') }))
+        .where('name', '=', name)
+        .returningAll()
+        .executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw siteNotFound(name);
+  return row;
+}

@@ -1,0 +1,280 @@
+import type { Kysely } from 'kysely';
+import { conflict, notFound } from '../failure.js';
+import { InputCheck, storable } from '../input.js';
+import type { Page, PageRequest } from '../ports/page.js';
+import type {
+  NewRevision,
+  RevisionContent,
+  RevisionDeployment,
+  RevisionRecord,
+  RevisionReference,
+  SiteRecord,
+  SiteStore,
+} from '../ports/site-store.js';
+import type { Session } from '../session.js';
+import type { RevisionRow, SiteRow, Tables } from '../tables.js';
+import { pageOf, readPage } from './paging.js';
+import { packFiles, unpackFiles } from './revision-files.js';
+import { holdSite, readSite } from './site-row.js';
+
+const SHORTEST_HASH = 7;
+
+const WITHOUT_FILES = [
+  'site',
+  'number',
+  'hash',
+  'forced',
+  'diagnostics',
+  'author',
+  'message',
+  'createdAt',
+  'fileCount',
+  'size',
+] as const satisfies readonly (keyof RevisionRow)[];
+
+/** SiteStore on either database. */
+export class SqlSiteStore implements SiteStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  create(site: { readonly name: string; readonly cluster?: string }): Promise<SiteRecord> {
+    return this.#session.write(async (transaction) => {
+      const check = new InputCheck();
+      const name = check.siteName('name', site.name);
+      const cluster = site.cluster === undefined ? null : check.key('cluster', site.cluster);
+      check.done();
+      const row = await transaction
+        .insertInto('site')
+        .values({ name, cluster, createdAt: new Date().toISOString(), latestRevision: 0, lastGoodRevision: null })
+        .onConflict((on) => on.column('name').doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) throw conflict(`There is a site "${name}" already.`, 'Use it, or choose another name.');
+      return siteOf(row);
+    });
+  }
+
+  get(name: string): Promise<SiteRecord> {
+    return this.#session.read(async (db) => siteOf(await readSite(db, name)));
+  }
+
+  list(): Promise<readonly SiteRecord[]> {
+    return this.#session.read(async (db) =>
+      (await db.selectFrom('site').selectAll().orderBy('name').execute()).map(siteOf),
+    );
+  }
+
+  setCluster(name: string, cluster: string | null): Promise<SiteRecord> {
+    return this.#session.write(async (transaction) => {
+      const check = new InputCheck();
+      const value = cluster === null ? null : check.key('cluster', cluster);
+      check.done();
+      const site = await holdSite(transaction, name);
+      await transaction.updateTable('site').set({ cluster: value }).where('name', '=', name).execute();
+      return siteOf({ ...site, cluster: value });
+    });
+  }
+
+  delete(name: string): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      await holdSite(transaction, name);
+      const claim = await transaction.selectFrom('siteClaim').selectAll().where('site', '=', name).executeTakeFirst();
+      if (claim !== undefined) {
+        const { workflowId, runId } = claim;
+        const hint = 'Stop or cancel that run, or wait for its end, then delete the site.';
+        throw conflict(`The run ${workflowId} is at work on the site "${name}".`, hint, { workflowId, runId });
+      }
+      await transaction.deleteFrom('site').where('name', '=', name).execute();
+    });
+  }
+
+  async addRevision(site: string, revision: NewRevision) {
+    const check = new InputCheck();
+    const packed = await packFiles(check, revision.files);
+    const diagnostics = check.json('diagnostics', revision.diagnostics ?? []);
+    check.done();
+    return this.#session.write(async (transaction) => {
+      const owner = await holdSite(transaction, site);
+      const latest = await transaction
+        .selectFrom('revision')
+        .select(WITHOUT_FILES)
+        .where('site', '=', site)
+        .where('number', '=', owner.latestRevision)
+        .executeTakeFirst();
+      if (latest?.hash === packed.hash) return { revision: revisionOf(latest, owner), created: false };
+      const row = {
+        site,
+        number: owner.latestRevision + 1,
+        hash: packed.hash,
+        forced: revision.forced ? 1 : 0,
+        diagnostics,
+        author: textOrNull(revision.author),
+        message: textOrNull(revision.message),
+        createdAt: new Date().toISOString(),
+        fileCount: revision.files.length,
+        size: packed.size,
+      };
+      await transaction
+        .insertInto('revision')
+        .values({ ...row, files: packed.bytes })
+        .execute();
+      await transaction.updateTable('site').set({ latestRevision: row.number }).where('name', '=', site).execute();
+      return { revision: revisionOf(row, owner), created: true };
+    });
+  }
+
+  async getRevision(site: string, reference: RevisionReference): Promise<RevisionContent> {
+    const { record, bytes } = await this.#session.read(async (db) => {
+      const found = await findRevision(db, site, reference);
+      const { files } = await db
+        .selectFrom('revision')
+        .select('files')
+        .where('site', '=', site)
+        .where('number', '=', found.number)
+        .executeTakeFirstOrThrow(() => revisionNotFound(site, reference));
+      return { record: found, bytes: files };
+    });
+    return { ...record, files: await unpackFiles(bytes) };
+  }
+
+  findRevision(site: string, reference: RevisionReference): Promise<RevisionRecord> {
+    return this.#session.read((db) => findRevision(db, site, reference));
+  }
+
+  listRevisions(site: string, page: PageRequest = {}): Promise<Page<RevisionRecord>> {
+    return this.#session.read(async (db) => {
+      const { limit, after } = readPage<[number]>(page, ['number']);
+      const owner = await readSite(db, site);
+      let query = db.selectFrom('revision').select(WITHOUT_FILES).where('site', '=', site);
+      if (after !== undefined) query = query.where('number', '<', after[0]);
+      const rows = await query
+        .orderBy('number', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return pageOf(
+        rows,
+        limit,
+        (row) => [row.number],
+        (row) => revisionOf(row, owner),
+      );
+    });
+  }
+
+  markLastGood(site: string, revision: number, runId: string): Promise<RevisionDeployment> {
+    return this.#session.write(async (transaction) => {
+      const check = new InputCheck();
+      const run = check.key('runId', runId);
+      check.done();
+      await holdSite(transaction, site);
+      const marked = await transaction
+        .selectFrom('revisionDeployment')
+        .select(['revision', 'runId', 'at'])
+        .where('site', '=', site)
+        .where('runId', '=', run)
+        .executeTakeFirst();
+      if (marked !== undefined) {
+        if (marked.revision === revision) return marked;
+        const hint = 'A run deploys one revision; check the run id.';
+        throw conflict(`Run ${run} has deployed revision ${marked.revision} of "${site}", not ${revision}.`, hint);
+      }
+      await findRevision(transaction, site, { number: revision });
+      const deployment = { revision, runId: run, at: new Date().toISOString() };
+      await transaction
+        .insertInto('revisionDeployment')
+        .values({ site, ...deployment })
+        .execute();
+      await transaction.updateTable('site').set({ lastGoodRevision: revision }).where('name', '=', site).execute();
+      return deployment;
+    });
+  }
+
+  listDeployments(site: string, page: PageRequest = {}): Promise<Page<RevisionDeployment>> {
+    return this.#session.read(async (db) => {
+      const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
+      await readSite(db, site);
+      let query = db.selectFrom('revisionDeployment').select(['revision', 'runId', 'at']).where('site', '=', site);
+      if (after !== undefined) {
+        const [at, runId] = after;
+        query = query.where((eb) => eb(eb.refTuple('at', 'runId'), '<', eb.tuple(at, runId)));
+      }
+      const rows = await query
+        .orderBy('at', 'desc')
+        .orderBy('runId', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return pageOf(
+        rows,
+        limit,
+        (row) => [row.at, row.runId],
+        (row) => row,
+      );
+    });
+  }
+}
+
+async function findRevision(db: Kysely<Tables>, site: string, reference: RevisionReference): Promise<RevisionRecord> {
+  const owner = await readSite(db, site);
+  const ofSite = db.selectFrom('revision').select(WITHOUT_FILES).where('site', '=', site);
+  if (typeof reference === 'object' && 'hash' in reference) {
+    const hash = reference.hash.toLowerCase();
+    if (!/^[0-9a-f]+$/.test(hash) || hash.length < SHORTEST_HASH) throw revisionNotFound(site, reference);
+    // "g" comes after every hexadecimal digit, so this is the range of all hashes with that beginning.
+    const rows = await ofSite
+      .where('hash', '>=', hash)
+      .where('hash', '<', `${hash}g`)
+      .orderBy('number', 'desc')
+      .execute();
+    const [newest] = rows;
+    if (newest === undefined) throw revisionNotFound(site, reference);
+    if (rows.some((row) => row.hash !== newest.hash)) {
+      const numbers = rows.map((row) => row.number).join(', ');
+      throw conflict(`Hash ${hash} fits revisions ${numbers} of "${site}".`, 'Give more digits, or the number.');
+    }
+    return revisionOf(newest, owner);
+  }
+  const number =
+    reference === 'latest'
+      ? owner.latestRevision
+      : reference === 'last-good'
+        ? owner.lastGoodRevision
+        : reference.number;
+  const row =
+    number !== null && Number.isSafeInteger(number)
+      ? await ofSite.where('number', '=', number).executeTakeFirst()
+      : undefined;
+  if (row === undefined) throw revisionNotFound(site, reference);
+  return revisionOf(row, owner);
+}
+
+function revisionNotFound(site: string, reference: RevisionReference) {
+  const wanted = typeof reference === 'string' ? reference : 'hash' in reference ? reference.hash : reference.number;
+  const hints = {
+    latest: 'Commit documents to the site first.',
+    'last-good': 'No revision of the site has been deployed successfully yet.',
+  };
+  const hint =
+    typeof reference === 'string'
+      ? hints[reference]
+      : `List the revisions of the site; a hash needs ${SHORTEST_HASH} digits and more.`;
+  return notFound('revision', `${site}@${storable(String(wanted))}`, hint);
+}
+
+const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : storable(text));
+
+const siteOf = (row: SiteRow): SiteRecord => ({
+  name: row.name,
+  cluster: row.cluster,
+  createdAt: row.createdAt,
+  latestRevision: row.latestRevision === 0 ? null : row.latestRevision,
+  lastGoodRevision: row.lastGoodRevision,
+});
+
+const revisionOf = (row: Omit<RevisionRow, 'files'>, site: SiteRow): RevisionRecord => ({
+  ...row,
+  forced: row.forced !== 0,
+  diagnostics: JSON.parse(row.diagnostics),
+  lastGood: row.number === site.lastGoodRevision,
+});

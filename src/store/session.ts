@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CamelCasePlugin, Kysely, type Transaction } from 'kysely';
+import type { Backend } from './backend.js';
+import { StoreError } from './failure.js';
+import type { Tables } from './tables.js';
+
+const FIRST_PAUSE = 5;
+const LONGEST_PAUSE = 250;
+const READ_TRIES = 3;
+
+/**
+ * The one way queries reach a database: repeats what others at work made fail, and turns every error of a driver into
+ * a StoreError.
+ */
+export class Session {
+  readonly backend: Backend;
+  readonly #db: Kysely<Tables>;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+    this.#db = new Kysely<Tables>({ dialect: backend.dialect, plugins: [new CamelCasePlugin()] });
+  }
+
+  /** Runs a query that changes nothing. It may run more than once. */
+  read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    return this.#tracked(this.#read(query));
+  }
+
+  async #read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.backend.patience;
+    for (let tries = 1; ; tries++) {
+      this.#assertOpen();
+      try {
+        return await query(this.#db);
+      } catch (error) {
+        const { failure, retry } = this.#classify(error);
+        const again =
+          retry === 'transaction' ? performance.now() < deadline : retry === 'connection' && tries < READ_TRIES;
+        if (!again) throw new StoreError(failure, { cause: error });
+      }
+      await delay(pauseAfter(tries));
+    }
+  }
+
+  /**
+   * Runs a change as one transaction: all of it or nothing. `change` may run more than once, each time on a database
+   * that shows nothing of the try before; it must use only the transaction it is handed.
+   */
+  write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+    return this.#tracked(this.#write(change));
+  }
+
+  async #write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.backend.patience;
+    for (let tries = 1; ; tries++) {
+      this.#assertOpen();
+      let begun = false;
+      // A roll-back that fails too (a broken connection) must not hide why it was rolled back.
+      let first: { error: unknown } | undefined;
+      try {
+        return await this.#db.transaction().execute(async (transaction) => {
+          begun = true;
+          try {
+            return await change(transaction);
+          } catch (error) {
+            first = { error };
+            throw error;
+          }
+        });
+      } catch (thrown) {
+        const error = first === undefined ? thrown : first.error;
+        const { failure, retry } = this.#classify(error);
+        const again =
+          retry === 'transaction'
+            ? performance.now() < deadline
+            : retry === 'connection' && !begun && tries < READ_TRIES;
+        if (!again) throw new StoreError(failure, { cause: error });
+      }
+      await delay(pauseAfter(tries));
+    }
+  }
+
+  /** Refuses new work at once, lets the tries under way end, and lets go of the database. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#db.destroy());
+    return this.#closing;
+  }
+
+  #tracked<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    const done = (): void => void this.#underWay.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  #classify(error: unknown) {
+    if (error instanceof StoreError) throw error;
+    return this.backend.classify(error);
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new StoreError({
+      kind: 'closed',
+      message: 'The store has been closed.',
+      hint: 'Open it again; a service closes its store last when it stops.',
+    });
+  }
+}
+
+/** Doubling, with half of it random so that processes do not meet again. */
+function pauseAfter(tries: number): number {
+  const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1));
+  return longest / 2 + (Math.random() * longest) / 2;
+}

@@ -1,0 +1,128 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { CompiledQuery, type DatabaseConnection, SqliteAdapter, SqliteDialect, SqliteDriver, sql } from 'kysely';
+import type { Backend } from '../backend.js';
+import { StoreError } from '../failure.js';
+import type { OpenStoreOptions } from '../open-store.js';
+import { classifySqliteError } from './errors.js';
+
+/** SQLite waits for a lock by blocking our thread: so only this long (ms); the session then waits without blocking. */
+const BLOCKING_WAIT = 25;
+const PATIENCE = 30_000;
+const CACHED_STATEMENTS = 256;
+
+/**
+ * Opens, and if need be creates, a database file for several processes at once.
+ *
+ * - WAL: readers never wait for the writer. With `synchronous=NORMAL` a committed change survives the death of any
+ *   process (`kill -9` included), because it is in the WAL file when commit returns; only loss of power or a crash of
+ *   the operating system can take the last commits, and even then the file is whole. `durability: 'power'` is FULL.
+ * - Write transactions are immediate: the lock is taken at their start, where trying again costs nothing, and never
+ *   in the middle, where SQLite could only give up.
+ */
+export async function openSqlite(file: string, shown: string, options: OpenStoreOptions): Promise<Backend> {
+  const inMemory = file === ':memory:';
+  const readonly = options.readOnly ?? false;
+  let database: Database.Database;
+  try {
+    if (!inMemory && !readonly) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    database = new Database(file, { readonly: readonly && !inMemory, timeout: BLOCKING_WAIT });
+  } catch (error) {
+    throw new StoreError(classifySqliteError(error, shown).failure, { cause: error });
+  }
+  try {
+    await whenFree(() => {
+      if (!readonly && !inMemory) database.pragma('journal_mode = WAL');
+      database.pragma(`synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'}`);
+      database.pragma('foreign_keys = ON');
+      database.pragma('journal_size_limit = 67108864');
+    });
+  } catch (error) {
+    database.close();
+    throw new StoreError(classifySqliteError(error, shown).failure, { cause: error });
+  }
+
+  return {
+    name: 'sqlite',
+    location: shown,
+    dialect: new ImmediateSqliteDialect(database),
+    columnTypes: { text: sql`text`, integer: sql`integer`, bytes: sql`blob` },
+    patience: PATIENCE,
+    usualMigrations: 'apply',
+    classify: (error) => classifySqliteError(error, shown),
+    async hasTable(db, name) {
+      const found = await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
+      return found.rows.length > 0;
+    },
+    // The migrating transaction is immediate: it has SQLite's one write lock already.
+    lockForMigration: async () => {},
+  };
+}
+
+/** Changing a new file to WAL fails at once, whatever the timeout, while another process does the same. */
+async function whenFree(configure: () => void): Promise<void> {
+  const deadline = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      configure();
+      return;
+    } catch (error) {
+      if (classifySqliteError(error, '').retry !== 'transaction' || performance.now() > deadline) throw error;
+    }
+    await delay(5 + Math.random() * 20);
+  }
+}
+
+class ImmediateSqliteDialect extends SqliteDialect {
+  readonly #database: Database.Database;
+
+  constructor(database: Database.Database) {
+    super({ database });
+    this.#database = database;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateSqliteDriver(this.#database);
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new SqliteAdapter();
+  }
+}
+
+class ImmediateSqliteDriver extends SqliteDriver {
+  readonly #database: Database.Database;
+
+  constructor(database: Database.Database) {
+    super({ database: cachingStatements(database) });
+    this.#database = database;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** SQLite itself rolls back on a full disk and the like; a second roll-back would hide that error. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+}
+
+/** Kysely prepares each statement anew; our texts are few, and preparing costs more than most of them. */
+function cachingStatements(database: Database.Database) {
+  const statements = new Map<string, Database.Statement<unknown[]>>();
+  return {
+    close: () => void database.close(),
+    prepare(text: string): Database.Statement<unknown[]> {
+      const known = statements.get(text);
+      if (known !== undefined) return known;
+      const oldest = statements.size >= CACHED_STATEMENTS ? statements.keys().next().value : undefined;
+      if (oldest !== undefined) statements.delete(oldest);
+      const prepared = database.prepare<unknown[]>(text);
+      statements.set(text, prepared);
+      return prepared;
+    },
+  };
+}
