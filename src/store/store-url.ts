@@ -9,6 +9,8 @@ export type StoreLocation =
 
 const FORMS = 'Use a file path, sqlite:/path/file.db, sqlite::memory: or postgres://user:password@host:5432/database.';
 
+const NO_HOST = 'no-host.invalid';
+
 const refuse = (message: string, hint = FORMS) =>
   invalid([{ severity: 'error', code: 'store.url', message, hint, path: 'url' }]);
 
@@ -47,9 +49,11 @@ function sqliteLocation(path: string): StoreLocation {
 }
 
 function postgresLocation(text: string): StoreLocation {
+  // A unix socket has no host: postgres://user:password@/database?host=/folder. URL wants one beside a user.
+  const noHost = text.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/)/i, `$1${NO_HOST}`);
   let url: URL;
   try {
-    url = new URL(text);
+    url = new URL(noHost);
   } catch {
     throw refuse(
       'The PostgreSQL address of the store cannot be read.',
@@ -74,7 +78,7 @@ function postgresLocation(text: string): StoreLocation {
     remember(encodeURIComponent(value));
     shown.searchParams.set(key, '***');
   }
-  return { dialect: 'postgres', url: text, shown: shown.href, secrets: [...secrets] };
+  return { dialect: 'postgres', url: text, shown: shown.href.replace(`@${NO_HOST}/`, '@/'), secrets: [...secrets] };
 }
 
 /** Replaces every secret in a text by `***`. */

@@ -1,0 +1,207 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+
+/** A throw-away PostgreSQL server, or why there is none. */
+export type TestPostgres = { readonly available: true; readonly server: PostgresServer } | Unavailable;
+
+interface Unavailable {
+  readonly available: false;
+  /** Fit to show beside skipped tests. */
+  readonly reason: string;
+}
+
+/**
+ * A PostgreSQL server for one test file: a new cluster in a temporary folder, reachable on loopback (with a password,
+ * so that tests see what users see) and by a unix socket. It trades durability for speed; killing clients is fair,
+ * pulling its plug is not.
+ */
+export class PostgresServer {
+  readonly port: number;
+  readonly folder: string;
+  readonly password: string;
+  readonly #process: ChildProcess;
+  #databases = 0;
+
+  constructor(process: ChildProcess, folder: string, port: number, password: string) {
+    this.#process = process;
+    this.folder = folder;
+    this.port = port;
+    this.password = password;
+  }
+
+  url(database: string, password = this.password): string {
+    return `postgres://postgres:${password}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Through the unix socket in the cluster's folder. */
+  socketUrl(database: string): string {
+    return `postgres://postgres:${this.password}@/${database}?host=${encodeURIComponent(this.folder)}&port=${this.port}`;
+  }
+
+  /** A new database, a copy of `template` where one is named (nobody may be connected to it); answers its URL. */
+  async createDatabase(template = 'template0'): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    await this.query('postgres', `create database ${name} template ${template}`);
+    return this.url(name);
+  }
+
+  /** Runs SQL as the owner of everything. */
+  async query(database: string, text: string): Promise<pg.QueryResult> {
+    const client = new pg.Client({ connectionString: this.url(database) });
+    await client.connect();
+    try {
+      return await client.query(text);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, 'exit');
+      // Immediate shutdown: nothing here is worth a checkpoint.
+      this.#process.kill('SIGQUIT');
+      await ended;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Starts a server, or says why that is impossible here. Fails only when a server that is installed does not start. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const bin = await findBinaries();
+  if (bin === undefined) {
+    return {
+      available: false,
+      reason: 'PostgreSQL tests skipped: no server binaries (initdb, postgres). Debian: apt-get install -y postgresql',
+    };
+  }
+  const owner = await serverUser();
+  if (owner === undefined) {
+    return {
+      available: false,
+      reason: 'PostgreSQL tests skipped: the server refuses to run as root, and there is no user postgres or nobody.',
+    };
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'sitewright-pg-'));
+  try {
+    return { available: true, server: await startCluster(bin, owner, folder) };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startCluster(bin: string, owner: ServerUser, folder: string): Promise<PostgresServer> {
+  if (owner.ids !== null) await chown(folder, owner.ids.uid, owner.ids.gid);
+  const data = join(folder, 'data');
+  const password = randomBytes(12).toString('hex');
+  const passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, password);
+  if (owner.ids !== null) await chown(passwordFile, owner.ids.uid, owner.ids.gid);
+
+  const [initdb, ...initdbArguments] = owner.command(join(bin, 'initdb'));
+  const locale = ['--encoding=UTF8', '--locale=C.UTF-8'];
+  const trust = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  await run(initdb!, [...initdbArguments, '--no-sync', '-D', data, ...locale, ...trust], { cwd: folder });
+
+  const port = await freePort();
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: folder,
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '60',
+    shared_buffers: '32MB',
+    // A leftover server of a killed test run would be invisible; this one is not: it logs who it is.
+    cluster_name: 'sitewright-test',
+  };
+  const [postgres, ...postgresArguments] = owner.command(join(bin, 'postgres'));
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(postgres!, [...postgresArguments, '-D', data, ...options], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await ready(server);
+  return new PostgresServer(server, folder, port, password);
+}
+
+/** Resolves when the server says it takes connections; rejects with its own words when it ends instead. */
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    server.once('error', reject);
+    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code} before it was ready:\n${log}`)));
+    server.stderr!.on('data', (chunk: Buffer) => {
+      if (log.length < 100_000) log += chunk.toString();
+      if (log.includes('database system is ready to accept connections')) resolve();
+    });
+  });
+}
+
+interface ServerUser {
+  /** Null when we are not root and the server runs as ourselves. */
+  readonly ids: { readonly uid: number; readonly gid: number } | null;
+  /** The command line that runs a program as that user, and ends it when we die. */
+  command(program: string): string[];
+}
+
+/** The server refuses root; there it runs as `postgres` or `nobody`. */
+async function serverUser(): Promise<ServerUser | undefined> {
+  const dieWithUs = ['--pdeathsig', 'QUIT'];
+  const setpriv = await firstOnPath('setpriv');
+  if (process.getuid?.() !== 0) {
+    return { ids: null, command: (program) => (setpriv ? [setpriv, ...dieWithUs, program] : [program]) };
+  }
+  if (setpriv === undefined) return undefined;
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const user = ['postgres', 'nobody'].map((name) => users.find(([found]) => found === name)).find(Boolean);
+  if (user === undefined) return undefined;
+  const ids = { uid: Number(user[2]), gid: Number(user[3]) };
+  const become = ['--reuid', String(ids.uid), '--regid', String(ids.gid), '--clear-groups'];
+  return { ids, command: (program) => [setpriv, ...become, ...dieWithUs, program] };
+}
+
+/** Debian keeps the binaries off the PATH, by major version; the newest is taken. */
+async function findBinaries(): Promise<string | undefined> {
+  const debian = '/usr/lib/postgresql';
+  const versions = await readdir(debian).catch(() => []);
+  const folders = versions
+    .sort((one, other) => Number(other) - Number(one))
+    .map((version) => join(debian, version, 'bin'));
+  for (const folder of [...folders, ...pathFolders()]) {
+    const files = await readdir(folder).catch(() => []);
+    if (files.includes('initdb') && files.includes('postgres')) return folder;
+  }
+  return undefined;
+}
+
+const pathFolders = (): string[] => (process.env['PATH'] ?? '').split(':').filter(Boolean);
+
+async function firstOnPath(program: string): Promise<string | undefined> {
+  for (const folder of pathFolders()) {
+    if ((await readdir(folder).catch(() => [])).includes(program)) return join(folder, program);
+  }
+  return undefined;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
