@@ -1,0 +1,63 @@
+import { systemClock } from './clock.js';
+import type { Machine } from './machine.js';
+import { type Claim, holdOf, markerOf } from './machine-hold.js';
+import { type MachineOutcome, notMarked, otherOwner, otherRun, otherSite } from './machine-outcome.js';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
+import { MachineStatus } from './status.js';
+
+export interface AbortRequest {
+  readonly systemId: string;
+  readonly site: string;
+  /** Abort a deployment only if it is of this run; without it, any deployment of the site. */
+  readonly run?: string;
+  readonly comment?: string;
+  /** Longest wait for MAAS to act on it; default 60 s. */
+  readonly settleMs?: number;
+}
+
+/**
+ * Stops a deployment or commissioning of ours, once. Nothing of the kind under way is a success with
+ * no action. The outcome's machine has the state that was read afterwards (an aborted deployment
+ * leaves the machine Allocated to us), since MAAS' answer to `abort` still has the old one.
+ */
+export async function abortMachine(
+  context: MachineContext,
+  request: AbortRequest,
+  options: OperationOptions = {},
+): Promise<MachineOutcome> {
+  const { systemId, site, run } = request;
+  const { signal } = options;
+  const claim = { me: await context.client.username(signal), site, ...(run === undefined ? {} : { run }) };
+  const end = (context.clock ?? systemClock).now() + (request.settleMs ?? 60_000);
+  return carryOut(
+    context,
+    systemId,
+    {
+      decide: (machine, progress) => decideAbort(machine, claim, progress),
+      perform: () => context.client.machines.abort(systemId, request.comment ?? `sitewright:${site}`, signal),
+    },
+    { ...options, deadline: Math.min(end, options.deadline ?? end) },
+  );
+}
+
+/** The next step towards a machine on which nothing of ours is under way. */
+export function decideAbort(
+  machine: Machine,
+  claim: Pick<Claim, 'me' | 'site'> & { readonly run?: string },
+  progress: Progress,
+): Step {
+  const { status } = machine;
+  if (status === MachineStatus.Commissioning || status === MachineStatus.Testing) {
+    if (holdOf(machine, claim) === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
+    return progress.acknowledged.has('abort') ? { do: 'wait' } : { do: 'act', action: 'abort' };
+  }
+  if (status !== MachineStatus.Deploying) return { do: 'done' };
+  const hold = holdOf(machine, claim);
+  if (hold === 'other-owner' || hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
+  if (hold === 'other-site') return { do: 'fail', failure: otherSite(machine) };
+  if (hold === 'unmarked') return { do: 'fail', failure: notMarked(machine) };
+  const marked = markerOf(machine)?.run ?? '';
+  if (claim.run !== undefined && marked !== '' && marked !== claim.run)
+    return { do: 'fail', failure: otherRun(machine) };
+  return progress.acknowledged.has('abort') ? { do: 'wait' } : { do: 'act', action: 'abort' };
+}

@@ -1,0 +1,99 @@
+import type { MaasClient, MaasUser, MaasVersion } from './client.js';
+import { MaasError } from './failure.js';
+import { machineStatusName } from './status.js';
+
+/** One thing that was looked at. */
+export interface MaasFinding {
+  readonly check: 'reachable' | 'api-key' | 'permissions' | 'machines' | 'images';
+  readonly ok: boolean;
+  /** Whether a site can be deployed although this is not ok. */
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** What to do; only when not ok. */
+  readonly fix?: string;
+}
+
+export interface MaasCheck {
+  readonly ok: boolean;
+  readonly root: string;
+  readonly version?: MaasVersion;
+  readonly user?: MaasUser;
+  /** Machines by state, most first; absent when they could not be listed. */
+  readonly machines?: readonly { readonly status: number; readonly name: string; readonly count: number }[];
+  readonly findings: readonly MaasFinding[];
+}
+
+/**
+ * Proves URL, key and permissions, and counts the machines by state. Never throws for what MAAS
+ * answers; each finding that is not ok has its fix. Later checks are left out when an earlier one
+ * they need has failed.
+ */
+export async function checkMaas(client: MaasClient, signal?: AbortSignal): Promise<MaasCheck> {
+  const findings: MaasFinding[] = [];
+  const attempt = async <T>(check: MaasFinding['check'], ask: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof MaasError)) throw error;
+      const fix = error.failure.hint ?? 'try again; if it stays, look at the logs of the MAAS region';
+      findings.push({ check, ok: false, severity: 'error', message: error.message, fix });
+      return undefined;
+    }
+  };
+  const pass = (check: MaasFinding['check'], message: string) =>
+    findings.push({ check, ok: true, severity: 'error', message });
+  const result = (more: Partial<MaasCheck>): MaasCheck => ({
+    ok: findings.every((finding) => finding.ok || finding.severity === 'warning'),
+    root: client.root,
+    ...more,
+    findings,
+  });
+
+  const version = await attempt('reachable', () => client.version(signal));
+  if (!version) return result({});
+  pass('reachable', `MAAS ${version.version} answers at ${client.root}`);
+
+  const user = await attempt('api-key', () => client.whoami(signal));
+  if (!user) return result({ version });
+  pass('api-key', `the key is good; it belongs to ${user.username}`);
+  if (user.isSuperuser) {
+    pass('permissions', `${user.username} is an administrator`);
+  } else {
+    findings.push({
+      check: 'permissions',
+      ok: false,
+      severity: 'error',
+      message: `${user.username} is no administrator: machines cannot be commissioned, nor zones, pools and tags made`,
+      fix: 'use the key of an administrator, or make this user one in MAAS (Settings, Users)',
+    });
+  }
+
+  const listed = await attempt('machines', () => client.machines.list({}, signal));
+  const counts = new Map<number, number>();
+  for (const machine of listed ?? []) counts.set(machine.status, (counts.get(machine.status) ?? 0) + 1);
+  const machines = [...counts]
+    .map(([status, count]) => ({ status, name: machineStatusName(status), count }))
+    .sort((a, b) => b.count - a.count || a.status - b.status);
+  if (listed) {
+    const states = machines.map(({ name, count }) => `${count} ${name}`).join(', ');
+    pass(
+      'machines',
+      listed.length === 0 ? 'MAAS shows no machines to this user' : `${listed.length} machines: ${states}`,
+    );
+  }
+
+  const images = await attempt('images', () => client.diagnostics.bootResources(signal));
+  if (images?.length === 0) {
+    const message = 'MAAS has no images: nothing can be commissioned or deployed';
+    findings.push({
+      check: 'images',
+      ok: false,
+      severity: 'warning',
+      message,
+      fix: 'import images in MAAS (Images), then wait until they are synced',
+    });
+  } else if (images) {
+    pass('images', `images: ${[...new Set(images.map((image) => image.name))].sort().join(', ')}`);
+  }
+  return result({ version, user, ...(listed ? { machines } : {}) });
+}

@@ -1,0 +1,52 @@
+import { MaasError } from './failure.js';
+import { type Machine, summariseMachine } from './machine.js';
+import type { NewMachine } from './machine-calls.js';
+import { type MachineFailure, type MachineOutcome, refused } from './machine-outcome.js';
+import type { MachineContext } from './operation.js';
+import { normalMac } from './resolve-machine.js';
+
+/**
+ * Makes a machine known to MAAS, or adopts the one that has its MAC already: a creation whose answer
+ * was lost has left the machine made, and would fail for ever with "already in use".
+ */
+export async function ensureMachine(
+  { client }: Pick<MachineContext, 'client'>,
+  wanted: NewMachine,
+  signal?: AbortSignal,
+): Promise<MachineOutcome> {
+  const macs = wanted.macAddresses.map((mac) => normalMac(mac) ?? mac);
+  const existing = async () => judge(await client.machines.list({ macAddresses: macs }, signal), wanted);
+  const known = await existing();
+  if (known) return known;
+  try {
+    const machine = await client.machines.create({ ...wanted, macAddresses: macs }, signal);
+    return { ok: true, machine: summariseMachine(machine), actions: ['create'], warnings: [] };
+  } catch (error) {
+    if (!(error instanceof MaasError)) throw error;
+    const { failure } = error;
+    if (failure.kind !== 'invalid' && !failure.outcomeUnknown) throw error;
+    const made = await existing();
+    if (made?.ok && failure.outcomeUnknown) return { ...made, actions: ['create'] };
+    if (made) return made;
+    if (failure.kind !== 'invalid') throw error;
+    return { ok: false, failure: refused('create', failure), actions: [], warnings: [] };
+  }
+}
+
+function judge(machines: readonly Machine[], wanted: NewMachine): MachineOutcome | undefined {
+  const [machine] = machines;
+  if (!machine) return undefined;
+  const fits =
+    machines.length === 1 &&
+    machine.hostname.toLowerCase() === wanted.hostname.toLowerCase() &&
+    (wanted.domain === undefined || machine.domain.toLowerCase() === wanted.domain.toLowerCase());
+  if (fits) return { ok: true, machine: summariseMachine(machine), actions: [], warnings: [] };
+  const usedBy = machines.map((m) => `${m.fqdn} (${m.systemId})`).join(', ');
+  const failure: MachineFailure = {
+    kind: 'mac-in-use',
+    usedBy,
+    message: `a MAC of ${wanted.hostname} (${wanted.macAddresses.join(', ')}) is in use on ${usedBy}`,
+    hint: 'correct the MAC, or rename or delete the machine in MAAS',
+  };
+  return { ok: false, failure, machine: summariseMachine(machine), actions: [], warnings: [] };
+}

@@ -1,0 +1,68 @@
+import type { Machine } from './machine.js';
+
+/**
+ * Who holds a machine. MAAS knows only its user; several sites and runs may share one key, so a held
+ * machine also carries our marker in its workload annotations. They vanish when it is released.
+ */
+export interface Claim {
+  /** User name of our key. */
+  readonly me: string;
+  readonly site: string;
+  /**
+   * Names one wish to have the node deployed. It must stay the same while one activity is repeated and
+   * differ for each new wish: it is how a failure of this deployment is told from an older one.
+   */
+  readonly run: string;
+}
+
+export type Hold =
+  /** Nobody's. */
+  | 'free'
+  /** Ours by owner and marker. */
+  | 'ours'
+  /** Of our user, with no marker: allocated a moment ago, or by hand with the same key. */
+  | 'unmarked'
+  /** Of our user, but marked by another site. */
+  | 'other-site'
+  /** Of another MAAS user. */
+  | 'other-owner';
+
+export interface Marker {
+  readonly site: string;
+  readonly node: string;
+  readonly run: string;
+}
+
+const siteKey = 'sitewright_site';
+const nodeKey = 'sitewright_node';
+const runKey = 'sitewright_run';
+
+/** The annotations that mark a machine, with the caller's own labels; ours win over equal names. */
+export function markerAnnotations(
+  marker: Marker,
+  labels: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  // An empty value would remove its key.
+  const given = Object.entries(labels).filter(([key, value]) => key !== '' && value !== '');
+  return { ...Object.fromEntries(given), [siteKey]: marker.site, [nodeKey]: marker.node, [runKey]: marker.run };
+}
+
+/** The marker of a machine; `undefined` when no site of ours has marked it. */
+export function markerOf(machine: Machine): Marker | undefined {
+  const site = machine.annotations[siteKey] ?? '';
+  if (site === '') return undefined;
+  return { site, node: machine.annotations[nodeKey] ?? '', run: machine.annotations[runKey] ?? '' };
+}
+
+export function holdOf(machine: Machine, claim: Pick<Claim, 'me' | 'site'>): Hold {
+  if (machine.owner === null) return 'free';
+  if (machine.owner !== claim.me) return 'other-owner';
+  const marker = markerOf(machine);
+  if (marker === undefined) return 'unmarked';
+  return marker.site === claim.site ? 'ours' : 'other-site';
+}
+
+/** True when the machine is held for this very wish. */
+export function isOfThisRun(machine: Machine, claim: Claim): boolean {
+  return holdOf(machine, claim) === 'ours' && markerOf(machine)?.run === claim.run;
+}

@@ -1,0 +1,239 @@
+import { describeFailure, type MaasFailure } from './failure.js';
+import type { Machine, MachineSummary } from './machine.js';
+import { markerOf } from './machine-hold.js';
+import { machineStatusName } from './status.js';
+
+/** What an operation sent to MAAS. */
+export type MachineAction = 'create' | 'commission' | 'allocate' | 'annotate' | 'deploy' | 'release' | 'abort';
+
+/** Something the operator should know although the operation went well. */
+export interface MachineWarning {
+  readonly code:
+    | 'adopted'
+    | 'os-unknown'
+    | 'not-marked'
+    | 'was-broken'
+    | 'hostname-differs'
+    | 'mac-differs'
+    | 'erase-not-applied'
+    | 'nothing-to-release'
+    | 'details-missing';
+  readonly message: string;
+}
+
+/** A script of commissioning or testing that did not pass. */
+export interface FailedScript {
+  readonly name: string;
+  readonly statusName: string;
+  readonly exitStatus: number | undefined;
+  /** Its last lines of output. */
+  readonly lastLines: readonly string[];
+}
+
+interface Told {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/**
+ * Why an operation on one machine failed. Plain data: it goes into reports and histories. MAAS being
+ * away is none of these; that is thrown as a retryable `MaasError`.
+ */
+export type MachineFailure =
+  | (Told & { readonly kind: 'unknown-machine'; readonly hostname: string })
+  | (Told & { readonly kind: 'ambiguous-hostname'; readonly candidates: readonly string[] })
+  | (Told & { readonly kind: 'mac-in-use'; readonly usedBy: string })
+  /** MAAS had the machine and has it no more. */
+  | (Told & { readonly kind: 'vanished'; readonly systemId: string })
+  | (Told & { readonly kind: 'other-owner'; readonly owner: string })
+  | (Told & { readonly kind: 'other-site'; readonly site: string; readonly node: string })
+  | (Told & { readonly kind: 'other-run'; readonly run: string })
+  | (Told & { readonly kind: 'not-marked' })
+  | (Told & { readonly kind: 'other-os'; readonly wanted: string; readonly actual: string })
+  | (Told & { readonly kind: 'locked' })
+  /** A state the operation has no way out of. */
+  | (Told & { readonly kind: 'wrong-state'; readonly status: number; readonly statusName: string })
+  | (Told & { readonly kind: 'commissioning-failed'; readonly scripts: readonly FailedScript[] })
+  | (Told & { readonly kind: 'testing-failed'; readonly scripts: readonly FailedScript[] })
+  | (Told & { readonly kind: 'deployment-failed'; readonly reason: string; readonly events: readonly string[] })
+  | (Told & { readonly kind: 'release-failed'; readonly status: number; readonly reason: string })
+  /** MAAS refuses the call for good: its own words. */
+  | (Told & { readonly kind: 'refused'; readonly action: MachineAction | 'read'; readonly maas: MaasFailure })
+  /** MAAS answers, but cannot do it for this machine (no rack reaches its BMC, an internal error), also not when asked again. */
+  | (Told & { readonly kind: 'maas-error'; readonly action: MachineAction; readonly maas: MaasFailure })
+  | (Told & { readonly kind: 'no-effect'; readonly action: MachineAction; readonly status: number })
+  | (Told & { readonly kind: 'timed-out'; readonly status: number; readonly statusName: string });
+
+/** Result of an operation on one machine. */
+export type MachineOutcome =
+  | {
+      readonly ok: true;
+      readonly machine: MachineSummary;
+      /** What was sent and took effect, in order; empty when everything was so already. */
+      readonly actions: readonly MachineAction[];
+      readonly warnings: readonly MachineWarning[];
+    }
+  | {
+      readonly ok: false;
+      readonly failure: MachineFailure;
+      /** As last read; absent when it was never found. */
+      readonly machine?: MachineSummary;
+      readonly actions: readonly MachineAction[];
+      readonly warnings: readonly MachineWarning[];
+    };
+
+const named = (machine: Machine): string => `${machine.hostname} (${machine.systemId})`;
+const state = (machine: Machine): string => machineStatusName(machine.status);
+
+export const otherOwner = (machine: Machine): MachineFailure => ({
+  kind: 'other-owner',
+  owner: machine.owner ?? '',
+  message:
+    machine.owner === null
+      ? `${named(machine)} is ${state(machine)}, and MAAS names no owner`
+      : `${named(machine)} is ${state(machine)} and belongs to the MAAS user ${machine.owner}`,
+  hint: 'have it released by its owner, or take the node out of the site; nothing was changed',
+});
+
+export function otherSite(machine: Machine): MachineFailure {
+  const { site = '', node = '' } = markerOf(machine) ?? {};
+  return {
+    kind: 'other-site',
+    site,
+    node,
+    message: `${named(machine)} is ${state(machine)} for site ${site}, node ${node}`,
+    hint: 'a machine serves one site: release it there first; nothing was changed',
+  };
+}
+
+export function otherRun(machine: Machine): MachineFailure {
+  const run = markerOf(machine)?.run ?? '';
+  return {
+    kind: 'other-run',
+    run,
+    message: `${named(machine)} is ${state(machine)} for another run (${run})`,
+    hint: 'it is left to that run',
+  };
+}
+
+export const notMarked = (machine: Machine): MachineFailure => ({
+  kind: 'not-marked',
+  message: `${named(machine)} is ${state(machine)} under our MAAS user, but not by this site`,
+  hint: 'it may have been deployed by hand with the same key: release it in MAAS if it may go',
+});
+
+export const otherOs = (machine: Machine, wanted: string): MachineFailure => {
+  const actual = `${machine.osystem}/${machine.distroSeries}`;
+  return {
+    kind: 'other-os',
+    wanted,
+    actual,
+    message: `${named(machine)} is Deployed with ${actual}, wanted is ${wanted}`,
+    hint: 'redeploy the node (release, then deploy) to change its operating system; nothing was changed',
+  };
+};
+
+export const locked = (machine: Machine): MachineFailure => ({
+  kind: 'locked',
+  message: `${named(machine)} is locked in MAAS`,
+  hint: 'unlock it in MAAS first; nothing was changed',
+});
+
+const stateHints: Readonly<Record<number, string>> = {
+  0: 'prepare (commission) it first',
+  2: 'prepare (commission) it first',
+  3: 'find out why MAAS misses it, and set it to New',
+  5: 'have the reservation lifted',
+  7: 'it is retired: take the node out of the site, or enlist the machine again',
+  8: 'repair it and mark it fixed, or prepare (commission) it',
+  13: 'look at its power control, then release it again',
+  15: 'the erase of its disks failed: release it again, with or without erasing',
+  16: 'somebody works on it: exit rescue mode first',
+  17: 'somebody works on it: exit rescue mode first',
+  18: 'exit rescue mode first',
+  20: 'look at its power control, then exit rescue mode again',
+  22: 'look at the test results; override them in MAAS or commission it again',
+};
+
+export const wrongState = (machine: Machine, wish: string): MachineFailure => ({
+  kind: 'wrong-state',
+  status: machine.status,
+  statusName: state(machine),
+  message: `${named(machine)} is ${state(machine)}, it cannot be ${wish}${because(machine)}`,
+  hint: stateHints[machine.status] ?? 'look at the machine in MAAS',
+});
+
+export const commissioningFailed = (machine: Machine): MachineFailure => ({
+  kind: 'commissioning-failed',
+  scripts: [],
+  message: `commissioning of ${named(machine)} failed${because(machine)}`,
+  hint: 'look at the scripts that failed, then prepare the node again',
+});
+
+export const testingFailed = (machine: Machine): MachineFailure => ({
+  kind: 'testing-failed',
+  scripts: [],
+  message: `the hardware tests of ${named(machine)} failed${because(machine)}`,
+  hint: 'repair the hardware, or override the failed tests in MAAS',
+});
+
+export const deploymentFailed = (machine: Machine): MachineFailure => ({
+  kind: 'deployment-failed',
+  reason: machine.errorDescription || machine.statusMessage,
+  events: [],
+  message: `deployment of ${named(machine)} failed${because(machine)}`,
+  hint: 'look at the installation log in MAAS; retry the node to release it and deploy it again',
+});
+
+export const releaseFailed = (machine: Machine): MachineFailure => ({
+  kind: 'release-failed',
+  status: machine.status,
+  reason: machine.errorDescription || machine.statusMessage,
+  message: `release of ${named(machine)} ended in ${state(machine)}${because(machine)}`,
+  hint: stateHints[machine.status] ?? 'look at the machine in MAAS',
+});
+
+export const vanished = (systemId: string): MachineFailure => ({
+  kind: 'vanished',
+  systemId,
+  message: `MAAS has no machine ${systemId} any more`,
+  hint: 'it was deleted in MAAS: enlist it again, or take the node out of the site',
+});
+
+export const timedOut = (machine: Machine): MachineFailure => ({
+  kind: 'timed-out',
+  status: machine.status,
+  statusName: state(machine),
+  message: `${named(machine)} was still ${state(machine)} when the time was up`,
+  hint: 'what MAAS does goes on unless it is aborted',
+});
+
+export const refused = (action: MachineAction | 'read', maas: MaasFailure): MachineFailure => ({
+  kind: 'refused',
+  action,
+  maas,
+  message: describeFailure(maas),
+  hint: maas.hint ?? 'MAAS will not do this for the machine as it is',
+});
+
+export const maasErrorFor = (action: MachineAction, maas: MaasFailure): MachineFailure => ({
+  kind: 'maas-error',
+  action,
+  maas,
+  message: describeFailure(maas),
+  hint: 'check that a rack controller is up and reaches the BMC of the machine',
+});
+
+export const noEffect = (machine: Machine, action: MachineAction): MachineFailure => ({
+  kind: 'no-effect',
+  action,
+  status: machine.status,
+  message: `MAAS accepts ${action} of ${named(machine)}, which stays ${state(machine)}`,
+  hint: 'look at the machine in MAAS',
+});
+
+/** `error_description` outlives its failure, so it is quoted for failed states only. */
+function because(machine: Machine): string {
+  const failed = [2, 8, 11, 13, 15, 18, 20, 22].includes(machine.status);
+  return failed && machine.errorDescription !== '' ? `: ${machine.errorDescription}` : '';
+}

@@ -1,0 +1,306 @@
+import type { MaasClient } from './client.js';
+import { type Clock, systemClock } from './clock.js';
+import { isMaasFailure, MaasError, type MaasFailure, retryAfterSeconds } from './failure.js';
+import type { HostnameLookup } from './hostname-lookup.js';
+import { type Machine, summariseMachine } from './machine.js';
+import {
+  type MachineAction,
+  type MachineFailure,
+  type MachineOutcome,
+  type MachineWarning,
+  maasErrorFor,
+  noEffect,
+  refused,
+  timedOut,
+  vanished,
+} from './machine-outcome.js';
+import type { MachineWatcher } from './machine-watcher.js';
+
+/** What all operations of a process share. */
+export interface MachineContext {
+  readonly client: MaasClient;
+  readonly watcher: MachineWatcher;
+  readonly lookup: HostnameLookup;
+  readonly clock?: Clock;
+  readonly patience?: Partial<Patience>;
+}
+
+/** How long an operation puts up with a MAAS that fails. */
+export interface Patience {
+  /** Pauses before the same change is sent again after a passing failure; after the last, it is given up. */
+  readonly retryDelaysMs: readonly number[];
+  /**
+   * Pause before a release or abort whose connection broke is sent again. Were the first one still on
+   * its way, it could hit the machine's next deployment.
+   */
+  readonly settleMs: number;
+  /** How long a machine of our user that has no marker is left to whoever has just taken it. */
+  readonly markerGraceMs: number;
+}
+
+const defaultPatience: Patience = { retryDelaysMs: [1_000, 5_000, 15_000], settleMs: 20_000, markerGraceMs: 5_000 };
+
+/** Given to every operation by its caller. */
+export interface OperationOptions {
+  /** Ends the operation at once with the signal's reason. What MAAS does goes on: see `abortMachine`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time of giving up, ms since 1970; the same for all repetitions of one activity. */
+  readonly deadline?: number | undefined;
+  /** Called at least once per step and poll. */
+  readonly heartbeat?: ((machine: Machine | undefined) => void) | undefined;
+}
+
+/** What an operation has seen and done so far; a repetition after a crash starts with an empty one. */
+export interface Progress {
+  /** Sent, whatever became of it. */
+  readonly sent: ReadonlySet<MachineAction>;
+  /** Answered with success. */
+  readonly acknowledged: ReadonlySet<MachineAction>;
+  /** Refused, and not needed to go on. */
+  readonly givenUp: ReadonlySet<MachineAction>;
+  /** Numbers of the states that were waited on. */
+  readonly waitedOn: ReadonlySet<number>;
+  /** The grace for a missing marker is over. */
+  readonly graceOver: boolean;
+}
+
+export const noProgress: Progress = {
+  sent: new Set(),
+  acknowledged: new Set(),
+  givenUp: new Set(),
+  waitedOn: new Set(),
+  graceOver: false,
+};
+
+/** What to do next, decided from one reading of the machine. */
+export type Step =
+  | { readonly do: 'done'; readonly warnings?: readonly MachineWarning[] }
+  | { readonly do: 'act'; readonly action: MachineAction; readonly warnings?: readonly MachineWarning[] }
+  /** Until a reading leads to another step. */
+  | { readonly do: 'wait' }
+  /** The machine is ours without a marker: someone may be about to set one. */
+  | { readonly do: 'wait-for-marker' }
+  | { readonly do: 'fail'; readonly failure: MachineFailure };
+
+export interface Operation {
+  /** Pure. */
+  readonly decide: (machine: Machine, progress: Progress) => Step;
+  readonly perform: (action: MachineAction, machine: Machine) => Promise<unknown>;
+  /** Actions that the operation can do without when MAAS refuses them. */
+  readonly optional?: ReadonlySet<MachineAction>;
+  /** Adds what only MAAS can tell (script results, events) to a failure. */
+  readonly explain?: (failure: MachineFailure, machine: Machine) => Promise<MachineFailure>;
+}
+
+/** An action that was acknowledged this often with no change of state leads nowhere. */
+const mostRepetitions = 4;
+
+/**
+ * Carries an operation out: read, decide by the machine's real state, act only if needed, read again.
+ * Since each decision starts from a reading, the whole may be repeated at any point, after a crash or
+ * a lost answer, without a second effect.
+ * @throws MaasError when MAAS cannot be asked (retryable) or refuses the key (not retryable).
+ */
+export async function carryOut(
+  context: MachineContext,
+  systemId: string,
+  operation: Operation,
+  options: OperationOptions,
+): Promise<MachineOutcome> {
+  return new OperationRun(context, systemId, operation, options).toItsEnd();
+}
+
+class OperationRun {
+  readonly #context: MachineContext;
+  readonly #systemId: string;
+  readonly #operation: Operation;
+  readonly #options: OperationOptions;
+  readonly #clock: Clock;
+  readonly #patience: Patience;
+  readonly #actions: MachineAction[] = [];
+  readonly #warnings: MachineWarning[] = [];
+  readonly #failures = new Map<MachineAction, number>();
+  readonly #acknowledgements = new Map<MachineAction, number>();
+  readonly #progress = {
+    sent: new Set<MachineAction>(),
+    acknowledged: new Set<MachineAction>(),
+    givenUp: new Set<MachineAction>(),
+    waitedOn: new Set<number>(),
+    graceOver: false,
+  };
+  #machine: Machine | undefined;
+
+  constructor(context: MachineContext, systemId: string, operation: Operation, options: OperationOptions) {
+    this.#context = context;
+    this.#systemId = systemId;
+    this.#operation = operation;
+    this.#options = options;
+    this.#clock = context.clock ?? systemClock;
+    this.#patience = { ...defaultPatience, ...context.patience };
+  }
+
+  async toItsEnd(): Promise<MachineOutcome> {
+    let ended = await this.#read();
+    while (ended === undefined) {
+      this.#options.signal?.throwIfAborted();
+      const machine = this.#machine as Machine;
+      this.#options.heartbeat?.(machine);
+      const step = this.#decide();
+      ended = await this.#take(step, machine);
+    }
+    return ended;
+  }
+
+  #decide(): Step {
+    return this.#operation.decide(this.#machine as Machine, this.#progress);
+  }
+
+  async #take(step: Step, machine: Machine): Promise<MachineOutcome | undefined> {
+    if (step.do === 'done') {
+      this.#warn(step.warnings);
+      return { ok: true, machine: summariseMachine(machine), actions: this.#actions, warnings: this.#warnings };
+    }
+    if (step.do === 'fail') {
+      const failure = (await this.#operation.explain?.(step.failure, machine)) ?? step.failure;
+      return this.#failed(failure);
+    }
+    // Done and failed states are told even when the time is up; anything else would take more of it.
+    if (this.#isLate()) return this.#failed(timedOut(machine));
+    if (step.do === 'wait') return this.#wait(machine);
+    if (step.do === 'wait-for-marker') {
+      await this.#pause(this.#patience.markerGraceMs);
+      this.#progress.graceOver = true;
+      return this.#read();
+    }
+    return this.#act(step.action, step.warnings ?? [], machine);
+  }
+
+  async #wait(machine: Machine): Promise<MachineOutcome | undefined> {
+    this.#progress.waitedOn.add(machine.status);
+    const until = (reading: Machine) => {
+      if (this.#operation.decide(reading, this.#progress).do !== 'wait') return true;
+      this.#progress.waitedOn.add(reading.status);
+      return false;
+    };
+    const outcome = await this.#context.watcher.waitFor(this.#systemId, until, {
+      signal: this.#options.signal,
+      deadline: this.#options.deadline,
+      onPoll: this.#options.heartbeat,
+    });
+    if (outcome.kind === 'gone') return this.#failed(vanished(this.#systemId));
+    if (outcome.machine) this.#machine = outcome.machine;
+    if (outcome.kind === 'deadline') return this.#failed(timedOut(this.#machine as Machine));
+    return undefined;
+  }
+
+  async #act(
+    action: MachineAction,
+    warnings: readonly MachineWarning[],
+    machine: Machine,
+  ): Promise<MachineOutcome | undefined> {
+    const acknowledged = this.#acknowledgements.get(action) ?? 0;
+    if (acknowledged >= mostRepetitions) return this.#failed(noEffect(machine, action));
+    this.#progress.sent.add(action);
+    try {
+      await this.#operation.perform(action, machine);
+    } catch (error) {
+      if (!(error instanceof MaasError) || isOfTheWholeMaas(error.failure)) throw error;
+      return this.#afterFailure(action, error, machine.status);
+    }
+    this.#acknowledgements.set(action, acknowledged + 1);
+    this.#progress.acknowledged.add(action);
+    this.#actions.push(action);
+    this.#warn(warnings);
+    return this.#read();
+  }
+
+  /** An error does not mean that nothing happened: what the machine says now counts. */
+  async #afterFailure(
+    action: MachineAction,
+    error: MaasError,
+    statusBefore: number,
+  ): Promise<MachineOutcome | undefined> {
+    const { failure } = error;
+    const attempts = (this.#failures.get(action) ?? 0) + 1;
+    this.#failures.set(action, attempts);
+    const ended = await this.#read();
+    if (ended) return ended;
+    const hasMoved = this.#machine?.status !== statusBefore;
+    if (hasMoved || !this.#isStillNext(action)) {
+      // Whose allocation it was cannot be told from the state alone; all else is taken for our doing.
+      if (failure.outcomeUnknown && hasMoved && action !== 'allocate') this.#progress.acknowledged.add(action);
+      if (failure.outcomeUnknown && failure.kind !== 'conflict-state') this.#actions.push(action);
+      return undefined;
+    }
+    if (!failure.retryable) return this.#giveUp(action, error);
+    const delay = this.#patience.retryDelaysMs[attempts - 1];
+    if (delay === undefined) return this.#giveUp(action, error);
+    const asked = (retryAfterSeconds(failure) ?? 0) * 1000;
+    const dangerous = (action === 'release' || action === 'abort') && failure.kind === 'connection-lost';
+    await this.#pause(Math.max(delay, asked, dangerous ? this.#patience.settleMs : 0));
+    return this.#read();
+  }
+
+  #warn(warnings: readonly MachineWarning[] = []): void {
+    for (const warning of warnings) {
+      if (!this.#warnings.some((known) => known.code === warning.code)) this.#warnings.push(warning);
+    }
+  }
+
+  #isStillNext(action: MachineAction): boolean {
+    const step = this.#decide();
+    return step.do === 'act' && step.action === action;
+  }
+
+  #giveUp(action: MachineAction, error: MaasError): MachineOutcome | undefined {
+    const { failure } = error;
+    if (this.#operation.optional?.has(action) && !failure.retryable) {
+      this.#progress.givenUp.add(action);
+      this.#warnings.push({ code: 'not-marked', message: `MAAS would not mark the machine: ${error.message}` });
+      return undefined;
+    }
+    if (!failure.retryable) return this.#failed(refused(action, failure));
+    // A clear "cannot" about this machine is its own failure; a MAAS that is away is not.
+    const isOfTheMachine =
+      failure.kind === 'unavailable' &&
+      (failure.status === 500 || (failure.status === 503 && failure.retryAfterSeconds === undefined));
+    if (isOfTheMachine) return this.#failed(maasErrorFor(action, failure));
+    throw error;
+  }
+
+  async #read(): Promise<MachineOutcome | undefined> {
+    try {
+      this.#machine = await this.#context.client.machines.read(this.#systemId, this.#options.signal);
+      return undefined;
+    } catch (error) {
+      if (isMaasFailure(error, 'not-found')) return this.#failed(vanished(this.#systemId));
+      if (isMaasFailure(error, 'forbidden')) return this.#failed(refused('read', error.failure));
+      throw error;
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { deadline, signal } = this.#options;
+    const left = deadline === undefined ? ms : Math.max(0, deadline - this.#clock.now());
+    await this.#clock.sleep(Math.min(ms, left), signal);
+  }
+
+  #isLate(): boolean {
+    const { deadline } = this.#options;
+    return deadline !== undefined && this.#clock.now() >= deadline;
+  }
+
+  #failed(failure: MachineFailure): MachineOutcome {
+    const machine = this.#machine && { machine: summariseMachine(this.#machine) };
+    return { ok: false, failure, ...machine, actions: this.#actions, warnings: this.#warnings };
+  }
+}
+
+/** Failures that no state of one machine explains. */
+function isOfTheWholeMaas(failure: MaasFailure): boolean {
+  return (
+    failure.kind === 'unauthorised' ||
+    (failure.kind === 'unreachable' && !failure.retryable) ||
+    (failure.kind === 'unexpected' && !failure.retryable)
+  );
+}

@@ -1,0 +1,126 @@
+import type { Machine } from './machine.js';
+import type { EraseOptions } from './machine-calls.js';
+import { type Claim, holdOf } from './machine-hold.js';
+import {
+  locked,
+  type MachineOutcome,
+  notMarked,
+  otherOwner,
+  otherSite,
+  releaseFailed,
+  wrongState,
+} from './machine-outcome.js';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
+import { isMachineStatus, MachineStatus, machineStatusName } from './status.js';
+
+export interface ReleaseRequest extends EraseOptions {
+  readonly systemId: string;
+  readonly site: string;
+  /** For MAAS' log. */
+  readonly comment?: string;
+  /** Release also a machine of our MAAS user that no site has marked; by default it is refused. */
+  readonly unmarked?: 'refuse' | 'release';
+}
+
+/**
+ * Gives a machine back to MAAS and waits until it is Ready, or New where it was never commissioned.
+ * Owner and marker are read right before: with an administrator's key MAAS would release anybody's.
+ */
+export async function releaseMachine(
+  context: MachineContext,
+  request: ReleaseRequest,
+  options: OperationOptions = {},
+): Promise<MachineOutcome> {
+  const { systemId, site, erase, secureErase, quickErase } = request;
+  const { signal } = options;
+  const claim = { me: await context.client.username(signal), site };
+  const isErasing = erase === true || secureErase === true || quickErase === true;
+  const form = {
+    // MAAS heeds the two kinds of erasing only together with `erase`.
+    erase: isErasing,
+    secureErase: secureErase === true,
+    quickErase: quickErase === true,
+    comment: request.comment ?? `sitewright:${site}`,
+  };
+  return carryOut(
+    context,
+    systemId,
+    {
+      decide: (machine, progress) =>
+        decideRelease(machine, claim, { erase: isErasing, unmarked: request.unmarked ?? 'refuse' }, progress),
+      perform: () => context.client.machines.release(systemId, form, signal),
+    },
+    options,
+  );
+}
+
+/** The next step towards a machine that nobody holds, from one reading. */
+export function decideRelease(
+  machine: Machine,
+  claim: Pick<Claim, 'me' | 'site'>,
+  wanted: { readonly erase: boolean; readonly unmarked: 'refuse' | 'release' },
+  progress: Progress,
+): Step {
+  const { status } = machine;
+  if (!isMachineStatus(status)) return { do: 'wait' };
+  const wasReleased =
+    progress.acknowledged.has('release') ||
+    progress.waitedOn.has(MachineStatus.Releasing) ||
+    progress.waitedOn.has(MachineStatus.DiskErasing);
+  switch (status) {
+    case MachineStatus.Ready:
+    case MachineStatus.New: {
+      // MAAS takes a release of a machine that is being released already, and does not heed its options.
+      const mayBeUnerased =
+        wanted.erase &&
+        progress.waitedOn.has(MachineStatus.Releasing) &&
+        !progress.waitedOn.has(MachineStatus.DiskErasing);
+      if (!mayBeUnerased || progress.acknowledged.has('release')) return { do: 'done' };
+      const message = `${machine.hostname} was being released already; whether its disks were erased is not known`;
+      return { do: 'done', warnings: [{ code: 'erase-not-applied', message }] };
+    }
+    case MachineStatus.FailedCommissioning:
+    case MachineStatus.Commissioning:
+    case MachineStatus.Testing:
+    case MachineStatus.FailedTesting:
+    case MachineStatus.Broken:
+    case MachineStatus.Missing:
+    case MachineStatus.Retired: {
+      const message = `${machine.hostname} is ${machineStatusName(status)}: nobody holds it, there is nothing to release`;
+      return { do: 'done', warnings: [{ code: 'nothing-to-release', message }] };
+    }
+    case MachineStatus.Releasing:
+    case MachineStatus.DiskErasing:
+      return { do: 'wait' };
+    case MachineStatus.Reserved:
+    case MachineStatus.Deployed:
+    case MachineStatus.Deploying:
+    case MachineStatus.Allocated:
+    case MachineStatus.FailedDeployment:
+    case MachineStatus.FailedReleasing:
+    case MachineStatus.FailedDiskErasing:
+      break;
+    default:
+      return { do: 'fail', failure: wrongState(machine, 'released') };
+  }
+  const hasFailed = status === MachineStatus.FailedReleasing || status === MachineStatus.FailedDiskErasing;
+  if (hasFailed && wasReleased) return { do: 'fail', failure: releaseFailed(machine) };
+  const hold = holdOf(machine, claim);
+  if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
+  if (hold === 'other-site') return { do: 'fail', failure: otherSite(machine) };
+  if (hold === 'free' && !hasFailed) return { do: 'fail', failure: otherOwner(machine) };
+  if (hold === 'unmarked' && wanted.unmarked === 'refuse' && mayHoldWork(machine)) {
+    return { do: 'fail', failure: notMarked(machine) };
+  }
+  if (machine.locked) return { do: 'fail', failure: locked(machine) };
+  return { do: 'act', action: 'release' };
+}
+
+/**
+ * Whether an unmarked machine may carry somebody's work. A Deployed one whose system is blank is the
+ * rest of a release that was refused half-way (no rack reached its BMC): that took our marker away.
+ */
+function mayHoldWork(machine: Machine): boolean {
+  if (machine.status === MachineStatus.Deploying) return true;
+  return machine.status === MachineStatus.Deployed && machine.osystem !== '';
+}
