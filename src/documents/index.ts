@@ -41,6 +41,7 @@ export type { SourceFile } from './site/document-set.js';
 export { type LoadedSite, type LoadSiteOptions, loadSite, type SiteDocuments } from './site/load-site.js';
 export type { ResolvedNode } from './site/resolve-nodes.js';
 export { DEFAULT_YAML_LIMITS, type YamlLimits } from './yaml/limits.js';
+export { parseYamlEvents } from './yaml/parse-events.js';
 export { type ParsedYaml, type ParseYamlOptions, type Place, parseYaml, type YamlDocument } from './yaml/parse-yaml.js';
 export type { DocumentPath } from './yaml/places.js';
 export { PYYAML_SCHEMA, readPlainScalar, type ScalarValue } from './yaml/pyyaml-schema.js';

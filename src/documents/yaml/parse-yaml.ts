@@ -1,8 +1,9 @@
-import { EVENT_ID, type Event, parseEvents, YAMLException } from 'js-yaml';
+import { EVENT_ID, type Event, YAMLException } from 'js-yaml';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import { didYouMean } from '../diagnostics/did-you-mean.js';
 import { compose, eventRange, type PlacedProblem } from './compose.js';
 import { DEFAULT_YAML_LIMITS, type YamlLimits } from './limits.js';
+import { parseYamlEvents } from './parse-events.js';
 import { type DocumentPath, Places, type Range } from './places.js';
 import { excerpt, type LineColumn, SourceText } from './source-text.js';
 
@@ -86,7 +87,7 @@ class YamlTextParser {
   #parse(text: string, base: number): boolean {
     let events: Event[];
     try {
-      events = parseEvents(text, { maxDepth: this.#limits.maxDepth });
+      events = parseYamlEvents(text, this.#limits.maxDepth);
     } catch (error) {
       if (error instanceof YAMLException) return false;
       throw error;
@@ -125,7 +126,7 @@ class YamlTextParser {
 
   #syntaxError(text: string, base: number): void {
     try {
-      parseEvents(text, { maxDepth: this.#limits.maxDepth });
+      parseYamlEvents(text, this.#limits.maxDepth);
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
       const start = base + (error.mark?.position ?? 0);
