@@ -1,0 +1,189 @@
+import { checkReleases } from './check-releases.js';
+import { type DataNode, isTruthy, items, type JsonValue, type MappingNode, toJson } from './data-node.js';
+import { type LoadedPackage, loadPackage } from './load-package.js';
+import type { PackageFormat } from './package-format.js';
+import type { PackageTree } from './package-tree.js';
+import { type PackageDiagnostic, Problems } from './problems.js';
+import { metadataShape } from './schema/metadata.js';
+import {
+  COMPONENTS,
+  ENVIRONMENT,
+  ENVIRONMENT_ATTRIBUTE,
+  environmentMetadata,
+  INTERFACE_ATTRIBUTES,
+  NETWORK_ROLES,
+  NODE_ATTRIBUTES,
+  NODE_ROLES,
+  VOLUMES,
+} from './schema/parts.js';
+import { checkShape, type Shape } from './schema/shape.js';
+import { checkDeploymentTasks, checkLegacyTasks } from './schema/tasks.js';
+
+/** What `sitewright package check` found. */
+export interface PackageReport {
+  readonly verdict: 'valid' | 'invalid';
+  readonly errors: readonly PackageDiagnostic[];
+  readonly warnings: readonly PackageDiagnostic[];
+  /** The data of the package as one value; null when metadata.yaml cannot be read. */
+  readonly tree: JsonValue;
+  readonly loaded: LoadedPackage;
+}
+
+/**
+ * Loads a package and checks all of it against the rules of its `package_version`: every problem at
+ * once, each with file, line and path. Pure: the package is in memory. Never throws for a bad package.
+ */
+export function checkPackage(tree: PackageTree): PackageReport {
+  const loaded = loadPackage(tree);
+  const problems = new Problems();
+  const { root, metadata, format } = loaded;
+  if (root && metadata && format) {
+    checkMetadata(metadata, root, format, problems);
+    checkFiles(root, format, loaded.present, problems);
+    if (format.version === '5.0.0') checkReleases({ ...loaded, root }, problems);
+  }
+  const all = withoutRepeats([...loaded.problems, ...problems.list]);
+  const errors = all.filter(({ severity }) => severity === 'error');
+  return {
+    verdict: errors.length === 0 ? 'valid' : 'invalid',
+    errors,
+    warnings: all.filter(({ severity }) => severity !== 'error'),
+    tree: root ? toJson(root) : null,
+    loaded,
+  };
+}
+
+function checkMetadata(metadata: MappingNode, root: MappingNode, format: PackageFormat, problems: Problems): void {
+  // Records before 5.0.0 spell `os`; the tree has renamed it. In 5.0.0 any part may come from a file.
+  checkShape(format.version === '5.0.0' ? root : metadata, metadataShape(format.version), [], problems);
+  checkFuelVersion(metadata, format, problems);
+  checkPackageVersionNumber(metadata, problems);
+}
+
+const FUEL_VERSION = /^\d+\.\d+(?:\.\d+)?(?:[ab]\d+)?$/;
+
+function checkFuelVersion(metadata: MappingNode, format: PackageFormat, problems: Problems): void {
+  const entry = metadata.entries.get('fuel_version');
+  if (!entry) return;
+  if (format.version === '5.0.0') {
+    problems.at(entry.key, ['fuel_version'], {
+      severity: 'warning',
+      code: 'package.deprecated-fuel-version',
+      message: '"fuel_version" is deprecated: nothing reads it',
+      hint: 'Remove it.',
+    });
+  }
+  const tooOld: DataNode[] = [];
+  for (const [index, item] of items(entry.value).entries()) {
+    if (item.kind !== 'text') continue;
+    const version = String(item.value);
+    if (!FUEL_VERSION.test(version)) {
+      problems.at(item, ['fuel_version', index], {
+        code: 'package.fuel-version-form',
+        message: `'${version}' is no version of Fuel: two or three numbers with dots between`,
+        hint: `Write it like '${format.lowestFuel}'.`,
+      });
+    } else if (isBefore(version, format.lowestFuel)) tooOld.push(item);
+  }
+  if (tooOld.length === 0) return;
+  const versions = tooOld.map((item) => ('value' in item ? item.value : '')).join(', ');
+  problems.at(tooOld[0]!, ['fuel_version'], {
+    code: 'package.fuel-version-too-old',
+    message: `packages of version ${format.version} need Fuel ${format.lowestFuel} or higher, not ${versions}`,
+    hint: `Remove ${versions} from fuel_version, or lower package_version.`,
+  });
+}
+
+function isBefore(version: string, lowest: string): boolean {
+  const [left, right] = [version, lowest].map((text) =>
+    text
+      .replace(/[ab]\d+$/, '')
+      .split('.')
+      .map(Number),
+  );
+  for (let index = 0; index < 3; index++) {
+    const difference = (left![index] ?? 0) - (right![index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  // 9.1a1 comes before 9.1.
+  return /[ab]\d+$/.test(version);
+}
+
+/** `package build` needs three numbers for the name of the archive; an unbuilt package may do without. */
+function checkPackageVersionNumber(metadata: MappingNode, problems: Problems): void {
+  const value = metadata.entries.get('version')?.value;
+  if (value?.kind !== 'text' || /^\d+\.\d+\.\d+$/.test(String(value.value))) return;
+  problems.at(value, ['version'], {
+    severity: 'warning',
+    code: 'package.version-form',
+    message: `the version '${String(value.value)}' is not three numbers with dots between: the package cannot be built`,
+    hint: "Write it like '1.0.0'.",
+  });
+}
+
+const FILE_SHAPES: Readonly<Record<string, Shape>> = {
+  network_roles_metadata: NETWORK_ROLES,
+  roles_metadata: NODE_ROLES,
+  volumes_metadata: VOLUMES,
+  components_metadata: COMPONENTS,
+  nic_attributes_metadata: INTERFACE_ATTRIBUTES,
+  bond_attributes_metadata: INTERFACE_ATTRIBUTES,
+  node_attributes_metadata: NODE_ATTRIBUTES,
+};
+
+function checkFiles(root: MappingNode, format: PackageFormat, present: ReadonlySet<string>, problems: Problems): void {
+  const latest = format.version === '5.0.0';
+  for (const { name, key } of format.files) {
+    const node = root.entries.get(key)?.value;
+    // 5.0.0 also checks what a `_path` key of metadata.yaml put in the place of a fixed file.
+    if (!node || node.kind === 'null' || (!latest && !present.has(name))) continue;
+    // Data that says nothing was never looked at in 5.0.0; roles always were.
+    if (latest && key !== 'roles_metadata' && !isTruthy(node)) continue;
+    const path = [key];
+    if (key === 'deployment_tasks') checkDeploymentTasks(node, format.version, path, problems);
+    else if (key === 'attributes_metadata') checkEnvironment(node, format, path, problems);
+    else if (key === 'tasks') checkTasks(node, name, format, present, problems);
+    else checkShape(node, FILE_SHAPES[key]!, path, problems);
+  }
+}
+
+function checkTasks(
+  node: DataNode,
+  name: string,
+  format: PackageFormat,
+  present: ReadonlySet<string>,
+  problems: Problems,
+): void {
+  if (format.version !== '5.0.0') {
+    checkLegacyTasks(node, format.version, ['tasks'], problems);
+  } else if (present.has(name)) {
+    problems.inFile(name, ['tasks'], {
+      severity: 'warning',
+      code: 'package.deprecated-tasks-file',
+      message: 'tasks.yaml is not supported any more: its tasks are not run',
+      hint: 'Move them to deployment_tasks.yaml or to a graph.',
+    });
+  }
+}
+
+function checkEnvironment(node: DataNode, format: PackageFormat, path: readonly string[], problems: Problems): void {
+  if (!isTruthy(node) || !checkShape(node, ENVIRONMENT, path, problems)) return;
+  const attributes = node.kind === 'mapping' ? node.entries.get('attributes')?.value : undefined;
+  if (attributes?.kind !== 'mapping') return;
+  const withGroup = format.version === '4.0.0' || format.version === '5.0.0';
+  for (const [name, { value }] of attributes.entries) {
+    const shape = name === 'metadata' ? environmentMetadata(withGroup) : ENVIRONMENT_ATTRIBUTE;
+    checkShape(value, shape, [...path, 'attributes', name], problems);
+  }
+}
+
+/** Two schemas may find the same thing at the same place. */
+function withoutRepeats(problems: readonly PackageDiagnostic[]): PackageDiagnostic[] {
+  const seen = new Set<string>();
+  return problems.filter(({ code, file, line, column, path, message }) => {
+    const identity = JSON.stringify([code, file, line, column, path, message]);
+    if (seen.has(identity)) return false;
+    seen.add(identity);
+    return true;
+  });
+}

@@ -1,0 +1,249 @@
+import { child, type DataNode, isNull, isTruthy, type MappingNode, textOf } from './data-node.js';
+import type { LoadedPackage } from './load-package.js';
+import type { Problems, TreePath } from './problems.js';
+import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';
+import { checkShape, listOf } from './schema/shape.js';
+import { GRAPH } from './schema/tasks.js';
+
+/** Graph types the design asks every release for: without them "Deploy changes" has nothing to run. */
+const EXPECTED_GRAPHS = ['default', 'provisioning', 'deletion', 'network_verification'] as const;
+
+/** Keys an extension record is read for; the specification ignores all others. */
+const EXTENSION_KEYS: ReadonlySet<string> = new Set([
+  'os',
+  'operating_system',
+  'version',
+  'is_release',
+  'mode',
+  'modes',
+  'deployment_scripts_path',
+  'repository_path',
+  'graphs',
+]);
+
+/** The rules for records of `releases:` in packages of version 5.0.0. */
+export function checkReleases(loaded: LoadedPackage & { root: MappingNode }, problems: Problems): void {
+  const { root } = loaded;
+  const records = releaseRecords(root);
+  for (const record of [...records.releases, ...records.extensions].sort((a, b) => a.index - b.index)) {
+    warnOfModes(record, problems);
+    checkGraphs(record, problems);
+  }
+  const builderTemplate = isBuilderTemplate(records.releases, records.extensions.length);
+  for (const record of records.releases) checkRelease(record, root, builderTemplate, problems);
+  for (const record of records.extensions) warnOfIgnoredKeys(record, problems);
+  if (records.releases.length > 0) checkTogether(records, root, builderTemplate, problems);
+  checkRootGraphs(root, problems);
+}
+
+/**
+ * The template of the one builder that knew release packages: its release has `name` and no `release_name`,
+ * and extension records stand beside it. Packages made from it were valid there, and stay so, with warnings.
+ */
+const isBuilderTemplate = (releases: readonly ReleaseRecord[], extensions: number): boolean =>
+  extensions > 0 &&
+  releases.length > 0 &&
+  releases.every(({ node }) => !node.entries.has('release_name') && textOf(child(node, 'name')) !== undefined);
+
+function checkTogether(
+  { releases, extensions }: ReturnType<typeof releaseRecords>,
+  root: MappingNode,
+  builderTemplate: boolean,
+  problems: Problems,
+): void {
+  if (extensions.length > 0) {
+    const { index, node } = extensions[0]!;
+    problems.at(node, ['releases', index], {
+      severity: builderTemplate ? 'warning' : 'error',
+      code: 'package.release-beside-extension',
+      message: 'the package defines a release and extends others: it may do one of the two',
+      hint: 'Move the records without is_release into a package of their own.',
+    });
+  }
+  if (releases.length > 1) {
+    const { index, node } = releases[1]!;
+    problems.at(node, ['releases', index], {
+      severity: 'warning',
+      code: 'package.several-releases',
+      message: `the package defines ${releases.length} releases; they can only be updated together`,
+      hint: 'Give each release a package of its own.',
+    });
+  }
+  const flag = root.entries.get('is_hotpluggable');
+  if (flag) {
+    problems.at(flag.key, ['is_hotpluggable'], {
+      severity: 'warning',
+      code: 'package.hotpluggable-ignored',
+      message: 'is_hotpluggable is ignored in a package that defines a release',
+      hint: 'Remove it.',
+    });
+  }
+}
+
+function checkRelease(
+  { index, node }: ReleaseRecord,
+  root: MappingNode,
+  builderTemplate: boolean,
+  problems: Problems,
+): void {
+  const path: TreePath = ['releases', index];
+  const base = child(node, 'base_release');
+  if (base && base.kind !== 'mapping' && base.kind !== 'null') {
+    problems.at(base, [...path, 'base_release'], {
+      code: 'package.base-not-mapping',
+      message: 'a base template must be a mapping of release keys',
+      hint: 'Its keys are those of a release: roles, networks, graphs, …',
+    });
+  }
+  const whole = inheritBase(node);
+  for (const key of ['release_name', 'description', 'operating_system', 'version']) {
+    checkRequired(whole, key, path, builderTemplate && key === 'release_name', problems);
+  }
+  const flag = child(node, 'is_release');
+  if (flag && !(flag.kind === 'boolean' && flag.value === true)) {
+    problems.at(flag, [...path, 'is_release'], {
+      severity: 'warning',
+      code: 'package.is-release-form',
+      message: 'is_release is taken as true',
+      hint: 'Write `is_release: true`.',
+    });
+  }
+  const name = textOf(child(whole, 'release_name')) ?? textOf(child(whole, 'name'));
+  const plugin = textOf(child(root, 'name'));
+  if (name !== undefined && name !== plugin) {
+    problems.at(child(whole, 'release_name') ?? node, [...path, 'release_name'], {
+      severity: 'warning',
+      code: 'package.name-mismatch',
+      message: `the release is called '${name}' and the package ${plugin === undefined ? 'has no name' : `'${plugin}'`}`,
+      hint: 'Give both the same name.',
+    });
+  }
+  warnOfMissingGraphs(whole, path, problems);
+}
+
+function checkRequired(release: MappingNode, key: string, path: TreePath, lenient: boolean, problems: Problems): void {
+  const value = child(release, key);
+  const here = [...path, key];
+  if (isNull(value) || (value?.kind === 'text' && value.value === '')) {
+    const renamed =
+      key === 'release_name' && release.entries.has('name') ? 'Rename the key `name` to `release_name`.' : undefined;
+    problems.at(value ?? release, here, {
+      severity: lenient ? 'warning' : 'error',
+      code: 'package.release-field',
+      message: `a release must have ${key === 'operating_system' ? 'operating_system (or os)' : key}`,
+      hint: renamed ?? `Add \`${key}:\` to the record or to its base template.`,
+    });
+  } else if (value && value.kind !== 'text') {
+    const scalar = 'value' in value;
+    problems.at(value, here, {
+      severity: scalar ? 'warning' : 'error',
+      code: 'package.release-field-kind',
+      message: `${key} of a release must be text`,
+      hint: scalar ? 'Put it in quotes.' : 'Write one text.',
+    });
+  }
+}
+
+function warnOfModes({ index, node }: ReleaseRecord, problems: Problems): void {
+  for (const key of ['mode', 'modes']) {
+    const entry = node.entries.get(key);
+    if (!entry) continue;
+    problems.at(entry.key, ['releases', index, key], {
+      severity: 'warning',
+      code: 'package.deprecated-mode',
+      message: `'${key}' is deprecated and will be removed`,
+      hint: 'Remove it.',
+    });
+  }
+}
+
+function warnOfIgnoredKeys({ index, node }: ReleaseRecord, problems: Problems): void {
+  for (const [key, entry] of node.entries) {
+    if (EXTENSION_KEYS.has(key) || entry.key.kind !== 'text') continue;
+    problems.at(entry.key, ['releases', index, key], {
+      severity: 'warning',
+      code: 'package.ignored-in-extension',
+      message: `'${key}' is ignored: this record extends a release and defines none`,
+      hint: 'Add `is_release: true` if it is to define a release; an extension brings data in files like node_roles.yaml.',
+    });
+  }
+}
+
+function checkGraphs({ index, node }: ReleaseRecord, problems: Problems): void {
+  const path: TreePath = ['releases', index, 'graphs'];
+  const graphs = child(node, 'graphs');
+  if (!graphs) return;
+  checkShape(graphs, listOf(GRAPH), path, problems);
+  if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, path, problems);
+}
+
+function warnOfGraphTypes(graphs: readonly DataNode[], path: TreePath, problems: Problems): void {
+  const seen = new Set<string>();
+  for (const [at, graph] of graphs.entries()) {
+    if (graph.kind !== 'mapping') continue;
+    const type = textOf(child(graph, 'type'));
+    if (!graph.entries.has('type')) {
+      problems.at(graph, [...path, at, 'type'], {
+        severity: 'warning',
+        code: 'package.graph-without-type',
+        message: 'this graph has no type and cannot be run',
+        hint: `Add \`type:\`, e.g. ${EXPECTED_GRAPHS.join(', ')}.`,
+      });
+    } else if (type !== undefined && seen.has(type)) {
+      problems.at(graph, [...path, at, 'type'], {
+        severity: 'warning',
+        code: 'package.graph-type-twice',
+        message: `a graph of the type '${type}' stands above; this one replaces it`,
+        hint: 'Give each graph its own type.',
+      });
+    }
+    if (type !== undefined) seen.add(type);
+    warnOfTaskIds(graph, [...path, at, 'tasks'], problems);
+  }
+}
+
+function warnOfTaskIds(graph: MappingNode, path: TreePath, problems: Problems): void {
+  const tasks = child(graph, 'tasks');
+  if (tasks?.kind !== 'list') return;
+  const seen = new Set<string>();
+  for (const [at, task] of tasks.items.entries()) {
+    const id = textOf(child(task, 'id'));
+    if (id === undefined) continue;
+    if (seen.has(id)) {
+      problems.at(child(task, 'id')!, [...path, at, 'id'], {
+        severity: 'warning',
+        code: 'package.task-twice',
+        message: `a task '${id}' stands above in this graph; this one replaces it`,
+        hint: 'Rename one of them.',
+      });
+    }
+    seen.add(id);
+  }
+}
+
+/** Only said where a release brings some graphs: one without any may get its tasks from plugins. */
+function warnOfMissingGraphs(release: MappingNode, path: TreePath, problems: Problems): void {
+  const graphs = child(release, 'graphs');
+  if (graphs?.kind !== 'list') return;
+  const types = new Set(graphs.items.map((graph) => textOf(child(graph, 'type'))));
+  const missing = EXPECTED_GRAPHS.filter(
+    (type) => !types.has(type) && !(type === 'default' && isTruthy(child(release, 'deployment_tasks'))),
+  );
+  if (missing.length === 0) return;
+  problems.at(graphs, [...path, 'graphs'], {
+    severity: 'warning',
+    code: 'package.graph-type-missing',
+    message: `the release has no graph of the type ${missing.join(', ')}`,
+    hint: 'Every release should have one of each, or the actions of that name do nothing.',
+  });
+}
+
+/** Graphs of the plugin itself were never checked by any tool: what is wrong with them is a warning. */
+function checkRootGraphs(root: MappingNode, problems: Problems): void {
+  const graphs = child(root, 'graphs');
+  if (!graphs) return;
+  const found = problems.quietly();
+  checkShape(graphs, listOf(GRAPH), ['graphs'], found);
+  if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, ['graphs'], found);
+  for (const problem of found.list) problems.add({ ...problem, severity: 'warning' });
+}

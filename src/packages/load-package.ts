@@ -1,0 +1,287 @@
+import { type DataNode, entryAt, type MappingEntry, type MappingNode, textOf, withEntries } from './data-node.js';
+import { FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
+import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
+import type { PackageTree } from './package-tree.js';
+import { type Finding, type PackageDiagnostic, Problems, type TreePath } from './problems.js';
+
+/** A package read into one data tree. */
+export interface LoadedPackage {
+  /** Undefined when `package_version` names no format: nothing more can be said of such a package then. */
+  readonly format: PackageFormat | undefined;
+  /** metadata.yaml as it was written, before `_path` keys were replaced. */
+  readonly metadata: MappingNode | undefined;
+  /**
+   * metadata.yaml with every loadable `_path` key replaced by what its files hold, and the fixed files
+   * under their keys; in release records `os` has become `operating_system`.
+   */
+  readonly root: MappingNode | undefined;
+  /** Fixed files that are there, readable or not. */
+  readonly present: ReadonlySet<string>;
+  readonly problems: readonly PackageDiagnostic[];
+}
+
+const PATH_SUFFIX = '_path';
+const METADATA_FILES = ['metadata.json', 'metadata.yaml', 'metadata.yml'] as const;
+
+/** Keys of a release whose content no schema describes: there a file silently winning over inline data was always legal. */
+const FREE_FORM_KEYS: ReadonlySet<string> = new Set(['networks', 'vmware_attributes']);
+
+/** Discovers and loads all data of a package. Never throws for a bad package: see `problems`. */
+export function loadPackage(tree: PackageTree): LoadedPackage {
+  const problems = new Problems();
+  for (const [path, file] of tree.files) {
+    if (file.refused === undefined) continue;
+    problems.inFile(path, [], {
+      code: 'package.refused-file',
+      message: `this ${file.refused}`,
+      hint: 'Put the file itself into the package.',
+    });
+  }
+  const files = new FileLoader(tree, problems);
+  const metadata = loadMetadata(files, problems);
+  if (!metadata) return { format: undefined, metadata, root: undefined, present: new Set(), problems: problems.list };
+  const format = findFormat(metadata, problems);
+  const resolved = new PathResolver(files, format, problems).mapping(metadata, []);
+  const { entries, present } = loadFixedFiles(files, format, problems);
+  const root = withOperatingSystem(withEntries(resolved, [...resolved.entries, ...entries]));
+  if (isTooLarge(root)) {
+    problems.at(root, [], {
+      code: 'package.too-many-values',
+      message: `the package stands for more than ${MAX_TREE_VALUES} values`,
+      hint: 'Do not load one large file under many keys.',
+    });
+    return { format, metadata, root: undefined, present, problems: problems.list };
+  }
+  return { format, metadata, root, present, problems: problems.list };
+}
+
+function loadMetadata(files: FileLoader, problems: Problems): MappingNode | undefined {
+  const found = METADATA_FILES.filter((name) => files.has(name));
+  if (found.length === 0) {
+    problems.inFile('metadata.yaml', [], {
+      code: 'package.no-metadata',
+      message: 'there is no metadata.yaml: this is no package',
+      hint: 'Name the folder that holds metadata.yaml, or make a package with `sitewright package create`.',
+    });
+    return undefined;
+  }
+  const entries = new Map<string, MappingEntry>();
+  let place: MappingNode['place'] | undefined;
+  let usable = true;
+  for (const name of found) {
+    const node = files.file(name);
+    if (node?.kind === 'mapping') {
+      for (const [key, entry] of node.entries) entries.set(key, entry);
+      if (place === undefined || name === 'metadata.yaml') place = node.place;
+    } else {
+      usable = false;
+      if (node) {
+        problems.inFile(name, [], {
+          code: 'package.metadata-not-mapping',
+          message: node.kind === 'null' ? 'the file holds no data' : 'the file must hold a mapping of keys to values',
+          hint: 'Begin with `name:`, `title:`, `version:` and `package_version:`.',
+        });
+      }
+    }
+  }
+  if (found.length > 1) {
+    problems.inFile(found[1]!, [], {
+      severity: 'warning',
+      code: 'package.several-metadata-files',
+      message: `the package has ${found.join(' and ')}; they are merged, keys of later ones win`,
+      hint: 'Keep metadata.yaml only.',
+    });
+  }
+  return usable && place ? { kind: 'mapping', entries, place } : undefined;
+}
+
+function findFormat(metadata: MappingNode, problems: Problems): PackageFormat | undefined {
+  const written = metadata.entries.get('package_version');
+  const text = textOf(written?.value);
+  const format = text === undefined ? undefined : formatOf(text);
+  if (format) return format;
+  const hint = `Known versions: ${KNOWN_VERSIONS.map((version) => `'${version}'`).join(', ')}.`;
+  if (!written) {
+    problems.at(metadata, ['package_version'], {
+      code: 'package.no-version',
+      message: 'package_version is missing: it says which format this package has',
+      hint,
+    });
+  } else {
+    const value =
+      written.value.kind === 'list' || written.value.kind === 'mapping' ? 'this' : String(written.value.value);
+    problems.at(written.value, ['package_version'], {
+      code: 'package.unknown-version',
+      message: text === undefined ? `package_version must be a text, not ${value}` : `wrong package version "${value}"`,
+      hint: text === undefined ? `Put it in quotes. ${hint}` : hint,
+    });
+  }
+  return undefined;
+}
+
+/** Replaces `_path` keys at any depth by what they name. What is loaded is not looked through again. */
+class PathResolver {
+  readonly #files: FileLoader;
+  readonly #format: PackageFormat | undefined;
+  readonly #problems: Problems;
+
+  constructor(files: FileLoader, format: PackageFormat | undefined, problems: Problems) {
+    this.#files = files;
+    this.#format = format;
+    this.#problems = problems;
+  }
+
+  mapping(node: MappingNode, path: TreePath): MappingNode {
+    const entries = new Map<string, MappingEntry>();
+    const loaded = new Map<string, MappingEntry>();
+    for (const [name, entry] of node.entries) {
+      const target = this.#target(entry);
+      const result = target === undefined ? undefined : this.#load(entry, target, node, path);
+      if (result) loaded.set(target!, { key: { ...entry.key, value: target! }, value: result });
+      else entries.set(name, { ...entry, value: this.#walk(entry.value, [...path, name]) });
+    }
+    for (const [name, entry] of loaded) entries.set(name, entry);
+    return withEntries(node, entries);
+  }
+
+  #walk(node: DataNode, path: TreePath): DataNode {
+    if (node.kind === 'mapping') return this.mapping(node, path);
+    if (node.kind !== 'list') return node;
+    return { ...node, items: node.items.map((item, index) => this.#walk(item, [...path, index])) };
+  }
+
+  /** The key that data of this entry goes under; undefined for an entry that loads nothing. */
+  #target({ key, value }: MappingEntry): string | undefined {
+    const name = textOf(key);
+    if (!name?.endsWith(PATH_SUFFIX) || value.kind !== 'text') return undefined;
+    return name.slice(0, -PATH_SUFFIX.length);
+  }
+
+  #load(entry: MappingEntry, target: string, owner: MappingNode, path: TreePath): DataNode | undefined {
+    const key = String(entry.key.value);
+    const written = String(entry.value.kind === 'text' ? entry.value.value : '');
+    const here = [...path, key];
+    if (this.#files.isFolder(written)) return undefined;
+    if (FOLDER_KEYS.has(key)) {
+      this.#problems.at(entry.value, here, this.#folderFinding(written));
+      return undefined;
+    }
+    const result = this.#files.load(written, entry.value.place);
+    if (isFailure(result)) {
+      if (result.kind !== 'unreadable') this.#problems.at(entry.value, here, this.#finding(result, written));
+      return undefined;
+    }
+    const rival = owner.entries.get(target);
+    if (rival) this.#reportRival(rival, target, path, key);
+    return result;
+  }
+
+  #reportRival(rival: MappingEntry, target: string, path: TreePath, key: string): void {
+    const freeForm = FREE_FORM_KEYS.has(target);
+    this.#problems.at(rival.key, [...path, target], {
+      severity: freeForm ? 'warning' : 'error',
+      code: 'package.key-and-path',
+      message: `both '${target}' and '${key}' are given${freeForm ? `: the file wins, '${target}' is not used` : ''}`,
+      hint: `Keep one of them.`,
+    });
+  }
+
+  #folderFinding(written: string): Finding {
+    if (this.#leaves(written)) return this.#finding({ kind: 'outside' }, written);
+    return {
+      code: 'package.no-folder',
+      message: `there is no folder '${written}' in the package`,
+      hint: 'Make the folder (it may be empty), or correct the path; it is relative to metadata.yaml and no glob.',
+    };
+  }
+
+  #leaves(written: string): boolean {
+    const result = this.#files.load(written, { file: '', line: 1, column: 1 });
+    return isFailure(result) && result.kind === 'outside';
+  }
+
+  #finding(failure: Exclude<PathFailure, { kind: 'unreadable' }>, written: string): Finding {
+    // Formats before 5.0.0 know the two folder keys only: whatever else ends in _path is the author's own.
+    const severity =
+      this.#format && this.#format.version !== '5.0.0' && failure.kind !== 'outside' ? 'warning' : 'error';
+    switch (failure.kind) {
+      case 'outside':
+        return {
+          code: 'package.path-outside',
+          message: `the path '${written}' leaves the package`,
+          hint: 'Paths are relative to metadata.yaml and stay inside the folder: copy the file into the package.',
+        };
+      case 'not-found':
+        return {
+          severity,
+          code: 'package.file-not-found',
+          message: `no file '${written}' that can be read`,
+          hint: 'Check the name; data files end in .yaml, .yml or .json, texts in .txt, .md or .sh.',
+        };
+      case 'folder':
+        return {
+          severity,
+          code: 'package.folder-matched',
+          message: `'${written}' also matches the folder '${failure.path}'`,
+          hint: 'Rename the folder, or make the glob narrower.',
+        };
+      case 'mixed-roots':
+        return {
+          severity,
+          code: 'package.mixed-roots',
+          message: `the files of '${written}' cannot be merged: ${failure.roots.map(({ path, root }) => `${path} is a ${root}`).join(', ')}`,
+          hint: 'All files of one glob must hold a list, or all a mapping.',
+        };
+    }
+  }
+}
+
+function loadFixedFiles(files: FileLoader, format: PackageFormat | undefined, problems: Problems) {
+  const entries: (readonly [string, MappingEntry])[] = [];
+  const present = new Set<string>();
+  for (const { name, key, required, whenEmpty } of format?.files ?? []) {
+    if (!files.has(name)) {
+      if (required) {
+        problems.inFile(name, [key], {
+          code: 'package.missing-file',
+          message: `the file ${name} is missing; packages of version ${format!.version} must have it`,
+          hint: `Add ${name}, or raise package_version.`,
+        });
+      }
+      continue;
+    }
+    present.add(name);
+    const node = files.file(name);
+    if (!node) continue;
+    if (node.kind === 'null' && whenEmpty === 'refused') {
+      problems.at(node, [key], {
+        code: 'package.empty-file',
+        message: `the file ${name} is empty`,
+        hint: 'Write its content, or remove the file.',
+      });
+    }
+    entries.push(entryAt(key, node));
+  }
+  return { entries, present };
+}
+
+/** `os` in a release record is the older name of `operating_system`, which wins where both are given. */
+function withOperatingSystem(root: MappingNode): MappingNode {
+  const releases = root.entries.get('releases');
+  if (releases?.value.kind !== 'list') return root;
+  const items = releases.value.items.map((record) => {
+    if (record.kind !== 'mapping') return record;
+    const short = record.entries.get('os');
+    if (!short || !isFilled(short.value)) return record;
+    const entries = new Map(record.entries);
+    entries.delete('os');
+    const long = entries.get('operating_system');
+    if (!long || long.value.kind === 'null') {
+      entries.set('operating_system', { ...short, key: { ...short.key, value: 'operating_system' } });
+    }
+    return withEntries(record, entries);
+  });
+  return withEntries(root, [...root.entries, ['releases', { ...releases, value: { ...releases.value, items } }]]);
+}
+
+const isFilled = (node: DataNode): boolean => node.kind !== 'null' && !('value' in node && !node.value);

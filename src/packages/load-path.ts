@@ -1,0 +1,142 @@
+import { type DataNode, keyName, type MappingEntry, type Place, weigh } from './data-node.js';
+import { PathFinder } from './glob.js';
+import { extensionOf, type PackageTree } from './package-tree.js';
+import type { Finding, Problems } from './problems.js';
+import { readJson } from './read-json.js';
+import { readYaml } from './read-yaml.js';
+
+/** Extensions the loader reads: data, and text that stays one text. */
+export const DATA_EXTENSIONS = ['yaml', 'yml', 'json'] as const;
+export const TEXT_EXTENSIONS = ['txt', 'md', 'sh'] as const;
+const READABLE: readonly string[] = [...DATA_EXTENSIONS, ...TEXT_EXTENSIONS];
+
+/** Size of one file of data; the release fixture of a whole OpenStack is 0.1 MB. */
+export const MAX_DATA_BYTES = 8 * 1024 * 1024;
+
+/** Why a path could not be loaded; said at the value of the key that names it. */
+export type PathFailure =
+  | { readonly kind: 'outside' }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 'mixed-roots'; readonly roots: readonly { readonly path: string; readonly root: string }[] }
+  /** The files themselves are wrong: already reported, at their own places. */
+  | { readonly kind: 'unreadable' };
+
+/** Reads the files that paths of a package name, each at most once. */
+export class FileLoader {
+  readonly #tree: PackageTree;
+  readonly #finder: PathFinder;
+  readonly #problems: Problems;
+  readonly #read = new Map<string, DataNode | undefined>();
+
+  constructor(tree: PackageTree, problems: Problems) {
+    this.#tree = tree;
+    this.#finder = new PathFinder(tree);
+    this.#problems = problems;
+  }
+
+  isFolder(written: string): boolean {
+    return this.#finder.folder(written) !== undefined;
+  }
+
+  /** Loads a path or glob and merges what it finds: lists into one list, mappings by key, later files over earlier. */
+  load(written: string, place: Place): DataNode | PathFailure {
+    const match = this.#finder.find(written);
+    if (match.kind === 'outside') return { kind: 'outside' };
+    const paths = match.kind === 'none' ? [] : match.paths.filter((path) => READABLE.includes(extensionOf(path)));
+    if (paths.length === 0) return { kind: 'not-found' };
+    const folder = paths.find((path) => this.#tree.folders.has(path));
+    if (folder !== undefined) return { kind: 'folder', path: folder };
+    const nodes = paths.map((path) => ({ path, node: this.file(path) }));
+    if (!nodes.every(isRead)) return { kind: 'unreadable' };
+    return nodes.length === 1 ? nodes[0]!.node : merge(nodes, place);
+  }
+
+  /** Reads one file that is there. Undefined when it cannot be used: `problems` says why. */
+  file(path: string): DataNode | undefined {
+    if (!this.#read.has(path)) this.#read.set(path, this.#readFile(path));
+    return this.#read.get(path);
+  }
+
+  has(path: string): boolean {
+    return this.#tree.files.has(path);
+  }
+
+  #readFile(path: string): DataNode | undefined {
+    const file = this.#tree.files.get(path)!;
+    if (file.refused !== undefined) return undefined;
+    if (file.size > MAX_DATA_BYTES || !file.content) {
+      return this.#fail(path, {
+        code: 'package.file-too-large',
+        message: `the file has ${file.size} bytes; ${MAX_DATA_BYTES} are allowed for a file of data`,
+        hint: 'Split it: a path may be a glob over several files.',
+      });
+    }
+    const text = decode(file.content);
+    if (text === undefined) {
+      return this.#fail(path, {
+        code: 'package.not-utf8',
+        message: 'the file is not UTF-8 text',
+        hint: 'Save it as UTF-8.',
+      });
+    }
+    const extension = extensionOf(path);
+    if (extension === 'json') return readJson(text, path, this.#problems);
+    if (extension === 'yaml' || extension === 'yml') return readYaml(text, path, this.#problems);
+    return { kind: 'text', value: text, place: { file: path, line: 1, column: 1 } };
+  }
+
+  #fail(path: string, finding: Finding): undefined {
+    this.#problems.inFile(path, [], finding);
+    return undefined;
+  }
+}
+
+interface ReadFile {
+  readonly path: string;
+  readonly node: DataNode;
+}
+
+const isRead = (file: { path: string; node: DataNode | undefined }): file is ReadFile => file.node !== undefined;
+
+export const isFailure = (result: DataNode | PathFailure): result is PathFailure => !('place' in result);
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Files of one glob. The roots must be of one sort: lists, mappings, or single values (which become a list).
+ * An empty file has no root and takes part in nothing, unless it is among single values.
+ */
+function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure {
+  const rooted = files.filter(({ node }) => node.kind !== 'null');
+  const sorts = new Set(rooted.map(({ node }) => rootSort(node)));
+  if (sorts.size > 1) {
+    return { kind: 'mixed-roots', roots: rooted.map(({ path, node }) => ({ path, root: rootSort(node) })) };
+  }
+  if (sorts.has('mapping')) {
+    const entries = new Map<string, MappingEntry>();
+    for (const { node } of rooted) {
+      if (node.kind !== 'mapping') continue;
+      for (const entry of node.entries.values()) entries.set(keyName(entry.key), entry);
+    }
+    return { kind: 'mapping', entries, place };
+  }
+  if (sorts.has('list')) {
+    return { kind: 'list', items: rooted.flatMap(({ node }) => (node.kind === 'list' ? node.items : [])), place };
+  }
+  return { kind: 'list', items: files.map(({ node }) => node), place };
+}
+
+const rootSort = (node: DataNode): 'list' | 'mapping' | 'single value' =>
+  node.kind === 'list' || node.kind === 'mapping' ? node.kind : 'single value';
+
+/** Values the whole package may stand for: one file may be named by many keys. */
+export const MAX_TREE_VALUES = 1_000_000;
+
+export const isTooLarge = (root: DataNode): boolean => weigh(root) > MAX_TREE_VALUES;

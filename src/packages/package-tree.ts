@@ -1,0 +1,75 @@
+/** A file of a package. */
+export interface PackageFile {
+  readonly size: number;
+  readonly executable: boolean;
+  /** The content; absent for files no checker reads (repositories, images) when the tree came from a folder. */
+  readonly content?: Uint8Array;
+  /** Why it must not be read: a link out of the package, a device. Said as a sentence part: "is a link out of …". */
+  readonly refused?: string;
+}
+
+/**
+ * A package as it stands in a folder or an archive, in memory: checks work on this, so that a hostile
+ * archive is judged before a byte of it touches the disk.
+ */
+export interface PackageTree {
+  /** How the user named the folder or archive. */
+  readonly name: string;
+  /** By path inside the package, with `/` and without a leading one. */
+  readonly files: ReadonlyMap<string, PackageFile>;
+  /** Every folder, empty ones included; the package itself is the empty path. */
+  readonly folders: ReadonlySet<string>;
+}
+
+/** Makes a tree of contents by path; `folders` adds empty ones. For archives, tests and templates. */
+export function packageTree(
+  name: string,
+  contents: Iterable<readonly [path: string, content: Uint8Array | string, executable?: boolean]>,
+  folders: Iterable<string> = [],
+): PackageTree {
+  const files = new Map<string, PackageFile>();
+  const all = new Set<string>(['']);
+  for (const [path, content, executable = false] of contents) {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+    files.set(path, { size: bytes.length, executable, content: bytes });
+    addFolders(all, parentOf(path));
+  }
+  for (const folder of folders) addFolders(all, folder.replace(/\/+$/, ''));
+  return { name, files, folders: all };
+}
+
+/** Adds a folder and all above it. */
+export function addFolders(folders: Set<string>, path: string): void {
+  for (let folder = path; folder !== '' && !folders.has(folder); folder = parentOf(folder)) folders.add(folder);
+}
+
+export const parentOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+
+export const joinPath = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`);
+
+/** The part after the last dot of the last name, in lower case; '' when there is none. */
+export function extensionOf(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(/^\.+/, '');
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? '' : name.slice(dot + 1).toLowerCase();
+}
+
+/** Names directly inside each folder, made once per tree. */
+export class FolderIndex {
+  readonly #children = new Map<string, string[]>();
+
+  constructor(tree: PackageTree) {
+    for (const path of [...tree.folders, ...tree.files.keys()]) {
+      if (path === '') continue;
+      const parent = parentOf(path);
+      const names = this.#children.get(parent);
+      const name = parent === '' ? path : path.slice(parent.length + 1);
+      if (names) names.push(name);
+      else this.#children.set(parent, [name]);
+    }
+  }
+
+  names(folder: string): readonly string[] {
+    return this.#children.get(folder) ?? [];
+  }
+}

@@ -1,0 +1,69 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+import { type DataNode, type Place, writtenKey } from './data-node.js';
+
+/** A finding about a package always has a file and a line: the reader must be able to go there. */
+export type PackageDiagnostic = Diagnostic & Required<Pick<Diagnostic, 'file' | 'line' | 'path'>>;
+
+/** Keys and indexes from the root of the data tree. */
+export type TreePath = readonly (string | number)[];
+
+/** `releases[0].graphs[1].type`; keys that are no plain words are quoted: `roles["a b"]`. */
+export function printPath(path: TreePath): string {
+  let text = '';
+  for (const step of path) {
+    const key = typeof step === 'string' ? writtenKey(step) : step;
+    if (typeof key === 'number') text += `[${key}]`;
+    else if (/^[^\s.[\]"]+$/.test(key)) text += text === '' ? key : `.${key}`;
+    else text += `[${JSON.stringify(key)}]`;
+  }
+  return text;
+}
+
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly severity?: 'error' | 'warning';
+}
+
+/** Collects findings with their places, in the order they were found. */
+export class Problems {
+  readonly #list: PackageDiagnostic[] = [];
+
+  get list(): readonly PackageDiagnostic[] {
+    return this.#list;
+  }
+
+  at(where: DataNode | Place, path: TreePath, finding: Finding): void {
+    const { file, line, column } = 'place' in where ? where.place : where;
+    const { severity = 'error', code, message, hint } = finding;
+    this.#list.push({
+      severity,
+      code,
+      message,
+      ...(hint !== undefined && { hint }),
+      file,
+      line,
+      column,
+      path: printPath(path),
+      ...('place' in where && isScalar(where) && { text: String(where.value).slice(0, 200) }),
+    });
+  }
+
+  /** About a file as a whole, or one that is not there. */
+  inFile(file: string, path: TreePath, finding: Finding): void {
+    this.at({ file, line: 1, column: 1 }, path, finding);
+  }
+
+  /** An empty list beside this one, for findings that are to be judged before they are added. */
+  quietly(): Problems {
+    return new Problems();
+  }
+
+  add(diagnostic: PackageDiagnostic): void {
+    this.#list.push(diagnostic);
+  }
+}
+
+const isScalar = (node: DataNode): node is DataNode & { value: unknown } =>
+  node.kind !== 'list' && node.kind !== 'mapping' && node.kind !== 'null';

@@ -1,0 +1,267 @@
+import {
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from 'js-yaml';
+import { eventRange } from '../documents/yaml/compose.js';
+import { parseYaml } from '../documents/yaml/parse-yaml.js';
+import { readPlainScalar } from '../documents/yaml/pyyaml-schema.js';
+import { SourceText } from '../documents/yaml/source-text.js';
+import { type DataNode, keyName, type MappingEntry, type Place, type ScalarNode } from './data-node.js';
+import type { Problems } from './problems.js';
+import { SourcePlace } from './source-place.js';
+import { readTimestamp } from './timestamp.js';
+
+/** Values a file may stand for once its aliases are written out; a few lines of aliases can stand for 10^9. */
+const MAX_EXPANDED_VALUES = 200_000;
+
+/**
+ * Reads one file of a package: a single YAML document, scalars as PyYAML reads them, last of equal keys
+ * wins (with a warning), merge keys work. YAML tags are refused: the loader packages were written for
+ * runs code on some of them. Undefined when the file cannot be used; `problems` says why.
+ */
+export function readYaml(text: string, file: string, problems: Problems): DataNode | undefined {
+  let events: Event[];
+  try {
+    events = parseEvents(text, {});
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    reportSyntax(text, file, error, problems);
+    return undefined;
+  }
+  return new Composer(new SourceText(text, file), file, events, problems).run();
+}
+
+/** The reader of documents explains syntax errors best, with hints. */
+function reportSyntax(text: string, file: string, error: YAMLException, problems: Problems): void {
+  const first = parseYaml(text, { file }).diagnostics.find(({ severity }) => severity === 'error');
+  const line = first?.line ?? (error.mark?.line ?? 0) + 1;
+  const column = first?.column ?? (error.mark?.column ?? 0) + 1;
+  problems.at({ file, line, column }, [], {
+    code: first?.code ?? 'yaml.syntax',
+    message: first?.message ?? `not valid YAML: ${error.reason}`,
+    ...(first?.hint !== undefined && { hint: first.hint }),
+  });
+}
+
+interface Anchor {
+  node?: DataNode;
+  weight: number;
+}
+
+class Composer {
+  readonly #source: SourceText;
+  readonly #file: string;
+  readonly #events: readonly Event[];
+  readonly #problems: Problems;
+  readonly #anchors = new Map<string, Anchor>();
+  #next = 0;
+  #weight = 0;
+  #usable = true;
+
+  constructor(source: SourceText, file: string, events: readonly Event[], problems: Problems) {
+    this.#source = source;
+    this.#file = file;
+    this.#events = events;
+    this.#problems = problems;
+  }
+
+  run(): DataNode | undefined {
+    const documents = this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length;
+    if (documents === 0) return { kind: 'null', value: null, place: this.#place(0) };
+    this.#next = 1;
+    const root = this.#node(0);
+    if (documents > 1) {
+      // The second document's first value; the marker before it has no place of its own.
+      const index = this.#events.findIndex((event, at) => at > 0 && event.type === EVENT_ID.DOCUMENT);
+      const [start] = this.#events[index + 1] ? eventRange(this.#source.text, this.#events[index + 1]!) : [0];
+      this.#fail(Math.max(start, 0), 'package.several-documents', 'a second YAML document begins here', {
+        hint: 'A file of a package holds one document: remove the --- line or split the file.',
+      });
+    }
+    return this.#usable ? root : undefined;
+  }
+
+  /** `near` is where the value belongs when it is not written (`key:`). */
+  #node(near: number): DataNode {
+    const event = this.#events[this.#next++]!;
+    this.#count(1, near);
+    switch (event.type) {
+      case EVENT_ID.SCALAR: {
+        const node = this.#scalar(event, near);
+        this.#anchor(event).node = node;
+        return node;
+      }
+      case EVENT_ID.SEQUENCE: {
+        const anchor = this.#anchor(event);
+        const before = this.#weight;
+        this.#refuseTag(event);
+        const items: DataNode[] = [];
+        while (this.#events[this.#next]!.type !== EVENT_ID.POP) items.push(this.#node(event.start));
+        this.#next += 1;
+        return this.#finish(anchor, before, { kind: 'list', items, place: this.#place(event.start) });
+      }
+      case EVENT_ID.MAPPING: {
+        const anchor = this.#anchor(event);
+        const before = this.#weight;
+        this.#refuseTag(event);
+        const entries = this.#entries();
+        this.#next += 1;
+        return this.#finish(anchor, before, { kind: 'mapping', entries, place: this.#place(event.start) });
+      }
+      case EVENT_ID.ALIAS:
+        return this.#alias(event.anchorStart, event.anchorEnd);
+      default:
+        throw new Error(`unexpected YAML event ${event.type}`);
+    }
+  }
+
+  #finish(anchor: Anchor, before: number, node: DataNode): DataNode {
+    anchor.node = node;
+    anchor.weight = this.#weight - before + 1;
+    return node;
+  }
+
+  #entries(): Map<string, MappingEntry> {
+    const own = new Map<string, MappingEntry>();
+    const merged: MappingEntry[] = [];
+    while (this.#events[this.#next]!.type !== EVENT_ID.POP) {
+      const keyEvent = this.#events[this.#next]!;
+      const [keyStart] = eventRange(this.#source.text, keyEvent);
+      const isMerge = this.#isMergeKey(keyEvent);
+      const key = this.#node(keyStart);
+      const value = this.#node(keyStart);
+      if (isMerge) this.#merge(value, merged);
+      else if (key.kind === 'list' || key.kind === 'mapping') {
+        this.#fail(keyStart, 'package.complex-key', 'a list or mapping cannot be a key', {
+          hint: 'Quote the key if it is text.',
+        });
+      } else {
+        this.#warnOfDuplicate(own, key);
+        own.set(keyName(key), { key, value });
+      }
+    }
+    if (merged.length === 0) return own;
+    const all = new Map<string, MappingEntry>();
+    for (const entry of merged) all.set(keyName(entry.key), entry);
+    for (const [name, entry] of own) all.set(name, entry);
+    return all;
+  }
+
+  #warnOfDuplicate(own: ReadonlyMap<string, MappingEntry>, key: ScalarNode): void {
+    const first = own.get(keyName(key));
+    if (!first) return;
+    this.#problems.at(key, [], {
+      severity: 'warning',
+      code: 'package.duplicate-key',
+      message: `the key '${String(key.value)}' stands here again; line ${first.key.place.line} has it first, and this value replaces that one`,
+      hint: 'Keep the one you mean.',
+    });
+  }
+
+  /** Later entries of `merged` win: of several mappings under one `<<` the first does, as in PyYAML. */
+  #merge(value: DataNode, merged: MappingEntry[]): void {
+    const sources = value.kind === 'list' ? [...value.items].reverse() : [value];
+    for (const source of sources) {
+      if (source.kind === 'mapping') merged.push(...source.entries.values());
+      else {
+        this.#usable = false;
+        this.#problems.at(source, [], {
+          code: 'package.merge-value',
+          message: "'<<' takes a mapping or a list of mappings",
+        });
+      }
+    }
+  }
+
+  #isMergeKey(event: Event): boolean {
+    return (
+      event.type === EVENT_ID.SCALAR &&
+      event.style === SCALAR_STYLE.PLAIN &&
+      event.tagStart < 0 &&
+      this.#source.text.slice(event.valueStart, event.valueEnd) === '<<'
+    );
+  }
+
+  #scalar(event: ScalarEvent, near: number): ScalarNode {
+    const [start] = eventRange(this.#source.text, event);
+    const place = this.#place(start < 0 ? near : start);
+    this.#refuseTag(event);
+    const text = getScalarValue(this.#source.text, event);
+    if (event.style !== SCALAR_STYLE.PLAIN) return { kind: 'text', value: text, place };
+    const timestamp = readTimestamp(text);
+    if (timestamp === 'impossible') {
+      this.#fail(start, 'package.impossible-date', `'${text}' has the form of a date, and there is no such date`, {
+        hint: 'Quote it if it is text.',
+      });
+    } else if (timestamp !== undefined) return { kind: 'timestamp', value: timestamp, place };
+    const value = readPlainScalar(text);
+    switch (typeof value) {
+      case 'boolean':
+        return { kind: 'boolean', value, place };
+      case 'number':
+        // Every form of a float has a dot, and no form of an integer has one.
+        return { kind: text.includes('.') ? 'float' : 'integer', value, place };
+      case 'string':
+        return { kind: 'text', value, place };
+      default:
+        return { kind: 'null', value: null, place };
+    }
+  }
+
+  #alias(start: number, end: number): DataNode {
+    const name = this.#source.text.slice(start, end);
+    const anchor = this.#anchors.get(name);
+    if (!anchor?.node) {
+      const message = anchor ? `the anchor '&${name}' contains itself` : `there is no anchor '&${name}' above`;
+      this.#fail(start - 1, anchor ? 'package.recursive-alias' : 'package.unknown-alias', message, {
+        hint: anchor ? 'Write the inner part out.' : `Quote the value if the text '*${name}' is meant.`,
+      });
+      return { kind: 'null', value: null, place: this.#place(start - 1) };
+    }
+    this.#count(anchor.weight - 1, start);
+    return this.#weight > MAX_EXPANDED_VALUES ? { kind: 'null', value: null, place: this.#place(start) } : anchor.node;
+  }
+
+  #anchor(event: { anchorStart: number; anchorEnd: number }): Anchor {
+    const anchor: Anchor = { weight: 1 };
+    if (event.anchorStart >= 0) this.#anchors.set(this.#source.text.slice(event.anchorStart, event.anchorEnd), anchor);
+    return anchor;
+  }
+
+  #refuseTag(event: { tagStart: number; tagEnd: number }): void {
+    if (event.tagStart < 0) return;
+    const tag = this.#source.text.slice(event.tagStart, event.tagEnd);
+    this.#fail(event.tagStart, 'package.yaml-tag', `the YAML tag ${tag} is not allowed in a package`, {
+      hint: 'Remove the tag; quote the value if it is text.',
+    });
+  }
+
+  #count(values: number, offset: number): void {
+    const before = this.#weight;
+    this.#weight += values;
+    if (before <= MAX_EXPANDED_VALUES && this.#weight > MAX_EXPANDED_VALUES) {
+      this.#fail(
+        Math.max(offset, 0),
+        'package.too-many-values',
+        `the file stands for more than ${MAX_EXPANDED_VALUES} values`,
+        {
+          hint: 'Aliases of aliases multiply: write out what is meant.',
+        },
+      );
+    }
+  }
+
+  #fail(offset: number, code: string, message: string, more: { hint?: string }): void {
+    this.#usable = false;
+    this.#problems.at(this.#place(offset), [], { code, message, ...more });
+  }
+
+  #place(offset: number): Place {
+    return new SourcePlace(this.#file, this.#source, Math.max(offset, 0));
+  }
+}

@@ -1,0 +1,76 @@
+import {
+  child,
+  type DataNode,
+  isTruthy,
+  items,
+  type MappingEntry,
+  type MappingNode,
+  withEntries,
+} from './data-node.js';
+import type { LoadedPackage } from './load-package.js';
+
+/** A record of `releases:` with its place in the list. */
+export interface ReleaseRecord {
+  readonly index: number;
+  readonly node: MappingNode;
+}
+
+/** The records that define releases, and those that extend existing ones. */
+export function releaseRecords(root: MappingNode): { releases: ReleaseRecord[]; extensions: ReleaseRecord[] } {
+  const releases: ReleaseRecord[] = [];
+  const extensions: ReleaseRecord[] = [];
+  for (const [index, node] of items(child(root, 'releases')).entries()) {
+    if (node.kind !== 'mapping') continue;
+    (isTruthy(child(node, 'is_release')) ? releases : extensions).push({ index, node });
+  }
+  return { releases, extensions };
+}
+
+/** A release record upon its base template: the record replaces whole top-level keys, also with null. */
+export function inheritBase(record: MappingNode): MappingNode {
+  const base = child(record, 'base_release');
+  const own = [...record.entries].filter(([key]) => key !== 'base_release');
+  if (base?.kind !== 'mapping') return withEntries(record, own);
+  return withEntries(record, [...withAliasedSystem(base).entries, ...own]);
+}
+
+/** The base may spell `operating_system` as `os`, as records may. */
+function withAliasedSystem(base: MappingNode): MappingNode {
+  const short = base.entries.get('os');
+  if (!short || base.entries.has('operating_system')) return base;
+  return withEntries(base, [...base.entries, ['operating_system', short]]);
+}
+
+/** Names that parts of a release record have once stored; all others keep theirs. */
+const STORED_NAMES: Readonly<Record<string, string>> = {
+  attributes: 'attributes_metadata',
+  networks: 'networks_metadata',
+  network_roles: 'network_roles_metadata',
+  volumes: 'volumes_metadata',
+  roles: 'roles_metadata',
+  components: 'components_metadata',
+  tags: 'tags_metadata',
+  modes: 'modes_metadata',
+};
+
+/**
+ * The releases a package defines, as they are to be stored: inherited, with the stored names of their
+ * parts, always `available`. `name` is `release_name`, or the older key `name` where that is absent.
+ */
+export function definedReleases(loaded: LoadedPackage): readonly MappingNode[] {
+  if (!loaded.root) return [];
+  return releaseRecords(loaded.root).releases.map(({ node }) => stored(inheritBase(node)));
+}
+
+function stored(release: MappingNode): MappingNode {
+  const entries = new Map<string, MappingEntry>();
+  for (const [key, entry] of release.entries) {
+    const name = Object.hasOwn(STORED_NAMES, key) ? STORED_NAMES[key]! : key;
+    entries.set(name, { ...entry, key: { ...entry.key, value: name } });
+  }
+  const name = release.entries.get('release_name');
+  if (name) entries.set('name', { ...name, key: { ...name.key, value: 'name' } });
+  const state: DataNode = { kind: 'text', value: 'available', place: release.place };
+  entries.set('state', { key: { ...state, kind: 'text', value: 'state' }, value: state });
+  return withEntries(release, entries);
+}

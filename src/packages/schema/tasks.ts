@@ -1,0 +1,255 @@
+import { type DataNode, items, textOf } from '../data-node.js';
+import type { FormatVersion } from '../package-format.js';
+import type { Problems, TreePath } from '../problems.js';
+import { checkShape, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
+
+// The parts of tasks as the tools for such packages check them; see docs/packages.md, "Tasks".
+const NAME = /^[0-9a-zA-Z_-]+$/;
+const NAME_OR_ALL = /^[0-9a-zA-Z_-]+$|^\*$/;
+const STAGE = /^(post_deployment|pre_deployment)(\/[-+]?([0-9]*\.[0-9]+|[0-9]+))?$/;
+const PERMISSIONS = /^[0-7]{4}$/;
+
+/** Types a file deployment_tasks.yaml may hold; graphs know three more. */
+const FILE_TYPES = [
+  'copy_files',
+  'group',
+  'reboot',
+  'shell',
+  'skipped',
+  'stage',
+  'sync',
+  'puppet',
+  'upload_file',
+] as const;
+const GRAPH_TYPES = [...FILE_TYPES, 'move_to_bootstrap', 'master_shell', 'erase_node'] as const;
+
+const yaqlExpression: Shape = { kind: 'mapping', required: ['yaql_exp'], keys: { yaql_exp: text } };
+
+const filledText: Shape = { kind: 'text', minLength: 1 };
+
+/** What `parameters` must hold, by task type; `needed` when the task cannot do without. */
+const PARAMETERS: Readonly<Record<string, { readonly needed: boolean; readonly shape: Shape }>> = {
+  puppet: {
+    needed: false,
+    shape: {
+      required: ['puppet_manifest', 'puppet_modules', 'timeout'],
+      keys: { puppet_manifest: filledText, puppet_modules: filledText, timeout: integer, retries: integer },
+    },
+  },
+  shell: {
+    needed: false,
+    shape: { required: ['cmd'], keys: { cmd: text, retries: integer, interval: integer, timeout: integer } },
+  },
+  copy_files: {
+    needed: true,
+    shape: {
+      required: ['files'],
+      keys: {
+        files: listOf({ kind: 'mapping', required: ['src', 'dst'], keys: { src: text, dst: text } }, { minItems: 1 }),
+        permissions: { kind: 'text', pattern: PERMISSIONS },
+        dir_permissions: { kind: 'text', pattern: PERMISSIONS },
+      },
+    },
+  },
+  sync: { needed: true, shape: { required: ['src', 'dst'], keys: { src: text, dst: text, timeout: integer } } },
+  upload_file: { needed: true, shape: { required: ['path', 'data'], keys: { path: text, data: text } } },
+  reboot: { needed: false, shape: { keys: { timeout: integer } } },
+};
+
+/** `/regex/`, a name, or `*`. */
+function roleProblem(severity: 'error' | 'warning') {
+  return (role: string) => {
+    if (!(role.startsWith('/') && role.endsWith('/'))) {
+      if (NAME_OR_ALL.test(role)) return undefined;
+      return {
+        severity,
+        code: 'package.role-pattern',
+        message: `'${role}' is no role: letters, digits, '_' and '-', or '*', or a regular expression between slashes`,
+      };
+    }
+    const broken = regexError(role.slice(1, -1));
+    if (broken === undefined) return undefined;
+    return {
+      severity,
+      code: 'package.role-regex',
+      message: `'${role}' is no regular expression: ${broken}`,
+      hint: 'Correct the expression, or name the role without slashes.',
+    };
+  };
+}
+
+function regexError(source: string): string | undefined {
+  try {
+    // The forms of Python that JavaScript writes otherwise.
+    new RegExp(
+      source
+        .replace(/\(\?P</g, '(?<')
+        .replace(/\(\?P=(\w+)\)/g, '\\k<$1>')
+        .replace(/^\(\?[aiLmsux]+\)/, ''),
+    );
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.replace(/^Invalid regular expression: \/.*\/\w*: /s, '').toLowerCase();
+  }
+}
+
+/** Shape of one task from version 4.0.0 of the format on. */
+function taskShape(types: readonly string[], roleSeverity: 'error' | 'warning', name: RegExp): Shape {
+  const role: Shape = { kind: 'text', text: roleProblem(roleSeverity) };
+  const roles: Shape = { oneOf: [role, listOf(role)] };
+  const relation: Shape = {
+    kind: 'mapping',
+    required: ['name'],
+    keys: {
+      name: { oneOf: [text, yaqlExpression] },
+      role: { oneOf: [text, { kind: 'list' }, yaqlExpression] },
+      policy: { values: ['all', 'any'] },
+    },
+  };
+  const relations: Shape = { oneOf: [listOf(relation), yaqlExpression] };
+  const names = listOf({ kind: 'text', pattern: name });
+  const strategy: Shape = {
+    kind: 'mapping',
+    required: ['type'],
+    keys: { type: { values: ['parallel', 'one_by_one'] }, amount: { oneOf: [integer, yaqlExpression] } },
+  };
+  return {
+    kind: 'mapping',
+    required: ['id', 'type'],
+    keys: {
+      id: { kind: 'text', pattern: NAME_OR_ALL },
+      type: { values: types },
+      version: { kind: 'text', pattern: /^\d+.\d+.\d+$/ },
+      role: roles,
+      roles,
+      groups: roles,
+      requires: names,
+      required_for: names,
+      'cross-depends': relations,
+      'cross-depended-by': relations,
+      stage: { kind: 'text', pattern: STAGE },
+      tasks: listOf({ kind: 'text', pattern: NAME_OR_ALL }),
+      reexecute_on: listOf({ values: ['deploy_changes'] }),
+      parameters: { kind: 'mapping', keys: { strategy } },
+    },
+  };
+}
+
+// Released tools check role patterns in deployment_tasks.yaml and never in graphs, so packages with
+// broken ones in graphs exist: there it is a warning.
+const fileTask = taskShape(FILE_TYPES, 'error', NAME_OR_ALL);
+// Before 5.0.0 the names of other tasks in `requires` and `required_for` had no '*'.
+const fileTask4 = taskShape(FILE_TYPES, 'error', NAME);
+const graphTask = taskShape(GRAPH_TYPES, 'warning', NAME_OR_ALL);
+
+/** One graph of a release: nothing but these keys. */
+export const GRAPH: Shape = {
+  kind: 'mapping',
+  keys: { name: text, type: text, tasks: listOf(graphTask), metadata: mapping },
+  closed: true,
+};
+
+const group3: Shape = listOf({ kind: 'text', pattern: NAME });
+const role3: Shape = { oneOf: [group3, { values: ['*', 'master'] }] };
+
+const fileTask3: Shape = {
+  kind: 'mapping',
+  required: ['id', 'type'],
+  keys: {
+    id: { kind: 'text', pattern: NAME },
+    type: { values: FILE_TYPES },
+    required_for: group3,
+    requires: group3,
+  },
+};
+
+/** Version 3.0.0: types that need a `role`, and those that may have one. */
+const ROLE_NEEDED_3: ReadonlySet<string> = new Set(['shell', 'group', 'copy_files', 'sync', 'upload_file']);
+
+/** Checks the tasks of deployment_tasks.yaml: the shape all tasks share, then what each type needs. */
+export function checkDeploymentTasks(node: DataNode, version: FormatVersion, path: TreePath, problems: Problems): void {
+  const shape = version === '3.0.0' ? fileTask3 : version === '4.0.0' ? fileTask4 : fileTask;
+  checkShape(node, listOf(shape), path, problems);
+  for (const [index, task] of items(node).entries()) {
+    if (task.kind !== 'mapping') continue;
+    const here = [...path, index];
+    checkShape(task, typeShape(task, version), here, problems);
+    if (version !== '3.0.0') warnOfNoRole(task, here, problems);
+  }
+}
+
+/** What a task of this type needs beyond the shape that all share; problems of that one are not said twice. */
+function typeShape(task: DataNode & { kind: 'mapping' }, version: FormatVersion): Shape {
+  const type = textOf(task.entries.get('type')?.value) ?? '';
+  const own = Object.hasOwn(PARAMETERS, type) ? PARAMETERS[type] : undefined;
+  const parameters = task.entries.get('parameters')?.value;
+  const isMapping = parameters?.kind === 'mapping';
+  if (version !== '3.0.0') {
+    return {
+      required: own?.needed ? ['parameters'] : [],
+      keys: { ...(own && isMapping && { parameters: own.shape }) },
+    };
+  }
+  const usesRole = type === 'puppet' || ROLE_NEEDED_3.has(type);
+  const strategy: Shape = {
+    keys: { strategy: { kind: 'mapping', keys: { type: { values: ['parallel', 'one_by_one'] } } } },
+  };
+  const shape3 = type === 'group' ? strategy : own?.shape;
+  return {
+    required: [...(ROLE_NEEDED_3.has(type) ? ['role'] : []), ...(own?.needed ? ['parameters'] : [])],
+    keys: {
+      ...(usesRole && { role: role3 }),
+      ...(type === 'puppet' && { groups: group3 }),
+      ...(shape3 && { parameters: { kind: 'mapping', ...shape3 } }),
+    },
+  };
+}
+
+function warnOfNoRole(task: DataNode & { kind: 'mapping' }, path: TreePath, problems: Problems): void {
+  const type = textOf(task.entries.get('type')?.value);
+  if (type === 'stage' || ['roles', 'groups', 'role', 'tags'].some((key) => task.entries.has(key))) return;
+  const id = textOf(task.entries.get('id')?.value) ?? '';
+  problems.at(task, path, {
+    severity: 'warning',
+    code: 'package.task-without-role',
+    message: `task ${id} has none of roles, groups, role, tags: it may end up on no node`,
+    hint: 'Say where it runs, e.g. `roles: [controller]`.',
+  });
+}
+
+const count: Shape = { kind: 'integer', minimum: 0 };
+
+/** Checks tasks.yaml of versions before 5.0.0. */
+export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: TreePath, problems: Problems): void {
+  const first = version === '1.0.0';
+  const parameters: Shape = {
+    kind: 'mapping',
+    required: ['timeout'],
+    keys: { timeout: count, ...((version === '3.0.0' || version === '4.0.0') && { retries: count }) },
+  };
+  const task: Shape = {
+    kind: 'mapping',
+    required: ['parameters', 'type', 'stage', 'role'],
+    keys: {
+      type: { values: first ? ['puppet', 'shell'] : ['puppet', 'shell', 'reboot'] },
+      parameters,
+      stage: first ? { values: ['post_deployment', 'pre_deployment'] } : { kind: 'text', pattern: STAGE },
+      role: { oneOf: [listOfText, { values: ['*', 'master'] }] },
+    },
+  };
+  checkShape(node, listOf(task), path, problems);
+  // The released builder looks into the parameters in every version but this one.
+  if (version === '3.0.0') return;
+  const own: Readonly<Record<string, Shape>> = {
+    puppet: { required: ['puppet_modules', 'puppet_manifest'], keys: { puppet_modules: text, puppet_manifest: text } },
+    shell: { required: ['cmd'], keys: { cmd: text } },
+  };
+  for (const [index, item] of items(node).entries()) {
+    if (item.kind !== 'mapping') continue;
+    const type = textOf(item.entries.get('type')?.value) ?? '';
+    const given = item.entries.get('parameters')?.value;
+    if (given?.kind === 'mapping' && Object.hasOwn(own, type)) {
+      checkShape(given, own[type]!, [...path, index, 'parameters'], problems);
+    }
+  }
+}
