@@ -41,7 +41,13 @@ export default {
       'pure-planning',
       'graph, documents and packages are data in, data out: they may import core, yaql and each other, no I/O clients, stores or shells.',
       { path: '^src/(graph|documents|packages)/' },
-      { path: ['^src/(store|maas|agent|ops|api|cli|ui|telemetry|config)/', '^(workflows|activities|worker)/', 'node_modules/@temporalio/'] },
+      {
+        path: [
+          '^src/(store|maas|agent|ops|api|cli|ui|telemetry|config)/',
+          '^(workflows|activities|worker)/',
+          'node_modules/@temporalio/',
+        ],
+      },
     ),
     rule(
       'activities-are-verbs',
@@ -54,6 +60,18 @@ export default {
       'store and maas are below everything else; a client that needs its caller has the arrow the wrong way round.',
       { path: '^src/(store|maas)/' },
       { path: ['^src/(ops|api|cli|ui|graph|packages|agent)/', '^(workflows|activities|worker)/'] },
+    ),
+    rule(
+      'ground-floor',
+      'config and temporal (finding, starting, asking a server) serve everything above them: they know documents, the scripts and the wire names, no use case and no shell.',
+      { path: '^src/(config|temporal)/' },
+      {
+        path: [
+          '^src/(ops|api|cli|ui|store|maas|agent|graph|packages)/',
+          '^workflows/(?!protocol)',
+          '^(activities|worker)/',
+        ],
+      },
     ),
     rule(
       'ops-is-not-a-shell',
@@ -84,6 +102,9 @@ export default {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'], extensionAlias: { '.js': ['.ts', '.js'] } },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

@@ -31,10 +31,12 @@ export const settingsSchema = z.strictObject({
   store: z.strictObject({
     url: z
       .string()
-      .regex(/^(sqlite:|postgres(ql)?:\/\/).+/, 'must start with sqlite: or postgres://')
+      .min(1)
       .default('sqlite:./.sitewright/sitewright.db')
       .meta({ mayHoldPassword: true })
-      .describe('Where revisions, runs and history are kept: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`.'),
+      .describe(
+        'Where revisions, runs and history are kept: `sqlite:PATH` (or only the path) or `postgres://USER@HOST/DATABASE`.',
+      ),
   }),
   maas: z.strictObject({
     url: httpUrl.optional().describe('Base URL of MAAS, as `http://maas.example:5240/MAAS`. Needed to deploy.'),

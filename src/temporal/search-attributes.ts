@@ -1,19 +1,31 @@
 import type { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../workflows/protocol.js';
 
-/** The types of custom search attributes we use, as Temporal's CLI spells them. */
-export type SearchAttributeTypeName = 'Keyword' | 'Int';
+type TypeInProtocol = (typeof SEARCH_ATTRIBUTES)[keyof typeof SEARCH_ATTRIBUTES];
+
+/** Per type: as Temporal's CLI spells it, and its number in `temporal.api.enums.v1.IndexedValueType`. */
+const types = {
+  KEYWORD: { name: 'Keyword', number: 2 },
+  INT: { name: 'Int', number: 3 },
+} as const satisfies Record<TypeInProtocol, { name: string; number: number }>;
+
+interface SearchAttribute {
+  readonly name: string;
+  /** As Temporal's CLI spells it. */
+  readonly type: string;
+  /** As its API numbers it. */
+  readonly typeNumber: number;
+}
 
 /**
  * The custom search attributes a run carries, so that lists of runs can be filtered in Temporal's
- * CLI and Web UI. Fixed by the design (§5): renaming one breaks saved filters of operations.
+ * CLI and Web UI.
  */
-export const searchAttributes: readonly { readonly name: string; readonly type: SearchAttributeTypeName }[] = [
-  { name: 'SiteName', type: 'Keyword' },
-  { name: 'RunPhase', type: 'Keyword' },
-  { name: 'GraphType', type: 'Keyword' },
-  { name: 'FailedNodes', type: 'Int' },
-  { name: 'StartedBy', type: 'Keyword' },
-];
+export const searchAttributes: readonly SearchAttribute[] = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => ({
+  name,
+  type: types[type].name,
+  typeNumber: types[type].number,
+}));
 
 /** What became of the search attributes on a namespace. Runs work in every case; only lists filter less. */
 export type SearchAttributeState =
@@ -34,9 +46,6 @@ export type SearchAttributeState =
       readonly problem: string;
     };
 
-/** Numbers of `temporal.api.enums.v1.IndexedValueType`. */
-const indexedValueType: Readonly<Record<SearchAttributeTypeName, number>> = { Keyword: 2, Int: 3 };
-
 /** Looks which of our search attributes a namespace has; changes nothing. For `doctor`. */
 export async function checkSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributeState> {
   return await settle(connection, namespace, 'look');
@@ -55,9 +64,9 @@ async function settle(
   let missing: readonly string[] = searchAttributes.map(({ name }) => name);
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const wrong = searchAttributes.filter(({ name, type }) => {
+    const wrong = searchAttributes.filter(({ name, typeNumber }) => {
       const there = customAttributes?.[name];
-      return there != null && there !== indexedValueType[type];
+      return there != null && there !== typeNumber;
     });
     if (wrong.length > 0) {
       const wanted = wrong.map(({ name, type }) => `${name} must be ${type}`).join(', ');
@@ -83,5 +92,5 @@ function absent(names: readonly string[], namespace: string, problem: string): S
 
 function typesOf(names: readonly string[]): Record<string, number> {
   const wanted = searchAttributes.filter(({ name }) => names.includes(name));
-  return Object.fromEntries(wanted.map(({ name, type }) => [name, indexedValueType[type]]));
+  return Object.fromEntries(wanted.map(({ name, typeNumber }) => [name, typeNumber]));
 }

@@ -1,0 +1,38 @@
+// `npm test`: gets all the tests need, then runs them. Arguments go to vitest:
+//   npm test -- test/unit/config        only these
+//   npm test -- --project workflow      one suite
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CannotGoOn, ensureInstalled } from './ensure-installed.mjs';
+import { explainMissing, findTemporalBinary } from './temporal-binary.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const say = (/** @type {string} */ line) => console.error(line);
+
+try {
+  await ensureInstalled({ report: say });
+  const found = await findTemporalBinary({ report: say });
+  if (found.status === 'missing') throw new CannotGoOn(explainMissing(found));
+  // What the tests start must find the same one.
+  const env = { ...process.env, TEMPORAL_CLI: found.path };
+  process.exitCode = await runVitest(env);
+} catch (error) {
+  if (!(error instanceof CannotGoOn)) throw error;
+  say(error.message);
+  process.exitCode = 1;
+}
+
+/** @param {NodeJS.ProcessEnv} env @returns {Promise<number>} */
+function runVitest(env) {
+  const folder = dirname(createRequire(join(root, 'package.json')).resolve('vitest/package.json'));
+  const args = [join(folder, 'vitest.mjs'), 'run', ...process.argv.slice(2)];
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
+  // Ctrl-C reaches vitest too, which stops its servers; we only wait for it.
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (code) => done(code ?? 1));
+  });
+}

@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import { cruise, type ICruiseOptions, type ICruiseResult, type IViolation } from 'dependency-cruiser';
+import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
+import { expect, it } from 'vitest';
+import config from '../../.dependency-cruiser.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const planted = fileURLToPath(new URL('planted/', import.meta.url));
+
+async function violations(baseDir: string, folders: string[]): Promise<readonly IViolation[]> {
+  // The configuration is plain JavaScript: to TypeScript its severities are any text.
+  const options = {
+    ...config.options,
+    baseDir,
+    validate: true,
+    ruleSet: { forbidden: config.forbidden },
+  } as ICruiseOptions;
+  const result = await cruise(folders, options, {}, { tsConfig: extractTSConfig(`${root}tsconfig.json`) });
+  return (result.output as ICruiseResult).summary.violations;
+}
+
+const inWords = ({ rule, from, to }: IViolation): string => `${rule.name}: ${from} -> ${to}`;
+
+/** Fence 3 of the determinism line, and the architecture as a whole (`npm run architecture` shows the reasons). */
+it('no import goes against the arrows', async () => {
+  expect((await violations(root, ['workflows', 'activities', 'worker', 'src'])).map(inWords)).toEqual([]);
+}, 60_000);
+
+it('the rules find each planted violation, and allow what is allowed', async () => {
+  const found = (await violations(planted, ['workflows', 'activities', 'src'])).map(
+    ({ rule, from }) => `${rule.name}: ${from}`,
+  );
+  expect([...new Set(found)].sort()).toEqual([
+    'activities-are-verbs: activities/deep.ts',
+    'cli-talks-http: src/cli/opens-store.ts',
+    'clients-know-nothing-above-them: src/maas/knows-api.ts',
+    'core-is-pure: src/core/reads-files.ts',
+    'no-cycles: src/core/ring-a.ts',
+    'only-planning-uses-graphology: src/store/draws.ts',
+    'shells-are-thin: src/api/calls-temporal.ts',
+    'workflows-are-deterministic: workflows/bundles-zod.ts',
+    'workflows-are-deterministic: workflows/does-io.ts',
+    'workflows-see-types-only: workflows/bundles-zod.ts',
+    'workflows-see-types-only: workflows/does-io.ts',
+    'workflows-see-types-only: workflows/sees-activity.ts',
+    'yaql-is-pure: src/yaql/uses-core.ts',
+  ]);
+}, 60_000);

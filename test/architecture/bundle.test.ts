@@ -1,0 +1,82 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createContext, runInContext } from 'node:vm';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundleWorkflows, type WorkflowBundleFile } from '../../scripts/workflow-bundle.mjs';
+import { WORKFLOWS } from '../../workflows/protocol.js';
+import { bundleProjectWorkflows } from '../rig/workflow-bundle.js';
+
+/**
+ * The SDK alone takes 1.6 MiB (with its source map inside). Every worker compiles the bundle at its
+ * start, and everything in it becomes part of replay: a jump means that a package slipped in.
+ */
+const SIZE_BUDGET = 2.8 * 1024 * 1024;
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Fence 4 of the determinism line (CONTRIBUTING.md). */
+describe('the workflow bundle', { timeout: 120_000 }, () => {
+  let bundle: WorkflowBundleFile;
+  let code: string;
+  beforeAll(async () => {
+    bundle = await bundleProjectWorkflows();
+    code = readFileSync(bundle.codePath, 'utf8');
+  }, 120_000);
+
+  it('exports exactly the workflow types of the protocol', () => {
+    expect(Object.keys(exportsOf(code)).sort()).toEqual(Object.values(WORKFLOWS).sort());
+  });
+
+  it(`is not larger than ${SIZE_BUDGET / 1024 / 1024} MiB`, () => {
+    expect(bundle.bytes).toBeLessThan(SIZE_BUDGET);
+  });
+
+  it('holds no module but the project’s deterministic folders and the SDK', () => {
+    expect(modulesOf(code).filter((path) => !mayBeInside(path))).toEqual([]);
+    // The rule above would hold for a list that could not be read, too.
+    expect(modulesOf(code)).toEqual(expect.arrayContaining(['workflows/deploy-site.ts']));
+  });
+
+  it('is not made when a workflow imports what is not deterministic, and the module is named', async () => {
+    const planted = join(root, 'test/architecture/planted/workflows/does-io.ts');
+    const target = join(root, 'node_modules/.cache/sitewright/planted.js');
+    await expect(bundleWorkflows({ entry: planted, sources: [planted], root, target })).rejects.toThrow(/'fs'|node:fs/);
+  });
+});
+
+/** Evaluates the bundle as a worker does: in a context without Node's globals. */
+function exportsOf(code: string): Record<string, unknown> {
+  const context = createContext({
+    AsyncLocalStorage,
+    URL,
+    URLSearchParams,
+    TextEncoder,
+    TextDecoder,
+    AbortController,
+    // As the SDK's workflow worker prepares it.
+    __webpack_module_cache__: {},
+    assert: () => {},
+    console,
+  });
+  runInContext(code, context);
+  return runInContext('__TEMPORAL__.importWorkflows()', context) as Record<string, unknown>;
+}
+
+/** The modules inside, from the inline source map: project files relative to the root, packages by name. */
+function modulesOf(code: string): string[] {
+  const encoded = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/.exec(code)?.[1] ?? '';
+  const map = JSON.parse(Buffer.from(encoded, 'base64').toString()) as { sources: string[] };
+  return map.sources.map((source) =>
+    source.includes('node_modules/') ? source.replace(/^.*node_modules\//, 'package ') : source.replace(root, ''),
+  );
+}
+
+/** What the SDK brings itself. */
+const SDK_PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'nexus-rpc', 'ms', 'long'];
+
+function mayBeInside(module: string): boolean {
+  if (module.startsWith('package ')) return SDK_PACKAGES.some((name) => module.startsWith(`package ${name}/`));
+  return /^(workflows|src\/core|src\/yaql)\//.test(module) || module.startsWith('webpack/');
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { describe, expect, it } from 'vitest';
+import { MINIMUM_NODE, nodeVersionProblem } from '../../scripts/node-version.mjs';
+
+const read = (path: string): unknown => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
+
+interface Manifest {
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+  readonly engines: { readonly node: string };
+}
+const manifest = read('package.json') as Manifest;
+
+/**
+ * The SDK's protocol types are made with protobufjs. With two copies installed, reading a history from
+ * JSON fails with "type must be a Type": so ours is pinned to the SDK's version, and there is one.
+ */
+describe('protobufjs', () => {
+  it('is the very copy the SDK uses', () => {
+    const lock = read('package-lock.json') as { packages: Record<string, { version?: string }> };
+    // gRPC's loader of .proto files has a copy of its own, which never sees the SDK's types.
+    const copies = Object.keys(lock.packages).filter((path) => /(^|\/)node_modules\/protobufjs$/.test(path));
+    expect(copies.filter((path) => path.includes('@temporalio'))).toEqual([]);
+    expect(lock.packages['node_modules/protobufjs']?.version).toBe(manifest.dependencies.protobufjs);
+    const fromHere = createRequire(import.meta.url).resolve('protobufjs');
+    const fromSdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/proto')).resolve('protobufjs');
+    expect(fromSdk).toBe(fromHere);
+  });
+
+  it('reads a history from JSON', () => {
+    const history = historyFromJSON({
+      events: [
+        {
+          eventId: '1',
+          eventTime: '2026-01-02T03:04:05.000Z',
+          eventType: 'EVENT_TYPE_WORKFLOW_EXECUTION_STARTED',
+          workflowExecutionStartedEventAttributes: { workflowType: { name: 'deploy_site' }, attempt: 1 },
+        },
+        {
+          eventId: '2',
+          eventTime: '2026-01-02T03:04:05.100Z',
+          eventType: 'EVENT_TYPE_WORKFLOW_TASK_SCHEDULED',
+          workflowTaskScheduledEventAttributes: { taskQueue: { name: 'sitewright' } },
+        },
+      ],
+    });
+    expect(history.events).toHaveLength(2);
+    expect(history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name).toBe('deploy_site');
+    expect(history.events?.[1]?.eventId?.toString()).toBe('2');
+  });
+});
+
+describe('package.json', () => {
+  it('pins every package to one version, and all of the SDK to the same', () => {
+    const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    expect(new Set(all.filter(([name]) => name.startsWith('@temporalio/')).map(([, version]) => version)).size).toBe(1);
+  });
+
+  it('supports the Node versions that the scripts check for', () => {
+    expect(manifest.engines.node).toBe(`>=${MINIMUM_NODE.join('.')}`);
+    for (const good of ['20.19.0', '20.20.2', '22.0.0', '24.1.0']) expect(nodeVersionProblem(good)).toBeUndefined();
+    for (const bad of ['18.20.0', '20.18.9', '20.9.0']) expect(nodeVersionProblem(bad)).toContain(bad);
+  });
+
+  it('has a lock file without the name of a registry', () => {
+    expect(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')).not.toContain(
+      '"resolved": "http',
+    );
+  });
+});

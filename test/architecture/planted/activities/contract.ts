@@ -1,0 +1,3 @@
+export interface Contract {
+  readonly name: string;
+}

@@ -1,0 +1,2 @@
+export type { Allowed } from '../workflows/sees-contract.js';
+export type Deep = string;

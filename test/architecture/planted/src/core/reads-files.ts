@@ -1,0 +1,1 @@
+export { readFileSync as read } from 'node:fs';

@@ -1,0 +1,2 @@
+export { ring } from './ring-b.js';
+export const one = 1;

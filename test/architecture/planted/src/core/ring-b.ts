@@ -1,0 +1,2 @@
+import { one } from './ring-a.js';
+export const ring = one;

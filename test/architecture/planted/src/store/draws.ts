@@ -1,0 +1,1 @@
+export { DirectedGraph } from 'graphology';

@@ -1,0 +1,2 @@
+import type { Deep } from '../activities/deep.js';
+export type NotAllowed = Deep;

@@ -1,0 +1,2 @@
+import type { Contract } from '../activities/contract.js';
+export type Allowed = Contract;
