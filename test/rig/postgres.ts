@@ -10,15 +10,6 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 
-/** A throw-away PostgreSQL server, or why there is none. */
-export type TestPostgres = { readonly available: true; readonly server: PostgresServer } | Unavailable;
-
-interface Unavailable {
-  readonly available: false;
-  /** Fit to show beside skipped tests. */
-  readonly reason: string;
-}
-
 /**
  * A PostgreSQL server for one test file: a new cluster in a temporary folder, reachable on loopback (with a password,
  * so that tests see what users see) and by a unix socket. It trades durability for speed; killing clients is fair,
@@ -76,25 +67,24 @@ export class PostgresServer {
   }
 }
 
-/** Starts a server, or says why that is impossible here. Fails only when a server that is installed does not start. */
-export async function startPostgres(): Promise<TestPostgres> {
-  const bin = await findBinaries();
-  if (bin === undefined) {
-    return {
-      available: false,
-      reason: 'PostgreSQL tests skipped: no server binaries (initdb, postgres). Debian: apt-get install -y postgresql',
-    };
+/** Why no server can be started here, fit to show beside skipped tests; undefined when one can. */
+export async function whyNoPostgres(): Promise<string | undefined> {
+  if ((await findBinaries()) === undefined) {
+    return 'PostgreSQL tests skipped: no server binaries (initdb, postgres). Debian: apt-get install -y postgresql';
   }
-  const owner = await serverUser();
-  if (owner === undefined) {
-    return {
-      available: false,
-      reason: 'PostgreSQL tests skipped: the server refuses to run as root, and there is no user postgres or nobody.',
-    };
+  if ((await serverUser()) === undefined) {
+    return 'PostgreSQL tests skipped: the server refuses root, and there is no setpriv with a user postgres or nobody.';
   }
+  return undefined;
+}
+
+/** Starts a server; its caller stops it. It also ends when this process dies. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const [bin, owner] = [await findBinaries(), await serverUser()];
+  if (bin === undefined || owner === undefined) throw new Error(await whyNoPostgres());
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-pg-'));
   try {
-    return { available: true, server: await startCluster(bin, owner, folder) };
+    return await startCluster(bin, owner, folder);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -187,7 +177,7 @@ async function findBinaries(): Promise<string | undefined> {
   return undefined;
 }
 
-const pathFolders = (): string[] => (process.env['PATH'] ?? '').split(':').filter(Boolean);
+const pathFolders = (): string[] => (process.env.PATH ?? '').split(':').filter(Boolean);
 
 async function firstOnPath(program: string): Promise<string | undefined> {
   for (const folder of pathFolders()) {

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { type OpenStoreOptions, openStore, type Store } from '../../../src/store/index.js';
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.js';
+
+const noPostgres = await whyNoPostgres();
+if (noPostgres !== undefined) console.warn(noPostgres);
+
+/** A database system under test. Stores opened through it are closed after each test. */
+export interface TestBackend {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** The address of a database nobody has used; with the schema in it, unless told otherwise. */
+  newUrl(content?: 'schema' | 'empty'): Promise<string>;
+  open(url: string, options?: OpenStoreOptions): Promise<Store>;
+  /** A store on a database of its own. */
+  fresh(): Promise<Store>;
+  /** Runs SQL past the store. */
+  sql(url: string, text: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+/** Runs one suite on both databases; on PostgreSQL only where a server can be started. */
+export function describeStore(concept: string, suite: (backend: TestBackend) => void): void {
+  describe(`${concept} on SQLite`, () => suite(sqliteBackend()));
+  describe.skipIf(noPostgres !== undefined)(`${concept} on PostgreSQL`, () => suite(postgresBackend()));
+}
+
+function sqliteBackend(): TestBackend {
+  let folder = '';
+  let files = 0;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitewright-store-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return backendOf(
+    'sqlite',
+    async () => `sqlite:${join(folder, `${++files}.db`)}`,
+    async (url, text) => {
+      const { default: Database } = await import('better-sqlite3');
+      const database = new Database(url.slice('sqlite:'.length));
+      const statement = database.prepare(text);
+      const rows = statement.reader ? statement.all() : [];
+      if (!statement.reader) statement.run();
+      database.close();
+      return rows as Record<string, unknown>[];
+    },
+  );
+}
+
+function postgresBackend(): TestBackend {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+    await server.query('postgres', 'create database with_schema template template0');
+    await (await openStore(server.url('with_schema'))).close();
+  });
+  afterAll(() => server?.stop());
+  return backendOf(
+    'postgres',
+    (content) => server.createDatabase(content === 'empty' ? 'template0' : 'with_schema'),
+    async (url, text) => (await server.query(new URL(url).pathname.slice(1), text)).rows,
+  );
+}
+
+function backendOf(
+  dialect: TestBackend['dialect'],
+  newUrl: (content?: 'schema' | 'empty') => Promise<string>,
+  sql: TestBackend['sql'],
+): TestBackend {
+  const open: Store[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((store) => store.close()));
+  });
+  const openTracked = async (url: string, options?: OpenStoreOptions): Promise<Store> => {
+    const store = await openStore(url, options);
+    open.push(store);
+    return store;
+  };
+  return { dialect, newUrl, open: openTracked, fresh: async () => openTracked(await newUrl()), sql };
+}
