@@ -79,5 +79,7 @@ export type Rejection =
   | { readonly reason: 'not_skippable'; readonly task: string; readonly status: string; readonly cause?: string }
   | { readonly reason: 'not_begun' }
   | { readonly reason: 'already_begun' }
+  /** The scheduler is a part of a split run: pause, stop and operator updates go to the coordinator. */
+  | { readonly reason: 'ask_the_coordinator' }
   | { readonly reason: 'finished' }
   | { readonly reason: 'stopped' };

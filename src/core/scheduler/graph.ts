@@ -52,7 +52,9 @@ export interface GraphPart {
   readonly externals: readonly number[];
   /** Local tasks that other parts wait for. */
   readonly exported: readonly number[];
-  /** By name, then one entry for "all other names": 1 = starting needs a permit of the coordinator. */
+  /** By local name, then one entry for all names without a limit: the class in messages. */
+  readonly classes: readonly number[];
+  /** By the same: 1 = starting needs a permit of the coordinator. */
   readonly permits: readonly number[];
 }
 

@@ -39,8 +39,17 @@
  */
 export type { Compiled } from './compile.js';
 export { compilePlan } from './compile.js';
+export type { EarlierTask } from './continue-from.js';
+export { continueFrom } from './continue-from.js';
+export type { Coordinator, CoordinatorCommand, CoordinatorEvent } from './coordinator.js';
+export { coordinate, createCoordinator } from './coordinator.js';
+export type { CoordinatorSnapshot } from './coordinator-snapshot.js';
+export { restoreCoordinator, takeCoordinatorSnapshot } from './coordinator-snapshot.js';
 export type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 export type { GraphPart, SchedulerGraph } from './graph.js';
+export type { FromPart, ToPart } from './part-messages.js';
+export type { Coordination, SplitRun } from './partition.js';
+export { blocksOfNodes, partition } from './partition.js';
 export type {
   FaultToleranceGroup,
   PlanJoin,
@@ -56,6 +65,8 @@ export { hasWork, taskKey } from './plan.js';
 export { reduce, rejectionOf } from './reducer.js';
 export type { Progress, TaskReport } from './report.js';
 export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
+export type { SchedulerSnapshot } from './snapshot.js';
+export { restoreScheduler, takeSnapshot } from './snapshot.js';
 export type { Scheduler, SchedulerOptions } from './state.js';
 export { createScheduler } from './state.js';
 export type { NodeStatus, RunResult, SettledStatus, TaskStatus } from './status.js';

@@ -1,5 +1,6 @@
 /** How a part of a split run talks with its coordinator. See `part-messages.ts` for what is said. */
 import { taskCount } from './graph.js';
+import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import type { FromPart, ToPart } from './part-messages.js';
 import { failedBit } from './part-messages.js';
 import { isQuiet, settleUndone } from './rest.js';
@@ -28,7 +29,18 @@ export function takeIn(s: Scheduler, message: ToPart): { readonly offline: reado
     s.reopening ||= (s.bits[vertex]! & ~bits) !== 0;
     setBits(s, vertex, bits, (bits & failedBit) === 0 ? -1 : causeNumber(s, cause));
   }
-  for (const [cls, count] of message.grants ?? []) {
+  for (const key of message.retry ?? []) {
+    const rejection = retryRejection(s, key);
+    if (rejection === undefined) retryTask(s, key);
+    else outbox.rejected.push(rejection);
+  }
+  for (const key of message.skip ?? []) {
+    const rejection = skipRejection(s, key);
+    if (rejection === undefined) skipTask(s, key);
+    else outbox.rejected.push(rejection);
+  }
+  for (const [whole, count] of message.grants ?? []) {
+    const cls = outbox.classes.get(whole)!;
     s.slots.permits[cls]! += count;
     outbox.demand[cls]! -= count;
     outbox.dirtyClasses.add(cls);
@@ -73,19 +85,20 @@ export function flushOutbox(s: Scheduler): void {
     const idle = s.slots.permits[cls]! - s.slots.used[cls]!;
     if (idle > 0) {
       s.slots.permits[cls]! -= idle;
-      release.push([cls, idle]);
+      release.push([part.classes[cls]!, idle]);
     }
     const wanted = s.paused || s.finished || isStopping(s) ? 0 : s.slots.isWaiting[cls]!.size;
     const change = wanted - outbox.demand[cls]!;
-    if (change !== 0) demand.push([cls, change]);
+    if (change !== 0) demand.push([part.classes[cls]!, change]);
     outbox.demand[cls] = wanted;
   }
   outbox.tasks.clear();
   outbox.joins.clear();
   outbox.nodes.clear();
   outbox.dirtyClasses.clear();
+  const rejected = outbox.rejected.splice(0);
   const quiet = isQuiet(s);
-  const news = tasks.length + joins.length + failing.length + demand.length + release.length > 0;
+  const news = tasks.length + joins.length + failing.length + demand.length + release.length + rejected.length > 0;
   const closed = s.finished && !outbox.closed;
   if (!news && !closed && quiet === outbox.quiet && !(quiet && outbox.seen !== outbox.seenTold)) return;
   outbox.quiet = quiet;
@@ -99,6 +112,7 @@ export function flushOutbox(s: Scheduler): void {
     ...(failing.length > 0 ? { failing } : {}),
     ...(demand.length > 0 ? { demand } : {}),
     ...(release.length > 0 ? { release } : {}),
+    ...(rejected.length > 0 ? { rejected } : {}),
     ...(closed ? { closed: { undone: count(s.status, code.undone) } } : {}),
   };
   s.commands.push({ type: 'tell', message });

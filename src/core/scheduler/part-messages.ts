@@ -6,6 +6,8 @@
  * A *class* is a name's number for a name with a limit, or the number of names for all other tasks.
  */
 
+import type { Rejection } from './events.js';
+
 /** Bits of a task or join as its successors see it. */
 export const finishedBit = 1;
 export const failedBit = 2;
@@ -26,6 +28,8 @@ export interface FromPart {
   readonly release?: readonly (readonly [number, number])[];
   /** Whether nothing runs here and nothing will start unless a message comes. */
   readonly quiet: boolean;
+  /** Operator requests of `ToPart` that could not be fulfilled. */
+  readonly rejected?: readonly Rejection[];
   /** Answer to `close`. */
   readonly closed?: { readonly undone: number };
 }
@@ -41,6 +45,9 @@ export interface ToPart {
   readonly tasks?: readonly (readonly [number, number, string])[];
   readonly joins?: readonly (readonly [number, number, string])[];
   readonly grants?: readonly (readonly [number, number])[];
+  /** Operator requests for tasks of this part. */
+  readonly retry?: readonly string[];
+  readonly skip?: readonly string[];
   /** Everything is quiet everywhere: settle the rest and finish. */
   readonly close?: true;
 }

@@ -1,5 +1,6 @@
 import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 import { keyOf, taskCount } from './graph.js';
+import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import { flushOutbox, takeIn } from './part-exchange.js';
 import { resultOf } from './report.js';
 import { isQuiet, settleUndone } from './rest.js';
@@ -7,7 +8,7 @@ import { beginAttempt, dispatch, dispatchNode, release } from './slots.js';
 import { changeLosses, setStatus, settleTouched } from './spreading.js';
 import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
-import { code, statusOf } from './status.js';
+import { code } from './status.js';
 
 /**
  * The scheduler's one step: takes an event in and says what to do. Deterministic; costs the edges of
@@ -29,41 +30,41 @@ export function reduce(s: Scheduler, event: SchedulerEvent): SchedulerCommand[] 
 
 /** Why `reduce` would reject the event, without taking it in: for validators of operator updates. */
 export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
-  if (event.type === 'begin') return s.begun ? { reason: 'already_begun' } : undefined;
-  // A part learns of the beginning from its coordinator.
   if (event.type === 'told') return undefined;
+  if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
+  if (event.type === 'begin') return s.begun ? { reason: 'already_begun' } : undefined;
   if (!s.begun) return { reason: 'not_begun' };
   if (s.finished) return { reason: 'finished' };
   if (event.type === 'visit')
     return s.nodeIndex.has(event.node) ? undefined : { reason: 'unknown_node', node: event.node };
   if (!('task' in event)) return undefined;
-  const task = s.taskIndex.get(event.task);
-  if (task === undefined) return { reason: 'unknown_task', task: event.task };
-  const c = s.status[task]!;
   switch (event.type) {
-    case 'ended':
-      if (c === code.running && s.attempts[task] === event.attempt) return undefined;
+    case 'ended': {
+      const task = s.taskIndex.get(event.task);
+      if (task === undefined) return { reason: 'unknown_task', task: event.task };
+      if (s.status[task] === code.running && s.attempts[task] === event.attempt) return undefined;
       return { reason: 'not_running', task: event.task, attempt: event.attempt };
-    case 'retry_task':
-      if (s.stopped) return { reason: 'stopped' };
-      return c === code.failed ? undefined : { reason: 'not_failed', task: event.task, status: statusOf(c) };
-    case 'skip_task': {
-      if (c === code.failed || c === code.waiting || c === code.ready || c === code.retrying) return undefined;
-      const cause = c === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {};
-      return { reason: 'not_skippable', task: event.task, status: statusOf(c), ...cause };
     }
+    case 'retry_task':
+      return retryRejection(s, event.task);
+    case 'skip_task':
+      return skipRejection(s, event.task);
   }
 }
 
+/** Events that concern the whole run: in a split one they reach a part by `told`, in one order with the rest. */
+const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'retry_task', 'skip_task'];
+
 function apply(s: Scheduler, event: SchedulerEvent): void {
   switch (event.type) {
-    case 'begin':
-      return begin(
-        s,
-        (event.offline ?? []).flatMap((id) => s.nodeIndex.get(id) ?? []),
-      );
+    case 'begin': {
+      const offline = (event.offline ?? []).flatMap((id) => s.nodeIndex.get(id) ?? []);
+      begin(s, offline);
+      return;
+    }
     case 'ended':
-      return end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful');
+      end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful');
+      return;
     case 'pause':
       s.paused = true;
       return;
@@ -74,9 +75,11 @@ function apply(s: Scheduler, event: SchedulerEvent): void {
       s.stopped = true;
       return;
     case 'retry_task':
-      return retry(s, s.taskIndex.get(event.task)!);
+      retryTask(s, event.task);
+      return;
     case 'skip_task':
-      return skip(s, s.taskIndex.get(event.task)!);
+      skipTask(s, event.task);
+      return;
     case 'told': {
       const start = takeIn(s, event.message);
       if (start !== undefined) begin(s, start.offline);
@@ -86,7 +89,7 @@ function apply(s: Scheduler, event: SchedulerEvent): void {
     case 'visit':
       return;
     default:
-      return event satisfies never;
+      event satisfies never;
   }
 }
 
@@ -129,26 +132,6 @@ const failure = (s: Scheduler, task: number): number => (s.graph.forgiven[task] 
 function settle(s: Scheduler, task: number, status: number): void {
   setStatus(s, task, status);
   release(s, task);
-}
-
-function retry(s: Scheduler, task: number): void {
-  s.reopening = true;
-  s.forgivenAttempts[task] = s.attempts[task]!;
-  setStatus(s, task, code.waiting);
-  s.touched.push(task);
-}
-
-function skip(s: Scheduler, task: number): void {
-  const c = s.status[task]!;
-  s.noWork[task] = 1;
-  if (c === code.failed) {
-    s.reopening = true;
-    setStatus(s, task, code.passed);
-  } else if (c === code.retrying) {
-    s.due.cancel(task);
-    settle(s, task, code.passed);
-  }
-  // A task that has not started keeps its place: those after it still wait for those before it.
 }
 
 /** Brings the run to rest: consequences, attempts that are due, starts, ends of tasks without work. */

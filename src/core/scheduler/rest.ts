@@ -1,5 +1,5 @@
 import { taskCount } from './graph.js';
-import { setStatus } from './spreading.js';
+import { announceStatus } from './spreading.js';
 import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
 import { code } from './status.js';
@@ -7,12 +7,15 @@ import { code } from './status.js';
 /** Nothing runs, and nothing will start unless somebody outside acts. */
 export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));
 
-/** What never started because of a stop: skipped, as work left undone, or for nothing lost without work. */
+/** What never started because of a stop is skipped; where there was work in it, as undone. */
 export function settleUndone(s: Scheduler): void {
   if (s.unsettled === 0) return;
   for (let task = 0; task < taskCount(s.graph); task++) {
     const c = s.status[task]!;
-    if (c === code.waiting || c === code.ready) setStatus(s, task, s.noWork[task] === 1 ? code.passed : code.undone);
+    if (c !== code.waiting && c !== code.ready) continue;
+    // Nobody waits for these any more, so their surroundings need not know.
+    s.status[task] = s.noWork[task] === 1 ? code.passed : code.undone;
+    s.unsettled--;
+    announceStatus(s, task, c);
   }
-  s.touched.length = 0;
 }

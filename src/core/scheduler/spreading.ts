@@ -25,12 +25,13 @@ export function setStatus(s: Scheduler, task: number, next: number, cause = -1):
     for (const other of s.tasksOfNode[node]!) s.touched.push(other);
   }
   setBits(s, task, (isFinal(next) ? finishedBit : 0) | (isFailed(next) ? failedBit : 0), why);
-  announce(s, task, before);
+  announceStatus(s, task, before);
 }
 
 const holds = (c: number): number => Number(c === code.running || c === code.retrying);
 
-function announce(s: Scheduler, task: number, before: number): void {
+/** Says that a task settled, or no longer is. */
+export function announceStatus(s: Scheduler, task: number, before: number): void {
   const next = s.status[task]!;
   const key = keyOf(s.graph, task);
   if (!isFinal(next)) {

@@ -1,5 +1,5 @@
 import { DueTimes } from './due-times.js';
-import type { SchedulerCommand } from './events.js';
+import type { Rejection, SchedulerCommand } from './events.js';
 import type { SchedulerGraph } from './graph.js';
 import { keyOf, taskCount } from './graph.js';
 import { PriorityQueue } from './priority-queue.js';
@@ -110,6 +110,8 @@ export interface Slots {
 /** What a part has to tell: changes since its last message, and what it has told so far. */
 export interface Outbox {
   seen: number;
+  readonly classes: ReadonlyMap<number, number>;
+  readonly rejected: Rejection[];
   readonly globalJoins: ReadonlyMap<number, number>;
   readonly externals: ReadonlyMap<number, number>;
   readonly exported: Uint8Array;
@@ -223,6 +225,8 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
   for (const t of part.exported) exported[t] = 1;
   return {
     seen: 0,
+    classes: new Map(part.classes.map((whole, cls) => [whole, cls])),
+    rejected: [],
     globalJoins: new Map(part.joins.flatMap((whole, j) => (whole < 0 ? [] : [[whole, j] as const]))),
     externals: new Map(part.externals.map((whole, e) => [whole, tasks + graph.joins + e])),
     exported,

@@ -1,0 +1,53 @@
+import type { SchedulerPlan } from './plan.js';
+import { taskKey } from './plan.js';
+import type { TaskStatus } from './status.js';
+
+/** How a task of an earlier run ended, as `taskReports` or its history row says. */
+export interface EarlierTask {
+  readonly status: TaskStatus;
+  readonly undone?: boolean;
+}
+
+/**
+ * The plan that goes on from an earlier run: what failed, was lost with it, was left undone or is new,
+ * and everything after these. The rest is done, and passes without work, in order. An ignored error and
+ * an operator's skip count as done, since the earlier run went on from them.
+ */
+export function continueFrom(plan: SchedulerPlan, earlier: Readonly<Record<string, EarlierTask>>): SchedulerPlan {
+  const after = new Map<string, string[]>();
+  for (const [from, to] of plan.edges) {
+    const list = after.get(from);
+    if (list === undefined) after.set(from, [to]);
+    else list.push(to);
+  }
+  const joinsOf = new Map<string, number[]>();
+  const joins = plan.joins ?? [];
+  joins.forEach((join, j) => {
+    for (const key of join.before) joinsOf.set(key, [...(joinsOf.get(key) ?? []), j]);
+  });
+  const again = new Set<string>();
+  const open: string[] = [];
+  const add = (key: string): void => {
+    if (again.has(key)) return;
+    again.add(key);
+    open.push(key);
+  };
+  for (const task of plan.tasks) {
+    const key = taskKey(task.id, task.node);
+    if (!Object.hasOwn(earlier, key) || !isDone(earlier[key]!)) add(key);
+  }
+  const opened = new Set<number>();
+  for (let key = open.pop(); key !== undefined; key = open.pop()) {
+    for (const to of after.get(key) ?? []) add(to);
+    for (const j of joinsOf.get(key) ?? []) {
+      if (opened.has(j)) continue;
+      opened.add(j);
+      for (const to of joins[j]!.after) add(to);
+    }
+  }
+  const before = plan.only === undefined ? undefined : new Set(plan.only);
+  return { ...plan, only: [...again].filter((key) => before === undefined || before.has(key)).sort() };
+}
+
+const isDone = (task: EarlierTask): boolean =>
+  task.status === 'successful' || task.status === 'ignored' || (task.status === 'skipped' && task.undone !== true);

@@ -1,0 +1,69 @@
+import type { Coordinator } from './coordinator.js';
+import { createCoordinator } from './coordinator.js';
+import type { Coordination } from './partition.js';
+import type { PermitsSnapshot } from './permits.js';
+import { createPermits } from './permits.js';
+
+/** A coordinator between two events, as plain JSON. */
+export interface CoordinatorSnapshot {
+  readonly v: 1;
+  readonly permits: PermitsSnapshot;
+  readonly failing: readonly number[];
+  /** By join that was heard of: what each giver told, and the sum told to the takers. */
+  readonly joins: readonly {
+    readonly join: number;
+    readonly heard: readonly { readonly bits: number; readonly cause: string }[];
+    readonly bits: number;
+    readonly cause: string;
+  }[];
+  readonly sent: readonly number[];
+  readonly seen: readonly number[];
+  readonly quiet: readonly boolean[];
+  readonly flags: Pick<
+    Coordinator,
+    'begun' | 'paused' | 'stopped' | 'announced' | 'closing' | 'closed' | 'undone' | 'finished'
+  >;
+}
+
+/** Between two `coordinate` calls. */
+export function takeCoordinatorSnapshot(c: Coordinator): CoordinatorSnapshot {
+  const { begun, paused, stopped, announced, closing, closed, undone, finished } = c;
+  return {
+    v: 1,
+    permits: c.permits.snapshot,
+    failing: [...c.failing].sort((a, b) => a - b),
+    joins: [...c.joins].flatMap(([join, { heard, bits, cause }]) =>
+      heard.some((giver) => giver.bits !== 0)
+        ? [{ join, heard: heard.map((giver) => ({ ...giver })), bits, cause }]
+        : [],
+    ),
+    sent: [...c.sent],
+    seen: [...c.seen],
+    quiet: [...c.quiet],
+    flags: { begun, paused, stopped, announced, closing, closed, undone, finished },
+  };
+}
+
+/** The coordinator that the snapshot was taken of. */
+export function restoreCoordinator(plan: Coordination, snapshot: CoordinatorSnapshot): Coordinator {
+  const c = createCoordinator(plan);
+  c.permits = createPermits(plan, snapshot.permits);
+  for (const node of snapshot.failing) {
+    c.failing.add(node);
+    c.tolerance.set(node, true);
+  }
+  for (const told of snapshot.joins) {
+    const join = c.joins.get(told.join)!;
+    told.heard.forEach((giver, at) => {
+      join.heard[at] = { ...giver };
+    });
+    join.bits = told.bits;
+    join.cause = told.cause;
+  }
+  for (let part = 0; part < plan.parts; part++) {
+    c.sent[part] = snapshot.sent[part]!;
+    c.seen[part] = snapshot.seen[part]!;
+    c.quiet[part] = snapshot.quiet[part]!;
+  }
+  return Object.assign(c, snapshot.flags);
+}

@@ -1,0 +1,258 @@
+import type { Rejection } from './events.js';
+import type { FromPart, ToPart } from './part-messages.js';
+import { failedBit, finishedBit } from './part-messages.js';
+import type { Coordination } from './partition.js';
+import type { Permits } from './permits.js';
+import { createPermits } from './permits.js';
+import type { RunResult } from './status.js';
+import type { ToleranceCount } from './tolerance.js';
+import { countTolerance } from './tolerance.js';
+
+export type CoordinatorEvent =
+  | { readonly type: 'begin'; readonly offline?: readonly string[] }
+  | { readonly type: 'heard'; readonly message: FromPart }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'stop' }
+  | { readonly type: 'retry_task'; readonly task: string }
+  | { readonly type: 'skip_task'; readonly task: string };
+
+export type CoordinatorCommand =
+  /** Signal the child: `{ type: 'told', message }` for its scheduler. In order, at most one per child and event. */
+  | { readonly type: 'tell'; readonly part: number; readonly message: ToPart }
+  | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
+  | { readonly type: 'rejected'; readonly rejection: Rejection }
+  | { readonly type: 'finish'; readonly result: RunResult };
+
+/**
+ * Holds a split run together: passes on what crosses parts, counts joins and fault tolerance, hands
+ * out permits for limits, and finds the end. Owned by one driver and changed in place by `coordinate`.
+ */
+export interface Coordinator {
+  readonly plan: Coordination;
+  readonly tolerance: ToleranceCount;
+  permits: Permits;
+  readonly taskListeners: ReadonlyMap<number, readonly number[]>;
+  readonly joins: ReadonlyMap<number, CoordinatedJoin>;
+  readonly nodeIndex: ReadonlyMap<string, number>;
+  /** By part: messages sent to it, messages it said it has taken in. */
+  readonly sent: number[];
+  readonly seen: number[];
+  readonly quiet: boolean[];
+  readonly drafts: Map<number, Draft>;
+  /** Failing nodes, for snapshots. */
+  readonly failing: Set<number>;
+  begun: boolean;
+  paused: boolean;
+  stopped: boolean;
+  announced: 'user' | 'critical' | 'tolerance' | 'none';
+  closing: boolean;
+  closed: number;
+  undone: number;
+  finished: boolean;
+}
+
+export interface CoordinatedJoin {
+  readonly givers: readonly number[];
+  readonly takers: readonly number[];
+  /** By giver: bits and cause. */
+  readonly heard: { bits: number; cause: string }[];
+  bits: number;
+  cause: string;
+}
+
+/** A message in the making. */
+type Draft = { -readonly [K in Exclude<keyof ToPart, 'seq' | 'tasks' | 'joins' | 'grants'>]: ToPart[K] } & {
+  tasks?: [number, number, string][];
+  joins?: [number, number, string][];
+  grants?: [number, number][];
+};
+
+export function createCoordinator(plan: Coordination): Coordinator {
+  const each = <T>(value: T): T[] => new Array<T>(plan.parts).fill(value);
+  return {
+    plan,
+    tolerance: countTolerance(plan),
+    permits: createPermits(plan),
+    taskListeners: new Map(plan.tasks),
+    joins: new Map(
+      plan.joins.map(([join, givers, takers]) => [
+        join,
+        { givers, takers, heard: givers.map(() => ({ bits: 0, cause: '' })), bits: 0, cause: '' },
+      ]),
+    ),
+    nodeIndex: new Map(plan.nodes.map((id, node) => [id, node])),
+    sent: each(0),
+    seen: each(0),
+    quiet: each(false),
+    drafts: new Map(),
+    failing: new Set(),
+    begun: false,
+    paused: false,
+    stopped: false,
+    announced: 'none',
+    closing: false,
+    closed: 0,
+    undone: 0,
+    finished: false,
+  };
+}
+
+/** The coordinator's one step; as `reduce` for the parts. */
+export function coordinate(c: Coordinator, event: CoordinatorEvent): CoordinatorCommand[] {
+  const rejection = rejectionOf(c, event);
+  if (rejection !== undefined) return [{ type: 'rejected', rejection }];
+  const commands: CoordinatorCommand[] = [];
+  switch (event.type) {
+    case 'begin':
+      begin(c, event.offline ?? []);
+      break;
+    case 'heard':
+      hear(c, event.message);
+      for (const heard of event.message.rejected ?? []) commands.push({ type: 'rejected', rejection: heard });
+      break;
+    case 'pause':
+    case 'resume':
+      c.paused = event.type === 'pause';
+      tellAll(c, (draft) => {
+        draft.pause = c.paused;
+      });
+      break;
+    case 'stop':
+      c.stopped = true;
+      break;
+    case 'retry_task':
+      draftFor(c, ownerOf(c, event.task)!).retry = [event.task];
+      break;
+    case 'skip_task':
+      draftFor(c, ownerOf(c, event.task)!).skip = [event.task];
+      break;
+    default:
+      event satisfies never;
+  }
+  announceStop(c, commands);
+  if (!c.paused && c.announced === 'none') {
+    for (const [part, cls, count] of c.permits.grant()) {
+      (draftFor(c, part).grants ??= []).push([cls, count]);
+    }
+  }
+  if (!c.closing && c.drafts.size === 0 && isOver(c)) {
+    c.closing = true;
+    tellAll(c, (draft) => {
+      draft.close = true;
+    });
+  }
+  for (const [part, draft] of [...c.drafts].sort(([a], [b]) => a - b)) {
+    c.sent[part]!++;
+    commands.push({ type: 'tell', part, message: { seq: c.sent[part]!, ...draft } });
+  }
+  c.drafts.clear();
+  if (c.closed === c.plan.parts && !c.finished) {
+    c.finished = true;
+    commands.push({ type: 'finish', result: resultOf(c) });
+  }
+  return commands;
+}
+
+function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undefined {
+  if (event.type === 'heard') return undefined;
+  if (event.type === 'begin') return c.begun ? { reason: 'already_begun' } : undefined;
+  if (!c.begun) return { reason: 'not_begun' };
+  if (c.closing) return { reason: 'finished' };
+  if ('task' in event && ownerOf(c, event.task) === undefined) return { reason: 'unknown_task', task: event.task };
+  return undefined;
+}
+
+const ownerOf = (c: Coordinator, key: string): number | undefined => {
+  // Names may hold an '@', so may node ids: the split that names a node is right.
+  for (let at = key.indexOf('@'); at >= 0; at = key.indexOf('@', at + 1)) {
+    const node = c.nodeIndex.get(key.slice(at + 1));
+    if (node !== undefined) return c.plan.partOf[node];
+  }
+  return undefined;
+};
+
+function begin(c: Coordinator, offline: readonly string[]): void {
+  c.begun = true;
+  const nodes = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
+  for (const node of nodes) setFailing(c, node, true);
+  // The verdict travels with the first message, so that nothing starts before it.
+  for (let part = 0; part < c.plan.parts; part++) {
+    draftFor(c, part).begin = { offline: nodes.filter((node) => c.plan.partOf[node] === part) };
+  }
+}
+
+function setFailing(c: Coordinator, node: number, failing: boolean): void {
+  c.tolerance.set(node, failing);
+  if (failing) c.failing.add(node);
+  else c.failing.delete(node);
+}
+
+function hear(c: Coordinator, message: FromPart): void {
+  const { part } = message;
+  c.seen[part] = message.seen;
+  c.quiet[part] = message.quiet;
+  for (const [node, failing] of message.failing ?? []) setFailing(c, node, failing === 1);
+  for (const [task, bits, cause] of message.tasks ?? []) {
+    for (const listener of c.taskListeners.get(task) ?? []) {
+      (draftFor(c, listener).tasks ??= []).push([task, bits, cause]);
+    }
+  }
+  for (const [number, bits, cause] of message.joins ?? []) {
+    const join = c.joins.get(number)!;
+    join.heard[join.givers.indexOf(part)] = { bits, cause };
+    updateJoin(c, number, join);
+  }
+  c.permits.hear(part, message.demand ?? [], message.release ?? []);
+  if (message.closed !== undefined) {
+    c.closed++;
+    c.undone += message.closed.undone;
+  }
+}
+
+/** A join is finished when it is in every part that has tasks before it, and failed when it is in any. */
+function updateJoin(c: Coordinator, number: number, join: CoordinatedJoin): void {
+  const failed = join.heard.find((heard) => (heard.bits & failedBit) !== 0);
+  const finished = join.heard.every((heard) => (heard.bits & finishedBit) !== 0);
+  const bits = (finished ? finishedBit : 0) | (failed === undefined ? 0 : failedBit);
+  const cause = failed?.cause ?? '';
+  if (bits === join.bits && cause === join.cause) return;
+  join.bits = bits;
+  join.cause = cause;
+  for (const taker of join.takers) {
+    (draftFor(c, taker).joins ??= []).push([number, bits, cause]);
+  }
+}
+
+function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
+  const why = c.stopped ? 'user' : c.tolerance.verdict;
+  if (why === c.announced) return;
+  const told = (word: Coordinator['announced']) => (word === 'user' || word === 'none' ? word : 'failure');
+  if (told(why) !== told(c.announced)) {
+    tellAll(c, (draft) => {
+      draft.stop = told(why);
+    });
+  }
+  c.announced = why;
+  commands.push({ type: 'stopping', why });
+}
+
+/** Every part rests and has taken in all that was said to it, so nothing is under way. */
+const isOver = (c: Coordinator): boolean =>
+  c.begun && c.quiet.every((quiet) => quiet) && c.sent.every((sent, part) => sent === c.seen[part]);
+
+function resultOf(c: Coordinator): RunResult {
+  if (c.tolerance.verdict === 'critical') return 'failure';
+  if (c.tolerance.verdict === 'tolerance') return 'stopped_by_tolerance';
+  return c.stopped && c.undone > 0 ? 'stopped' : 'success';
+}
+
+function draftFor(c: Coordinator, part: number): Draft {
+  let draft = c.drafts.get(part);
+  if (draft === undefined) c.drafts.set(part, (draft = {}));
+  return draft;
+}
+
+function tellAll(c: Coordinator, write: (draft: Draft) => void): void {
+  for (let part = 0; part < c.plan.parts; part++) write(draftFor(c, part));
+}

@@ -1,0 +1,55 @@
+/** What an operator may do to single tasks of a run in progress. */
+import type { Rejection } from './events.js';
+import { release } from './slots.js';
+import { setStatus } from './spreading.js';
+import type { Scheduler } from './state.js';
+import { code, statusOf } from './status.js';
+
+/** Why the task cannot be retried now: only a failed task of a run that the user has not stopped can. */
+export function retryRejection(s: Scheduler, key: string): Rejection | undefined {
+  const task = s.taskIndex.get(key);
+  if (task === undefined) return { reason: 'unknown_task', task: key };
+  if (s.stopped) return { reason: 'stopped' };
+  const c = s.status[task]!;
+  return c === code.failed ? undefined : { reason: 'not_failed', task: key, status: statusOf(c) };
+}
+
+/** Why the task cannot be skipped now: it runs, has ended well, or waits for something that failed (its cause). */
+export function skipRejection(s: Scheduler, key: string): Rejection | undefined {
+  const task = s.taskIndex.get(key);
+  if (task === undefined) return { reason: 'unknown_task', task: key };
+  const c = s.status[task]!;
+  if (c === code.failed || c === code.waiting || c === code.ready || c === code.retrying) return undefined;
+  const cause = c === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {};
+  return { reason: 'not_skippable', task: key, status: statusOf(c), ...cause };
+}
+
+/**
+ * The failed task waits again with all attempts of its policy, its node is good again, and what was
+ * lost only because of it is reopened. A sync point that opened meanwhile stays opened.
+ */
+export function retryTask(s: Scheduler, key: string): void {
+  const task = s.taskIndex.get(key)!;
+  s.reopening = true;
+  s.forgivenAttempts[task] = s.attempts[task]!;
+  setStatus(s, task, code.waiting);
+  s.touched.push(task);
+}
+
+/**
+ * Takes the work out of the task. One that has not started keeps its place, so that those after it still
+ * wait for those before it; a failed one counts as skipped from now on, and what it took along is reopened.
+ */
+export function skipTask(s: Scheduler, key: string): void {
+  const task = s.taskIndex.get(key)!;
+  const c = s.status[task]!;
+  s.noWork[task] = 1;
+  if (c === code.failed) {
+    s.reopening = true;
+    setStatus(s, task, code.passed);
+  } else if (c === code.retrying) {
+    s.due.cancel(task);
+    setStatus(s, task, code.passed);
+    release(s, task);
+  }
+}

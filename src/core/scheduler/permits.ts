@@ -1,0 +1,74 @@
+import type { Coordination } from './partition.js';
+
+/** `[class, number]` by number of class. */
+type Counts = readonly (readonly [number, number])[];
+
+/**
+ * Slots of a split run's limits. A permit covers all that a start needs (a place among the busy nodes
+ * and one of the name), so that no part sits on one while it waits for the other.
+ */
+export interface Permits {
+  hear(part: number, demand: Counts, release: Counts): void;
+  /** `[part, class, count]`: what can be handed out now, one at a time in turn, so that no part starves. */
+  grant(): [number, number, number][];
+  readonly snapshot: PermitsSnapshot;
+}
+
+export interface PermitsSnapshot {
+  readonly demand: readonly Counts[];
+  readonly granted: Counts;
+  readonly turn: number;
+}
+
+export function createPermits(plan: Coordination, from?: PermitsSnapshot): Permits {
+  const limits = new Map(plan.classLimits);
+  const demand = Array.from({ length: plan.parts }, (_, part) => new Map(from?.demand[part] ?? []));
+  const granted = new Map(from?.granted ?? []);
+  let busy = [...granted.values()].reduce((sum, n) => sum + n, 0);
+  let turn = from?.turn ?? 0;
+  const add = (counts: Map<number, number>, cls: number, change: number): void => {
+    const next = (counts.get(cls) ?? 0) + change;
+    if (next === 0) counts.delete(cls);
+    else counts.set(cls, next);
+  };
+  const isFree = (cls: number): boolean =>
+    (plan.nodeLimit === 0 || busy < plan.nodeLimit) &&
+    (granted.get(cls) ?? 0) < (limits.get(cls) ?? Number.POSITIVE_INFINITY);
+  const next = (part: number): number | undefined =>
+    ascending(demand[part]!).find(([cls, wanted]) => wanted > 0 && isFree(cls))?.[0];
+  return {
+    hear(part, wanted, released) {
+      for (const [cls, change] of wanted) add(demand[part]!, cls, change);
+      for (const [cls, count] of released) {
+        add(granted, cls, -count);
+        busy -= count;
+      }
+    },
+    grant() {
+      const grants = new Map<string, [number, number, number]>();
+      for (let idle = 0; idle < plan.parts; ) {
+        const part = turn;
+        turn = (turn + 1) % plan.parts;
+        const cls = next(part);
+        if (cls === undefined) {
+          idle++;
+          continue;
+        }
+        idle = 0;
+        add(demand[part]!, cls, -1);
+        add(granted, cls, 1);
+        busy++;
+        const key = `${part} ${cls}`;
+        const grant = grants.get(key);
+        if (grant === undefined) grants.set(key, [part, cls, 1]);
+        else grant[2]++;
+      }
+      return [...grants.values()];
+    },
+    get snapshot() {
+      return { demand: demand.map(ascending), granted: ascending(granted), turn };
+    },
+  };
+}
+
+const ascending = (counts: ReadonlyMap<number, number>): [number, number][] => [...counts].sort(([a], [b]) => a - b);

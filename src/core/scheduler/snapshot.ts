@@ -1,0 +1,165 @@
+import type { SchedulerGraph } from './graph.js';
+import { taskCount } from './graph.js';
+import { failedBit, finishedBit } from './part-messages.js';
+import { refillSlots } from './slots.js';
+import { changeLosses, setBits } from './spreading.js';
+import type { Scheduler, SchedulerOptions } from './state.js';
+import { causeNumber, createScheduler } from './state.js';
+import { code, isFailed, isFinal } from './status.js';
+
+/** A scheduler between two events, as small plain JSON: one character a task, the rest only where it differs. */
+export interface SchedulerSnapshot {
+  readonly v: 1;
+  /** One digit a task. */
+  readonly status: string;
+  /** `[task, attempts, of which forgiven]`. */
+  readonly attempts: readonly (readonly [number, number, number])[];
+  /** Tasks between two attempts: `[task, due]`. */
+  readonly due: readonly (readonly [number, number])[];
+  /** Tasks that an operator skipped. */
+  readonly skipped: readonly number[];
+  readonly causes: readonly string[];
+  /** `[vertex, cause]`. */
+  readonly causeOf: readonly (readonly [number, number])[];
+  readonly offline: readonly number[];
+  readonly now: number;
+  readonly wakeAt?: number;
+  readonly begun: boolean;
+  readonly paused: boolean;
+  readonly stopped: boolean;
+  readonly halted: boolean;
+  readonly finished: boolean;
+  readonly announced: Scheduler['announced'];
+  readonly part?: {
+    readonly seen: number;
+    readonly seenTold: number;
+    readonly quiet: boolean;
+    readonly closed: boolean;
+    /** Bits of shared joins and external tasks as the coordinator told them, by vertex. */
+    readonly bits: readonly (readonly [number, number])[];
+    readonly joinTold: readonly number[];
+    readonly joinCause: readonly string[];
+    readonly demand: readonly number[];
+    readonly permits: readonly number[];
+  };
+}
+
+/** Between two `reduce` calls. */
+export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
+  const { outbox } = s;
+  const tasks = taskCount(s.graph);
+  return {
+    v: 1,
+    status: s.status.join(''),
+    attempts: sparse(s.attempts, (n) => n > 0).map(([t, n]) => [t, n, s.forgivenAttempts[t]!]),
+    due: s.due.list(),
+    skipped: sparse(s.noWork, (n, t) => n === 1 && s.graph.noWork[t] === 0).map(([t]) => t),
+    causes: [...s.causes],
+    causeOf: sparse(s.cause, (c) => c >= 0),
+    offline: sparse(s.offline, (n) => n === 1).map(([n]) => n),
+    now: s.now,
+    ...(s.wakeAt === undefined ? {} : { wakeAt: s.wakeAt }),
+    begun: s.begun,
+    paused: s.paused,
+    stopped: s.stopped,
+    halted: s.halted,
+    finished: s.finished,
+    announced: s.announced,
+    ...(outbox === undefined
+      ? {}
+      : {
+          part: {
+            seen: outbox.seen,
+            seenTold: outbox.seenTold,
+            quiet: outbox.quiet,
+            closed: outbox.closed,
+            bits: sparse(s.bits, (bits, v) => bits > 0 && isToldFromOutside(s.graph, v)),
+            joinTold: [...outbox.joinTold],
+            joinCause: [...outbox.joinCause],
+            demand: [...outbox.demand],
+            permits: [...s.slots.permits],
+          },
+        }),
+  };
+
+  function isToldFromOutside(graph: SchedulerGraph, v: number): boolean {
+    return v >= tasks + graph.joins || (v >= tasks && graph.part!.joins[v - tasks]! >= 0);
+  }
+}
+
+/** The scheduler that the snapshot was taken of; goes on with the same commands for the same events. */
+export function restoreScheduler(
+  graph: SchedulerGraph,
+  snapshot: SchedulerSnapshot,
+  options: SchedulerOptions = {},
+): Scheduler {
+  const s = createScheduler(graph, options);
+  for (const text of snapshot.causes) causeNumber(s, text);
+  const causeOf = new Map(snapshot.causeOf);
+  for (const [vertex, bits] of snapshot.part?.bits ?? []) setBits(s, vertex, bits, causeOf.get(vertex) ?? -1);
+  for (let task = 0; task < s.status.length; task++) {
+    const c = Number(snapshot.status[task]);
+    const node = graph.nodeOf[task]!;
+    s.status[task] = c;
+    if (c === code.running || c === code.retrying) s.running++;
+    if (!isFinal(c)) continue;
+    s.unsettled--;
+    if (isFailed(c)) changeLosses(s, node, 1);
+    if (c === code.failed) {
+      s.failedOn[node]!++;
+      s.nodeCause[node] = causeOf.get(task)!;
+    }
+    setBits(s, task, finishedBit | (isFailed(c) ? failedBit : 0), causeOf.get(task) ?? -1);
+  }
+  for (const [vertex, cause] of snapshot.causeOf) s.cause[vertex] = cause;
+  for (const node of snapshot.offline) {
+    s.offline[node] = 1;
+    changeLosses(s, node, 1);
+  }
+  for (const [task, attempts, forgiven] of snapshot.attempts) {
+    s.attempts[task] = attempts;
+    s.forgivenAttempts[task] = forgiven;
+  }
+  for (const task of snapshot.skipped) s.noWork[task] = 1;
+  for (const [task, due] of snapshot.due) s.due.set(task, due);
+  s.now = snapshot.now;
+  s.wakeAt = snapshot.wakeAt;
+  s.begun = snapshot.begun;
+  s.paused = snapshot.paused;
+  s.stopped = snapshot.stopped;
+  s.halted = snapshot.halted;
+  s.finished = snapshot.finished;
+  s.announced = snapshot.announced;
+  // Counting again made work for a next event that the snapshot's events have done already.
+  s.touched.length = 0;
+  if (s.outbox !== undefined && snapshot.part !== undefined) restoreOutbox(s, s.outbox, snapshot.part);
+  refillSlots(s);
+  return s;
+}
+
+function restoreOutbox(
+  s: Scheduler,
+  outbox: NonNullable<Scheduler['outbox']>,
+  part: NonNullable<SchedulerSnapshot['part']>,
+) {
+  outbox.tasks.clear();
+  outbox.joins.clear();
+  outbox.nodes.clear();
+  outbox.seen = part.seen;
+  outbox.seenTold = part.seenTold;
+  outbox.quiet = part.quiet;
+  outbox.closed = part.closed;
+  outbox.joinTold.set(part.joinTold);
+  part.joinCause.forEach((cause, j) => {
+    outbox.joinCause[j] = cause;
+  });
+  outbox.demand.set(part.demand);
+  s.slots.permits.set(part.permits);
+  for (let cls = 0; cls < part.permits.length; cls++) outbox.dirtyClasses.add(cls);
+}
+
+function sparse(numbers: ArrayLike<number>, wanted: (n: number, at: number) => boolean): [number, number][] {
+  const found: [number, number][] = [];
+  for (let at = 0; at < numbers.length; at++) if (wanted(numbers[at]!, at)) found.push([at, numbers[at]!]);
+  return found;
+}
