@@ -141,8 +141,7 @@ function missingHint(
 }
 
 function typeHint(expected: string, found: unknown): string | undefined {
-  if (found === null && /list/.test(expected))
-    return 'Nothing is written after the colon: write [] or leave the key out.';
+  if (found === null && expected === 'array') return 'Nothing is written after the colon: write [] for an empty list.';
   if (found === null) return 'Nothing is written after the colon: leave the key out if nothing is meant.';
   if (expected.startsWith('string') || expected.startsWith('text')) {
     if (typeof found === 'boolean')

@@ -1,0 +1,422 @@
+import { describe, expect, it } from 'vitest';
+import { loadSite } from '../../../src/documents/index.js';
+import { CONFIGURATION, configuration, document, files, findings, node, strategy } from './site-files.js';
+
+const ALL = strategy('- {name: all, critical: true, depends_on: [], selectors: []}');
+const group = (name: string, depends_on: string, selectors = '[]') =>
+  `- name: ${name}\n  critical: true\n  depends_on: ${depends_on}\n  selectors: ${selectors}`;
+
+describe('a sound site', () => {
+  it('has nothing to say, whatever the order of files and documents', () => {
+    const parts = [CONFIGURATION, ALL, node('n1') + node('n2')];
+    for (const texts of [parts, [...parts].reverse(), [parts.join('')]]) {
+      const { site, diagnostics } = loadSite(files(...texts));
+      expect(diagnostics).toEqual([]);
+      expect(site!.nodes.map(({ name }) => name)).toEqual(['n1', 'n2']);
+      expect(site!.strategyName).toBe('deployment-strategy');
+    }
+  });
+
+  it('accepts a selector without criteria, and labels in all three forms', () => {
+    const selectors = '[{}, {node_labels: ["a: b", "a:b", {a: b}]}, {node_names: []}]';
+    expect(
+      findings(CONFIGURATION, strategy(group('g', '[]', selectors)), node('n1', '{metadata: {owner_data: {a: b}}}')),
+    ).toEqual([]);
+  });
+});
+
+describe('the frame of documents', () => {
+  it('is checked in every document, all problems at once', () => {
+    expect(
+      findings(
+        CONFIGURATION + ALL + node('n1'),
+        '--- just text\n--- [a]\n---\nmetadata: {name: x}\n---\nschema: 7\n---\nschema: drydock/BaremetalNode/v1\n---\n' +
+          'schema: drydock/BaremetalNode/v1\nmetadata:\n  name: ""\n  storagePolicy: cleartxt\n  layeringDefinition: {abstract: maybe}\ndata: {}\n',
+        document('drydock/BaremetalNode/v1', 'n2', ''),
+        '---\nschema: drydock/BaremetalNode/v1\nmetadata: {name: n3}\n',
+      ),
+    ).toEqual([
+      'error document.not-a-mapping 2.yaml:1:5 just text',
+      'error document.not-a-mapping 2.yaml:2:5 [a]',
+      'error document.no-schema 2.yaml:4:1 metadata: {name: x}',
+      'error document.no-schema 2.yaml:6:9 7',
+      'error document.missing-key 2.yaml:8:1 schema: drydock/BaremetalNode/v1',
+      'error document.wrong-value 2.yaml:12:9 ""',
+      'error document.wrong-value 2.yaml:13:18 cleartxt',
+      'error document.wrong-type 2.yaml:14:34 maybe',
+      'error document.wrong-type 3.yaml:5:1 data',
+      'error document.missing-key 4.yaml:2:1 schema: drydock/BaremetalNode/v1',
+    ]);
+  });
+
+  it('names other schemas once each as not used, and warns of one that is nearly known', () => {
+    const other = document('drydock/NetworkLink/v1', 'a', '{}') + document('drydock/NetworkLink/v1', 'b', '{}');
+    const near = document('drydock/BaremetalNod/v1', 'c', '{}');
+    const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), other, near));
+    expect(diagnostics.map(({ severity, code, hint }) => [severity, code, hint])).toEqual([
+      ['info', 'document.not-used', undefined],
+      ['warning', 'document.unknown-schema', "Did you mean 'drydock/BaremetalNode/v1'?"],
+      ['info', 'document.not-used', undefined],
+    ]);
+    expect(diagnostics[0]!.message).toBe(
+      "2 documents of the schema 'drydock/NetworkLink/v1' are not used by a deployment",
+    );
+  });
+
+  it('leaves abstract documents out and says that substitutions are not carried out', () => {
+    const abstract = node('base', '7').replace(
+      'name: base',
+      'name: base\n  layeringDefinition: {abstract: true, layer: global}',
+    );
+    const substituted = node('n1').replace('name: n1', 'name: n1\n  substitutions: [{src: {}, dest: {}}]');
+    expect(findings(CONFIGURATION, ALL, abstract, substituted)).toEqual([
+      'warning document.abstract 3.yaml:5:34 true',
+      'warning document.substitutions 4.yaml:5:3 substitutions',
+    ]);
+    expect(loadSite(files(CONFIGURATION, ALL, abstract, substituted)).site!.nodes.map(({ name }) => name)).toEqual([
+      'n1',
+    ]);
+  });
+
+  it('refuses two documents of one schema and name, naming both places', () => {
+    const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), node('n1')));
+    expect(diagnostics).toEqual([
+      {
+        severity: 'error',
+        code: 'node.duplicate',
+        message: "a second drydock/BaremetalNode/v1 is named 'n1'; the first is at 3.yaml:4",
+        hint: 'Names are unique among documents of a schema: rename or remove one.',
+        file: '4.yaml',
+        line: 4,
+        column: 9,
+        text: 'n1',
+        path: 'metadata.name',
+      },
+    ]);
+    expect(findings(CONFIGURATION, CONFIGURATION, ALL, ALL, node('n1'))).toEqual([
+      'error document.duplicate 2.yaml:4:9 deployment-configuration',
+      'error document.duplicate 4.yaml:4:9 deployment-strategy',
+    ]);
+  });
+
+  it('lets a replacement stand in for the document it replaces, in either order', () => {
+    const replacement = strategy(group('new', '[]')).replace('metadata:', 'metadata:\n  replacement: true');
+    for (const texts of [
+      [ALL, replacement],
+      [replacement, ALL],
+    ]) {
+      const { site, diagnostics } = loadSite(files(CONFIGURATION, node('n1'), ...texts));
+      expect(site!.strategy!.groups.map(({ name }) => name)).toEqual(['new']);
+      expect(diagnostics.map(({ code }) => code)).toEqual(['document.replaced']);
+    }
+  });
+});
+
+describe('which strategy holds', () => {
+  const named = (name: string) =>
+    configuration(`{physical_provisioner: {deployment_strategy: ${name}}, armada: {manifest: m}}`);
+
+  it('the one the configuration names', () => {
+    const other = strategy(group('g', '[]'), 'by-rack');
+    const { site, diagnostics } = loadSite(files(named('by-rack'), ALL, other, node('n1')));
+    expect(site!.strategyName).toBe('by-rack');
+    expect(diagnostics.map(({ code, file }) => [code, file])).toEqual([['site.strategy-not-used', '2.yaml']]);
+  });
+
+  it('a named one that is missing is an error, with the nearest name', () => {
+    const { site, diagnostics } = loadSite(files(named('deploymet-strategy'), ALL, node('n1')));
+    expect(site).toBeUndefined();
+    expect(diagnostics[0]).toMatchObject({
+      code: 'site.strategy-missing',
+      line: 5,
+      text: 'deploymet-strategy',
+      hint: "Did you mean 'deployment-strategy'?",
+    });
+  });
+
+  it('all-at-once names no document: an error that says what to do instead', () => {
+    const { diagnostics } = loadSite(files(named('all-at-once'), node('n1')));
+    expect(diagnostics[0]).toMatchObject({ severity: 'error', code: 'site.strategy-missing', text: 'all-at-once' });
+    expect(diagnostics[0]!.hint).toContain('leave deployment_strategy out');
+  });
+
+  it('none named and none there: all at once', () => {
+    const { site, diagnostics } = loadSite(files(CONFIGURATION, node('n1')));
+    expect(site).toMatchObject({ strategy: null, strategyName: null });
+    expect(diagnostics.map(({ severity, code }) => [severity, code])).toEqual([['info', 'site.all-at-once']]);
+    expect(loadSite(files(named("''"), node('n1'))).site!.strategy).toBeNull();
+  });
+
+  it('one of another name is not taken by guess', () => {
+    const { site, diagnostics } = loadSite(files(CONFIGURATION, strategy(group('g', '[]'), 'mine'), node('n1')));
+    expect(site!.strategy).toBeNull();
+    expect(diagnostics.map(({ code }) => code)).toEqual(['site.all-at-once', 'site.strategy-not-used']);
+    expect(diagnostics[1]!.hint).toContain("'deployment_strategy: mine'");
+  });
+
+  it('a broken one is not called missing', () => {
+    expect(findings(named('deployment-strategy'), ALL.replace('critical: true', 'critical: 1'), node('n1'))).toEqual([
+      'error document.wrong-type 2.yaml:7:29 1',
+    ]);
+    expect(findings(named('deployment-strategy'), ALL.replace('[]', '['), node('n1'))).toEqual([
+      expect.stringMatching(/^error yaml.syntax 2.yaml:/),
+    ]);
+  });
+});
+
+describe('which configuration holds', () => {
+  it('a site must have one, unless only looked at', () => {
+    expect(findings(ALL, node('n1'))).toEqual(['error site.no-configuration 1.yaml:1:1']);
+    const { site } = loadSite(files(ALL, node('n1')), { configuration: 'optional' });
+    expect(site!.configuration.physical_provisioner).toMatchObject({ deploy_timeout: 3600, join_wait: 120 });
+  });
+
+  it('of several the one with the usual name', () => {
+    const other = configuration('{armada: {manifest: other}}', 'other');
+    const { site, diagnostics } = loadSite(files(other, CONFIGURATION, ALL, node('n1')));
+    expect(site!.configuration.armada.manifest).toBe('full-site');
+    expect(diagnostics.map(({ severity, code, file }) => [severity, code, file])).toEqual([
+      ['warning', 'site.configuration-not-used', '1.yaml'],
+    ]);
+    expect(findings(other, configuration('{armada: {manifest: x}}', 'third'), ALL, node('n1'))).toEqual([
+      'error site.several-configurations 1.yaml:4:9 other',
+    ]);
+  });
+
+  it('fills in the defaults and keeps every configured 0', () => {
+    const zeros = 'join_wait: 0, deploy_interval: 0, verify_timeout: 0, max_parallel_nodes: 8';
+    const { site } = loadSite(
+      files(
+        configuration(`{physical_provisioner: {${zeros}}, armada: {manifest: m, post_apply_timeout: 0}}`),
+        ALL,
+        node('n1'),
+      ),
+    );
+    expect(site!.configuration).toEqual({
+      physical_provisioner: {
+        deployment_strategy: null,
+        deploy_interval: 0,
+        deploy_timeout: 3600,
+        destroy_interval: 30,
+        destroy_timeout: 900,
+        join_wait: 0,
+        prepare_node_interval: 30,
+        prepare_node_timeout: 1800,
+        prepare_site_interval: 10,
+        prepare_site_timeout: 300,
+        relabel_nodes_interval: 30,
+        relabel_nodes_timeout: 900,
+        verify_interval: 10,
+        verify_timeout: 0,
+        max_parallel_nodes: 8,
+      },
+      kubernetes: { node_status_interval: 30, node_status_timeout: 1800 },
+      kubernetes_provisioner: {
+        drain_timeout: 3600,
+        drain_grace_period: 1800,
+        clear_labels_timeout: 1800,
+        remove_etcd_timeout: 1800,
+        etcd_ready_timeout: 600,
+      },
+      armada: {
+        manifest: 'm',
+        update_manifest: 'full-site',
+        get_releases_timeout: 300,
+        get_status_timeout: 300,
+        post_apply_timeout: 0,
+        validate_design_timeout: 600,
+      },
+    });
+  });
+
+  it('refuses unknown keys in any section, and values that are no times', () => {
+    const text = configuration(
+      '\n  physical_provisioner:\n    deploy_timout: 3\n    deploy_interval: 1.5\n    join_wait: -1\n    verify_timeout: "60"\n    max_parallel_nodes: 0\n  armada: {}\n  software: {}',
+    );
+    const { diagnostics } = loadSite(files(text, ALL, node('n1')));
+    expect(diagnostics.map(({ code, line, message, hint }) => [code, line, message, hint])).toEqual([
+      [
+        'document.unknown-key',
+        7,
+        "unknown key 'deploy_timout' in data.physical_provisioner",
+        "Did you mean 'deploy_timeout'?",
+      ],
+      [
+        'document.wrong-type',
+        8,
+        'data.physical_provisioner.deploy_interval must be a whole number, not 1.5',
+        undefined,
+      ],
+      ['document.wrong-value', 9, 'data.physical_provisioner.join_wait must be at least 0, not -1', undefined],
+      [
+        'document.wrong-type',
+        10,
+        "data.physical_provisioner.verify_timeout must be a number, not the text '60'",
+        'Remove the quotes.',
+      ],
+      ['document.wrong-value', 11, 'data.physical_provisioner.max_parallel_nodes must be at least 1, not 0', undefined],
+      [
+        'document.missing-key',
+        12,
+        "'manifest' is missing in data.armada",
+        "Add 'manifest:' (text). Name of the software manifest.",
+      ],
+      [
+        'document.unknown-key',
+        13,
+        "unknown key 'software' in data",
+        'Known keys: physical_provisioner, kubernetes, kubernetes_provisioner, armada.',
+      ],
+    ]);
+  });
+});
+
+describe('groups', () => {
+  it('reports every problem of their meaning at once, each in its place', () => {
+    const text = strategy(
+      [
+        group('masters', '[storag]'),
+        group('storage', '[workers]', '[{node_labels: [gold]}]'),
+        group('workers', '[storage]'),
+        group('masters', '[]'),
+        group('lonely', '[lonely]'),
+      ].join('\n'),
+    );
+    const { diagnostics } = loadSite(files(CONFIGURATION, text, node('n1')));
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    expect(errors.map(({ code, line, column, text, message }) => [code, line, column, text, message])).toEqual([
+      [
+        'strategy.unknown-dependency',
+        9,
+        20,
+        'storag',
+        "group 'masters' depends on 'storag', which is no group of this strategy",
+      ],
+      ['strategy.cycle', 13, 20, 'workers', 'groups depend on each other in a cycle: storage, workers'],
+      ['strategy.bad-label', 14, 34, 'gold', "label 'gold' is not key:value"],
+      ['strategy.duplicate-group', 19, 13, 'masters', "a second group is named 'masters'; the first is on line 7"],
+      ['strategy.cycle', 25, 20, 'lonely', "group 'lonely' depends on itself"],
+    ]);
+    expect(errors[0]!.hint).toBe("Did you mean 'storage'?");
+  });
+
+  it('refuses shapes the published schema refuses', () => {
+    const text = strategy(
+      '- name: a\n  critical: "true"\n  depends_on: b\n  selectors: [{node_name: [x]}]\n  success_criteria: {}\n- just text\n- {name: 7, critical: no, depends_on: , selectors: [], sucess_criteria: {}}',
+    );
+    const { diagnostics } = loadSite(files(CONFIGURATION, text, node('n1')));
+    expect(diagnostics.map(({ severity, code, message, hint }) => [severity, code, message, hint])).toEqual([
+      [
+        'error',
+        'document.wrong-type',
+        "data.groups[0].critical must be true or false, not the text 'true'",
+        'Remove the quotes.',
+      ],
+      [
+        'error',
+        'document.wrong-type',
+        "data.groups[0].depends_on must be a list, not the text 'b'",
+        "Begin each item with '- ', or write [ ].",
+      ],
+      [
+        'error',
+        'document.unknown-key',
+        "unknown key 'node_name' in data.groups[0].selectors[0]",
+        "Did you mean 'node_names'?",
+      ],
+      [
+        'error',
+        'document.wrong-value',
+        'data.groups[0].success_criteria must name at least one criterion',
+        'Leave success_criteria out when nothing is to be checked.',
+      ],
+      ['error', 'document.wrong-type', "data.groups[1] must be a mapping, not the text 'just text'", undefined],
+      [
+        'error',
+        'document.wrong-type',
+        'data.groups[2].name must be text, not 7',
+        'YAML reads this as a number: put quotes around the text.',
+      ],
+      [
+        'error',
+        'document.wrong-type',
+        'data.groups[2].depends_on must be a list, not empty',
+        'Nothing is written after the colon: write [] for an empty list.',
+      ],
+      [
+        'warning',
+        'document.unknown-key',
+        "the key 'sucess_criteria' means nothing here and is ignored",
+        "Did you mean 'success_criteria'?",
+      ],
+    ]);
+  });
+
+  it('warns of selectors that match nothing, of empty groups, of nodes in no group', () => {
+    const text = strategy(
+      [
+        group('a', '[]', '[{node_names: [n1, nn2]}]'),
+        group('b', '[]', '[{node_tags: [wrokers], rack_names: [r9], node_labels: ["a: c"]}]'),
+      ].join('\n'),
+    );
+    const nodes =
+      node('n1', '{metadata: {rack: r1, tags: [workers], owner_data: {a: b}}}') +
+      node('n22', '{metadata: {tags: [masters]}}');
+    const { site, diagnostics } = loadSite(files(CONFIGURATION, text, nodes));
+    expect(site).toBeDefined();
+    expect(diagnostics.map(({ severity, code, text, hint }) => [severity, code, text, hint])).toEqual([
+      ['warning', 'strategy.unknown-node', 'nn2', "Did you mean 'n22'?"],
+      ['warning', 'strategy.empty-group', 'b', 'It will count as 100 % successful, with nothing done.'],
+      ['warning', 'strategy.unknown-tag', 'wrokers', "Did you mean 'workers'?"],
+      ['warning', 'strategy.unknown-rack', 'r9', "Did you mean 'r1'?"],
+      ['warning', 'strategy.unknown-label', '"a: c"', "Did you mean 'a: b'?"],
+      ['warning', 'strategy.node-in-no-group', 'n22', 'Its tags: masters.'],
+    ]);
+  });
+});
+
+describe('nodes', () => {
+  it('explains what YAML made of unquoted text', () => {
+    const { diagnostics } = loadSite(
+      files(CONFIGURATION, ALL, node('n1', '{metadata: {boot_mac: 52:54:00:12:34:56, rack: no, tags: [on]}}')),
+    );
+    expect(diagnostics.map(({ code, text, hint }) => [code, text, hint])).toEqual([
+      [
+        'document.wrong-type',
+        '52:54:00:12:34:56',
+        'YAML reads 52:54:00:12:34:56 as 41135085296: put quotes around it if text is meant.',
+      ],
+      ['document.wrong-type', 'no', 'YAML reads no as false: put quotes around it if text is meant.'],
+      ['document.wrong-type', 'on', 'YAML reads on as true: put quotes around it if text is meant.'],
+    ]);
+  });
+
+  it('refuses a MAC address that is none, or that two nodes have', () => {
+    const mac = (address: string) => `{metadata: {boot_mac: "${address}"}}`;
+    expect(
+      findings(
+        CONFIGURATION,
+        ALL,
+        node('n1', mac('52:54:00:00:a3')) + node('n2', mac('52:54:00:00:a3:31')) + node('n3', mac('52-54-00-00-A3-31')),
+      ),
+    ).toEqual([
+      'error document.wrong-value 3.yaml:5:29 "52:54:00:00:a3"',
+      'error node.duplicate-mac 3.yaml:15:29 "52-54-00-00-A3-31"',
+    ]);
+  });
+
+  it('warns of names that are no host names or that differ in case only', () => {
+    expect(findings(CONFIGURATION, ALL, node('rack_1') + node('N1') + node('n1'))).toEqual([
+      'warning node.bad-hostname 3.yaml:4:9 rack_1',
+      'warning node.names-differ-in-case 3.yaml:14:9 n1',
+    ]);
+  });
+
+  it('a site without any is worth a warning', () => {
+    expect(findings(CONFIGURATION, strategy('- {name: g, critical: true, depends_on: [], selectors: []}'))).toEqual([
+      'warning site.no-nodes 1.yaml:1:1',
+      'warning strategy.empty-group 2.yaml:7:14 g',
+    ]);
+    expect(loadSite([]).diagnostics.map(({ code }) => code)).toEqual(['site.no-configuration', 'site.no-nodes']);
+  });
+});

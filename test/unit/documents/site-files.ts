@@ -1,0 +1,31 @@
+import { loadSite, type SourceFile } from '../../../src/documents/index.js';
+
+/** Documents for tests: only what a case is about has to be written. */
+export const CONFIGURATION = configuration('{armada: {manifest: full-site}}');
+
+export function configuration(data: string, name = 'deployment-configuration'): string {
+  return document('shipyard/DeploymentConfiguration/v1', name, data);
+}
+
+export const strategy = (groups: string, name = 'deployment-strategy'): string =>
+  document('shipyard/DeploymentStrategy/v1', name, `\n  groups:\n${groups.replace(/^(?=.)/gm, '    ')}`);
+
+export const node = (name: string, data = '{}'): string => document('drydock/BaremetalNode/v1', name, data);
+
+export const profile = (name: string, data = '{}'): string => document('drydock/HostProfile/v1', name, data);
+
+export function document(schema: string, name: string, data: string): string {
+  return `---\nschema: ${schema}\nmetadata:\n  name: ${name}\ndata: ${data}\n`;
+}
+
+/** A site of these texts, as files 1.yaml, 2.yaml, … */
+export const files = (...texts: string[]): SourceFile[] =>
+  texts.map((text, index) => ({ name: `${index + 1}.yaml`, text }));
+
+/** What is found, as `severity code file:line:column text`. */
+export function findings(...texts: string[]): string[] {
+  return loadSite(files(...texts)).diagnostics.map(
+    ({ severity, code, file, line, column, text }) =>
+      `${severity} ${code} ${file}:${line}:${column}${text === undefined ? '' : ` ${text}`}`,
+  );
+}
