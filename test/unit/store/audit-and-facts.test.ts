@@ -1,0 +1,112 @@
+import { expect, it } from 'vitest';
+import { describeStore } from './backends.js';
+import { failureOf } from './failures.js';
+
+describeStore('AuditStore', (backend) => {
+  const entry = { actor: 'ann', action: 'run.pause', target: 'site/dc1' };
+
+  it('keeps who did what, when and why', async () => {
+    const { audit } = await backend.fresh();
+    const given = { ...entry, at: '2026-01-01T01:00:00+01:00', reason: "Wärme; '--", details: { a: ['\0'] } };
+    const stored = await audit.append(given);
+    expect(stored).toEqual({ ...given, id: stored.id, at: '2026-01-01T00:00:00.000Z' });
+    expect(stored.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect((await audit.list()).items).toEqual([stored]);
+    const bare = await audit.append(entry);
+    expect(bare).toMatchObject({ reason: null, details: null });
+    expect(Date.parse(bare.at)).toBeGreaterThan(Date.parse(stored.at));
+  });
+
+  it('stores an entry with an id of its own once, the first', async () => {
+    const { audit } = await backend.fresh();
+    const first = await audit.append({ ...entry, id: 'x' });
+    expect(await audit.append({ ...entry, id: 'x', actor: 'eve' })).toEqual(first);
+    expect((await audit.list()).items).toEqual([first]);
+  });
+
+  it('filters and pages, newest first', async () => {
+    const { audit } = await backend.fresh();
+    for (let n = 1; n <= 5; n++) {
+      await audit.append({ ...entry, id: `e${n}`, at: `2026-01-0${n}T00:00:00Z`, actor: n % 2 ? 'ann' : 'bob' });
+    }
+    const ids = async (filter: Parameters<typeof audit.list>[0]) =>
+      (await audit.list(filter)).items.map(({ id }) => id);
+    expect(await ids({ actor: 'bob' })).toEqual(['e4', 'e2']);
+    expect(await ids({ since: '2026-01-02T00:00:00Z', until: '2026-01-04T00:00:00Z' })).toEqual(['e3', 'e2']);
+    expect(await ids({ action: 'run.stop' })).toEqual([]);
+    expect(await ids({ target: 'site/dc1', limit: 1 })).toEqual(['e5']);
+    const first = await audit.list({ limit: 3 });
+    expect(await ids({ limit: 3, before: first.next! })).toEqual(['e2', 'e1']);
+    expect(await failureOf(audit.list({ since: 'now' }))).toMatchObject({
+      kind: 'invalid',
+      problems: [{ path: 'since' }],
+    });
+  });
+
+  it('refuses an entry that says nothing', async () => {
+    const { audit } = await backend.fresh();
+    const failure = await failureOf(audit.append({ actor: '', action: '', target: '' }));
+    expect(failure).toMatchObject({ problems: [{ path: 'actor' }, { path: 'action' }, { path: 'target' }] });
+  });
+});
+
+describeStore('NodeFactStore', (backend) => {
+  const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
+  const withSite = async () => {
+    const store = await backend.fresh();
+    await store.sites.create({ name: 'dc1' });
+    return store.nodeFacts;
+  };
+
+  it('remembers what was seen last, by name', async () => {
+    const facts = await withSite();
+    const seen = { node: 'n2', systemId: 'abc', hostname: 'n2.☃', status: 'Ready', power: 'off', zone: 'z' };
+    await facts.put('dc1', [
+      { ...seen, tags: ['a', "b'"], seenAt: at(1) },
+      { node: 'n1', seenAt: at(1) },
+    ]);
+    expect(await facts.list('dc1')).toEqual([
+      {
+        site: 'dc1',
+        node: 'n1',
+        systemId: null,
+        hostname: null,
+        status: null,
+        power: null,
+        tags: [],
+        zone: null,
+        seenAt: at(1),
+      },
+      { site: 'dc1', ...seen, tags: ['a', "b'"], seenAt: at(1) },
+    ]);
+  });
+
+  it('lets a newer sighting replace all of an older one, never the reverse', async () => {
+    const facts = await withSite();
+    await facts.put('dc1', [{ node: 'n', status: 'Ready', power: 'on', seenAt: at(2) }]);
+    await facts.put('dc1', [{ node: 'n', status: 'New', seenAt: at(1) }]);
+    expect(await facts.list('dc1')).toMatchObject([{ status: 'Ready', power: 'on' }]);
+    await facts.put('dc1', [{ node: 'n', status: 'Deployed', seenAt: at(3) }]);
+    expect(await facts.list('dc1')).toMatchObject([{ status: 'Deployed', power: null, seenAt: at(3) }]);
+    const mixed = [5, 6, 4].map((minute) => ({ node: 'n', status: `${minute}`, seenAt: at(minute) }));
+    await facts.put('dc1', mixed);
+    expect(await facts.list('dc1')).toMatchObject([{ status: '6' }]);
+  });
+
+  it('takes thousands at once, and forgets', async () => {
+    const facts = await withSite();
+    const many = Array.from({ length: 2500 }, (_, n) => ({ node: `n${n}`, seenAt: at(0) }));
+    await facts.put('dc1', many);
+    expect(await facts.list('dc1')).toHaveLength(2500);
+    expect(await facts.forget('dc1', ['none', ...many.slice(1).map(({ node }) => node)])).toBe(2499);
+    expect(await facts.forget('dc1', [])).toBe(0);
+    expect((await facts.list('dc1')).map(({ node }) => node)).toEqual(['n0']);
+  });
+
+  it('knows only sites there are', async () => {
+    const facts = await withSite();
+    for (const call of [facts.put('x', []), facts.list('x'), facts.forget('x', ['n'])]) {
+      expect(await failureOf(call)).toMatchObject({ kind: 'not-found', what: 'site' });
+    }
+  });
+});

@@ -1,0 +1,305 @@
+import { expect, it } from 'vitest';
+import type { RunNodeWrite, RunWrite } from '../../../src/store/index.js';
+import { describeStore } from './backends.js';
+import { failureOf } from './failures.js';
+
+const START = '2026-03-01T10:00:00.000Z';
+
+const write = (id: string, sequence: number, more: Partial<RunWrite> = {}): RunWrite => ({
+  id,
+  sequence,
+  workflowId: `deploy_site:${id}`,
+  kind: 'deploy_site',
+  phase: 'preparing',
+  startedAt: START,
+  ...more,
+});
+
+const node = (name: string, sequence: number, more: Partial<RunNodeWrite> = {}): RunNodeWrite => ({
+  node: name,
+  sequence,
+  state: 'not started',
+  ...more,
+});
+
+describeStore('RunStore', (backend) => {
+  it('gives back all of a run', async () => {
+    const { runs } = await backend.fresh();
+    const given: RunWrite = {
+      ...write('01J', 0),
+      temporalRunId: 't-1',
+      site: 'dc1',
+      revision: 3,
+      title: 'Täglich ☃',
+      labels: { ticket: 'OPS-1', "o'": '"' },
+      parameters: { nodes: ['n1'], deep: { zero: 0, nul: '\0' }, none: null },
+      startedBy: 'ann',
+      reason: "because '; drop table run; --",
+      outcome: 'succeeded',
+      endedAt: '2026-03-01T12:00:00+01:00',
+      failedNodes: 0,
+    };
+    const stored = await runs.put(given);
+    expect(stored).toEqual({ ...given, endedAt: '2026-03-01T11:00:00.000Z' });
+    expect(await runs.get('01J')).toEqual(stored);
+    const { parameters: _, sequence: __, ...summary } = stored;
+    expect((await runs.list()).items).toEqual([summary]);
+    expect(await failureOf(runs.get('no\0ne'))).toMatchObject({ kind: 'not-found', what: 'run' });
+  });
+
+  it('makes one row of a write that is repeated', async () => {
+    const { runs } = await backend.fresh();
+    const first = await runs.put(write('r', 0, { title: 'a' }));
+    expect(await runs.put(write('r', 0, { title: 'a' }))).toEqual(first);
+    expect((await runs.list()).items).toHaveLength(1);
+  });
+
+  it('lets no earlier write undo a later one', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 0));
+    await runs.put(write('r', 5, { phase: 'deploying', failedNodes: 2 }));
+    await runs.put(write('r', 6, { phase: 'done', outcome: 'failed', endedAt: START }));
+    const final = await runs.get('r');
+    for (const sequence of [0, 5, 6]) await runs.put(write('r', sequence, { phase: 'earlier', failedNodes: 9 }));
+    expect(await runs.get('r')).toEqual(final);
+    expect(final).toMatchObject({ phase: 'done', outcome: 'failed', failedNodes: 2, sequence: 6 });
+  });
+
+  it('keeps what a later write does not say, and clears what it says is null', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 0, { title: 't', parameters: { a: 1 }, outcome: 'failed', endedAt: START }));
+    await runs.put(write('r', 1, { phase: 'retrying', outcome: null, endedAt: null, title: 'other' }));
+    expect(await runs.get('r')).toMatchObject({
+      title: 't',
+      parameters: { a: 1 },
+      phase: 'retrying',
+      outcome: null,
+      endedAt: null,
+    });
+  });
+
+  it('takes circumstances from the first write that has them, even when it comes late', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 3, { phase: 'deploying' }));
+    await runs.put(write('r', 0, { title: 'late', startedBy: 'ann', site: 'dc1', labels: { a: 'b' }, revision: 2 }));
+    expect(await runs.get('r')).toMatchObject({
+      phase: 'deploying',
+      sequence: 3,
+      title: 'late',
+      startedBy: 'ann',
+      site: 'dc1',
+      labels: { a: 'b' },
+      revision: 2,
+    });
+  });
+
+  it('ends at the highest sequence whatever the order of many writers', async () => {
+    const url = await backend.newUrl();
+    const stores = await Promise.all([1, 2, 3].map(() => backend.open(url)));
+    const order = [7, 3, 9, 1, 8, 2, 10, 4, 6, 5];
+    const writes = order.map((n) => stores[n % 3]!.runs.put(write('r', n, { phase: `p${n}` })));
+    await Promise.all(writes);
+    expect(await stores[0]!.runs.get('r')).toMatchObject({ sequence: 10, phase: 'p10' });
+  });
+
+  it('refuses values that cannot be, all at once', async () => {
+    const { runs } = await backend.fresh();
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    const bad = {
+      ...write('', -1),
+      startedAt: 'yesterday',
+      failedNodes: 0.5,
+      parameters: cyclic,
+    } as unknown as RunWrite;
+    const failure = await failureOf(runs.put(bad));
+    if (failure.kind !== 'invalid') throw new Error(failure.kind);
+    expect(failure.problems.map((problem) => problem.path)).toEqual([
+      'id',
+      'sequence',
+      'parameters',
+      'startedAt',
+      'failedNodes',
+    ]);
+    expect(await failureOf(runs.put(write('x'.repeat(1001), 0)))).toMatchObject({ kind: 'invalid' });
+    expect((await runs.list()).items).toEqual([]);
+  });
+
+  it('takes ids as long as Temporal’s', async () => {
+    const { runs } = await backend.fresh();
+    const long = { ...write('é'.repeat(500), 0), workflowId: 'ü'.repeat(500), site: 's' };
+    await runs.put(long);
+    await runs.putNodes(long.id, [node('☃'.repeat(333), 0)]);
+    expect((await runs.list({ workflowId: long.workflowId })).items).toHaveLength(1);
+    expect(await runs.listNodes(long.id)).toHaveLength(1);
+  });
+
+  it('filters', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('1', 0, { site: 'a', startedAt: '2026-01-01T00:00:00Z' }));
+    await runs.put(write('2', 0, { site: 'b', kind: 'update_site', startedAt: '2026-01-02T00:00:00Z' }));
+    await runs.put(
+      write('3', 0, {
+        site: 'a',
+        kind: 'test_site',
+        phase: 'done',
+        outcome: 'failed',
+        endedAt: START,
+        startedAt: '2026-01-03T00:00:00Z',
+      }),
+    );
+    const ids = async (filter: Parameters<typeof runs.list>[0]) => (await runs.list(filter)).items.map((run) => run.id);
+    expect(await ids({})).toEqual(['3', '2', '1']);
+    expect(await ids({ site: 'a' })).toEqual(['3', '1']);
+    expect(await ids({ kind: 'update_site' })).toEqual(['2']);
+    expect(await ids({ kind: ['update_site', 'test_site'] })).toEqual(['3', '2']);
+    expect(await ids({ kind: [] })).toEqual([]);
+    expect(await ids({ phase: 'done' })).toEqual(['3']);
+    expect(await ids({ outcome: ['failed', 'stopped'] })).toEqual(['3']);
+    expect(await ids({ open: true })).toEqual(['2', '1']);
+    expect(await ids({ open: false, site: 'a' })).toEqual(['3']);
+    expect(await ids({ workflowId: 'deploy_site:2' })).toEqual(['2']);
+    expect(await ids({ site: "a' or '1'='1" })).toEqual([]);
+    expect(await ids({ site: 'a\0' })).toEqual([]);
+  });
+
+  it('pages runs that began in the same moment, each once, while new ones come', async () => {
+    const { runs } = await backend.fresh();
+    for (const id of ['b', 'a', 'd', 'c', 'Z', 'é']) await runs.put(write(id, 0));
+    const seen: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await runs.list({ limit: 2, ...(before && { before }) });
+      seen.push(...page.items.map((run) => run.id));
+      await runs.put(write(`new ${seen.length}`, 0, { startedAt: '2027-01-01T00:00:00Z' }));
+      before = page.next ?? undefined;
+    } while (before);
+    expect(seen).toEqual(['é', 'd', 'c', 'b', 'a', 'Z']);
+  });
+
+  it('keeps a report of 5 MB to the letter, the newest by sequence', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 0));
+    expect(await runs.getReport('r')).toBeUndefined();
+    const nodes = Array.from({ length: 20_000 }, (_, n) => ({ node: `n${n}`, reason: `'"\\ ☃ \0 ${'x'.repeat(240)}` }));
+    expect(JSON.stringify(nodes).length).toBeGreaterThan(5_000_000);
+    await runs.putReport('r', 2, { nodes });
+    expect(await runs.getReport('r')).toEqual({ nodes });
+    await runs.putReport('r', 1, 'older');
+    await runs.putReport('r', 2, 'repeat');
+    expect(await runs.getReport('r')).toEqual({ nodes });
+    await runs.putReport('r', 3, { final: true });
+    expect(await runs.getReport('r')).toEqual({ final: true });
+    expect(await failureOf(runs.putReport('none', 0, {}))).toMatchObject({ kind: 'not-found', what: 'run' });
+    expect(await failureOf(runs.getReport('none'))).toMatchObject({ kind: 'not-found', what: 'run' });
+  });
+
+  it('keeps nodes of a run by the rule of sequences, each on its own', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 0));
+    const full = {
+      state: 'prepared',
+      group: 'control',
+      step: 'deploy',
+      attempts: 2,
+      startedAt: START,
+      reason: 'näh',
+      systemId: 'abc',
+    };
+    await runs.putNodes('r', [node('n2', 3, full), node('n1', 1)]);
+    await runs.putNodes('r', [
+      node('n2', 2, { state: 'earlier' }),
+      node('n1', 2, { state: 'success', endedAt: START }),
+    ]);
+    await runs.putNodes('r', [node('n2', 4, { state: 'success', reason: null })]);
+    await runs.putNodes('r', [node('n2', 1, { lateResult: { status: 'Deployed' }, systemId: 'other' })]);
+    expect(await runs.listNodes('r')).toEqual([
+      {
+        node: 'n1',
+        state: 'success',
+        group: null,
+        step: null,
+        attempts: null,
+        startedAt: null,
+        endedAt: START,
+        reason: null,
+        systemId: null,
+        lateResult: null,
+      },
+      { node: 'n2', ...full, endedAt: null, state: 'success', reason: null, lateResult: { status: 'Deployed' } },
+    ]);
+    expect((await runs.listNodes('r', { group: 'control' })).map((row) => row.node)).toEqual(['n2']);
+    expect(await runs.listNodes('r', { state: 'failure' })).toEqual([]);
+  });
+
+  it('takes a batch of any size, with nodes named twice, all or nothing', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 0));
+    await runs.putNodes('r', []);
+    const many = Array.from({ length: 3500 }, (_, n) => node(`node-${n}`, 1, { state: 'success', group: 'g' }));
+    await runs.putNodes('r', [...many, node('node-7', 3, { state: 'third' }), node('node-7', 2, { state: 'second' })]);
+    await runs.putNodes('r', many);
+    const rows = await runs.listNodes('r');
+    expect(rows).toHaveLength(3500);
+    expect(rows.filter((row) => row.state !== 'success')).toMatchObject([
+      { node: 'node-7', state: 'third', group: 'g' },
+    ]);
+    const half = [node('fine', 1), node('', 1), node('x', 1, { endedAt: 'soon' })];
+    expect(await failureOf(runs.putNodes('r', half))).toMatchObject({
+      kind: 'invalid',
+      problems: [{ path: 'nodes[1].node' }, { path: 'nodes[2].endedAt' }],
+    });
+    expect(await runs.listNodes('r')).toHaveLength(3500);
+    expect(await failureOf(runs.putNodes('none', many))).toMatchObject({ kind: 'not-found', what: 'run' });
+    expect(await failureOf(runs.listNodes('none'))).toMatchObject({ kind: 'not-found', what: 'run' });
+  });
+
+  it('survives many writers of the same nodes in opposite orders', async () => {
+    const url = await backend.newUrl();
+    const stores = await Promise.all([1, 2, 3, 4].map(() => backend.open(url)));
+    await stores[0]!.runs.put(write('r', 0));
+    const names = Array.from({ length: 50 }, (_, n) => `n${n}`);
+    await Promise.all(
+      stores.map(({ runs }, at) => {
+        const order = at % 2 === 0 ? names : names.toReversed();
+        return runs.putNodes(
+          'r',
+          order.map((name) => node(name, at, { state: `s${at}` })),
+        );
+      }),
+    );
+    expect(new Set((await stores[0]!.runs.listNodes('r')).map((row) => row.state))).toEqual(new Set(['s3']));
+  });
+
+  it('tells the history of a node over the runs of its site', async () => {
+    const { runs } = await backend.fresh();
+    for (const [id, site, day] of [
+      ['1', 'a', 1],
+      ['2', 'b', 2],
+      ['3', 'a', 3],
+      ['4', 'a', 4],
+    ] as const) {
+      await runs.put(write(id, 0, { site, startedAt: `2026-01-0${day}T00:00:00Z` }));
+      await runs.putNodes(id, [node('n1', 0, { state: `in ${id}` }), node('n2', 0)]);
+    }
+    const first = await runs.listNodeHistory('a', 'n1', { limit: 2 });
+    expect(first.items.map((item) => [item.run.id, item.state])).toEqual([
+      ['4', 'in 4'],
+      ['3', 'in 3'],
+    ]);
+    expect(first.items[0]!.run).toEqual({
+      id: '4',
+      workflowId: 'deploy_site:4',
+      kind: 'deploy_site',
+      site: 'a',
+      revision: null,
+      phase: 'preparing',
+      outcome: null,
+      startedAt: '2026-01-04T00:00:00.000Z',
+      endedAt: null,
+    });
+    const second = await runs.listNodeHistory('a', 'n1', { limit: 2, before: first.next! });
+    expect(second).toMatchObject({ items: [{ run: { id: '1' } }], next: null });
+    expect((await runs.listNodeHistory('a', 'n9')).items).toEqual([]);
+  });
+});
