@@ -85,13 +85,13 @@ export function createSlices(): Slices {
       calls += 1;
       const count = Math.ceil(request.nodes.length / NODES_PER_SLICE);
       const size = Math.ceil(request.nodes.length / count);
-      const share = Math.max(1, Math.floor(request.max_parallel_nodes / count));
       const ends: CallEnd[] = [];
       const late: SliceProgress['finished'][number][] = [];
       await Promise.all(
         Array.from({ length: count }, async (_unused, part) => {
           const slice = `${workflowInfo().workflowId}/${request.verb}:${request.group}:${calls}${count > 1 ? `.${part + 1}` : ''}`;
           const nodes = request.nodes.slice(part * size, (part + 1) * size);
+          const share = Math.max(1, Math.floor((request.max_parallel_nodes + part) / count));
           const scope = new CancellationScope({ cancellable: true });
           const paused = control.paused !== null;
           const result = await scope.run(async () => {

@@ -1,4 +1,4 @@
-import type { SimulationInput, SimulationResult } from '../../src/core/deployment/index.js';
+import type { SimulationInput, SimulationResult, SuccessCriteria } from '../../src/core/deployment/index.js';
 
 type Finished = Exclude<SimulationResult, { rejected: readonly string[] }>;
 type Stage = 'NOT_STARTED' | 'PREPARED' | 'DEPLOYED' | 'FAILED';
@@ -34,7 +34,7 @@ export function illegalitiesOf(
       percent_successful_nodes: percent,
       minimum_successful_nodes: minimum,
       maximum_failed_nodes: maximum,
-    } = byName.get(name)?.success_criteria ?? {};
+    } = (byName.get(name)?.success_criteria ?? {}) as SuccessCriteria;
     const members = groupNodes[name] ?? [];
     const successes = members.filter((member) => good.includes(node.get(member)!)).length;
     if (

@@ -1,0 +1,24 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { temporal } from '@temporalio/proto';
+
+const folder = new URL('../replay/histories/', import.meta.url);
+
+/**
+ * Fetches a run's history; with RECORD_HISTORIES=<version> also keeps it as
+ * `<workflow>--<situation>--v<version>.json` for the replay test. Old ones stay: they are the promise to
+ * runs in flight.
+ */
+export async function recordHistory(
+  handle: Pick<WorkflowHandle, 'fetchHistory'>,
+  name: string,
+): Promise<temporal.api.history.v1.IHistory> {
+  const history = await handle.fetchHistory();
+  const version = process.env.RECORD_HISTORIES;
+  if (version) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${JSON.stringify(historyToJSON(history), null, 1)}\n`);
+  }
+  return history;
+}

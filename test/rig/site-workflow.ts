@@ -1,0 +1,46 @@
+import { type ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
+import { expect } from 'vitest';
+import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
+import type { ScriptedSite } from './scripted-site.js';
+import type { TemporalRig } from './temporal.js';
+
+/** Starts a run of `type` on its own task queue and worker. */
+export async function startRun(rig: TemporalRig, site: ScriptedSite, type: string, args: unknown[]) {
+  const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: site.activities });
+  const handle = await rig.client.workflow.start(type, {
+    taskQueue: worker.taskQueue,
+    workflowId: rig.workflowId(type),
+    args,
+  });
+  const ended = handle.result().then(
+    (result) => ({ result, failure: null as Error | null }),
+    (error: unknown) => ({ result: null, failure: error as Error }),
+  );
+  return {
+    worker,
+    handle,
+    ended: async () => {
+      const end = await ended;
+      await worker.stop();
+      return end;
+    },
+    status: () => handle.query<RunStatus>('status'),
+    report: () => handle.query<RunReport>('report'),
+  };
+}
+
+/** Resolves when the run's status satisfies `wanted`; each look is a round trip, not a sleep. */
+export async function reaches(
+  run: { status: () => Promise<RunStatus> },
+  wanted: (status: RunStatus) => boolean,
+): Promise<RunStatus> {
+  for (;;) {
+    const status = await run.status();
+    if (wanted(status)) return status;
+  }
+}
+
+export function causeOf(error: Error | null): ApplicationFailure {
+  expect(error).toBeInstanceOf(WorkflowFailedError);
+  return (error as WorkflowFailedError).cause as ApplicationFailure;
+}

@@ -1,0 +1,327 @@
+import { ApplicationFailure, CancelledFailure, type WorkflowFailedError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunStatus } from '../../src/core/site-run/index.js';
+import { recordHistory } from '../rig/histories.js';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
+import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const ALL = { percent_successful_nodes: 100 };
+
+const start = (site: ScriptedSite, type = 'deploy_site', args: unknown[] = [{ site: 'dc1' }]) =>
+  startRun(rig, site, type, args);
+
+describe('deploy_site', () => {
+  //  ntp* --> control* --> compute      monitoring
+  const strategy = {
+    groups: [
+      group('control', ['c1', 'c2'], {
+        critical: true,
+        depends_on: ['ntp'],
+        success_criteria: { minimum_successful_nodes: 2 },
+      }),
+      group('compute', ['w1', 'w2'], { depends_on: ['control'], success_criteria: { percent_successful_nodes: 50 } }),
+      group('ntp', ['ntp'], { critical: true, success_criteria: { minimum_successful_nodes: 1 } }),
+    ],
+  };
+  const nodes = plainNodes('c1', 'c2', 'w1', 'w2', 'ntp');
+
+  test('goes group after group, prepare then deploy, and ends with a report', async () => {
+    const site = scriptedSite(strategy, nodes);
+    const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina' }]);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', revision: 1, nodes: { success: 5, failure: 0 } });
+    const order = site.began.map((call) => call.replace(/\d$/, ''));
+    expect(order).toEqual([
+      'prepare:ntp',
+      'deploy:ntp',
+      'prepare:c',
+      'prepare:c',
+      'deploy:c',
+      'deploy:c',
+      'prepare:w',
+      'prepare:w',
+      'deploy:w',
+      'deploy:w',
+    ]);
+    expect(site.opened[0]).toMatchObject({ kind: 'deploy_site', site: 'dc1', started_by: 'nina' });
+    expect(site.closed).toHaveLength(1);
+    expect(site.closed[0]).toMatchObject({ outcome: 'success', deployed_revision: 1 });
+    expect(site.closed[0]!.report.phases.map((phase) => `${phase.name}:${phase.state}`)).toEqual([
+      'load:success',
+      'verify_site:success',
+      'prepare_site:success',
+      'baremetal:success',
+      'software:skipped',
+    ]);
+    const history = await recordHistory(run.handle, 'deploy_site--success');
+    const ids = (history.events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes?.activityId ?? []);
+    expect(ids).toContain('prepare:control:c1');
+    expect(ids).toContain('deploy:compute:w2');
+    const described = await run.handle.describe();
+    expect(described.searchAttributes).toMatchObject({
+      SiteName: ['dc1'],
+      RunPhase: ['success'],
+      FailedNodes: [0],
+      StartedBy: ['nina'],
+    });
+  });
+
+  test('a critical failure halts with its reason; what waited for it is failed by dependency', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.results.set('deploy:c1', failure('failed-deployment', 'curtin: no disk'));
+    const run = await start(site);
+    const { failure: error } = await run.ended();
+    const cause = causeOf(error);
+    expect(cause.type).toBe('CriticalGroupFailed');
+    expect(cause.nonRetryable).toBe(true);
+    expect(cause.message).toContain('control (after deploy: wanted at least 2 successful nodes, got 1)');
+    expect(cause.message).toContain('start deploy_site again: it goes on where this run stood');
+    const report = site.closed[0]!.report;
+    expect(report.outcome).toBe('failed');
+    expect(report.baremetal!.nodes_by_state).toEqual({
+      not_started: ['w1', 'w2'],
+      prepared: [],
+      success: ['c2', 'ntp'],
+      failure: ['c1'],
+    });
+    expect(report.baremetal!.groups[1]!.reason).toBe('failed because it depends on control');
+    expect(site.closed[0]!.deployed_revision).toBeUndefined();
+    await recordHistory(run.handle, 'deploy_site--critical-failure');
+  });
+
+  test('a tolerated failure is a success with failures', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.results.set('prepare:w1', failure());
+    const run = await start(site);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 4, failure: 1 } });
+    expect(site.closed[0]).toMatchObject({ failed_nodes: 1, deployed_revision: 1 });
+  });
+
+  test('an activity that fails for good fails its node, not the run', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.hold.add('deploy:w1');
+    const run = await start(site);
+    (await site.begun('deploy', 'w1')).throwError(
+      ApplicationFailure.nonRetryable('MAAS refused the key', 'MaasUnauthorised'),
+    );
+    const { result } = await run.ended();
+    expect(result).toMatchObject({
+      outcome: 'success_with_failures',
+      failed: [{ node: 'w1', reason: 'MAAS refused the key' }],
+    });
+  });
+
+  test('an outage is retried by Temporal and seen by nobody else', async () => {
+    const site = scriptedSite(strategy, nodes);
+    let down = 2;
+    const original = site.activities.deploy_node;
+    site.overrides.deploy_node = async () => {
+      site.overrides.deploy_node = down > 1 ? site.overrides.deploy_node! : (undefined as never);
+      down -= 1;
+      throw new Error('connection refused');
+    };
+    expect(original).toBeDefined();
+    const run = await start(site);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+  });
+});
+
+describe('operators', () => {
+  const strategy = {
+    groups: [
+      group('a', ['n1', 'n2', 'n3'], { critical: true, success_criteria: ALL }),
+      group('b', ['n4'], { depends_on: ['a'] }),
+    ],
+  };
+  const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
+
+  test('pause lets running work end and starts nothing; resume goes on; both are idempotent', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
+    for (const node of ['n1', 'n2', 'n3']) site.hold.add(`prepare:${node}`);
+    const run = await start(site);
+    const first = await site.begun('prepare', 'n1');
+    await run.handle.signal('pause');
+    await run.handle.signal('pause', { reason: 'again', by: 'otto' });
+    const paused = await reaches(run, (status) => status.paused !== null);
+    expect(paused.current).toMatchObject({ group: 'a', call: 'prepare', running: ['n1'], waiting: 2 });
+    first.finish();
+    await reaches(run, (status) => status.counts.prepared === 1 && status.current?.running.length === 0);
+    expect(site.began).toEqual(['prepare:n1']);
+    await run.handle.signal('resume');
+    await run.handle.signal('resume');
+    (await site.begun('prepare', 'n2')).finish();
+    (await site.begun('prepare', 'n3')).finish();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(site.closed[0]!.report.operator.map(({ action }) => action)).toEqual(['pause', 'resume']);
+    await recordHistory(run.handle, 'deploy_site--paused-and-resumed');
+  });
+
+  test('pause and resume as updates answer with the new state', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.hold.add('prepare:n1');
+    const run = await start(site);
+    const call = await site.begun('prepare', 'n1');
+    const paused = await run.handle.executeUpdate<RunStatus, [unknown]>('pause', {
+      args: [{ reason: 'night', by: 'nina' }],
+    });
+    expect(paused.paused).toMatchObject({ reason: 'night', by: 'nina' });
+    const resumed = await run.handle.executeUpdate<RunStatus, []>('resume');
+    expect(resumed.paused).toBeNull();
+    call.finish();
+    await run.ended();
+  });
+
+  test('stop ends gracefully with a report', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
+    site.hold.add('prepare');
+    const run = await start(site);
+    const call = await site.begun('prepare', 'n1');
+    await run.handle.signal('stop', { reason: 'change of plans' });
+    await reaches(run, (status) => status.stopping);
+    call.finish();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'stopped', nodes: { prepared: 1, not_started: 3 } });
+    expect(site.began).toEqual(['prepare:n1']);
+    const report = site.closed[0]!.report;
+    expect(report.baremetal!.groups[0]!.reason).toBe('the run was stopped during prepare');
+    expect(report.operator).toMatchObject([{ action: 'stop', reason: 'change of plans' }]);
+    await recordHistory(run.handle, 'deploy_site--stopped');
+  });
+
+  test('cancel aborts what runs, and still closes the run', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.hold.add('deploy');
+    const run = await start(site);
+    await site.begun('deploy', 'n1');
+    await site.begun('deploy', 'n2');
+    await site.begun('deploy', 'n3');
+    await run.handle.cancel();
+    const { failure: error } = await run.ended();
+    expect((error as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
+    expect([...site.aborted].sort()).toEqual(['n1', 'n2', 'n3']);
+    expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
+    expect(site.closed[0]!.report.baremetal!.nodes_by_state.failure).toEqual(['n1', 'n2', 'n3']);
+    await recordHistory(run.handle, 'deploy_site--cancelled');
+  });
+
+  test('a repaired node is taken up again, and all that waited for it runs', async () => {
+    const site = scriptedSite({ groups: [...strategy.groups, group('c', ['n5'], { depends_on: [] })] }, [
+      ...nodes,
+      ...plainNodes('n5'),
+    ]);
+    site.results.set('deploy:n2', failure());
+    site.hold.add('prepare:n5');
+    const run = await start(site);
+    const last = await site.begun('prepare', 'n5');
+    const refused = run.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
+    await expect(refused).rejects.toMatchObject({ cause: { message: 'node n1 has not failed: it is success' } });
+    site.results.delete('deploy:n2');
+    await run.handle.executeUpdate('retry_node', { args: [{ node: 'n2', reason: 'disk replaced', by: 'otto' }] });
+    site.hold.clear();
+    last.finish();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
+    expect(site.began.filter((call) => call === 'deploy:n2')).toHaveLength(2);
+    expect(site.closed[0]!.report.operator).toMatchObject([
+      { action: 'retry_node', node: 'n2', by: 'otto', reason: 'disk replaced' },
+    ]);
+    await recordHistory(run.handle, 'deploy_site--node-retried');
+  });
+});
+
+describe('time limits', () => {
+  const strategy = {
+    groups: [group('a', ['n1', 'n2']), group('b', ['n3'], { depends_on: ['a'] }), group('c', ['n4'])],
+  };
+  const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
+
+  test('a call that takes too long fails its group, aborts its nodes and records what came late', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };
+    site.hold.add('deploy:n1');
+    site.overrides.abort_node = async () => ({ found: 'running', message: 'MAAS could not abort' });
+    site.overrides.look_at_node = async () => ({ found: 'deployed', message: 'deployed' });
+    const run = await start(site);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures' });
+    const { groups, nodes: reports } = site.closed[0]!.report.baremetal!;
+    expect(groups.map((one) => one.state)).toEqual(['failure', 'failure', 'success']);
+    expect(groups[0]!.reason).toBe('deploy timed out after 1 s, no result from n1');
+    expect(reports[0]).toMatchObject({ state: 'failure', failure_kind: 'timeout', late: { call: 'deploy', ok: true } });
+    await recordHistory(run.handle, 'deploy_site--timed-out');
+  });
+
+  test('the clock of a call stands still while the run is paused', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };
+    site.hold.add('prepare');
+    const run = await start(site);
+    const call = await site.begun('prepare', 'n1');
+    await run.handle.signal('pause');
+    await reaches(run, (status) => status.paused !== null);
+    await run.handle.signal('resume');
+    await reaches(run, (status) => status.paused === null);
+    call.finish();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    const { events } = await run.handle.fetchHistory();
+    const timers = (events ?? []).filter((event) => event.timerStartedEventAttributes);
+    const cancelled = (events ?? []).filter((event) => event.timerCanceledEventAttributes);
+    // One for prepare, one more after the pause, one for deploy; none of them fired.
+    expect([timers.length, cancelled.length]).toEqual([3, 3]);
+  });
+});
+
+describe('input', () => {
+  const site = () => scriptedSite({ groups: [] }, []);
+
+  test.each([
+    [[], 'input must be one JSON object, e.g. {"site":"dc1"}'],
+    [
+      [{ sit: 'dc1', revision: -1 }],
+      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, reason); field 'revision' must be a revision number, a hash or \"latest\"",
+    ],
+    [[{ site: 'dc1' }, 2], 'input must be one JSON object'],
+  ])('%j is refused, naming each bad field', async (args, message) => {
+    const run = await start(site(), 'deploy_site', args as unknown[]);
+    const { failure: error } = await run.ended();
+    expect(causeOf(error).type).toBe('InvalidInput');
+    expect(causeOf(error).message).toContain(message);
+  });
+
+  test('a busy site is refused with the id of the run that has it', async () => {
+    const busy = site();
+    busy.overrides.open_run = async () => ({
+      ok: false,
+      failure: { kind: 'site-busy', site: 'dc1', workflow_id: 'update_site:dc1', run_id: 'r-1' },
+    });
+    const run = await start(busy);
+    const { failure: error } = await run.ended();
+    expect(causeOf(error).type).toBe('SiteBusy');
+    expect(causeOf(error).message).toContain('site dc1 is busy with update_site:dc1 (run r-1)');
+    expect(busy.closed).toHaveLength(0);
+  });
+
+  test('search attributes that the server lacks are left alone', async () => {
+    const plain = site();
+    plain.overrides.open_run = async () => ({ ok: true, search_attributes: [] });
+    const run = await start(plain);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect((await run.handle.describe()).searchAttributes).toEqual(
+      expect.not.objectContaining({ SiteName: expect.anything() }),
+    );
+  });
+});

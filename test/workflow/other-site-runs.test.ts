@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordHistory } from '../rig/histories.js';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
+import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const run = (site: ScriptedSite, type: string, input: object) => startRun(rig, site, type, [input]);
+
+describe('update_site', () => {
+  const strategy = {
+    groups: [group('all', ['n1', 'n2', 'n3'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
+  };
+
+  test('does not touch nodes that need nothing, and reports nodes that are gone', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { done: [0, 1], removed: ['old1'] });
+    const started = await run(site, 'update_site', { site: 'dc1' });
+    const { result } = await started.ended();
+    expect(result).toMatchObject({ outcome: 'success', nodes: { success: 3 } });
+    expect(site.began).toEqual(['prepare:n3', 'deploy:n3']);
+    const report = site.closed[0]!.report;
+    expect(report.removed_nodes).toEqual(['old1']);
+    expect(report.phases.find((phase) => phase.name === 'release_removed')).toMatchObject({ state: 'skipped' });
+    await recordHistory(started.handle, 'update_site--success');
+  });
+
+  test('releases nodes that are gone only when asked', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { removed: ['old1', 'old2'] });
+    site.results.set('release:old2', failure('not-ours', 'belongs to somebody else'));
+    const started = await run(site, 'update_site', { site: 'dc1', release_removed: true });
+    const { result } = await started.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures' });
+    expect(site.began.slice(-2).sort()).toEqual(['release:old1', 'release:old2']);
+    expect(site.closed[0]!.report.released).toMatchObject([
+      { name: 'old1', state: 'success' },
+      { name: 'old2', state: 'failure', reason: 'belongs to somebody else' },
+    ]);
+  });
+});
+
+describe('redeploy_nodes', () => {
+  const strategy = {
+    groups: [
+      group('target-group', ['n1', 'n2'], { critical: true, success_criteria: { percent_successful_nodes: 100 } }),
+    ],
+  };
+
+  test('releases, then deploys the named nodes as one critical group', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
+    const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'], erase: true });
+    const { result } = await started.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(site.began.map((call) => call.split(':')[0])).toEqual([
+      'release',
+      'release',
+      'prepare',
+      'prepare',
+      'deploy',
+      'deploy',
+    ]);
+    expect(site.closed[0]!.deployed_revision).toBeUndefined();
+    await recordHistory(started.handle, 'redeploy_nodes--success');
+  });
+
+  test('deploys nothing unless every node was released', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
+    site.results.set('release:n2', failure('locked', 'the machine is locked'));
+    const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).type).toBe('ReleaseFailed');
+    expect(causeOf(error).message).toContain('nothing was deployed, since these nodes could not be released: n2');
+    expect(site.began).not.toContain('prepare:n1');
+    expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('needs names', async () => {
+    const started = await run(scriptedSite(strategy, []), 'redeploy_nodes', { site: 'dc1', nodes: [] });
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).message).toContain("field 'nodes' must be a list of at least one node name");
+  });
+});
+
+describe('test_site', () => {
+  test('verifies and looks, and changes nothing', async () => {
+    const site = scriptedSite({ groups: [] }, plainNodes('n1'));
+    site.overrides.inspect_nodes = async () => ({
+      counts: { Deployed: 1, Ready: 1 },
+      problems: [{ node: 'n2', problem: 'is Ready, not Deployed' }],
+    });
+    const started = await run(site, 'test_site', { site: 'dc1' });
+    const { result } = await started.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(site.began).toEqual([]);
+    const report = site.closed[0]!.report;
+    expect(report.warnings).toEqual(['n2: is Ready, not Deployed']);
+    expect(report.phases.map((phase) => phase.name)).toEqual(['load', 'verify_site', 'inspect_nodes']);
+    await recordHistory(started.handle, 'test_site--success');
+  });
+
+  test('a site that cannot be verified fails with every problem', async () => {
+    const site = scriptedSite({ groups: [] }, []);
+    site.overrides.verify_site = async () => ({
+      ok: false,
+      problems: ['MAAS refused the key', 'no image for noble/amd64'],
+      warnings: [],
+    });
+    const started = await run(site, 'test_site', { site: 'dc1' });
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).type).toBe('VerifySiteFailed');
+    expect(causeOf(error).message).toContain('MAAS refused the key; no image for noble/amd64');
+  });
+
+  test('cancel interrupts a check that hangs', async () => {
+    const site = scriptedSite({ groups: [] }, []);
+    let entered = (): void => undefined;
+    const inside = new Promise<void>((resolve) => {
+      entered = resolve;
+    });
+    site.overrides.verify_site = () => {
+      entered();
+      return untilCancelled();
+    };
+    const started = await run(site, 'test_site', { site: 'dc1' });
+    await inside;
+    await started.handle.cancel();
+    await started.ended();
+    expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
+  });
+});
+
+describe('big sites run their calls in child workflows', () => {
+  const names = Array.from({ length: 520 }, (_unused, index) => `n${index}`);
+  const strategy = {
+    groups: [
+      group('big', names.slice(0, 515), { critical: true, success_criteria: { maximum_failed_nodes: 1 } }),
+      group('small', names.slice(515), { depends_on: ['big'] }),
+    ],
+  };
+
+  test('with the same outcome, small histories and progress on the way', async () => {
+    const site = scriptedSite(strategy, plainNodes(...names));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 200 } };
+    site.results.set('deploy:n7', failure());
+    site.hold.add('prepare:n0');
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const first = await site.begun('prepare', 'n0');
+    await site.count(515);
+    const status = await reaches(started, (now) => now.counts.prepared > 300);
+    expect(status.current).toMatchObject({ group: 'big', call: 'prepare' });
+    await started.handle.signal('pause');
+    await started.handle.signal('resume');
+    first.finish();
+    const { result } = await started.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 519, failure: 1 } });
+    expect(new Set(site.began).size).toBe(1040);
+    expect(site.began).toHaveLength(1040);
+    const history = await started.handle.fetchHistory();
+    expect(history.events!.length).toBeLessThan(1_000);
+    const recorded = new Set(site.records.flatMap((record) => record.nodes.map((node) => node.name)));
+    expect(recorded.size).toBe(520);
+    await recordHistory(started.handle, 'deploy_site--sliced');
+  });
+
+  test('cancel reaches the children, which abort their nodes', async () => {
+    const site = scriptedSite(strategy, plainNodes(...names));
+    site.hold.add('prepare');
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    await site.count(64);
+    await started.handle.cancel();
+    await started.ended();
+    expect(site.aborted.length).toBeGreaterThan(0);
+    expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
+    expect(site.began.every((call) => call.startsWith('prepare:'))).toBe(true);
+  });
+
+  test('a time limit holds in children too', async () => {
+    const site = scriptedSite(strategy, plainNodes(...names));
+    site.plan = {
+      ...site.plan,
+      pace: { ...site.plan.pace, max_parallel_nodes: 600, prepare: { interval: 1, timeout: 4 } },
+    };
+    site.hold.add('prepare:n3');
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).message).toContain('big (prepare timed out after 4 s, no result from n3');
+    expect(site.aborted).toContain('n3');
+  });
+});
