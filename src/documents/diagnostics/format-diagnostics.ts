@@ -34,7 +34,7 @@ export function formatDiagnostics(
   const blocks = diagnostics.map((diagnostic) => {
     const block = [formatDiagnosticLine(diagnostic, options)];
     // What is said of a whole file or site has no text of its own to show.
-    const line = diagnostic.text === undefined && diagnostic.path === undefined ? undefined : lines.get(diagnostic);
+    const line = isOfWholeFile(diagnostic) ? undefined : lines.get(diagnostic);
     if (line !== undefined && line.trim() !== '') {
       const gutter = String(diagnostic.line);
       const { shown, marker } = underline(line, diagnostic);
@@ -64,6 +64,9 @@ function placeOf({ file, line, column }: Diagnostic): string {
   const parts = [file === undefined ? undefined : printable(file), line, column].filter((part) => part !== undefined);
   return parts.length === 0 ? '' : `${parts.join(':')}: `;
 }
+
+const isOfWholeFile = ({ text, path, line, column }: Diagnostic): boolean =>
+  text === undefined && path === undefined && line === 1 && column === 1;
 
 /** Control characters and direction marks out of a document must not steer the terminal. */
 function printable(text: string): string {

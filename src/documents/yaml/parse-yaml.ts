@@ -140,8 +140,7 @@ class YamlTextParser {
               hint: 'No document this program reads needs that; look for a missing closing bracket.',
             }
           : { code: 'yaml.syntax', message: `not valid YAML: ${error.reason}`, ...syntaxHint(error.reason, line) },
-        { start, end: start + 1 },
-        line.trim(),
+        { start, end: start + Math.max(1, lineEnd(this.#source.text, start) - start) },
       );
     }
   }
@@ -226,7 +225,7 @@ class YamlTextParser {
     }
   }
 
-  #report(finding: Finding, range: Range, text?: string): void {
+  #report(finding: Finding, range: Range): void {
     const place = placeOf(this.#source, range);
     const { severity = 'error', ...rest } = finding;
     this.#diagnostics.push({
@@ -235,7 +234,7 @@ class YamlTextParser {
       ...(this.#source.file !== undefined && { file: this.#source.file }),
       line: place.line,
       column: place.column,
-      ...((text ?? place.text) !== '' && { text: text === undefined ? place.text : excerpt(text) }),
+      ...(place.text !== '' && { text: place.text }),
     });
   }
 }
@@ -255,6 +254,11 @@ function nextRange(text: string, events: readonly Event[], from: number, base: n
   const [start, end] = event ? eventRange(text, event) : [-1, -1];
   return start < 0 ? { start: base, end: base } : { start: Math.max(base, 0) + start, end: Math.max(base, 0) + end };
 }
+
+const lineEnd = (text: string, from: number): number => {
+  const length = text.slice(from).search(/[\r\n]/);
+  return length < 0 ? text.length : from + length;
+};
 
 function syntaxHint(reason: string, line: string): { hint?: string } {
   if (/tab characters/.test(reason)) return { hint: 'Indent with spaces.' };
