@@ -62,11 +62,12 @@ export interface CoordinatedJoin {
 }
 
 /** A message in the making. */
-type Draft = { -readonly [K in Exclude<keyof ToPart, 'seq' | 'tasks' | 'joins' | 'grants'>]: ToPart[K] } & {
+type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<ToPart[K], undefined> } & {
   tasks?: [number, number, string][];
   joins?: [number, number, string][];
   grants?: [number, number][];
 };
+type Listed = 'tasks' | 'joins' | 'grants';
 
 export function createCoordinator(plan: Coordination): Coordinator {
   const each = <T>(value: T): T[] => new Array<T>(plan.parts).fill(value);

@@ -54,6 +54,9 @@ export function simulate(simulation: Simulation): SimulationResult {
   const s = createScheduler(graph, { visits: true, instantNoWork: false });
   const trace: TraceEntry[] = [];
   const running = new Map<string, { readonly task: string; readonly attempt: number; readonly work: boolean }>();
+  /** Started and not settled: what settles otherwise never ran, and is in no trace. */
+  const unended = new Set<string>();
+  const furtherAttempts = new Map(graph.retries.map(([task, count]) => [keyOf(graph, task), count]));
   let result: RunResult | undefined;
   let pass = 0;
   let ended = 0;
@@ -64,11 +67,15 @@ export function simulate(simulation: Simulation): SimulationResult {
   const take = (command: SchedulerCommand): void => {
     switch (command.type) {
       case 'start':
-        if (command.attempt === 1) trace.push({ t: pass, event: 'start', task: command.task });
+        if (command.attempt === 1) {
+          unended.add(command.task);
+          trace.push({ t: pass, event: 'start', task: command.task });
+        }
         running.set(command.node, command);
         return;
       case 'settled':
-        if (ending === command.task) trace.push({ t: pass, event: 'end', task: command.task, outcome: command.status });
+        if (unended.delete(command.task))
+          trace.push({ t: pass, event: 'end', task: command.task, outcome: command.status });
         return;
       case 'wake':
         now = command.at;
@@ -78,9 +85,6 @@ export function simulate(simulation: Simulation): SimulationResult {
         return;
     }
   };
-  /** The task whose end is being delivered: others that settle with it never ran, and are not in a trace. */
-  let ending: string | undefined;
-
   drive({ type: 'begin', offline: simulation.offline ?? [], now });
   if (simulation.stop_after === 0) drive({ type: 'stop' });
   while (result === undefined) {
@@ -89,12 +93,10 @@ export function simulate(simulation: Simulation): SimulationResult {
       const task = running.get(node);
       if (task !== undefined) {
         running.delete(node);
-        ended++;
-        if (ended === simulation.stop_after) drive({ type: 'stop' });
-        ending = task.task;
         const fails = task.work && Object.hasOwn(simulation.outcomes ?? {}, task.task);
+        if (!fails || task.attempt > (furtherAttempts.get(task.task) ?? 0)) ended++;
+        if (ended === simulation.stop_after) drive({ type: 'stop' });
         drive({ type: 'ended', task: task.task, attempt: task.attempt, outcome: fails ? 'failed' : 'successful', now });
-        ending = undefined;
       }
       if (result !== undefined) break;
       drive({ type: 'visit', node });
