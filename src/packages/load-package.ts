@@ -1,5 +1,5 @@
 import { type DataNode, entryAt, type MappingEntry, type MappingNode, textOf, withEntries } from './data-node.js';
-import { FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
+import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
 import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
 import type { PackageTree } from './package-tree.js';
 import { type Finding, type PackageDiagnostic, Problems, type TreePath } from './problems.js';
@@ -260,7 +260,7 @@ function loadFixedFiles(files: FileLoader, format: PackageFormat | undefined, pr
         hint: 'Write its content, or remove the file.',
       });
     }
-    entries.push(entryAt(key, node));
+    entries.push(entryAt(key, emptyListAsNull(node)));
   }
   return { entries, present };
 }

@@ -49,7 +49,8 @@ export class FileLoader {
     if (folder !== undefined) return { kind: 'folder', path: folder };
     const nodes = paths.map((path) => ({ path, node: this.file(path) }));
     if (!nodes.every(isRead)) return { kind: 'unreadable' };
-    return nodes.length === 1 ? nodes[0]!.node : merge(nodes, place);
+    const result = nodes.length === 1 ? nodes[0]!.node : merge(nodes, place);
+    return isFailure(result) ? result : emptyListAsNull(result);
   }
 
   /** Reads one file that is there. Undefined when it cannot be used: `problems` says why. */
@@ -91,6 +92,10 @@ export class FileLoader {
     return undefined;
   }
 }
+
+/** Files that hold an empty list were always loaded as nothing; graphs and task lists rely on it. */
+export const emptyListAsNull = (node: DataNode): DataNode =>
+  node.kind === 'list' && node.items.length === 0 ? { kind: 'null', value: null, place: node.place } : node;
 
 interface ReadFile {
   readonly path: string;

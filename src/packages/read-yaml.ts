@@ -62,6 +62,7 @@ class Composer {
   #next = 0;
   #weight = 0;
   #usable = true;
+  #redefinesTags = false;
 
   constructor(source: SourceText, file: string, events: readonly Event[], problems: Problems) {
     this.#source = source;
@@ -71,6 +72,8 @@ class Composer {
   }
 
   run(): DataNode | undefined {
+    const [first] = this.#events;
+    this.#redefinesTags = first?.type === EVENT_ID.DOCUMENT && first.directives.some(({ kind }) => kind === 'tag');
     const documents = this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length;
     if (documents === 0) return { kind: 'null', value: null, place: this.#place(0) };
     this.#next = 1;
@@ -99,16 +102,17 @@ class Composer {
       case EVENT_ID.SEQUENCE: {
         const anchor = this.#anchor(event);
         const before = this.#weight;
-        this.#refuseTag(event);
+        const tag = this.#collectionTag(event, ['seq', 'pairs', 'omap']);
         const items: DataNode[] = [];
         while (this.#events[this.#next]!.type !== EVENT_ID.POP) items.push(this.#node(event.start));
         this.#next += 1;
-        return this.#finish(anchor, before, { kind: 'list', items, place: this.#place(event.start) });
+        const pairs = tag === 'pairs' || tag === 'omap' ? items.map((item) => this.#pair(item)) : items;
+        return this.#finish(anchor, before, { kind: 'list', items: pairs, place: this.#place(event.start) });
       }
       case EVENT_ID.MAPPING: {
         const anchor = this.#anchor(event);
         const before = this.#weight;
-        this.#refuseTag(event);
+        this.#collectionTag(event, ['map']);
         const entries = this.#entries();
         this.#next += 1;
         return this.#finish(anchor, before, { kind: 'mapping', entries, place: this.#place(event.start) });
@@ -231,6 +235,39 @@ class Composer {
     const anchor: Anchor = { weight: 1 };
     if (event.anchorStart >= 0) this.#anchors.set(this.#source.text.slice(event.anchorStart, event.anchorEnd), anchor);
     return anchor;
+  }
+
+  /**
+   * YAML's own tags for lists and mappings make plain data, and released plugins use `!!pairs`: they are
+   * read, with a warning. Every other tag is refused.
+   */
+  #collectionTag(event: { tagStart: number; tagEnd: number }, allowed: readonly string[]): string | undefined {
+    if (event.tagStart < 0) return undefined;
+    const written = this.#source.text.slice(event.tagStart, event.tagEnd);
+    const name = /^(?:!!|!<tag:yaml\.org,2002:)([a-z]+)>?$/.exec(written)?.[1];
+    if (name === undefined || !allowed.includes(name) || this.#redefinesTags) {
+      this.#refuseTag(event);
+      return undefined;
+    }
+    this.#problems.at(this.#place(event.tagStart), [], {
+      severity: 'warning',
+      code: 'package.collection-tag',
+      message: `the YAML tag ${written} is read${name === 'pairs' || name === 'omap' ? ' as a list of [key, value] lists' : ''}; other tags are refused`,
+      hint: 'Write the list or mapping without a tag.',
+    });
+    return name;
+  }
+
+  /** An item of `!!pairs`: a mapping of one key becomes a list of key and value. */
+  #pair(item: DataNode): DataNode {
+    const entry = item.kind === 'mapping' && item.entries.size === 1 ? [...item.entries.values()][0] : undefined;
+    if (entry) return { kind: 'list', items: [entry.key, entry.value], place: item.place };
+    this.#usable = false;
+    this.#problems.at(item, [], {
+      code: 'package.pairs-item',
+      message: 'an item of !!pairs must be a mapping of one key',
+    });
+    return item;
   }
 
   #refuseTag(event: { tagStart: number; tagEnd: number }): void {

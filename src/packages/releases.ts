@@ -50,7 +50,6 @@ const STORED_NAMES: Readonly<Record<string, string>> = {
   roles: 'roles_metadata',
   components: 'components_metadata',
   tags: 'tags_metadata',
-  modes: 'modes_metadata',
 };
 
 /**
