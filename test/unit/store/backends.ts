@@ -35,7 +35,11 @@ function sqliteBackend(): TestBackend {
   afterAll(() => rm(folder, { recursive: true, force: true }));
   return backendOf(
     'sqlite',
-    async () => `sqlite:${join(folder, `${++files}.db`)}`,
+    async (content) => {
+      const url = `sqlite:${join(folder, `${++files}.db`)}`;
+      if (content !== 'empty') await (await openStore(url)).close();
+      return url;
+    },
     async (url, text) => {
       const { default: Database } = await import('better-sqlite3');
       const database = new Database(url.slice('sqlite:'.length));

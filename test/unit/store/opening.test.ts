@@ -1,0 +1,157 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Migration } from '../../../src/store/index.js';
+import { migrations } from '../../../src/store/migrations/index.js';
+import { describeStore } from './backends.js';
+import { failureOf } from './failures.js';
+import { Child } from './processes/child.js';
+
+const next = (breaking: boolean, up?: Migration['up']): Migration => ({
+  version: migrations.length + 1,
+  name: 'next-release',
+  breaking,
+  up: up ?? (async (db, { text }) => db.schema.createTable('next_release').addColumn('a', text).execute()),
+});
+
+const latest = migrations.length;
+
+describeStore('Opening a store', (backend) => {
+  const children: Child[] = [];
+  afterEach(() => Promise.all(children.splice(0).map((child) => child.kill9())));
+
+  it('makes the schema of an empty database, and nothing the second time', async () => {
+    const url = await backend.newUrl('empty');
+    const store = await backend.open(url);
+    const status = await store.status();
+    expect(status).toMatchObject({
+      dialect: backend.dialect,
+      schemaVersion: latest,
+      knownVersion: latest,
+      pending: [],
+    });
+    expect(status.applied.map(({ version, name }) => ({ version, name }))).toEqual(
+      migrations.map(({ version, name }) => ({ version, name })),
+    );
+    expect(await store.migrate()).toEqual([]);
+    expect(await (await backend.open(url)).status()).toEqual(status);
+  });
+
+  it('refuses a database newer than the program, says what to do, and leaves it alone', async () => {
+    const url = await backend.newUrl();
+    const newer = await backend.open(url, { knownMigrations: [...migrations, next(false)] });
+    const before = await newer.status();
+    const failure = await failureOf(backend.open(url));
+    expect(failure).toMatchObject({ kind: 'schema-too-new', found: latest + 1, known: latest });
+    expect(failure.hint).toMatch(/update this program/i);
+    // Also when asked by hand, and for looking only.
+    const blind = await backend.open(url, { migrations: 'ignore' });
+    expect(await failureOf(blind.migrate())).toMatchObject({ kind: 'schema-too-new' });
+    expect(await failureOf(backend.open(url, { readOnly: true }))).toMatchObject({ kind: 'schema-too-new' });
+    expect(await newer.status()).toEqual(before);
+  });
+
+  it('applies what is missing to data that is there', async () => {
+    const url = await backend.newUrl();
+    await (await backend.open(url)).sites.create({ name: 'dc1' });
+    const store = await backend.open(url, { knownMigrations: [...migrations, next(false)] });
+    expect(await store.status()).toMatchObject({ schemaVersion: latest + 1, pending: [] });
+    expect(await store.sites.list()).toHaveLength(1);
+  });
+
+  it('leaves a breaking migration of a shared database to the operator', async () => {
+    const url = await backend.newUrl();
+    const knownMigrations = [...migrations, next(true)];
+    if (backend.dialect === 'postgres') {
+      const failure = await failureOf(backend.open(url, { knownMigrations }));
+      expect(failure).toMatchObject({ kind: 'schema-behind', found: latest, known: latest + 1 });
+      expect(failure.hint).toMatch(/stop every .* db migrate/i);
+    } else {
+      expect(await (await backend.open(url, { knownMigrations })).status()).toMatchObject({ pending: [] });
+    }
+    // An empty one breaks nobody.
+    const fresh = await backend.open(await backend.newUrl('empty'), { knownMigrations });
+    expect(await fresh.status()).toMatchObject({ schemaVersion: latest + 1 });
+  });
+
+  it('can require the schema, or ignore it and migrate by hand', async () => {
+    const url = await backend.newUrl('empty');
+    const failure = await failureOf(backend.open(url, { migrations: 'require' }));
+    expect(failure).toMatchObject({ kind: 'schema-behind', found: 0, known: latest });
+    const store = await backend.open(url, { migrations: 'ignore' });
+    expect(await store.status()).toMatchObject({ schemaVersion: 0, applied: [] });
+    expect((await store.migrate()).map(({ version }) => version)).toEqual(migrations.map(({ version }) => version));
+    expect(await store.status()).toMatchObject({ schemaVersion: latest, pending: [] });
+  });
+
+  it('takes back a migration that fails, with its number', async () => {
+    const url = await backend.newUrl();
+    const half = next(false, async (db, { text }) => {
+      await db.schema.createTable('half').addColumn('a', text).execute();
+      await db.schema.alterTable('no_such_table').addColumn('a', text).execute();
+    });
+    const failure = await failureOf(backend.open(url, { knownMigrations: [...migrations, half] }));
+    expect(failure.kind).toBe('defect');
+    expect(await (await backend.open(url)).status()).toMatchObject({ schemaVersion: latest });
+    // The table is gone too, or this could not make it.
+    const whole = next(false, async (db, { text }) => db.schema.createTable('half').addColumn('a', text).execute());
+    await backend.open(url, { knownMigrations: [...migrations, whole] });
+  });
+
+  it('writes the number of a migration before its change', async () => {
+    const url = await backend.newUrl();
+    let seen: unknown;
+    const looking = next(true, async (db) => {
+      const query = db.withTables<{ sitewright_migration: { version: number; breaking: number } }>();
+      seen = await query
+        .selectFrom('sitewright_migration')
+        .select(['version', 'breaking'])
+        .orderBy('version')
+        .execute();
+    });
+    await backend.open(url, { knownMigrations: [...migrations, looking], migrations: 'apply' });
+    expect(seen).toContainEqual({ version: latest + 1, breaking: 1 });
+  });
+
+  it('refuses a database that another line of development has migrated', async () => {
+    const url = await backend.newUrl();
+    await backend.sql(url, `update sitewright_migration set name = 'something-else'`);
+    expect(await failureOf(backend.open(url))).toMatchObject({ kind: 'schema-foreign' });
+  });
+
+  it('changes nothing when opened read-only', async () => {
+    const url = await backend.newUrl();
+    await (await backend.open(url)).sites.create({ name: 'dc1' });
+    const store = await backend.open(url, { readOnly: true });
+    expect(await store.sites.list()).toHaveLength(1);
+    for (const change of [
+      store.sites.create({ name: 'dc2' }),
+      store.sites.delete('dc1'),
+      store.claims.claim('dc1', { workflowId: 'w', runId: 'r' }),
+      store.audit.append({ actor: 'a', action: 'b', target: 'c' }),
+    ]) {
+      expect(await failureOf(change)).toMatchObject({ kind: 'read-only' });
+    }
+  });
+
+  it('lets work under way end when it closes, refuses more, and may close twice', async () => {
+    const url = await backend.newUrl();
+    const store = await backend.open(url);
+    const underWay = Promise.all(['a', 'b', 'c'].map((name) => store.sites.create({ name })));
+    await Promise.all([store.close(), store.close()]);
+    expect(await underWay).toHaveLength(3);
+    expect(await failureOf(store.sites.list())).toMatchObject({ kind: 'closed' });
+    expect(await failureOf(store.sites.create({ name: 'd' }))).toMatchObject({ kind: 'closed' });
+    expect(await (await backend.open(url)).sites.list()).toHaveLength(3);
+  });
+
+  it('loads only the driver it needs, and says so when that is missing', { timeout: 60_000 }, async () => {
+    const url = await backend.newUrl();
+    const [own, other] = backend.dialect === 'sqlite' ? ['better-sqlite3', 'pg'] : ['pg', 'better-sqlite3'];
+    const [without, needing] = [new Child('open-without', other, url), new Child('open-without', own, url)];
+    children.push(without, needing);
+    expect(await without.next()).toEqual({ opened: backend.dialect });
+    const failure = await needing.next<{ kind: string; message: string; hint: string }>();
+    expect(failure).toMatchObject({ kind: 'driver-missing' });
+    expect(failure.message).toContain(own);
+    expect(failure.hint).toContain('npm');
+  });
+});

@@ -1,0 +1,15 @@
+// Claims each site named, in turn, and says which it got.
+import { openStore } from '../../../../src/store/index.js';
+import { readyToGo, say } from './speak.js';
+
+const [url, ...sites] = process.argv.slice(2);
+const store = await openStore(url!);
+await readyToGo();
+const got: string[] = [];
+for (const site of sites) {
+  const result = await store.claims.claim(site, { workflowId: 'w', runId: String(process.pid) });
+  if (result.claimed) got.push(site);
+}
+say(got);
+await store.close();
+process.exit();

@@ -1,0 +1,19 @@
+// Opens the store named where one package cannot be loaded, and says how that went.
+import { register } from 'node:module';
+import { say } from './speak.js';
+
+const [absent, url] = process.argv.slice(2);
+const hooks = `export async function resolve(name, context, next) {
+  if (name === ${JSON.stringify(absent)}) throw new Error('not here: ' + name);
+  return next(name, context);
+}`;
+register(`data:text/javascript,${encodeURIComponent(hooks)}`);
+const { openStore, StoreError } = await import('../../../../src/store/index.js');
+try {
+  const store = await openStore(url!);
+  say({ opened: (await store.status()).dialect });
+  await store.close();
+} catch (error) {
+  say(error instanceof StoreError ? error.failure : String(error));
+}
+process.exit();

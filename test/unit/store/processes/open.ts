@@ -1,0 +1,15 @@
+// Opens the store named, which migrates it, and says what it found or why it failed.
+import { openStore, StoreError } from '../../../../src/store/index.js';
+import { readyToGo, say } from './speak.js';
+
+await readyToGo();
+try {
+  const store = await openStore(process.argv[2]!);
+  const { schemaVersion, pending } = await store.status();
+  await store.sites.create({ name: `by-${process.pid}` });
+  await store.close();
+  say({ schemaVersion, pending });
+} catch (error) {
+  say(error instanceof StoreError ? error.failure : String(error));
+}
+process.exit();

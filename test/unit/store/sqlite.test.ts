@@ -1,0 +1,120 @@
+import { access, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/index.js';
+import { classifySqliteError } from '../../../src/store/sqlite/errors.js';
+import { failureOf } from './failures.js';
+
+describe('The store on a SQLite file', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitewright-sqlite-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('makes the file and its folder, for this user alone, and writes ahead', async () => {
+    const file = join(folder, 'new/deep/store.db');
+    const store = await openStore(file);
+    expect((await stat(join(folder, 'new/deep'))).mode & 0o777).toBe(0o700);
+    expect((await store.status()).location).toBe(`sqlite:${file}`);
+    const raw = new Database(file);
+    expect(raw.pragma('journal_mode', { simple: true })).toBe('wal');
+    raw.close();
+    await store.close();
+  });
+
+  it('makes no file when it may only read', async () => {
+    const file = join(folder, 'absent.db');
+    expect(await failureOf(openStore(file, { readOnly: true }))).toMatchObject({ kind: 'unreachable' });
+    await expect(access(file)).rejects.toThrow();
+  });
+
+  it('keeps two stores in memory apart', async () => {
+    const [one, other] = [await openStore('sqlite::memory:'), await openStore(':memory:')];
+    await one.sites.create({ name: 'dc1' });
+    expect(await other.sites.list()).toEqual([]);
+    await one.close();
+    await other.close();
+  });
+
+  it('waits for another process’ lock without holding up this one', async () => {
+    const file = join(folder, 'locked.db');
+    const store = await openStore(file);
+    const raw = new Database(file);
+    raw.exec('begin immediate');
+    let done = false;
+    const waiting = store.sites.create({ name: 'dc1' }).finally(() => {
+      done = true;
+    });
+    // Readers do not wait, and our own thread goes on.
+    for (let turns = 0; turns < 5; turns++) {
+      expect(await store.sites.list()).toEqual([]);
+      await turn();
+    }
+    expect(done).toBe(false);
+    raw.exec('commit');
+    expect(await waiting).toMatchObject({ name: 'dc1' });
+    raw.close();
+    await store.close();
+  });
+
+  it('says what is wrong with a path', async () => {
+    await writeFile(join(folder, 'notes.txt'), 'This is no database, but a text that is long enough. '.repeat(50));
+    await mkdir(join(folder, 'folder.db'));
+    expect(await failureOf(openStore(join(folder, 'notes.txt')))).toMatchObject({ kind: 'corrupt' });
+    expect(await failureOf(openStore(join(folder, 'folder.db')))).toMatchObject({ kind: 'unreachable' });
+    expect(await failureOf(openStore(join(folder, 'notes.txt/x.db')))).toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('says that the disk is full, and goes on when there is room again', async () => {
+    const file = join(folder, 'full.db');
+    const store = await openStore(file);
+    await store.sites.create({ name: 'dc1' });
+    await store.close();
+    // SQLite's own limit of pages stands for the disk; it belongs to a connection, so the error is made on one.
+    const raw = new Database(file);
+    raw.pragma(`max_page_count = ${raw.pragma('page_count', { simple: true })}`);
+    let thrown: unknown;
+    try {
+      raw
+        .prepare('insert into audit_entry values (?, ?, ?, ?, ?, ?, ?)')
+        .run('i', 'a', 'b', 'c', 'd', 'x'.repeat(1e6), null);
+    } catch (error) {
+      thrown = error;
+    }
+    raw.close();
+    expect(classifySqliteError(thrown, file)).toMatchObject({ failure: { kind: 'full' }, retry: 'never' });
+    const again = await openStore(file);
+    expect(await again.sites.list()).toHaveLength(1);
+    await again.close();
+  });
+});
+
+describe('classifySqliteError', () => {
+  it.each([
+    ['SQLITE_BUSY', 'busy', 'transaction'],
+    ['SQLITE_BUSY_SNAPSHOT', 'busy', 'transaction'],
+    ['SQLITE_LOCKED_SHAREDCACHE', 'busy', 'transaction'],
+    ['SQLITE_READONLY_DBMOVED', 'read-only', 'never'],
+    ['EROFS', 'read-only', 'never'],
+    ['SQLITE_FULL', 'full', 'never'],
+    ['ENOSPC', 'full', 'never'],
+    ['SQLITE_CORRUPT_INDEX', 'corrupt', 'never'],
+    ['SQLITE_NOTADB', 'corrupt', 'never'],
+    ['SQLITE_PERM', 'denied', 'never'],
+    ['EACCES', 'denied', 'never'],
+    ['SQLITE_CANTOPEN', 'unreachable', 'never'],
+    ['SQLITE_IOERR_READ', 'unreachable', 'never'],
+    ['SQLITE_CONSTRAINT_FOREIGNKEY', 'conflict', 'never'],
+    ['ERR_DLOPEN_FAILED', 'driver-missing', 'never'],
+    ['SQLITE_ERROR', 'defect', 'never'],
+  ])('%s is %s, retried: %s', (code, kind, retry) => {
+    const error = Object.assign(new Error('as SQLite says'), { code });
+    const classified = classifySqliteError(error, 'sqlite:/x.db');
+    expect(classified).toMatchObject({ failure: { kind }, retry });
+    expect(classified.failure.hint).not.toBe('');
+  });
+});
