@@ -1,7 +1,7 @@
 // Bundles the workflow code once, so that a worker starts in a second instead of ten. The bundle is
 // keyed by the content of what goes in: an unchanged source is never bundled again.
 import { createHash } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { withLock } from './lock.mjs';
@@ -55,6 +55,8 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
     await mkdir(dirname(target), { recursive: true });
     const aside = `${target}.${process.pid}`;
     await writeFile(aside, code);
+    // A key must never stand beside another bundle, not even after a crash between the two writes.
+    await rm(keyFile(target), { force: true });
     await rename(aside, target);
     await writeFile(keyFile(target), JSON.stringify({ key, bytes: Buffer.byteLength(code) }));
     return { codePath: target, key, bytes: Buffer.byteLength(code), fresh: true };

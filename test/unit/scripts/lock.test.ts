@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAlive, withLock } from '../../../scripts/lock.mjs';
+
+describe('withLock', () => {
+  let folder: string;
+  let lock: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitewright-lock-'));
+    lock = join(folder, 'deep/a.lock');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('lets one in at a time, and all in the end', async () => {
+    let inside = 0;
+    let most = 0;
+    const enter = () =>
+      withLock(
+        lock,
+        async () => {
+          most = Math.max(most, ++inside);
+          await readdir(folder);
+          inside--;
+        },
+        { pollMs: 1 },
+      );
+    await Promise.all(Array.from({ length: 8 }, enter));
+    expect(most).toBe(1);
+    expect(await readdir(join(folder, 'deep'))).toEqual([]);
+  });
+
+  it('is given back when the work fails', async () => {
+    await expect(withLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await withLock(lock, async () => 'again')).toBe('again');
+  });
+
+  it('is taken from a dead process, by one of many', async () => {
+    const process_ = spawn(process.execPath, ['-e', '']);
+    await once(process_, 'close');
+    await withLock(lock, async () => {});
+    await writeFile(lock, JSON.stringify({ pid: process_.pid, host: hostname() }));
+    let inside = 0;
+    let most = 0;
+    const enter = () =>
+      withLock(
+        lock,
+        async () => {
+          most = Math.max(most, ++inside);
+          await readdir(folder);
+          inside--;
+        },
+        { pollMs: 1 },
+      );
+    await Promise.all(Array.from({ length: 8 }, enter));
+    expect(most).toBe(1);
+  });
+
+  it('tells whom it waits for, once', async () => {
+    const holder = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    await once(holder, 'spawn');
+    await withLock(lock, async () => {});
+    await writeFile(lock, JSON.stringify({ pid: holder.pid, host: hostname() }));
+    const waitedFor: number[] = [];
+    await withLock(lock, async () => {}, {
+      pollMs: 1,
+      onWait: (pid) => {
+        waitedFor.push(pid);
+        holder.kill('SIGKILL');
+      },
+    });
+    expect(waitedFor).toEqual([holder.pid]);
+  });
+
+  it('knows the living from the dead', () => {
+    expect(isAlive(process.pid)).toBe(true);
+    expect(isAlive(2 ** 22 + 1)).toBe(false);
+  });
+});
