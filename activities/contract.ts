@@ -74,6 +74,8 @@ export interface NodeCall {
   readonly revision: number;
   readonly node: string;
   readonly run_id: string;
+  /** 1, and one more for each operator's retry: another wish, so that an old failure is not taken for its result. */
+  readonly attempt: number;
   /** Known from an earlier call; host names can change, this cannot. */
   readonly system_id?: string;
   /** Longest pause between two looks at the machine, seconds. */

@@ -122,7 +122,7 @@ async function lookOnceMore(run: SiteRun, plan: SitePlan): Promise<void> {
       );
       const request = nodeRequest(
         { site: plan.site, revision: plan.revision, run_id: run.progress.run_id, interval: plan.pace[call].interval },
-        node,
+        { ...node, attempt: node.attempts },
       );
       const answer = await scheduleActivity<AbortAnswer>(ACTIVITIES.look_at_node, [request], options).catch(() => null);
       const late = answer ? lateResult(call, answer) : null;

@@ -140,13 +140,14 @@ export function lateResult(verb: CallVerb, answer: AbortAnswer): NodeResult | nu
 
 export function nodeRequest(
   request: Pick<CallRequest, 'site' | 'revision' | 'run_id' | 'interval' | 'erase'>,
-  node: { readonly name: string; readonly system_id?: string },
+  node: { readonly name: string; readonly attempt: number; readonly system_id?: string },
 ): NodeCall {
   return {
     site: request.site,
     revision: request.revision,
     run_id: request.run_id,
     node: node.name,
+    attempt: node.attempt,
     interval: request.interval,
     ...(node.system_id === undefined ? {} : { system_id: node.system_id }),
     ...(request.erase === undefined ? {} : { erase: request.erase }),

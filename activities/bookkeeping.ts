@@ -1,0 +1,159 @@
+import type { NodeReport } from '../src/core/deployment/index.js';
+import type { RunReport } from '../src/core/site-run/index.js';
+import { type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
+import type { SiteActivities } from './contract.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { translated } from './failures.js';
+
+/** Above any record's sequence, so that closing always wins over a record that arrives late. */
+const CLOSING = 1_000_000_000;
+
+/** Claiming a site, keeping the run's rows, and closing it. All safe to repeat. */
+export function bookkeepingActivities({
+  store,
+  isOpen,
+  searchAttributes,
+}: ActivityDependencies): Pick<SiteActivities, 'open_run' | 'record_progress' | 'close_run'> {
+  return {
+    open_run: (request) =>
+      translated(async () => {
+        const { site, workflow_id, run_id } = request;
+        const holder = { workflowId: workflow_id, runId: run_id };
+        try {
+          let claim = await store.claims.claim(site, holder);
+          // A holder that was terminated could not give its claim up: Temporal knows, and we take it over.
+          while (!claim.claimed) {
+            const other = claim.holder;
+            if (await isOpen(other.workflowId, other.runId)) {
+              return {
+                ok: false,
+                failure: { kind: 'site-busy', site, workflow_id: other.workflowId, run_id: other.runId },
+              };
+            }
+            const taken = await store.claims.takeOver(site, other, holder);
+            claim = taken.claimed ? taken : await store.claims.claim(site, holder);
+          }
+        } catch (error) {
+          if (error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'invalid')) {
+            return { ok: false, failure: { kind: 'site-not-found', site } };
+          }
+          throw error;
+        }
+        await store.runs.put({
+          id: run_id,
+          sequence: 0,
+          workflowId: workflow_id,
+          temporalRunId: run_id,
+          kind: request.kind,
+          phase: 'starting',
+          site,
+          startedAt: request.started_at,
+          parameters: request.parameters as Json,
+          ...(request.started_by === undefined ? {} : { startedBy: request.started_by }),
+          ...(request.reason === undefined ? {} : { reason: request.reason }),
+        });
+        await store.audit.append({
+          id: `start-${run_id}`,
+          at: request.started_at,
+          actor: request.started_by ?? 'temporal',
+          action: `run.${request.kind}`,
+          target: `site/${site}`,
+          ...(request.reason === undefined ? {} : { reason: request.reason }),
+        });
+        return { ok: true, search_attributes: await searchAttributes() };
+      }),
+
+    record_progress: (record) =>
+      translated(async () => {
+        const run = await store.runs.get(record.run_id);
+        await store.runs.put({
+          ...identityOf(run),
+          sequence: record.sequence,
+          phase: record.phase,
+          failedNodes: record.failed_nodes,
+        });
+        if (record.nodes.length > 0)
+          await store.runs.putNodes(
+            record.run_id,
+            record.nodes.map((node) => nodeWrite(node, record.sequence)),
+          );
+      }),
+
+    close_run: (request) =>
+      translated(async () => {
+        const { run_id, site, report } = request;
+        const run = await store.runs.get(run_id);
+        const full = report.cut ? withNodes(report, await store.runs.listNodes(run_id)) : report;
+        await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
+        await store.runs.put({
+          ...identityOf(run),
+          sequence: CLOSING,
+          phase: 'finished',
+          outcome: request.outcome,
+          endedAt: request.ended_at,
+          failedNodes: request.failed_nodes,
+          ...(report.revision === undefined ? {} : { revision: report.revision }),
+        });
+        if (request.deployed_revision !== undefined)
+          await store.sites.markLastGood(site, request.deployed_revision, run_id);
+        await store.claims.release(site, { workflowId: request.workflow_id, runId: run_id });
+      }),
+  };
+}
+
+function identityOf(run: { id: string; workflowId: string; kind: string; startedAt: string }) {
+  return { id: run.id, workflowId: run.workflowId, kind: run.kind, startedAt: run.startedAt };
+}
+
+function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
+  const step = node.running ?? node.failed_in;
+  return {
+    node: node.name,
+    sequence,
+    state: node.state,
+    attempts: node.attempts,
+    // An empty reason is a value: a repaired node must not keep its old one.
+    reason: node.reason ?? '',
+    ...(node.group === undefined ? {} : { group: node.group }),
+    ...(step === undefined ? {} : { step }),
+    ...(node.started_at === undefined ? {} : { startedAt: node.started_at }),
+    ...(node.ended_at === undefined ? {} : { endedAt: node.ended_at }),
+    ...(node.system_id === undefined ? {} : { systemId: node.system_id }),
+    ...(node.late ? { lateResult: { ...node.late } } : {}),
+  };
+}
+
+/** Puts back from the store what was cut from a report to keep a payload small. */
+export function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
+  if (!report.baremetal) return report;
+  const kept = new Map(report.baremetal.nodes.map((node) => [node.name, node]));
+  const nodes = rows.map<NodeReport>((row) => kept.get(row.node) ?? nodeReport(row));
+  const named = (state: NodeReport['state']) => nodes.filter((node) => node.state === state).map((node) => node.name);
+  const { cut: _cut, ...whole } = report;
+  return {
+    ...whole,
+    baremetal: {
+      ...report.baremetal,
+      nodes,
+      nodes_by_state: {
+        not_started: named('not_started'),
+        prepared: named('prepared'),
+        success: named('success'),
+        failure: named('failure'),
+      },
+    },
+  };
+}
+
+function nodeReport(row: RunNode): NodeReport {
+  return {
+    name: row.node,
+    state: row.state as NodeReport['state'],
+    attempts: row.attempts ?? 0,
+    ...(row.group === null ? {} : { group: row.group }),
+    ...(row.systemId === null ? {} : { system_id: row.systemId }),
+    ...(row.startedAt === null ? {} : { started_at: row.startedAt }),
+    ...(row.endedAt === null ? {} : { ended_at: row.endedAt }),
+    ...(row.reason ? { reason: row.reason } : {}),
+  };
+}

@@ -1,0 +1,24 @@
+import type { MachineContext } from '../src/maas/index.js';
+import type { Store } from '../src/store/index.js';
+
+/** What the activities of a worker process share; made once by worker/. */
+export interface ActivityDependencies {
+  readonly store: Store;
+  /** Throws when MAAS is not configured: a run then fails with what to set. */
+  readonly maas: () => MachineContext;
+  /** Whether a workflow run is still open; decides who may take over a site's claim. */
+  readonly isOpen: (workflowId: string, runId: string) => Promise<boolean>;
+  /** Custom search attributes that the server knows. */
+  readonly searchAttributes: () => Promise<readonly string[]>;
+  readonly settings: ActivitySettings;
+}
+
+export interface ActivitySettings {
+  /** Limit where the site's configuration gives none. */
+  readonly max_parallel_nodes: number;
+  readonly heartbeat_seconds: number;
+  /** Series for nodes whose documents name none; absent: MAAS' own default. */
+  readonly distro_series?: string;
+  /** cloud-init user data for every deployed node. */
+  readonly user_data?: string;
+}

@@ -1,0 +1,20 @@
+import { bookkeepingActivities } from './bookkeeping.js';
+import type { SiteActivities } from './contract.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { planActivities } from './load-plan.js';
+import { nodeActivities } from './node-calls.js';
+import { SiteCache } from './site-cache.js';
+import { siteCheckActivities } from './site-checks.js';
+
+export type { ActivityDependencies, ActivitySettings } from './dependencies.js';
+
+/** All activities of the orchestrator worker, over the clients they are given. */
+export function createActivities(deps: ActivityDependencies): SiteActivities {
+  const cache = new SiteCache(deps.store);
+  return {
+    ...bookkeepingActivities(deps),
+    ...planActivities(deps, cache),
+    ...siteCheckActivities(deps, cache),
+    ...nodeActivities(deps, cache),
+  };
+}

@@ -1,0 +1,117 @@
+import { allAtOnceStrategy, planGroups, targetedStrategy } from '../src/core/deployment/index.js';
+import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.js';
+import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.js';
+import { holdOf, MachineStatus } from '../src/maas/index.js';
+import { parseRevisionReference, StoreError } from '../src/store/index.js';
+import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
+import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
+import { translated } from './failures.js';
+import type { ParsedRevision, SiteCache } from './site-cache.js';
+
+/** Turns documents into what a workflow needs: names, groups, time limits, and what needs nothing. */
+export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {
+  return { load_plan: (request) => translated(() => loadPlan(deps, cache, request)) };
+}
+
+async function loadPlan(deps: ActivityDependencies, cache: SiteCache, request: LoadPlan): Promise<LoadPlanAnswer> {
+  const { site } = request;
+  const text = String(request.revision ?? 'latest');
+  const reference = parseRevisionReference(text);
+  const notFound: LoadPlanAnswer = { ok: false, failure: { kind: 'revision-not-found', site, revision: text } };
+  if (reference === undefined) return notFound;
+  let revision: ParsedRevision;
+  try {
+    revision = await cache.load(site, reference);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.failure.kind === 'not-found') return notFound;
+    // A beginning of a hash that fits several revisions.
+    if (error.failure.kind === 'conflict') return notFound;
+    throw error;
+  }
+  if (!revision.ok)
+    return {
+      ok: false,
+      failure: { kind: 'documents-invalid', site, revision: revision.record.number, problems: revision.problems },
+    };
+
+  const targets = request.nodes;
+  const unknown = (targets ?? []).filter((name) => !revision.nodes.has(name));
+  if (unknown.length > 0) return { ok: false, failure: { kind: 'nodes-not-found', nodes: unknown } };
+
+  const { nodes, configuration } = revision.site;
+  const strategy = targets ? targetedStrategy(targets) : (revision.site.strategy ?? allAtOnceStrategy());
+  // A targeted run knows its nodes only: the others are none of its business, and not in its report.
+  const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
+  const difference = request.kind === 'update_site' ? await findDifference(deps, cache, site, planned) : NO_DIFFERENCE;
+  const plan: SitePlan = {
+    site,
+    revision: revision.record.number,
+    hash: revision.record.hash,
+    nodes: planned.map((node) => node.name),
+    groups: planGroups(strategy, planned).map(groupToWire),
+    pace: paceOf(configuration, deps.settings),
+    done: toRanges(difference.done),
+    removed: difference.removed,
+    warnings: revision.warnings.slice(0, 20),
+  };
+  return { ok: true, plan };
+}
+
+interface Difference {
+  readonly done: readonly number[];
+  readonly removed: readonly string[];
+}
+
+const NO_DIFFERENCE: Difference = { done: [], removed: [] };
+
+/**
+ * What an update need not touch: nodes whose documents are as in the last good revision and whose
+ * machines are really deployed, by us, for this site. A record of ours is not believed without a look.
+ */
+async function findDifference(
+  deps: ActivityDependencies,
+  cache: SiteCache,
+  site: string,
+  nodes: readonly ResolvedNode[],
+): Promise<Difference> {
+  let before: ParsedRevision;
+  try {
+    before = await cache.load(site, 'last-good');
+  } catch (error) {
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return NO_DIFFERENCE;
+    throw error;
+  }
+  if (!before.ok) return NO_DIFFERENCE;
+  const old = before.nodes;
+  const now = new Set(nodes.map((node) => node.name));
+  const removed = [...old.keys()].filter((name) => !now.has(name));
+  const unchanged = nodes.flatMap((node, index) => {
+    const earlier = old.get(node.name);
+    return earlier && canonicalJson(earlier) === canonicalJson(node) ? [index] : [];
+  });
+  const { client, lookup } = deps.maas();
+  const me = await client.username();
+  const deployed = await Promise.all(
+    unchanged.map(async (index) => {
+      const found = await lookup.find(nodes[index]!.name);
+      const [machine] = found;
+      return (
+        found.length === 1 && machine?.status === MachineStatus.Deployed && holdOf(machine, { me, site }) === 'ours'
+      );
+    }),
+  );
+  return { done: unchanged.filter((_index, position) => deployed[position]), removed };
+}
+
+function paceOf({ physical_provisioner: physical }: DeploymentConfiguration, settings: ActivitySettings): SitePace {
+  return {
+    verify_site: { interval: physical.verify_interval, timeout: physical.verify_timeout },
+    prepare_site: { interval: physical.prepare_site_interval, timeout: physical.prepare_site_timeout },
+    prepare: { interval: physical.prepare_node_interval, timeout: physical.prepare_node_timeout },
+    deploy: { interval: physical.deploy_interval, timeout: physical.deploy_timeout },
+    release: { interval: physical.destroy_interval, timeout: physical.destroy_timeout },
+    max_parallel_nodes: Math.min(physical.max_parallel_nodes, settings.max_parallel_nodes),
+    heartbeat_seconds: settings.heartbeat_seconds,
+  };
+}

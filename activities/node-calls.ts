@@ -1,0 +1,194 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { NodeResult } from '../src/core/deployment/index.js';
+import type { ResolvedNode } from '../src/documents/index.js';
+import {
+  abortMachine,
+  deployMachine,
+  type MachineContext,
+  MachineStatus,
+  type MachineSummary,
+  machineStatusName,
+  type OperationOptions,
+  prepareMachine,
+  releaseMachine,
+  resolveMachine,
+} from '../src/maas/index.js';
+import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { asNodeResult, translated } from './failures.js';
+import type { SiteCache } from './site-cache.js';
+
+type NodeActivities = Pick<
+  SiteActivities,
+  'prepare_node' | 'deploy_node' | 'release_node' | 'abort_node' | 'look_at_node'
+>;
+
+/** Takes one node's machine somewhere. Each reads the machine's real state first and goes on from there. */
+export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): NodeActivities {
+  const onMachine = (work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) => (request: NodeCall) =>
+    alive(async (options) => {
+      const found = await findMachine(deps, cache, request, options.signal);
+      return found.ok ? work(found, options) : found.result;
+    });
+
+  return {
+    prepare_node: onMachine(async ({ maas, systemId, request, warnings }, options) => {
+      const since = Context.current().info.scheduledTimestampMs;
+      return withWarnings(
+        asNodeResult(await prepareMachine(maas, { systemId, site: request.site, since }, options)),
+        warnings,
+      );
+    }),
+
+    deploy_node: onMachine(async ({ maas, systemId, node, request, warnings }, options) => {
+      const series = node.distro_series ?? deps.settings.distro_series;
+      const wish = {
+        systemId,
+        site: request.site,
+        node: request.node,
+        run: request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id,
+        labels: node.labels,
+        ...(series === undefined ? {} : { distroSeries: series }),
+        ...(node.hwe_kernel === undefined ? {} : { hweKernel: node.hwe_kernel }),
+        ...(deps.settings.user_data === undefined ? {} : { userData: deps.settings.user_data }),
+      };
+      return withWarnings(asNodeResult(await deployMachine(maas, wish, options)), warnings);
+    }),
+
+    release_node: onMachine(async ({ maas, systemId, request }, options) => {
+      const comment = `sitewright:${request.site}: run ${request.run_id}`;
+      return asNodeResult(
+        await releaseMachine(
+          maas,
+          { systemId, site: request.site, comment, ...(request.erase ? { erase: true } : {}) },
+          options,
+        ),
+      );
+    }),
+
+    abort_node: (request) =>
+      alive(async (options) => {
+        const found = await findMachine(deps, cache, request, options.signal);
+        if (!found.ok) return nothingToAbort(found.result);
+        const { maas, systemId } = found;
+        const outcome = await abortMachine(
+          maas,
+          { systemId, site: request.site, comment: `sitewright: run ${request.run_id}` },
+          options,
+        );
+        if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
+        if (outcome.actions.includes('abort'))
+          return { found: 'aborted', message: `aborted; ${describe(outcome.machine)}` };
+        return standing(outcome.machine);
+      }),
+
+    look_at_node: (request) =>
+      alive(async (options) => {
+        const found = await findMachine(deps, cache, request, options.signal);
+        return found.ok
+          ? standing(await found.maas.client.machines.read(found.systemId, options.signal))
+          : nothingToAbort(found.result);
+      }),
+  };
+}
+
+interface Found {
+  readonly ok: true;
+  readonly maas: MachineContext;
+  readonly request: NodeCall;
+  readonly node: ResolvedNode;
+  readonly systemId: string;
+  readonly warnings: readonly string[];
+}
+
+async function findMachine(
+  deps: ActivityDependencies,
+  cache: SiteCache,
+  request: NodeCall,
+  signal: AbortSignal | undefined,
+): Promise<Found | { readonly ok: false; readonly result: NodeResult }> {
+  const maas = deps.maas();
+  const node = await findNode(cache, request);
+  if (request.system_id !== undefined)
+    return { ok: true, maas, request, node, systemId: request.system_id, warnings: [] };
+  const resolution = await resolveMachine(
+    maas,
+    { hostname: request.node, bootMac: node.boot_mac, domain: node.domain },
+    signal,
+  );
+  if (!resolution.ok) {
+    const { kind, message, hint } = resolution.failure;
+    return { ok: false, result: { ok: false, failure: { kind, message, hint } } };
+  }
+  return {
+    ok: true,
+    maas,
+    request,
+    node,
+    systemId: resolution.machine.systemId,
+    warnings: resolution.warnings.map((warning) => warning.message),
+  };
+}
+
+/** A node of the run's revision, or of the last good one: a node that is gone from the documents is released by that. */
+async function findNode(cache: SiteCache, { site, revision, node }: NodeCall): Promise<ResolvedNode> {
+  const wanted = await cache.load(site, { number: revision });
+  const found = wanted.ok ? wanted.nodes.get(node) : undefined;
+  if (found) return found;
+  const before = await cache.load(site, 'last-good');
+  const old = before.ok ? before.nodes.get(node) : undefined;
+  if (old) return old;
+  throw ApplicationFailure.nonRetryable(`node ${node} is not in revision ${revision} of site ${site}`, 'NodeNotFound');
+}
+
+/** Where a machine stands, for someone whose time is up. */
+function standing(machine: MachineSummary): AbortAnswer {
+  const message = describe(machine);
+  switch (machine.status) {
+    case MachineStatus.Deployed:
+      return { found: 'deployed', message };
+    case MachineStatus.Ready:
+    case MachineStatus.Allocated:
+      return { found: 'ready', message };
+    case MachineStatus.Deploying:
+    case MachineStatus.Commissioning:
+    case MachineStatus.Testing:
+    case MachineStatus.Releasing:
+    case MachineStatus.DiskErasing:
+      return { found: 'running', message };
+    default:
+      return { found: 'failed', message };
+  }
+}
+
+const describe = (machine: MachineSummary): string =>
+  `${machine.hostname} (${machine.systemId}) is ${machineStatusName(machine.status)}`;
+
+function nothingToAbort(result: NodeResult): AbortAnswer {
+  return { found: 'nothing', message: result.ok ? '' : result.failure.message };
+}
+
+function withWarnings(result: NodeResult, warnings: readonly string[]): NodeResult {
+  if (!result.ok || warnings.length === 0) return result;
+  return { ...result, warnings: [...warnings, ...(result.warnings ?? [])] };
+}
+
+/**
+ * Heartbeats while the work goes on, hands it the activity's cancellation, and translates its errors.
+ * The beat has a timer of its own: a look at a machine may be half a minute away, and a worker that died
+ * must be noticed sooner.
+ */
+export async function alive<T>(work: (options: OperationOptions) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const every = Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3);
+  const beat = setInterval(() => context.heartbeat(), every);
+  try {
+    return await translated(() => work({ signal: context.cancellationSignal }));
+  } catch (error) {
+    // However the work put it: an activity that was cancelled ends as cancelled.
+    if (context.cancellationSignal.aborted) await context.cancelled;
+    throw error;
+  } finally {
+    clearInterval(beat);
+  }
+}

@@ -1,0 +1,62 @@
+import { isError } from '../src/core/diagnostic.js';
+import {
+  type DeploymentConfiguration,
+  loadSite,
+  type ResolvedNode,
+  type SiteDocuments,
+} from '../src/documents/index.js';
+import type { RevisionRecord, RevisionReference, Store } from '../src/store/index.js';
+
+/** A revision as it was parsed, or why it cannot be used. */
+export type ParsedRevision =
+  | {
+      readonly ok: true;
+      readonly record: RevisionRecord;
+      readonly site: SiteDocuments;
+      readonly nodes: ReadonlyMap<string, ResolvedNode>;
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly record: RevisionRecord; readonly problems: readonly string[] };
+
+export type { DeploymentConfiguration };
+
+/** Sites of a thousand nodes take a second to parse and are asked for by every node's activity. */
+const KEPT = 8;
+
+/** Parsed revisions of this process. Revisions never change, so nothing here grows stale. */
+export class SiteCache {
+  readonly #store: Store;
+  readonly #parsed = new Map<string, Promise<ParsedRevision>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async load(site: string, reference: RevisionReference): Promise<ParsedRevision> {
+    const record = await this.#store.sites.findRevision(site, reference);
+    const key = `${site}/${record.number}/${record.hash}`;
+    const known = this.#parsed.get(key);
+    this.#parsed.delete(key);
+    const parsed = known ?? this.#parse(site, record);
+    this.#parsed.set(key, parsed);
+    // A store that was away must be asked again, not remembered.
+    parsed.catch(() => this.#parsed.delete(key));
+    for (const oldest of this.#parsed.keys()) {
+      if (this.#parsed.size <= KEPT) break;
+      this.#parsed.delete(oldest);
+    }
+    return parsed;
+  }
+
+  async #parse(site: string, record: RevisionRecord): Promise<ParsedRevision> {
+    const { files } = await this.#store.sites.getRevision(site, { number: record.number });
+    const loaded = loadSite(files);
+    const lines = (severity: 'error' | 'warning') =>
+      loaded.diagnostics
+        .filter((one) => one.severity === severity)
+        .map((one) => `${one.file ?? site}:${one.line ?? 1}: ${one.message}`);
+    if (!loaded.site || loaded.diagnostics.some(isError)) return { ok: false, record, problems: lines('error') };
+    const nodes = new Map(loaded.site.nodes.map((node) => [node.name, node]));
+    return { ok: true, record, site: loaded.site, nodes, warnings: lines('warning') };
+  }
+}

@@ -1,0 +1,43 @@
+import type { ResolvedNode } from '../src/documents/index.js';
+import { isMaasFailure, type MachineContext } from '../src/maas/index.js';
+
+const TAG_NAME = /^[\w-]+$/;
+
+/**
+ * Gives machines the tags of their documents in MAAS, tag by tag in one call each, and takes none away.
+ * Tags help people and other tools find machines there; nothing of a deployment hangs on them, so what
+ * is refused becomes a warning.
+ */
+export async function syncTags(
+  maas: MachineContext,
+  nodes: readonly ResolvedNode[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const { inventory } = maas.client;
+  const wanted = new Map<string, string[]>();
+  await Promise.all(
+    nodes.map(async (node) => {
+      const found = await maas.lookup.find(node.name, signal);
+      const [machine] = found;
+      if (!machine || found.length > 1) return;
+      for (const tag of node.tags.filter((name) => !machine.tags.includes(name))) {
+        wanted.set(tag, [...(wanted.get(tag) ?? []), machine.systemId]);
+      }
+    }),
+  );
+  const warnings: string[] = [];
+  for (const [tag, machines] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (!TAG_NAME.test(tag)) {
+      warnings.push(`tag ${tag} was not set in MAAS: names there have letters, digits, _ and - only`);
+      continue;
+    }
+    try {
+      await inventory.ensureTag(tag, 'made by Sitewright', signal);
+      await inventory.changeTag(tag, { add: machines }, signal);
+    } catch (error) {
+      if (!isMaasFailure(error, 'forbidden', 'invalid', 'not-found', 'no-such-endpoint', 'conflict-state')) throw error;
+      warnings.push(`tag ${tag} was not set in MAAS: ${error.message}`);
+    }
+  }
+  return warnings;
+}
