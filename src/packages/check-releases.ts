@@ -1,8 +1,9 @@
-import { child, type DataNode, isNull, isTruthy, type MappingNode, textOf } from './data-node.js';
+import { child, type DataNode, isNull, isTruthy, items, type MappingNode, textOf } from './data-node.js';
 import type { LoadedPackage } from './load-package.js';
 import type { Problems, TreePath } from './problems.js';
 import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';
-import { checkShape, listOf } from './schema/shape.js';
+import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.js';
+import { checkShape, listOf, type Shape } from './schema/shape.js';
 import { GRAPH } from './schema/tasks.js';
 
 /** Graph types the design asks every release for: without them "Deploy changes" has nothing to run. */
@@ -119,6 +120,39 @@ function checkRelease(
     });
   }
   warnOfMissingGraphs(whole, path, problems);
+  warnOfParts(node, path, problems);
+}
+
+const PART_SHAPES: Readonly<Record<string, Shape>> = {
+  roles: NODE_ROLES,
+  volumes: VOLUMES,
+  network_roles: NETWORK_ROLES,
+  components: COMPONENTS,
+};
+
+/** Parts of a release were never checked by any tool, so packages with odd ones exist: warnings. */
+function warnOfParts(release: MappingNode, path: TreePath, problems: Problems): void {
+  const found = problems.quietly();
+  for (const [key, shape] of Object.entries(PART_SHAPES)) {
+    const part = child(release, key);
+    if (part && part.kind !== 'null') checkShape(part, shape, [...path, key], found);
+  }
+  for (const problem of found.list) problems.add({ ...problem, severity: 'warning' });
+  const roles = child(release, 'roles');
+  const tags = child(release, 'tags');
+  if (roles?.kind !== 'mapping' || tags?.kind !== 'mapping') return;
+  for (const [role, { value }] of roles.entries) {
+    for (const [index, tag] of items(child(value, 'tags')).entries()) {
+      const name = textOf(tag);
+      if (name === undefined || tags.entries.has(name)) continue;
+      problems.at(tag, [...path, 'roles', role, 'tags', index], {
+        severity: 'warning',
+        code: 'package.role-tag-unknown',
+        message: `the tag '${name}' of role '${role}' is not among the tags of the release`,
+        hint: `Add \`${name}: {has_primary: false}\` to the tags.`,
+      });
+    }
+  }
 }
 
 function checkRequired(release: MappingNode, key: string, path: TreePath, lenient: boolean, problems: Problems): void {

@@ -1,0 +1,170 @@
+import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.js';
+import type { PackageDiagnostic } from './problems.js';
+import { readTar, type TarLimits, type TarMember, type TarProblem } from './tar.js';
+
+/** Name of the list of checksums inside an archive: the form of `sha256sum`. */
+export const CHECKSUM_FILE = 'checksums.sha256';
+
+/** Room for the largest packages, and an end for archives made to fill memory. */
+export interface ArchiveLimits extends TarLimits {
+  readonly maxUnpackedBytes: number;
+  /** Above `freeBytes`, an archive that grows by more than this factor is taken for a bomb. */
+  readonly maxRatio: number;
+  readonly freeBytes: number;
+}
+
+export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
+  maxMembers: 20_000,
+  maxPathBytes: 1024,
+  maxDepth: 64,
+  maxUnpackedBytes: 512 * 1024 * 1024,
+  maxRatio: 100,
+  freeBytes: 16 * 1024 * 1024,
+};
+
+export interface ArchiveReading {
+  /** Undefined when the archive is refused. */
+  readonly tree: PackageTree | undefined;
+  readonly problems: readonly PackageDiagnostic[];
+}
+
+/** An archive that cannot be used, as a finding about the archive itself. */
+export const archiveProblem = (archive: string, code: string, message: string, hint?: string): PackageDiagnostic => ({
+  severity: 'error',
+  code,
+  message,
+  ...(hint !== undefined && { hint }),
+  file: archive,
+  line: 1,
+  column: 1,
+  path: '',
+});
+
+/**
+ * Makes the tree of an unpacked archive, in memory, after looking at every member: paths that leave the
+ * package, links, devices, members given twice, content unlike its checksum. One such and there is no tree.
+ */
+export function readArchiveContent(
+  archive: string,
+  bytes: Uint8Array,
+  limits: TarLimits,
+  sha256: (content: Uint8Array) => string,
+): ArchiveReading {
+  const { members, problems } = readTar(bytes, limits);
+  if (problems.length > 0) return refused(problems.map((problem) => describe(archive, problem)));
+  const inside = withoutTopFolder(members);
+  const fileNames = new Set(inside.filter(({ kind }) => kind === 'file').map(({ path }) => path));
+  const conflict = inside.find(({ path }) => ancestors(path).some((folder) => fileNames.has(folder)));
+  if (conflict) return refused([archiveProblem(archive, 'archive.damaged', `'${conflict.path}' lies inside a file`)]);
+  const files = new Map<string, PackageFile>();
+  const folders = new Set<string>(['']);
+  for (const { path, kind, executable, content } of inside) {
+    if (kind === 'folder') addFolders(folders, path);
+    else {
+      addFolders(folders, parentOf(path));
+      files.set(path, { size: content.length, executable, content });
+    }
+  }
+  const wrong = checkSums(archive, files, sha256);
+  if (wrong.length > 0) return refused(wrong);
+  files.delete(CHECKSUM_FILE);
+  return { tree: { name: archive, files, folders }, problems: [] };
+}
+
+function ancestors(path: string): string[] {
+  const folders: string[] = [];
+  for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) folders.push(folder);
+  return folders;
+}
+
+const refused = (problems: readonly PackageDiagnostic[]): ArchiveReading => ({ tree: undefined, problems });
+
+/** Archives keep everything in one folder, NAME-VERSION; the package is what is in it. */
+function withoutTopFolder(members: readonly TarMember[]): readonly TarMember[] {
+  const tops = new Set(members.map(({ path }) => path.split('/', 1)[0]!));
+  const [top] = tops;
+  if (tops.size !== 1 || members.some(({ path, kind }) => path === top && kind === 'file')) return members;
+  return members
+    .filter(({ path }) => path !== top)
+    .map((member) => ({ ...member, path: member.path.slice(top!.length + 1) }));
+}
+
+/** The list as `build` writes it: sorted by path. */
+export const formatChecksums = (sums: ReadonlyMap<string, string>): string =>
+  [...sums]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([path, sum]) => `${sum}  ${path}\n`)
+    .join('');
+
+function checkSums(
+  archive: string,
+  files: ReadonlyMap<string, PackageFile>,
+  sha256: (content: Uint8Array) => string,
+): PackageDiagnostic[] {
+  const list = files.get(CHECKSUM_FILE);
+  if (!list?.content) {
+    const hint = 'Build the archive with `sitewright package build`.';
+    return [archiveProblem(archive, 'archive.no-checksums', `the archive has no ${CHECKSUM_FILE}`, hint)];
+  }
+  const wrong: PackageDiagnostic[] = [];
+  const say = (message: string) =>
+    wrong.push(archiveProblem(archive, 'archive.checksum', message, 'Get the archive again, or build it again.'));
+  const listed = new Set<string>();
+  for (const line of new TextDecoder().decode(list.content).split('\n')) {
+    if (line === '') continue;
+    const match = /^([0-9a-f]{64}) [ *](.+)$/.exec(line);
+    if (!match) {
+      say(`${CHECKSUM_FILE} has a line of another form: '${line.slice(0, 80)}'`);
+      continue;
+    }
+    const [, sum, path] = match as unknown as [string, string, string];
+    listed.add(path);
+    const file = files.get(path);
+    if (!file?.content) say(`'${path}' is listed and not in the archive`);
+    else if (sha256(file.content) !== sum) say(`'${path}' differs from its checksum`);
+  }
+  for (const path of files.keys()) if (path !== CHECKSUM_FILE && !listed.has(path)) say(`'${path}' has no checksum`);
+  return wrong;
+}
+
+function describe(archive: string, problem: TarProblem): PackageDiagnostic {
+  switch (problem.kind) {
+    case 'damaged':
+      return archiveProblem(
+        archive,
+        'archive.damaged',
+        `the archive is damaged: ${problem.detail}`,
+        'Get it again, or build it again.',
+      );
+    case 'bad-path':
+      return archiveProblem(
+        archive,
+        'archive.path',
+        `the path '${problem.path}' is refused: ${problem.detail}`,
+        'Do not install this archive.',
+      );
+    case 'link':
+      return archiveProblem(
+        archive,
+        'archive.link',
+        `'${problem.path}' is a link to '${problem.target}': an archive holds files and folders only`,
+        'Build the archive with `sitewright package build`, which puts the files themselves in.',
+      );
+    case 'special':
+      return archiveProblem(
+        archive,
+        'archive.special-file',
+        `'${problem.path}' is ${problem.detail}`,
+        'Do not install this archive.',
+      );
+    case 'twice':
+      return archiveProblem(
+        archive,
+        'archive.member-twice',
+        `'${problem.path}' is in the archive twice`,
+        'Do not install this archive.',
+      );
+    case 'too-many':
+      return archiveProblem(archive, 'archive.too-many-files', `the archive has more than ${problem.limit} members`);
+  }
+}

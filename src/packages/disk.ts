@@ -1,0 +1,288 @@
+// The one file of src/packages that touches the disk.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, type Stats } from 'node:fs';
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import {
+  type ArchiveLimits,
+  type ArchiveReading,
+  archiveProblem,
+  CHECKSUM_FILE,
+  DEFAULT_ARCHIVE_LIMITS,
+  formatChecksums,
+  readArchiveContent,
+} from './archive-content.js';
+import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.js';
+import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.js';
+import { tarEnd, tarHeader, tarPadding } from './tar.js';
+
+/** Folders that belong to the author's work, not to the package. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.build']);
+const READ: ReadonlySet<string> = new Set([...DATA_EXTENSIONS, ...TEXT_EXTENSIONS]);
+const MAX_FILES = 100_000;
+
+/** The disk said no: the folder is not there, is no folder, or may not be read or written. */
+export class PackageDiskError extends Error {}
+
+/**
+ * Reads a package folder into memory: the content of data files, names and sizes of all others. Links
+ * inside the package are followed; those that lead out of it are marked, and checks refuse them.
+ * Version control folders and `.build` are left out. Throws PackageDiskError when there is no such folder.
+ */
+export async function readPackageFolder(folder: string): Promise<PackageTree> {
+  const root = await said(folder, realpath(folder));
+  if (!(await stat(root)).isDirectory()) throw new PackageDiskError(`${folder} is no folder`);
+  const files = new Map<string, PackageFile>();
+  const folders = new Set<string>(['']);
+  const walk = async (path: string, above: ReadonlySet<string>): Promise<void> => {
+    const here = join(root, path);
+    for (const name of (await said(folder, readdir(here))).sort()) {
+      if (LEFT_OUT.has(name)) continue;
+      if (files.size >= MAX_FILES) throw new PackageDiskError(`${folder} has more than ${MAX_FILES} files`);
+      const inner = joinPath(path, name);
+      const found = await resolveEntry(root, join(here, name), above);
+      if (typeof found === 'string') files.set(inner, { size: 0, executable: false, refused: found });
+      else if (found.stats.isDirectory()) {
+        folders.add(inner);
+        await walk(inner, new Set([...above, found.real]));
+      } else files.set(inner, await said(folder, describeFile(found.real, inner, found.stats)));
+    }
+  };
+  await walk('', new Set([root]));
+  return { name: folder, files, folders };
+}
+
+async function resolveEntry(
+  root: string,
+  path: string,
+  above: ReadonlySet<string>,
+): Promise<{ real: string; stats: Stats } | string> {
+  const own = await lstat(path);
+  if (own.isSymbolicLink()) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) return 'is a link that leads nowhere';
+    if (real !== root && !real.startsWith(root + sep)) return 'is a link out of the package';
+    if (above.has(real)) return 'is a link to a folder it lies in';
+    return { real, stats: await stat(real) };
+  }
+  if (!own.isFile() && !own.isDirectory()) return 'is neither a file nor a folder';
+  return { real: path, stats: own };
+}
+
+async function describeFile(real: string, path: string, stats: Stats): Promise<PackageFile> {
+  const wanted = READ.has(extensionOf(path)) && stats.size <= MAX_DATA_BYTES;
+  const executable = (stats.mode & 0o111) !== 0;
+  if (!wanted) return { size: stats.size, executable };
+  const content = new Uint8Array(await readFile(real));
+  return { size: content.length, executable, content };
+}
+
+/** An archive that was written. */
+export interface BuiltArchive {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Files of the package; the list of checksums is not counted. */
+  readonly files: number;
+}
+
+/**
+ * Writes NAME-VERSION.tar.gz into a folder: all files of a checked package in one order, without times
+ * and owners, then their checksums. The same files give the same bytes. The archive appears whole or not at all.
+ */
+export async function writePackageArchive(
+  tree: PackageTree,
+  name: string,
+  version: string,
+  into: string,
+): Promise<BuiltArchive> {
+  const title = `${name}-${version}`;
+  const path = join(into, `${title}.tar.gz`);
+  const unfinished = `${path}.${process.pid}.part`;
+  const root = await said(tree.name, realpath(tree.name));
+  // Archives of earlier builds may lie in the package itself.
+  const files = [...tree.files].filter(([file]) => !isOwnArchive(file, name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    await mkdir(into, { recursive: true });
+    await pipeline(
+      Readable.from(archiveChunks(title, root, files, [...tree.folders].sort())),
+      createGzip({ level: 9 }),
+      new GzipHeader(),
+      new Transform({
+        transform(chunk: Buffer, _encoding, done) {
+          hash.update(chunk);
+          bytes += chunk.length;
+          done(null, chunk);
+        },
+      }),
+      createWriteStream(unfinished),
+    );
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw diskError(path, error);
+  }
+  return { path, sha256: hash.digest('hex'), bytes, files: files.length };
+}
+
+const isOwnArchive = (file: string, name: string): boolean =>
+  file.startsWith(`${name}-`) && /^\d+\.\d+\.\d+\.tar\.gz(?:\.\d+\.part)?$/.test(file.slice(name.length + 1));
+
+async function* archiveChunks(
+  title: string,
+  root: string,
+  files: readonly (readonly [string, PackageFile])[],
+  folders: readonly string[],
+): AsyncGenerator<Uint8Array> {
+  for (const folder of folders) yield tarHeader(joinPath(title, folder).replace(/\/$/, ''), 'folder', 0, true);
+  const sums = new Map<string, string>();
+  for (const [path, { executable, size }] of files) {
+    if (path === CHECKSUM_FILE) continue;
+    yield tarHeader(joinPath(title, path), 'file', size, executable);
+    const hash = createHash('sha256');
+    let read = 0;
+    for await (const chunk of createReadStream(join(root, path))) {
+      hash.update(chunk as Buffer);
+      read += (chunk as Buffer).length;
+      yield chunk as Buffer;
+    }
+    if (read !== size) throw new PackageDiskError(`${path} changed while it was packed; build again`);
+    yield tarPadding(size);
+    sums.set(path, hash.digest('hex'));
+  }
+  const list = new TextEncoder().encode(formatChecksums(sums));
+  yield tarHeader(joinPath(title, CHECKSUM_FILE), 'file', list.length, false);
+  yield list;
+  yield tarPadding(list.length);
+  yield tarEnd();
+}
+
+/** Takes the name of the operating system out of the gzip header, byte 9. */
+class GzipHeader extends Transform {
+  #seen = 0;
+
+  override _transform(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error: Error | null, chunk: Buffer) => void,
+  ): void {
+    if (this.#seen <= 9 && this.#seen + chunk.length > 9) {
+      chunk = Buffer.from(chunk);
+      chunk[9 - this.#seen] = 0xff;
+    }
+    this.#seen += chunk.length;
+    done(null, chunk);
+  }
+}
+
+/**
+ * Reads an archive into memory, never onto the disk, and refuses hostile ones (see readArchiveContent);
+ * reading stops as soon as it unpacks to more than the limits. Throws PackageDiskError when there is no such file.
+ */
+export async function readPackageArchive(
+  path: string,
+  limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS,
+): Promise<ArchiveReading> {
+  const packed = (await said(path, stat(path))).size;
+  const refuse = (code: string, message: string, hint?: string): ArchiveReading => ({
+    tree: undefined,
+    problems: [archiveProblem(basename(path), code, message, hint)],
+  });
+  if (!(await isGzip(path))) {
+    return refuse(
+      'archive.format',
+      'this is no gzip file',
+      'Packages are archives made by `sitewright package build`.',
+    );
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let bomb: string | undefined;
+  try {
+    await pipeline(createReadStream(path), createGunzip(), async (source) => {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > limits.maxUnpackedBytes) bomb = `it unpacks to more than ${limits.maxUnpackedBytes} bytes`;
+        else if (size > limits.freeBytes && size > packed * limits.maxRatio) {
+          bomb = `it unpacks to more than ${limits.maxRatio} times its size`;
+        }
+        if (bomb !== undefined) throw new PackageDiskError(bomb);
+        chunks.push(chunk);
+      }
+    });
+  } catch (error) {
+    if (bomb !== undefined) return refuse('archive.bomb', bomb, 'Do not install this archive.');
+    if ((error as NodeJS.ErrnoException).code?.startsWith('Z_')) {
+      return refuse(
+        'archive.damaged',
+        `the archive is damaged: ${(error as Error).message}`,
+        'Get it again, or build it again.',
+      );
+    }
+    throw diskError(path, error);
+  }
+  const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+  return readArchiveContent(basename(path), Buffer.concat(chunks), limits, sha256);
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  const file = await said(path, open(path));
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } catch (error) {
+    throw diskError(path, error);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes a tree whose contents are in memory (a template, a checked archive) into a folder that must not exist yet. */
+export async function writePackageFolder(tree: PackageTree, folder: string): Promise<void> {
+  const target = resolve(folder);
+  try {
+    await mkdir(dirname(target), { recursive: true });
+    await mkdir(target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new PackageDiskError(`${folder} exists already; choose another name`);
+    throw diskError(folder, error);
+  }
+  try {
+    for (const path of [...tree.folders].sort()) if (path !== '') await mkdir(join(target, path), { recursive: true });
+    for (const [path, { content, executable }] of tree.files) {
+      if (content) await writeFile(join(target, path), content, { mode: executable ? 0o755 : 0o644, flag: 'wx' });
+    }
+  } catch (error) {
+    await rm(target, { recursive: true, force: true });
+    throw diskError(folder, error);
+  }
+}
+
+async function said<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw diskError(name, error);
+  }
+}
+
+function diskError(name: string, error: unknown): PackageDiskError {
+  if (error instanceof PackageDiskError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'does not exist',
+    ENOTDIR: 'is no folder',
+    EISDIR: 'is a folder',
+    EACCES: 'may not be read or written by you',
+    EPERM: 'may not be read or written by you',
+    ENOSPC: 'does not fit on the disk',
+  };
+  const reason = code === undefined ? undefined : reasons[code];
+  return new PackageDiskError(reason === undefined ? `${name}: ${message}` : `${name} ${reason}`);
+}

@@ -1,0 +1,26 @@
+/**
+ * Release and plugin packages: read one from a folder or an archive, load it into a data tree, check it,
+ * build an archive of it, make a new one. Reading and writing the disk is in disk.ts; all else is pure.
+ */
+export {
+  type ArchiveLimits,
+  type ArchiveReading,
+  CHECKSUM_FILE,
+  DEFAULT_ARCHIVE_LIMITS,
+} from './archive-content.js';
+export { checkPackage, type PackageReport } from './check-package.js';
+export { type DataNode, type JsonValue, type MappingNode, toJson } from './data-node.js';
+export {
+  type BuiltArchive,
+  PackageDiskError,
+  readPackageArchive,
+  readPackageFolder,
+  writePackageArchive,
+  writePackageFolder,
+} from './disk.js';
+export { type LoadedPackage, loadPackage } from './load-package.js';
+export { type FormatVersion, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
+export { type PackageFile, type PackageTree, packageTree } from './package-tree.js';
+export type { PackageDiagnostic } from './problems.js';
+export { definedReleases, inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';
+export { PACKAGE_NAME, packageTemplate, type TemplateKind } from './template.js';
