@@ -41,6 +41,7 @@ class Reader {
   readonly #limits: ReadFolderLimits;
   readonly #files = new Map<string, SourceFile>();
   readonly #diagnostics: Diagnostic[] = [];
+  #found = 0;
   #bytes = 0;
   #full = false;
 
@@ -60,9 +61,9 @@ class Reader {
         await this.#file(path);
         return;
       }
-      const before = this.#files.size + this.#diagnostics.length;
+      const before = this.#found + this.#diagnostics.length;
       await this.#folder(path, await realpath(path), 0);
-      if (this.#files.size + this.#diagnostics.length === before) {
+      if (this.#found + this.#diagnostics.length === before) {
         this.#report('files.none', path, 'there is no *.yaml or *.yml file in this folder');
       }
     } catch (error) {
@@ -111,6 +112,7 @@ class Reader {
   }
 
   async #file(path: string): Promise<void> {
+    this.#found += 1;
     if (this.#files.has(path) || this.#full) return;
     const info = await stat(path);
     const { maxFiles, maxFileBytes, maxTotalBytes } = this.#limits;

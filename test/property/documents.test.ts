@@ -130,7 +130,7 @@ describe('whatever is done to real documents', () => {
             };
             collect(values);
             const slot = slots[position % slots.length];
-            if (slot) slot[0][slot[1]] = replacement;
+            if (slot) slot[0][slot[1]] = structuredClone(replacement);
           }
           const text = values.map((value) => `---\n${JSON.stringify(value, null, 1)}\n`).join('');
           checkAnswer([{ name: file.name, text }]);

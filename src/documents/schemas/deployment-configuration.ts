@@ -44,14 +44,16 @@ export const deploymentConfigurationSchema = z.strictObject({
       etcd_ready_timeout: limit('waiting for etcd to be ready'),
     })
     .optional(),
-  armada: z.strictObject({
-    manifest: z.string().min(1).describe('Name of the software manifest.'),
-    update_manifest: z.string().min(1).describe('Name of the software manifest for updates.').optional(),
-    get_releases_timeout: limit('reading the releases'),
-    get_status_timeout: limit('reading the status'),
-    post_apply_timeout: limit('deploying the software'),
-    validate_design_timeout: limit('validating the manifest'),
-  }),
+  armada: z
+    .strictObject({
+      manifest: z.string().min(1).describe('Name of the software manifest.'),
+      update_manifest: z.string().min(1).describe('Name of the software manifest for updates.').optional(),
+      get_releases_timeout: limit('reading the releases'),
+      get_status_timeout: limit('reading the status'),
+      post_apply_timeout: limit('deploying the software'),
+      validate_design_timeout: limit('validating the manifest'),
+    })
+    .describe('Deployment of the software; its manifest must be named.'),
 });
 
 export type DeploymentConfigurationData = z.infer<typeof deploymentConfigurationSchema>;

@@ -1,6 +1,5 @@
 import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { DeploymentConfiguration } from '../deployment-configuration.js';
 import { didYouMean } from '../diagnostics/did-you-mean.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
@@ -10,13 +9,16 @@ import type { SiteDocument } from './site-document.js';
 
 const CONFIGURATION_NAME = 'deployment-configuration';
 
-/** The configuration a run of this site uses: the only one, or of several the one named `deployment-configuration`. */
-export function chooseConfiguration<Data>(
-  given: readonly Checked<Data>[],
+/**
+ * The configuration a run of this site uses: the only one, or of several the one named
+ * `deployment-configuration`. Its data may still have errors of its own.
+ */
+export function chooseConfiguration(
   documents: DocumentSet,
   required: boolean,
   report: (diagnostic: Diagnostic) => void,
-): Checked<Data> | undefined {
+): SiteDocument | undefined {
+  const given = documents.of(CONFIGURATION_SCHEMA);
   const names = documents.names(CONFIGURATION_SCHEMA);
   if (names.length === 0) {
     if (required && !documents.incomplete) {
@@ -31,17 +33,17 @@ export function chooseConfiguration<Data>(
     return undefined;
   }
   const name = names.length === 1 ? names[0] : names.find((candidate) => candidate === CONFIGURATION_NAME);
-  const chosen = given.find((candidate) => candidate.document.name === name);
+  const chosen = given.find((candidate) => candidate.name === name);
   for (const other of given) {
     if (other === chosen) continue;
     report(
-      placeProblem(other.document.yaml, {
+      placeProblem(other.yaml, {
         severity: name === undefined ? 'error' : 'warning',
         code: name === undefined ? 'site.several-configurations' : 'site.configuration-not-used',
         message:
           name === undefined
             ? `the site has several deployment configurations (${names.join(', ')}) and none is named '${CONFIGURATION_NAME}'`
-            : `the deployment configuration '${other.document.name}' is not used: '${name}' is`,
+            : `the deployment configuration '${other.name}' is not used: '${name}' is`,
         hint: `Keep one, or name the one to use '${CONFIGURATION_NAME}'.`,
         path: ['metadata', 'name'],
       }),
@@ -59,18 +61,20 @@ export function chooseStrategy<Data>(
   given: readonly Checked<Data>[],
   documents: DocumentSet,
   configuration: SiteDocument | undefined,
-  values: DeploymentConfiguration,
   report: (diagnostic: Diagnostic) => void,
 ): Checked<Data> | undefined {
   const names = documents.names(STRATEGY_SCHEMA);
-  const wanted = values.physical_provisioner.deployment_strategy;
+  const wanted = configuration ? namedStrategy(configuration.data) : null;
   const path = ['data', 'physical_provisioner', 'deployment_strategy'];
-  if (wanted !== null && !names.includes(wanted) && configuration && !documents.incomplete) {
+  const near = wanted === null ? undefined : didYouMean(wanted, names);
+  // A document that cannot be read may be the one that is missing, unless a slip of the pen is likelier.
+  const sure = near !== undefined || !documents.incomplete;
+  if (wanted !== null && !names.includes(wanted) && configuration && sure) {
     report(
       placeProblem(configuration.yaml, {
         code: 'site.strategy-missing',
         message: `the configuration names the deployment strategy '${wanted}', and there is no such document`,
-        hint: didYouMean(wanted, names) ?? missingStrategyHint(wanted, names),
+        hint: near ?? missingStrategyHint(wanted, names),
         path,
       }),
     );
@@ -102,6 +106,16 @@ export function chooseStrategy<Data>(
   }
   return given.find((candidate) => candidate.document.name === name);
 }
+
+/** Read from the data as written: a mistake elsewhere in the configuration must not hide a wrong name. */
+function namedStrategy(data: unknown): string | null {
+  const section = isMapping(data) ? data.physical_provisioner : undefined;
+  const name = isMapping(section) ? section.deployment_strategy : undefined;
+  return typeof name === 'string' && name !== '' ? name : null;
+}
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function missingStrategyHint(wanted: string, names: readonly string[]): string {
   if (wanted === 'all-at-once') {

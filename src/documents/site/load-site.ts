@@ -70,9 +70,10 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     for (const diagnostic of checkGroups(data as DeploymentStrategy, document.yaml)) report(diagnostic);
   }
   const required = (options.configuration ?? 'required') === 'required';
-  const configuration = chooseConfiguration(configurations, documents, required, report);
-  const values = configuration ? resolveConfiguration(configuration.data) : DEFAULT_DEPLOYMENT_CONFIGURATION;
-  const strategy = chooseStrategy(strategies, documents, configuration?.document, values, report);
+  const configuration = chooseConfiguration(documents, required, report);
+  const checked = configurations.find(({ document }) => document === configuration);
+  const values = checked ? resolveConfiguration(checked.data) : DEFAULT_DEPLOYMENT_CONFIGURATION;
+  const strategy = chooseStrategy(strategies, documents, configuration, report);
 
   // Nodes that cannot be read would make every selector look wrong.
   if (strategy && nodes.length === documents.names(NODE_SCHEMA).length) {

@@ -129,18 +129,19 @@ class YamlTextParser {
       parseYamlEvents(text, this.#limits.maxDepth);
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
-      const start = base + (error.mark?.position ?? 0);
-      const deep = error.reason.startsWith('nesting exceeded');
-      const line = this.#source.line(this.#source.position(start).line);
+      const reason = error.reason;
+      const atEnd = (error.mark?.position ?? 0) >= text.trimEnd().length;
+      const range = atEnd ? lastLine(text, base) : restOfLine(this.#source.text, base + (error.mark?.position ?? 0));
+      const line = this.#source.line(this.#source.position(range.start).line);
       this.#report(
-        deep
+        reason.startsWith('nesting exceeded')
           ? {
               code: 'yaml.too-deep',
               message: `mappings and lists are nested more than ${this.#limits.maxDepth} levels deep`,
               hint: 'No document this program reads needs that; look for a missing closing bracket.',
             }
-          : { code: 'yaml.syntax', message: `not valid YAML: ${error.reason}`, ...syntaxHint(error.reason, line) },
-        { start, end: start + Math.max(1, lineEnd(this.#source.text, start) - start) },
+          : { code: 'yaml.syntax', message: `not valid YAML: ${reason}`, ...syntaxHint(reason, line, atEnd) },
+        range,
       );
     }
   }
@@ -255,12 +256,21 @@ function nextRange(text: string, events: readonly Event[], from: number, base: n
   return start < 0 ? { start: base, end: base } : { start: Math.max(base, 0) + start, end: Math.max(base, 0) + end };
 }
 
-const lineEnd = (text: string, from: number): number => {
-  const length = text.slice(from).search(/[\r\n]/);
-  return length < 0 ? text.length : from + length;
-};
+function restOfLine(text: string, start: number): Range {
+  const length = text.slice(start).search(/[\r\n]/);
+  return { start, end: length < 0 ? text.length : Math.max(start + 1, start + length) };
+}
 
-function syntaxHint(reason: string, line: string): { hint?: string } {
+/** An error found at the end of a document lies further up; its last line is the nearest that can be shown. */
+function lastLine(text: string, base: number): Range {
+  const end = text.trimEnd().length;
+  const start = Math.max(text.lastIndexOf('\n', end - 1), text.lastIndexOf('\r', end - 1)) + 1;
+  const indent = /^[ \t\uFEFF]*/.exec(text.slice(start, end))![0].length;
+  return { start: base + start + indent, end: base + end };
+}
+
+function syntaxHint(reason: string, line: string, atEnd: boolean): { hint?: string } {
+  if (atEnd) return { hint: 'The document ends here: a quote or bracket is opened above and not closed.' };
   if (/tab characters/.test(reason)) return { hint: 'Indent with spaces.' };
   if (/^\s*[-\w]*:?\s*[{%@`]/.test(line) && /\{\{|^\s*[%@`]|:\s[%@`]/.test(line)) {
     return { hint: 'Quote a value that begins with one of { } [ ] % @ ` & * ! | >.' };

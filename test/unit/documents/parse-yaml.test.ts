@@ -121,9 +121,9 @@ describe('what is wrong', () => {
   it('reports a syntax error of each document, and the problems of the sound ones', () => {
     const text = 'a: [1\n---\nb: 1\nb: 2\n---\nc: "x\n---\nd: *nowhere\n';
     expect(problems(text)).toEqual([
-      ['yaml.syntax', 2, 1, '---'],
+      ['yaml.syntax', 1, 1, 'a: [1'],
       ['yaml.duplicate-key', 4, 1, 'b'],
-      ['yaml.syntax', 7, 1, '---'],
+      ['yaml.syntax', 6, 1, 'c: "x'],
       ['yaml.unknown-alias', 8, 4, '*nowhere'],
     ]);
   });
