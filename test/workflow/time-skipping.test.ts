@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { expect, it } from 'vitest';
-import { findTimeSkippingServer } from '../../src/temporal/time-skipping-server.js';
+import { beforeAll, expect, it } from 'vitest';
+import { findTimeSkippingServer, type TimeSkippingServer } from '../../src/temporal/time-skipping-server.js';
 import { quietRuntime } from '../rig/temporal.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 
+let server: TimeSkippingServer;
+// The first time on a machine it is downloaded.
+beforeAll(async () => {
+  server = await findTimeSkippingServer();
+}, 600_000);
+
 it('ends a workflow that sleeps 51 hours without waiting for them', async (context) => {
-  const server = await findTimeSkippingServer();
   if (server.status === 'missing') return context.skip(server.reason);
   quietRuntime();
   const executable = { type: 'existing-path', path: server.path } as const;
