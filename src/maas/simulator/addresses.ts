@@ -1,0 +1,53 @@
+import { type Answer, unavailable } from './answer.js';
+import type { Link, Machine, Subnet } from './region.js';
+import type { Simulation } from './simulation.js';
+
+/** The addresses of a /24 that MAAS gives out: all but the network's, the gateway's and the broadcast's. */
+const hosts = { first: 2, last: 254 } as const;
+
+function firstFree(sim: Simulation, subnet: Readonly<Subnet>, claimed: ReadonlySet<string>): string | null {
+  const prefix = subnet.cidr.split('.').slice(0, 3).join('.');
+  for (let host = hosts.first; host <= hosts.last; host++) {
+    const address = `${prefix}.${host}`;
+    if (!sim.region.addressTaken(address) && !claimed.has(address)) return address;
+  }
+  return null;
+}
+
+const needsAddress = (link: Link): boolean => link.mode === 'auto' && link.address === null && link.subnet !== null;
+
+/**
+ * Finds an address for each link of mode AUTO that has none.
+ * @returns the machine's interfaces with the addresses in, or the 503 of a subnet that is full.
+ */
+export function findAddresses(
+  sim: Simulation,
+  machine: Readonly<Machine>,
+): { readonly interfaces: Machine['interfaces'] } | { readonly exhausted: Answer } {
+  const claimed = new Set<string>();
+  let full: string | null = null;
+  const interfaces = machine.interfaces.map((nic) => ({
+    ...nic,
+    links: nic.links.map((link) => {
+      const subnet = sim.region.subnets.get(String(link.subnet));
+      if (!subnet || !needsAddress(link)) return link;
+      const address = firstFree(sim, subnet, claimed);
+      if (address === null) full = subnet.cidr;
+      else claimed.add(address);
+      return { ...link, address };
+    }),
+  }));
+  if (full !== null) {
+    return { exhausted: unavailable(`No more IPs available in subnet: ${full}.`) };
+  }
+  return { interfaces };
+}
+
+/** Gives up what `findAddresses` took; fixed addresses stay. */
+export function dropAddresses(sim: Simulation, machine: Readonly<Machine>): void {
+  const interfaces = machine.interfaces.map((nic) => ({
+    ...nic,
+    links: nic.links.map((link) => (link.mode === 'auto' ? { ...link, address: null } : link)),
+  }));
+  sim.region.setInterfaces(machine, interfaces);
+}

@@ -1,0 +1,69 @@
+import { type Answer, Refused, serverError, wrongFormat } from './answer.js';
+import type { Call } from './call.js';
+import { Form, readBody } from './form.js';
+import type { Authenticator, User } from './oauth.js';
+import { findEndpoint, findHandler, isOpen, refuseAnonymous } from './routes.js';
+import type { Simulation } from './simulation.js';
+
+/** One HTTP request, its body read. */
+export interface ApiRequest {
+  readonly method: string;
+  /** As sent: path and query. */
+  readonly url: string;
+  readonly authorization: string | undefined;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** Stands for the caller of what is open to everybody. */
+const nobody: User = { username: '', email: '', isSuperuser: false };
+
+/**
+ * Answers one request to the REST API: endpoint, key, operation, in the order in which MAAS looks.
+ *
+ * @param checkNonce false for the second half of a request that a fault doubled.
+ * @returns the answer, and who was found to ask.
+ */
+export function answerApi(
+  sim: Simulation,
+  authenticator: Authenticator,
+  request: ApiRequest,
+  checkNonce = true,
+): { readonly answer: Answer; readonly user: string | null } {
+  const [path = '', search = ''] = splitUrl(request.url);
+  const found = findEndpoint(path);
+  if ('status' in found) return { answer: found, user: null };
+  const { endpoint, parts } = found;
+  const query = new Form(new URLSearchParams(search));
+  const { form, isJson } = readBody(request.contentType, request.body);
+  const { method } = request;
+  const op = query.get('op') ?? (method === 'POST' ? form.get('op') : null);
+
+  const identity = authenticator.authenticate(request.authorization, sim.clock.now(), checkNonce);
+  if (identity.kind === 'refused') return { answer: identity.answer, user: null };
+  if (identity.kind === 'anonymous' && !isOpen(endpoint, method, op)) {
+    return { answer: refuseAnonymous(method, op), user: null };
+  }
+  const user = identity.kind === 'user' ? identity.user : nobody;
+  const name = user === nobody ? null : user.username;
+  const handler = findHandler(endpoint, method, op);
+  if (typeof handler !== 'function') return { answer: handler, user: name };
+  const format = query.get('format') ?? 'json';
+  if (format !== 'json') return { answer: wrongFormat(format), user: name };
+  const call: Call = { ...sim, user, method, path, query, form, isJson, parts };
+  return { answer: run(() => handler(call)), user: name };
+}
+
+function run(work: () => Answer): Answer {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refused) return error.answer;
+    return serverError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function splitUrl(url: string): [string, string] {
+  const at = url.indexOf('?');
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
+}

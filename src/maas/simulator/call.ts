@@ -1,0 +1,56 @@
+import { type Answer, forbidden, notFound, refuse } from './answer.js';
+import type { Clock } from './clock.js';
+import type { Form } from './form.js';
+import type { User } from './oauth.js';
+import type { Machine, Region } from './region.js';
+
+/** One API request on its way through a handler. */
+export interface Call {
+  readonly region: Region;
+  readonly clock: Clock;
+  readonly user: User;
+  readonly method: string;
+  /** As sent, without the query. */
+  readonly path: string;
+  readonly query: Form;
+  readonly form: Form;
+  readonly isJson: boolean;
+  /** The parts of the path that the route left open. */
+  readonly parts: readonly string[];
+  /** Starts the timer of a machine whose `due` has changed. */
+  readonly schedule: (machine: Readonly<Machine>) => void;
+}
+
+export type Handler = (call: Call) => Answer;
+
+/** The machine named in the path, which the caller may see. */
+export function machineOf(call: Call): Readonly<Machine> {
+  const machine = call.region.machines.get(call.parts[0] ?? '');
+  if (!machine) refuse(notFound('Machine'));
+  if (!maySee(call.user, machine)) refuse(forbidden());
+  return machine;
+}
+
+/** Everybody sees free machines and their own. */
+export function maySee(user: User, machine: Readonly<Machine>): boolean {
+  return user.isSuperuser || machine.owner === null || machine.owner === user.username;
+}
+
+/** For calls that change a machine: not locked, and the caller's, nobody's, or the caller is an admin. */
+export function editableMachineOf(call: Call): Readonly<Machine> {
+  const machine = machineOf(call);
+  if (machine.locked) refuse(forbidden());
+  return machine;
+}
+
+/** For calls of administrators on a machine. */
+export function administeredMachineOf(call: Call): Readonly<Machine> {
+  const machine = machineOf(call);
+  if (!call.user.isSuperuser) refuse(forbidden());
+  return machine;
+}
+
+/** Refuses a caller who is no administrator; the body is empty unless `body` says otherwise. */
+export function requireAdmin(call: Call, body = ''): void {
+  if (!call.user.isSuperuser) refuse(forbidden(body));
+}

@@ -1,0 +1,81 @@
+import type { Disk, Layout, Link, Machine, NetworkInterface, Region, Subnet } from './region.js';
+import type { Simulation } from './simulation.js';
+
+/** A subnet takes this many machines before another is opened. */
+const machinesPerSubnet = 200;
+
+/** The layouts of `op=set_storage_layout`, in the order in which MAAS names them. */
+export const storageLayouts = ['blank', 'vmfs7', 'lvm', 'flat', 'bcache', 'custom', 'vmfs6'] as const;
+
+export function newInterface(region: Region, name: string, mac: string): NetworkInterface {
+  return {
+    id: region.next('interface'),
+    name,
+    type: 'physical',
+    mac: mac.toLowerCase(),
+    vlan: null,
+    links: [],
+    parents: [],
+    tags: [],
+  };
+}
+
+export function newLink(region: Region, mode: Link['mode'], subnet: number | null, address: string | null): Link {
+  return { id: region.next('link'), mode, subnet, address };
+}
+
+export function newDisk(region: Region, fields: Omit<Disk, 'id'>): Disk {
+  return { id: region.next('disk'), ...fields };
+}
+
+export function newLayout(region: Region, name: string, bootDisk: number): Layout {
+  return { name, bootDisk, partition: region.next('partition'), volume: region.next('disk') };
+}
+
+/** The first subnet with room, a new /24 when all are full: real sites have more than one network too. */
+export function subnetWithRoom(region: Region): Readonly<Subnet> {
+  const used = new Map<number, number>();
+  for (const machine of region.machines.values()) {
+    for (const nic of machine.interfaces) {
+      for (const link of nic.links) if (link.subnet !== null) used.set(link.subnet, (used.get(link.subnet) ?? 0) + 1);
+    }
+  }
+  for (const subnet of region.subnets.values()) if ((used.get(subnet.id) ?? 0) < machinesPerSubnet) return subnet;
+  return addSubnet(region);
+}
+
+export function addSubnet(region: Region): Readonly<Subnet> {
+  const id = region.next('subnet');
+  const net = id - 1;
+  const prefix = `10.${77 + Math.floor(net / 256)}.${net % 256}`;
+  return region.subnets.put(String(id), {
+    id,
+    name: `prov-${id}`,
+    vlan: 5001,
+    cidr: `${prefix}.0/24`,
+    gateway: `${prefix}.1`,
+  });
+}
+
+/** What a real machine's commissioning leaves behind: a disk with a layout, and a linked interface. */
+export function discoverHardware(sim: Simulation, machine: Readonly<Machine>): void {
+  equip(sim.region, machine, () => subnetWithRoom(sim.region));
+}
+
+/** Gives a machine what it lacks to be deployed. */
+export function equip(region: Region, machine: Readonly<Machine>, subnet: () => Readonly<Subnet>): void {
+  const row = region.editMachine(machine);
+  if (row.cpuCount === 0) row.cpuCount = 8;
+  if (row.memory === 0) row.memory = 32_768;
+  if (row.disks.length === 0) {
+    const fields = { name: 'sda', size: 500_107_862_016, blockSize: 512, model: 'Simulated', serial: machine.id };
+    row.disks = [newDisk(region, fields)];
+  }
+  const boot = row.disks[0];
+  if (row.layout === null && boot) row.layout = newLayout(region, 'flat', boot.id);
+  const [nic, ...others] = machine.interfaces;
+  if (nic && machine.interfaces.every((each) => each.links.length === 0)) {
+    const { id, vlan } = subnet();
+    region.setInterfaces(machine, [{ ...nic, vlan, links: [newLink(region, 'auto', id, null)] }, ...others]);
+  }
+}

@@ -1,0 +1,239 @@
+import { type Answer, forbidden, methodNotAllowed, unknownEndpoint, wrongOperation } from './answer.js';
+import type { Handler } from './call.js';
+import { queryEvents } from './events-query.js';
+import * as groups from './groups.js';
+import * as list from './machine-list.js';
+import * as operations from './machine-operations.js';
+import * as power from './machine-power.js';
+import * as record from './machine-record.js';
+import * as network from './node-network.js';
+import * as storage from './node-storage.js';
+import * as results from './results.js';
+import * as surroundings from './surroundings.js';
+
+/** One endpoint: plain methods, and operations by name for the two methods that have them. */
+interface Endpoint {
+  readonly GET?: Handler;
+  readonly POST?: Handler;
+  readonly PUT?: Handler;
+  readonly DELETE?: Handler;
+  readonly read?: Readonly<Record<string, Handler>>;
+  readonly write?: Readonly<Record<string, Handler>>;
+  /** Open without a key: the plain GET (`GET`), or operations of GET by name. */
+  readonly open?: readonly string[];
+}
+
+const machineReads = {
+  details: record.machineDetails,
+  get_curtin_config: record.curtinConfig,
+  power_parameters: power.powerParameters,
+  query_power_state: power.queryPowerState,
+} as const;
+
+const listReads = {
+  is_registered: list.isRegistered,
+  power_parameters: list.listPowerParameters,
+} as const;
+
+const machine: Endpoint = {
+  GET: record.readMachine,
+  PUT: record.updateMachine,
+  DELETE: record.deleteMachine,
+  read: machineReads,
+  write: {
+    abort: operations.abort,
+    commission: operations.commission,
+    deploy: operations.deploy,
+    exit_rescue_mode: operations.exitRescueMode,
+    lock: operations.lock,
+    mark_broken: operations.markBroken,
+    mark_fixed: operations.markFixed,
+    override_failed_testing: operations.overrideFailedTesting,
+    power_off: power.powerOff,
+    power_on: power.powerOn,
+    release: operations.release,
+    rescue_mode: operations.rescueMode,
+    restore_networking_configuration: operations.restoreNetworking,
+    restore_storage_configuration: operations.restoreStorage,
+    set_owner_data: operations.setOwnerData,
+    set_storage_layout: operations.setStorageLayout,
+    set_workload_annotations: operations.setOwnerData,
+    test: operations.test,
+    unlock: operations.unlock,
+  },
+};
+
+const machines: Endpoint = {
+  GET: list.listMachines,
+  POST: record.createMachine,
+  read: { ...listReads, list_allocated: list.listAllocated },
+  write: {
+    accept: list.accept,
+    accept_all: list.acceptAll,
+    allocate: list.allocate,
+    release: list.releaseMany,
+    set_zone: list.setZone,
+  },
+  open: ['is_registered'],
+};
+
+const oneInterface: Endpoint = {
+  GET: network.readInterface,
+  PUT: network.updateInterface,
+  DELETE: network.deleteInterface,
+  write: {
+    disconnect: network.disconnect,
+    link_subnet: network.linkSubnet,
+    set_default_gateway: network.setDefaultGateway,
+    unlink_subnet: network.unlinkSubnet,
+  },
+};
+
+const interfaces: Endpoint = {
+  GET: network.listInterfaces,
+  write: {
+    create_bond: network.createBond,
+    create_bridge: network.createBridge,
+    create_physical: network.createPhysical,
+    create_vlan: network.createVlan,
+  },
+};
+
+/** By path under `api/2.0/`; `*` stands for one part. */
+const endpoints: Readonly<Record<string, Endpoint>> = {
+  'version/': { GET: surroundings.version, open: ['GET'] },
+  'account/': { read: { list_authorisation_tokens: surroundings.listTokens } },
+  'users/': { GET: surroundings.listUsers, read: { whoami: surroundings.whoami } },
+  'users/*/': { GET: surroundings.readUser },
+  'maas/': { read: { get_config: surroundings.getConfig }, write: { set_config: surroundings.setConfig } },
+
+  'machines/': machines,
+  'machines/*/': machine,
+  'nodes/': { GET: list.listMachines, read: listReads, write: { set_zone: list.setZone }, open: ['is_registered'] },
+  'nodes/*/': {
+    GET: record.readMachine,
+    DELETE: record.deleteMachine,
+    read: { details: machineReads.details, power_parameters: machineReads.power_parameters },
+  },
+  'nodes/*/interfaces/': interfaces,
+  'nodes/*/interfaces/*/': oneInterface,
+  'nodes/*/blockdevices/': { GET: storage.listDisks, POST: storage.createDisk },
+  'nodes/*/blockdevices/*/': {
+    GET: storage.readDisk,
+    DELETE: storage.deleteDisk,
+    write: { set_boot_disk: storage.setBootDisk },
+  },
+  'nodes/*/results/': { GET: results.listResults },
+  'nodes/*/results/*/': {
+    GET: results.readResult,
+    DELETE: results.deleteResult,
+    read: { download: results.downloadResult },
+  },
+
+  'zones/': { GET: groups.listZones, POST: groups.createZone },
+  'zones/*/': { GET: groups.readZone, PUT: groups.updateZone, DELETE: groups.deleteZone },
+  'resourcepools/': { GET: groups.listPools, POST: groups.createPool },
+  'resourcepool/*/': { GET: groups.readPool, PUT: groups.updatePool, DELETE: groups.deletePool },
+  'tags/': { GET: groups.listTags, POST: groups.createTag },
+  'tags/*/': {
+    GET: groups.readTag,
+    PUT: groups.updateTag,
+    DELETE: groups.deleteTag,
+    read: {
+      devices: groups.nothingOfTag,
+      machines: groups.machinesOfTag,
+      nodes: groups.machinesOfTag,
+      rack_controllers: groups.nothingOfTag,
+      region_controllers: groups.nothingOfTag,
+    },
+    write: { rebuild: groups.rebuildTag, update_nodes: groups.updateNodes },
+  },
+
+  'events/': { read: { query: queryEvents } },
+  'scripts/': { GET: surroundings.listScripts },
+  'boot-resources/': {
+    GET: surroundings.listImages,
+    POST: surroundings.createImage,
+    read: { is_importing: surroundings.isImporting },
+    write: { import: surroundings.importImages, stop_import: surroundings.stopImport },
+  },
+  'boot-resources/*/': { GET: surroundings.readImage, DELETE: surroundings.deleteImage },
+  'subnets/': { GET: surroundings.listSubnets },
+  'subnets/*/': { GET: surroundings.readSubnet },
+  'fabrics/': { GET: surroundings.listFabrics },
+  'fabrics/*/': { GET: surroundings.readFabric },
+  'fabrics/*/vlans/': { GET: surroundings.listVlans },
+  'vlans/*/': { GET: surroundings.readVlan },
+  'spaces/': { GET: surroundings.listSpaces },
+  'domains/': { GET: surroundings.listDomains },
+  'domains/*/': { GET: surroundings.readDomain },
+  'rackcontrollers/': { GET: surroundings.emptyList },
+  'regioncontrollers/': { GET: surroundings.listRegionControllers },
+  'ipranges/': { GET: surroundings.emptyList },
+  'static-routes/': { GET: surroundings.emptyList },
+  'dnsresources/': { GET: surroundings.emptyList },
+  'devices/': { GET: surroundings.emptyList },
+  'discovery/': { GET: surroundings.emptyList },
+};
+
+const apiRoot = '/MAAS/api/2.0/';
+const routes = Object.entries(endpoints).map(([pattern, endpoint]) => ({
+  pattern: new RegExp(`^${pattern.replaceAll('*', '([^/]+)')}$`),
+  endpoint,
+}));
+
+/** The endpoint of a path as it was sent, with the parts that stand for `*`. */
+export function findEndpoint(
+  path: string,
+): { readonly endpoint: Endpoint; readonly parts: readonly string[] } | Answer {
+  if (path.startsWith(apiRoot)) {
+    const rest = path.slice(apiRoot.length);
+    for (const { pattern, endpoint } of routes) {
+      const found = pattern.exec(rest);
+      if (found) return { endpoint, parts: found.slice(1).map(decodePart) };
+    }
+  }
+  return unknownEndpoint(path);
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** In the order in which MAAS lists them in `Allow`. */
+const methodOrder = ['DELETE', 'GET', 'PUT', 'POST'] as const;
+
+function allowedMethods(endpoint: Endpoint): string[] {
+  return methodOrder.filter(
+    (method) =>
+      endpoint[method] !== undefined ||
+      (method === 'GET' && endpoint.read !== undefined) ||
+      (method === 'POST' && endpoint.write !== undefined),
+  );
+}
+
+/** The handler of a method and operation; the refusal of an unknown pair. */
+export function findHandler(endpoint: Endpoint, method: string, op: string | null): Handler | Answer {
+  const allowed = allowedMethods(endpoint);
+  if (!allowed.includes(method)) return methodNotAllowed(allowed);
+  const operations = method === 'GET' ? endpoint.read : method === 'POST' ? endpoint.write : undefined;
+  const handler =
+    op === null || method === 'PUT' || method === 'DELETE'
+      ? endpoint[method as (typeof methodOrder)[number]]
+      : operations && Object.hasOwn(operations, op)
+        ? operations[op]
+        : undefined;
+  return handler ?? wrongOperation(method, op);
+}
+
+/** True for what MAAS answers without a key. */
+export const isOpen = (endpoint: Endpoint, method: string, op: string | null): boolean =>
+  method === 'GET' && (endpoint.open?.includes(op ?? 'GET') ?? false);
+
+/** What a request without a usable key gets: mostly a 400 from MAAS' anonymous handler. */
+export const refuseAnonymous = (method: string, op: string | null): Answer =>
+  ['GET', 'POST', 'PUT', 'DELETE'].includes(method) ? wrongOperation(method, op) : forbidden();
