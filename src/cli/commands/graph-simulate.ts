@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import type { Diagnostic } from '../../core/diagnostic.js';
+
+/** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
+export function registerGraphSimulate(graph: Command): void {
+  graph
+    .command('simulate')
+    .description('Run plans through the scheduler with instant tasks, and print what happens: one line of JSON each')
+    .requiredOption(
+      '--input <file>',
+      'plans to simulate, as one JSON object, a list, or JSON Lines; - reads standard input',
+    )
+    .action(async (options: { readonly input: string }) => {
+      process.exitCode = await simulateFile(
+        options.input,
+        (text) => process.stdout.write(text),
+        (text) => process.stderr.write(text),
+      );
+    });
+}
+
+/**
+ * Prints a line for each input that can be read, and every problem of the others with its place.
+ * Returns the exit code: 0, or 1 when anything could not be read. A refused run is a result, not a problem.
+ */
+export async function simulateFile(
+  file: string,
+  print: (text: string) => void,
+  complain: (text: string) => void,
+): Promise<number> {
+  const [{ readFile }, { simulate }, { readSimulation }] = await Promise.all([
+    import('node:fs/promises'),
+    import('../../core/scheduler/simulate.js'),
+    import('../../core/scheduler/simulation-input.js'),
+  ]);
+  const name = file === '-' ? 'standard input' : file;
+  let text: string;
+  try {
+    text = file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
+  } catch (error) {
+    const hint = 'Name a file that you can read, or - for standard input.';
+    complain(
+      line({ severity: 'error', code: 'simulation.unreadable', message: (error as Error).message, hint, file: name }),
+    );
+    return 1;
+  }
+  let code = 0;
+  for (const item of parse(text.replace(/^\uFEFF/, ''))) {
+    const read = 'problem' in item ? { ok: false as const, problems: [item.problem] } : readSimulation(item.value);
+    if (read.ok) {
+      print(`${JSON.stringify(simulate(read.simulation))}\n`);
+      continue;
+    }
+    code = 1;
+    for (const problem of read.problems)
+      complain(line({ file: name, ...(item.line > 0 ? { line: item.line } : {}), ...problem }));
+  }
+  return code;
+}
+
+type Item = { readonly line: number } & ({ readonly value: unknown } | { readonly problem: Diagnostic });
+
+/** One JSON value may span lines; otherwise each line is a value of its own. */
+function parse(text: string): Item[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    const values = Array.isArray(value) ? value : [value];
+    return values.map((one) => ({ line: Array.isArray(value) ? 0 : 1, value: one }));
+  } catch (whole) {
+    const lines = text.split('\n').map((content, at) => ({ content: content.trim(), line: at + 1 }));
+    const filled = lines.filter(({ content }) => content !== '');
+    if (filled.length === 0)
+      return [{ line: 1, problem: syntaxProblem('there is nothing in it', 'Give one JSON object a line.') }];
+    const items = filled.map(({ content, line: at }): Item => {
+      try {
+        return { line: at, value: JSON.parse(content) as unknown };
+      } catch (error) {
+        return {
+          line: at,
+          problem: syntaxProblem((error as Error).message, 'Each line must be one whole JSON object.', content),
+        };
+      }
+    });
+    // When not even one line is JSON, the file is meant as one value, and its own error says where it breaks.
+    if (items.some((item) => 'value' in item)) return items;
+    return [
+      {
+        line: 0,
+        problem: {
+          ...syntaxProblem((whole as Error).message, 'Check the JSON there.'),
+          ...placeOf(whole as Error, text),
+        },
+      },
+    ];
+  }
+}
+
+const syntaxProblem = (message: string, hint: string, text?: string): Diagnostic => ({
+  severity: 'error',
+  code: 'simulation.bad-json',
+  message,
+  hint,
+  ...(text === undefined ? {} : { text: text.slice(0, 200) }),
+});
+
+/** The engine names the offset in its message; people look for line and column. */
+function placeOf(error: Error, text: string): { line?: number; column?: number } {
+  const offset = /position (\d+)/.exec(error.message)?.[1];
+  if (offset === undefined) return {};
+  const before = text.slice(0, Number(offset)).split('\n');
+  return { line: before.length, column: [...before[before.length - 1]!].length + 1 };
+}
+
+function line(problem: Diagnostic): string {
+  const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');
+  return `${place}: ${problem.severity}: ${problem.message}${problem.hint === undefined ? '' : `\n  ${problem.hint}`}\n`;
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

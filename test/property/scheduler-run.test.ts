@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Driven } from '../unit/scheduler/drive.js';
+import { driveSplit, driveWhole } from '../unit/scheduler/drive.js';
+import { violations } from '../unit/scheduler/invariants.js';
+import { randomPlans } from '../unit/scheduler/random-plans.js';
+
+const noDoubles = (run: Driven): void => {
+  expect(new Set(run.starts).size).toBe(run.starts.length);
+};
+
+describe('a run with random timing', () => {
+  it('keeps every invariant through failures, retries, pauses, stops and restarts', () => {
+    const plans = randomPlans({ failures: true, offline: true, retries: true });
+    fc.assert(
+      fc.property(plans, fc.nat(), (plan, seed) => {
+        const run = driveWhole(plan, seed, { pauses: true, restarts: true, stops: true });
+        expect(violations(plan, run)).toEqual([]);
+        noDoubles(run);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('comes to an end, within its limits, whatever an operator retries and skips', () => {
+    const plans = randomPlans({ failures: true, offline: true, retries: true });
+    fc.assert(
+      fc.property(plans, fc.nat(), (plan, seed) => {
+        const run = driveWhole(plan, seed, {
+          pauses: true,
+          restarts: true,
+          stops: true,
+          operator: true,
+          instant: true,
+        });
+        noDoubles(run);
+        const most = plan.limits!.max_nodes!;
+        if (most > 0) expect(run.mostBusy).toBeLessThanOrEqual(most);
+        for (const [name, limit] of Object.entries(plan.limits!.per_task!)) {
+          expect(run.mostByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('a run in parts', () => {
+  const cut = fc.array(fc.nat(3), { minLength: 6, maxLength: 6 });
+  /** Numbers the parts from 0 without gaps. */
+  const partsOf = (nodes: number, draw: readonly number[]): number[] => {
+    const seen: number[] = [];
+    return draw.slice(0, nodes).map((p) => {
+      if (!seen.includes(p)) seen.push(p);
+      return seen.indexOf(p);
+    });
+  };
+
+  it('ends as in one when what fails does not depend on timing', () => {
+    const plans = randomPlans({ failures: true, tolerant: true, offline: true, chained: true, retries: true });
+    fc.assert(
+      fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
+        const whole = driveWhole(plan, seed);
+        const split = driveSplit(plan, partsOf(plan.nodes.length, draw), seed, {
+          pauses: true,
+          restarts: true,
+          instant: seed % 2 === 0,
+        });
+        expect(split.tasks).toEqual(whole.tasks);
+        expect(split.nodes).toEqual(whole.nodes);
+        expect(split.result).toBe(whole.result);
+        noDoubles(split);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('keeps the invariants and every limit when parts fail, stop and hear late', () => {
+    const plans = randomPlans({ failures: true, offline: true, retries: true });
+    fc.assert(
+      fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
+        const partOf = partsOf(plan.nodes.length, draw);
+        const run = driveSplit(plan, partOf, seed, { pauses: true, restarts: true, stops: true });
+        expect(violations(plan, run, { split: true })).toEqual([]);
+        noDoubles(run);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('comes to an end, within its limits, whatever an operator retries and skips', () => {
+    const plans = randomPlans({ failures: true, offline: true, retries: true });
+    fc.assert(
+      fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
+        const partOf = partsOf(plan.nodes.length, draw);
+        const run = driveSplit(plan, partOf, seed, {
+          pauses: true,
+          restarts: true,
+          stops: true,
+          operator: true,
+          instant: true,
+        });
+        noDoubles(run);
+        const most = plan.limits!.max_nodes!;
+        if (most > 0) expect(run.mostBusy).toBeLessThanOrEqual(most);
+        for (const [name, limit] of Object.entries(plan.limits!.per_task!)) {
+          expect(run.mostByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

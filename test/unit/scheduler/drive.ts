@@ -1,0 +1,261 @@
+import type {
+  CoordinatorCommand,
+  CoordinatorEvent,
+  SchedulerCommand,
+  SchedulerEvent,
+  ToPart,
+} from '../../../src/core/scheduler/index.js';
+import {
+  compilePlan,
+  coordinate,
+  createCoordinator,
+  createScheduler,
+  nodeStatus,
+  partition,
+  reduce,
+  restoreCoordinator,
+  restoreScheduler,
+  rootCauses,
+  takeCoordinatorSnapshot,
+  takeSnapshot,
+  taskReports,
+} from '../../../src/core/scheduler/index.js';
+import type { Simulation } from '../../../src/core/scheduler/simulate.js';
+import type { Observed } from './invariants.js';
+
+/** A small seeded generator, so that fast-check replays and shrinks a drive by its seed. */
+export function choices(seed: number): (below: number) => number {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+export interface Disturbances {
+  readonly pauses?: boolean;
+  readonly restarts?: boolean;
+  readonly stops?: boolean;
+  /** Operator updates; after them the plain invariants no longer describe the run. */
+  readonly operator?: boolean;
+  /** Tasks without work end inside the scheduler, and so are not in the trace. */
+  readonly instant?: boolean;
+}
+
+export interface Driven extends Observed {
+  readonly events: number;
+  readonly starts: readonly string[];
+  readonly mostBusy: number;
+  readonly mostByName: ReadonlyMap<string, number>;
+}
+
+type Running = { task: string; node: string; attempt: number };
+
+const roundTrip = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+class Tape {
+  readonly trace: Observed['trace'][number][] = [];
+  readonly starts: string[] = [];
+  readonly running: Running[] = [];
+  readonly mostByName = new Map<string, number>();
+  mostBusy = 0;
+  retrying = new Set<string>();
+  private readonly open = new Set<string>();
+
+  take(command: SchedulerCommand): void {
+    if (command.type === 'start') {
+      const { task, node, attempt } = command;
+      this.starts.push(`${task}#${attempt}`);
+      this.retrying.delete(task);
+      this.running.push({ task, node, attempt });
+      if (!this.open.has(task)) this.trace.push({ event: 'start', task });
+      this.open.add(task);
+      this.mostBusy = Math.max(this.mostBusy, this.open.size);
+      const name = task.split('@')[0]!;
+      const now = [...this.open].filter((other) => other.startsWith(`${name}@`)).length;
+      this.mostByName.set(name, Math.max(now, this.mostByName.get(name) ?? 0));
+    } else if (command.type === 'retrying') {
+      this.retrying.add(command.task);
+    } else if (command.type === 'settled' && this.open.delete(command.task)) {
+      this.retrying.delete(command.task);
+      this.trace.push({ event: 'end', task: command.task, outcome: command.status });
+    }
+  }
+}
+
+/** Drives one scheduler with random timing. Throws when it stands still before its end. */
+export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances = {}): Driven {
+  const compiled = compilePlan(plan, plan.offline);
+  if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
+  const { graph } = compiled;
+  const pick = choices(seed);
+  const tape = new Tape();
+  const options = { instantNoWork: disturb.instant ?? false };
+  let s = createScheduler(graph, options);
+  // Never restarted: shows that a restored scheduler says the same, word for word.
+  const shadow = createScheduler(graph, options);
+  let result: string | undefined;
+  let wakeAt: number | undefined;
+  let paused = false;
+  let now = 0;
+  let events = 0;
+  const send = (event: SchedulerEvent): void => {
+    if (disturb.restarts && pick(4) === 0) s = restoreScheduler(roundTrip(graph), roundTrip(takeSnapshot(s)), options);
+    events++;
+    const commands = reduce(s, event);
+    const unbroken = reduce(shadow, event);
+    if (JSON.stringify(commands) !== JSON.stringify(unbroken)) {
+      throw new Error(`restored: ${JSON.stringify(commands)}\nunbroken: ${JSON.stringify(unbroken)}`);
+    }
+    for (const command of commands) {
+      tape.take(command);
+      if (command.type === 'wake') wakeAt = command.at;
+      if (command.type === 'finish') result = command.result;
+    }
+  };
+  send({ type: 'begin', offline: plan.offline ?? [], now });
+  for (let step = 0; result === undefined; step++) {
+    if (step > 5000) throw new Error('does not come to an end');
+    const dice = pick(20);
+    if (disturb.pauses && dice === 0) {
+      paused = !paused;
+      send(paused ? { type: 'pause' } : { type: 'resume', now });
+    } else if (disturb.stops && dice === 1 && pick(4) === 0) {
+      send({ type: 'stop' });
+      tape.trace.push({ event: 'stop', task: '' });
+    } else if (disturb.operator && dice < 6) {
+      const task = plan.tasks[pick(plan.tasks.length)];
+      if (task !== undefined) send({ type: dice < 4 ? 'retry_task' : 'skip_task', task: `${task.id}@${task.node}` });
+    } else if (tape.running.length > 0) {
+      const [ended] = tape.running.splice(pick(tape.running.length), 1) as [Running];
+      now += pick(7);
+      const outcome = plan.outcomes?.[ended.task] === undefined ? 'successful' : 'failed';
+      const event: SchedulerEvent = { type: 'ended', task: ended.task, attempt: ended.attempt, outcome, now };
+      send(event);
+      // A second answer, as after a lost acknowledgement, must change nothing.
+      if (result === undefined && pick(5) === 0) send(event);
+    } else if (paused) {
+      paused = false;
+      send({ type: 'resume', now });
+    } else if (wakeAt !== undefined && tape.retrying.size > 0) {
+      now = Math.max(now, wakeAt);
+      send({ type: 'tick', now });
+    } else {
+      throw new Error(`stands still: ${JSON.stringify(taskReports(s))}`);
+    }
+  }
+  return {
+    result,
+    events,
+    tasks: Object.fromEntries(taskReports(s).map((report) => [report.task, report.status])),
+    nodes: Object.fromEntries(graph.nodes.map((node, n) => [node, nodeStatus(s, n)!])),
+    rootCauses: Object.fromEntries(rootCauses(s)),
+    ...tape,
+  };
+}
+
+/** Drives the run in parts: each message is delivered some time later, in order of its sender. */
+export function driveSplit(
+  plan: Simulation,
+  partOf: readonly number[],
+  seed: number,
+  disturb: Disturbances = {},
+): Driven {
+  const compiled = compilePlan(plan, plan.offline);
+  if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
+  const { parts: graphs, coordination } = roundTrip(partition(compiled.graph, partOf));
+  const pick = choices(seed);
+  const tape = new Tape();
+  const options = { instantNoWork: disturb.instant ?? false };
+  const parts = graphs.map((graph) => createScheduler(graph, options));
+  let coordinator = createCoordinator(coordination);
+  const down: ToPart[][] = graphs.map(() => []);
+  const up: Extract<SchedulerCommand, { type: 'tell' }>['message'][][] = graphs.map(() => []);
+  const wakeAt: (number | undefined)[] = graphs.map(() => undefined);
+  let result: string | undefined;
+  let finishedParts = 0;
+  let paused = false;
+  let now = 0;
+  let events = 0;
+  const sendPart = (part: number, event: SchedulerEvent): void => {
+    if (disturb.restarts && pick(4) === 0) {
+      parts[part] = restoreScheduler(graphs[part]!, roundTrip(takeSnapshot(parts[part]!)), options);
+    }
+    events++;
+    for (const command of reduce(parts[part]!, event)) {
+      tape.take(command);
+      if (command.type === 'tell') up[part]!.push(roundTrip(command.message));
+      if (command.type === 'wake') wakeAt[part] = command.at;
+      if (command.type === 'finish') finishedParts++;
+    }
+  };
+  const sendCoordinator = (event: CoordinatorEvent): void => {
+    if (disturb.restarts && pick(4) === 0) {
+      coordinator = restoreCoordinator(coordination, roundTrip(takeCoordinatorSnapshot(coordinator)));
+    }
+    for (const command of coordinate(coordinator, event) as CoordinatorCommand[]) {
+      if (command.type === 'tell') down[command.part]!.push(roundTrip(command.message));
+      if (command.type === 'finish') result = command.result;
+    }
+  };
+  const ownerOf = (node: string): number => partOf[plan.nodes.findIndex((n) => n.id === node)]!;
+  sendCoordinator({ type: 'begin', offline: plan.offline ?? [] });
+  for (let step = 0; result === undefined; step++) {
+    if (step > 20000) throw new Error('does not come to an end');
+    const dice = pick(30);
+    if (disturb.pauses && dice === 0) {
+      paused = !paused;
+      sendCoordinator({ type: paused ? 'pause' : 'resume' });
+      continue;
+    }
+    if (disturb.stops && dice === 1 && pick(4) === 0) {
+      sendCoordinator({ type: 'stop' });
+      continue;
+    }
+    if (disturb.operator && dice < 8) {
+      const task = plan.tasks[pick(plan.tasks.length)];
+      if (task !== undefined)
+        sendCoordinator({ type: dice < 5 ? 'retry_task' : 'skip_task', task: `${task.id}@${task.node}` });
+    }
+    const moves: (() => void)[] = [];
+    down.forEach((queue, part) => {
+      if (queue.length > 0) moves.push(() => sendPart(part, { type: 'told', message: queue.shift()! }));
+    });
+    for (const queue of up)
+      if (queue.length > 0) moves.push(() => sendCoordinator({ type: 'heard', message: queue.shift()! }));
+    tape.running.forEach((running, at) => {
+      moves.push(() => {
+        tape.running.splice(at, 1);
+        now += pick(7);
+        const outcome = plan.outcomes?.[running.task] === undefined ? 'successful' : 'failed';
+        sendPart(ownerOf(running.node), { type: 'ended', task: running.task, attempt: running.attempt, outcome, now });
+      });
+    });
+    if (moves.length > 0) moves[pick(moves.length)]!();
+    else if (paused) {
+      paused = false;
+      sendCoordinator({ type: 'resume' });
+    } else if (tape.retrying.size > 0) {
+      now += 100;
+      graphs.forEach((_, part) => {
+        if (wakeAt[part] !== undefined) sendPart(part, { type: 'tick', now });
+      });
+    } else {
+      throw new Error(`stands still: ${JSON.stringify(parts.map((part) => taskReports(part)))}`);
+    }
+  }
+  if (finishedParts !== graphs.length) throw new Error(`${finishedParts} of ${graphs.length} parts finished`);
+  const reports = parts.flatMap((part) => taskReports(part));
+  return {
+    result,
+    events,
+    tasks: Object.fromEntries(reports.map((report) => [report.task, report.status])),
+    nodes: Object.fromEntries(
+      parts.flatMap((part, p) => graphs[p]!.nodes.map((node, n) => [node, nodeStatus(part, n)!] as const)),
+    ),
+    rootCauses: Object.fromEntries(parts.flatMap((part) => [...rootCauses(part)])),
+    ...tape,
+  };
+}
