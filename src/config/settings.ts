@@ -76,6 +76,14 @@ export const settingsSchema = z.strictObject({
       .max(10_000)
       .default(64)
       .describe('Most nodes of a group that are prepared or deployed at the same time.'),
+    heartbeat_seconds: z
+      .number()
+      .min(1)
+      .max(600)
+      .default(20)
+      .describe(
+        'A worker that gives no sign of life for this long counts as dead, and its calls move to another. Longer than the longest stall of a busy machine.',
+      ),
     distro_series: z.string().min(1).optional().describe('Release to deploy (`noble`). None: the default of MAAS.'),
     user_data_file: z
       .string()

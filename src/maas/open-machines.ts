@@ -1,0 +1,24 @@
+import { MaasClient } from './client.js';
+import type { MaasConnectionConfig } from './connection.js';
+import { HostnameLookup } from './hostname-lookup.js';
+import { MachineWatcher } from './machine-watcher.js';
+import type { MachineContext } from './operation.js';
+
+export interface MachinesConfig extends MaasConnectionConfig {
+  readonly pollMinSeconds: number;
+  readonly pollMaxSeconds: number;
+}
+
+/** What a process needs to act on machines: one client, one watcher and one look-up for all its work. */
+export function openMachines(config: MachinesConfig): MachineContext & { close(): Promise<void> } {
+  const client = new MaasClient(config);
+  return {
+    client,
+    watcher: new MachineWatcher(client, {
+      minIntervalMs: config.pollMinSeconds * 1000,
+      maxIntervalMs: config.pollMaxSeconds * 1000,
+    }),
+    lookup: new HostnameLookup(client),
+    close: () => client.close(),
+  };
+}

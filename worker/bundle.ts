@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { WorkerOptions } from '@temporalio/worker';
+
+/**
+ * The workflow code a worker runs: the bundle that `npm run build` made beside the compiled code, so
+ * that a worker starts in a second; from source (tests, tsx) it is bundled on the spot.
+ */
+export function workflowCode(codePath?: string): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const built = codePath ?? fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  if (existsSync(built)) return { workflowBundle: { codePath: built } };
+  return { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) };
+}

@@ -1,0 +1,110 @@
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createActivities } from '../activities/index.js';
+import type { Settings } from '../src/config/index.js';
+import { openStore } from '../src/store/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search-attributes.js';
+import { workflowCode } from './bundle.js';
+import { activitySettings, machinesOf } from './services.js';
+
+export interface Orchestrator {
+  /** Resolves when the worker has stopped; rejects when it died. */
+  readonly done: Promise<void>;
+  /** Lets running workflow and activity tasks end for a moment, then leaves the rest to the next worker. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Node activities only wait for MAAS: a site's whole limit of them may be open in one process, and a
+ * second site's too. A slot costs some kilobytes.
+ */
+const ACTIVITY_SLOTS = 2_000;
+
+/**
+ * Starts the worker of the task queue all site workflows run on.
+ *
+ * @param bundlePath workflow code to run; default: what the build made
+ */
+export async function startOrchestrator(settings: Settings, log: Logger, bundlePath?: string): Promise<Orchestrator> {
+  installRuntime(log);
+  const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const store = await openStore(settings.store.url);
+  await store.migrate();
+  const machines = await machinesOf(settings);
+  const connection = await Connection.connect({ address });
+  const native = await NativeConnection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const known = await knownAttributes(connection, namespace, log);
+
+  const activities = createActivities({
+    store,
+    maas: machines.maas,
+    isOpen: (workflowId, runId) => isOpen(client, workflowId, runId),
+    searchAttributes: async () => known,
+    settings: await activitySettings(settings),
+  });
+  const worker = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    activities,
+    ...workflowCode(bundlePath),
+    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    shutdownGraceTime: '5 seconds',
+    // Killed activities are waited for by nobody: their state is in MAAS, and the next worker reads it.
+    shutdownForceTime: '10 seconds',
+  });
+  log.info({ taskQueue, namespace, address }, 'worker is polling');
+  const running = worker.run();
+  const done = running.finally(async () => {
+    await Promise.allSettled([machines.close(), store.close(), native.close(), connection.close()]);
+  });
+  return {
+    done,
+    async stop() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}
+
+/** A run that Temporal has never heard of, or has forgotten, is not open. */
+async function isOpen(client: Client, workflowId: string, runId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(workflowId, runId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function knownAttributes(connection: Connection, namespace: string, log: Logger): Promise<readonly string[]> {
+  const state = await ensureSearchAttributes(connection, namespace);
+  const all = searchAttributes.map(({ name }) => name);
+  if (state.status === 'present' || state.status === 'added') return all;
+  if (state.status === 'absent') {
+    log.warn(
+      { names: state.names, command: state.command },
+      `search attributes are absent (${state.problem}): runs work, lists filter less`,
+    );
+  } else {
+    log.warn({ state }, 'search attributes have another type: they are left alone');
+  }
+  const missing = new Set(state.names);
+  return all.filter((name) => !missing.has(name));
+}
+
+let installed = false;
+
+/** The SDK's own lines go into ours. Once a process, before the first worker. */
+function installRuntime(log: Logger): void {
+  if (installed) return;
+  installed = true;
+  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+  Runtime.install({
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log[levels[level]]({ ...(meta ?? {}) }, message)),
+    shutdownSignals: [],
+  });
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import type { ActivitySettings } from '../activities/index.js';
+import { readMaasKey, type Settings } from '../src/config/index.js';
+import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
+import { openMachines } from '../src/maas/open-machines.js';
+
+/**
+ * MAAS as settings name it. A worker without MAAS starts all the same, since graphs and queries do not
+ * need it; whoever asks for machines is told what to set.
+ */
+export async function machinesOf(settings: Settings): Promise<{ maas: () => MachineContext; close(): Promise<void> }> {
+  const { url, timeouts, poll_min_seconds, poll_max_seconds } = settings.maas;
+  const key = await readMaasKey(settings);
+  const problem =
+    url === undefined ? 'MAAS is not configured: set maas.url' : key.ok ? null : `${key.message}. ${key.hint}`;
+  if (url === undefined || !key.ok) {
+    return {
+      maas: () => {
+        throw new MaasConfigurationError(`${problem ?? 'MAAS is not configured'}; then start the worker again`);
+      },
+      close: async () => undefined,
+    };
+  }
+  const machines = openMachines({
+    url,
+    apiKey: key.key,
+    readTimeoutMs: timeouts.read_seconds * 1000,
+    changeTimeoutMs: timeouts.change_seconds * 1000,
+    pollMinSeconds: poll_min_seconds,
+    pollMaxSeconds: poll_max_seconds,
+  });
+  return { maas: () => machines, close: () => machines.close() };
+}
+
+/** What activities take from the settings. */
+export async function activitySettings(settings: Settings): Promise<ActivitySettings> {
+  const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds } = settings.deploy;
+  return {
+    max_parallel_nodes,
+    heartbeat_seconds,
+    ...(distro_series === undefined ? {} : { distro_series }),
+    ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),
+  };
+}
