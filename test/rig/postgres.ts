@@ -166,12 +166,12 @@ async function serverUser(): Promise<ServerUser | undefined> {
 /** Debian keeps the binaries off the PATH, by major version; the newest is taken. */
 async function findBinaries(): Promise<string | undefined> {
   const debian = '/usr/lib/postgresql';
-  const versions = await readdir(debian).catch(() => []);
+  const versions = await readdir(debian).catch((): string[] => []);
   const folders = versions
     .sort((one, other) => Number(other) - Number(one))
     .map((version) => join(debian, version, 'bin'));
   for (const folder of [...folders, ...pathFolders()]) {
-    const files = await readdir(folder).catch(() => []);
+    const files = await readdir(folder).catch((): string[] => []);
     if (files.includes('initdb') && files.includes('postgres')) return folder;
   }
   return undefined;
@@ -181,7 +181,7 @@ const pathFolders = (): string[] => (process.env.PATH ?? '').split(':').filter(B
 
 async function firstOnPath(program: string): Promise<string | undefined> {
   for (const folder of pathFolders()) {
-    if ((await readdir(folder).catch(() => [])).includes(program)) return join(folder, program);
+    if ((await readdir(folder).catch((): string[] => [])).includes(program)) return join(folder, program);
   }
   return undefined;
 }

@@ -14,21 +14,20 @@ export class SqlAuditStore implements AuditStore {
     this.#session = session;
   }
 
-  append(entry: NewAuditEntry): Promise<AuditEntry> {
+  async append(entry: NewAuditEntry): Promise<AuditEntry> {
     const now = new Date();
-    const id = entry.id ?? ulid(now.getTime());
+    const check = new InputCheck();
+    const row: AuditEntryRow = {
+      id: check.key('id', entry.id ?? ulid(now.getTime())),
+      at: check.time('at', entry.at ?? now.toISOString()),
+      actor: check.key('actor', entry.actor),
+      action: check.key('action', entry.action),
+      target: check.key('target', entry.target),
+      reason: entry.reason === undefined ? null : storable(entry.reason),
+      details: entry.details === undefined ? null : check.json('details', entry.details),
+    };
+    check.done();
     return this.#session.write(async (transaction) => {
-      const check = new InputCheck();
-      const row: AuditEntryRow = {
-        id: check.key('id', id),
-        at: check.time('at', entry.at ?? now.toISOString()),
-        actor: check.key('actor', entry.actor),
-        action: check.key('action', entry.action),
-        target: check.key('target', entry.target),
-        reason: entry.reason === undefined ? null : storable(entry.reason),
-        details: entry.details === undefined ? null : check.json('details', entry.details),
-      };
-      check.done();
       await transaction
         .insertInto('auditEntry')
         .values(row)
@@ -39,18 +38,20 @@ export class SqlAuditStore implements AuditStore {
     });
   }
 
-  list(filter: AuditFilter = {}): Promise<Page<AuditEntry>> {
+  async list(filter: AuditFilter = {}): Promise<Page<AuditEntry>> {
+    const { limit, after } = readPage<[string, string]>(filter, ['string', 'string']);
+    const check = new InputCheck();
+    const since = filter.since === undefined ? undefined : check.time('since', filter.since);
+    const until = filter.until === undefined ? undefined : check.time('until', filter.until);
+    check.done();
     return this.#session.read(async (db) => {
-      const { limit, after } = readPage<[string, string]>(filter, ['string', 'string']);
-      const check = new InputCheck();
       let query = db.selectFrom('auditEntry').selectAll();
       for (const column of ['actor', 'action', 'target'] as const) {
         const value = filter[column];
         if (value !== undefined) query = query.where(column, '=', storable(value));
       }
-      if (filter.since !== undefined) query = query.where('at', '>=', check.time('since', filter.since));
-      if (filter.until !== undefined) query = query.where('at', '<', check.time('until', filter.until));
-      check.done();
+      if (since !== undefined) query = query.where('at', '>=', since);
+      if (until !== undefined) query = query.where('at', '<', until);
       if (after !== undefined) {
         const [at, id] = after;
         query = query.where((eb) => eb(eb.refTuple('at', 'id'), '<', eb.tuple(at, id)));

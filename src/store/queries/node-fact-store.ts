@@ -13,9 +13,9 @@ export class SqlNodeFactStore implements NodeFactStore {
     this.#session = session;
   }
 
-  put(site: string, sightings: readonly NodeSighting[]): Promise<void> {
+  async put(site: string, sightings: readonly NodeSighting[]): Promise<void> {
+    const rows = newestOfEach(checkedRows(site, sightings));
     return this.#session.write(async (transaction) => {
-      const rows = newestOfEach(checkedRows(site, sightings));
       await holdSite(transaction, site);
       for (const batch of inBatches(rows)) {
         await transaction

@@ -44,9 +44,9 @@ export class SqlRunStore implements RunStore {
     this.#session = session;
   }
 
-  put(run: RunWrite): Promise<RunRecord> {
+  async put(run: RunWrite): Promise<RunRecord> {
+    const row = runRowOf(run);
     return this.#session.write(async (transaction) => {
-      const row = runRowOf(run);
       const created = await transaction
         .insertInto('run')
         .values(row)
@@ -68,9 +68,9 @@ export class SqlRunStore implements RunStore {
     });
   }
 
-  list(filter: RunFilter = {}): Promise<Page<RunSummary>> {
+  async list(filter: RunFilter = {}): Promise<Page<RunSummary>> {
+    const { limit, after } = readPage<[string, string]>(filter, ['string', 'string']);
     return this.#session.read(async (db) => {
-      const { limit, after } = readPage<[string, string]>(filter, ['string', 'string']);
       let query = db.selectFrom('run').select(SUMMARY);
       for (const column of ['site', 'workflowId'] as const) {
         const value = filter[column];
@@ -97,15 +97,15 @@ export class SqlRunStore implements RunStore {
     });
   }
 
-  putReport(runId: string, sequence: number, report: Json): Promise<void> {
+  async putReport(runId: string, sequence: number, report: Json): Promise<void> {
     const check = new InputCheck();
     const row = {
       runId: storable(runId),
       sequence: check.count('sequence', sequence),
       report: check.json('report', report),
     };
+    check.done();
     return this.#session.write(async (transaction) => {
-      check.done();
       await holdRun(transaction, runId);
       await transaction
         .insertInto('runReport')
@@ -128,9 +128,9 @@ export class SqlRunStore implements RunStore {
     return row === undefined ? undefined : fromJson(row.report);
   }
 
-  putNodes(runId: string, nodes: readonly RunNodeWrite[]): Promise<void> {
+  async putNodes(runId: string, nodes: readonly RunNodeWrite[]): Promise<void> {
+    const writes = runNodeRowsOf(storable(runId), nodes);
     return this.#session.write(async (transaction) => {
-      const writes = runNodeRowsOf(storable(runId), nodes);
       await holdRun(transaction, runId);
       const stored = await readNodes(transaction, runId, [...new Set(writes.map((row) => row.node))]);
       const merged = new Map(stored);
@@ -152,9 +152,9 @@ export class SqlRunStore implements RunStore {
     });
   }
 
-  listNodeHistory(site: string, node: string, page: PageRequest = {}): Promise<Page<NodeHistoryEntry>> {
+  async listNodeHistory(site: string, node: string, page: PageRequest = {}): Promise<Page<NodeHistoryEntry>> {
+    const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
     return this.#session.read(async (db) => {
-      const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
       let query = db
         .selectFrom('runNode')
         .innerJoin('run', 'run.id', 'runNode.runId')

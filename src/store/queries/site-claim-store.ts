@@ -13,9 +13,9 @@ export class SqlSiteClaimStore implements SiteClaimStore {
     this.#session = session;
   }
 
-  claim(site: string, holder: ClaimHolder): Promise<ClaimResult> {
+  async claim(site: string, holder: ClaimHolder): Promise<ClaimResult> {
+    const wanted = checkedHolder('', holder);
     return this.#session.write(async (transaction) => {
-      const wanted = checkedHolder('', holder);
       await holdSite(transaction, site);
       const present = await readClaim(transaction, site);
       if (present !== null) return same(present, wanted) ? { claimed: true } : { claimed: false, holder: present };
@@ -24,10 +24,10 @@ export class SqlSiteClaimStore implements SiteClaimStore {
     });
   }
 
-  takeOver(site: string, expected: ClaimHolder, next: ClaimHolder) {
+  async takeOver(site: string, expected: ClaimHolder, next: ClaimHolder) {
+    const from = checkedHolder('expected.', expected);
+    const to = checkedHolder('next.', next);
     return this.#session.write(async (transaction) => {
-      const from = checkedHolder('expected.', expected);
-      const to = checkedHolder('next.', next);
       await holdSite(transaction, site);
       const present = await readClaim(transaction, site);
       if (present !== null && same(present, to)) return { claimed: true } as const;
@@ -37,9 +37,9 @@ export class SqlSiteClaimStore implements SiteClaimStore {
     });
   }
 
-  release(site: string, holder: ClaimHolder): Promise<boolean> {
+  async release(site: string, holder: ClaimHolder): Promise<boolean> {
+    const { workflowId, runId } = checkedHolder('', holder);
     return this.#session.write(async (transaction) => {
-      const { workflowId, runId } = checkedHolder('', holder);
       await holdSite(transaction, site);
       const { numDeletedRows } = await transaction
         .deleteFrom('siteClaim')

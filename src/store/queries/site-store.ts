@@ -40,12 +40,12 @@ export class SqlSiteStore implements SiteStore {
     this.#session = session;
   }
 
-  create(site: { readonly name: string; readonly cluster?: string }): Promise<SiteRecord> {
+  async create(site: { readonly name: string; readonly cluster?: string }): Promise<SiteRecord> {
+    const check = new InputCheck();
+    const name = check.siteName('name', site.name);
+    const cluster = site.cluster === undefined ? null : check.key('cluster', site.cluster);
+    check.done();
     return this.#session.write(async (transaction) => {
-      const check = new InputCheck();
-      const name = check.siteName('name', site.name);
-      const cluster = site.cluster === undefined ? null : check.key('cluster', site.cluster);
-      check.done();
       const row = await transaction
         .insertInto('site')
         .values({ name, cluster, createdAt: new Date().toISOString(), latestRevision: 0, lastGoodRevision: null })
@@ -67,11 +67,11 @@ export class SqlSiteStore implements SiteStore {
     );
   }
 
-  setCluster(name: string, cluster: string | null): Promise<SiteRecord> {
+  async setCluster(name: string, cluster: string | null): Promise<SiteRecord> {
+    const check = new InputCheck();
+    const value = cluster === null ? null : check.key('cluster', cluster);
+    check.done();
     return this.#session.write(async (transaction) => {
-      const check = new InputCheck();
-      const value = cluster === null ? null : check.key('cluster', cluster);
-      check.done();
       const site = await holdSite(transaction, name);
       await transaction.updateTable('site').set({ cluster: value }).where('name', '=', name).execute();
       return siteOf({ ...site, cluster: value });
@@ -144,9 +144,9 @@ export class SqlSiteStore implements SiteStore {
     return this.#session.read((db) => findRevision(db, site, reference));
   }
 
-  listRevisions(site: string, page: PageRequest = {}): Promise<Page<RevisionRecord>> {
+  async listRevisions(site: string, page: PageRequest = {}): Promise<Page<RevisionRecord>> {
+    const { limit, after } = readPage<[number]>(page, ['number']);
     return this.#session.read(async (db) => {
-      const { limit, after } = readPage<[number]>(page, ['number']);
       const owner = await readSite(db, site);
       let query = db.selectFrom('revision').select(WITHOUT_FILES).where('site', '=', site);
       if (after !== undefined) query = query.where('number', '<', after[0]);
@@ -163,11 +163,11 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
-  markLastGood(site: string, revision: number, runId: string): Promise<RevisionDeployment> {
+  async markLastGood(site: string, revision: number, runId: string): Promise<RevisionDeployment> {
+    const check = new InputCheck();
+    const run = check.key('runId', runId);
+    check.done();
     return this.#session.write(async (transaction) => {
-      const check = new InputCheck();
-      const run = check.key('runId', runId);
-      check.done();
       await holdSite(transaction, site);
       const marked = await transaction
         .selectFrom('revisionDeployment')
@@ -191,9 +191,9 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
-  listDeployments(site: string, page: PageRequest = {}): Promise<Page<RevisionDeployment>> {
+  async listDeployments(site: string, page: PageRequest = {}): Promise<Page<RevisionDeployment>> {
+    const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
     return this.#session.read(async (db) => {
-      const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
       await readSite(db, site);
       let query = db.selectFrom('revisionDeployment').select(['revision', 'runId', 'at']).where('site', '=', site);
       if (after !== undefined) {

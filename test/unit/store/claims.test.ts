@@ -73,14 +73,16 @@ describeStore('SiteClaimStore', (backend) => {
 
   it('knows only sites there are, and ids that are something', async () => {
     const claims = await withSite();
-    for (const call of [
-      claims.claim('dc2', A),
-      claims.release('dc2', A),
-      claims.takeOver('dc2', A, B),
-      claims.holder('dc2'),
-      claims.claim("dc1' --", A),
-    ]) {
-      expect(await failureOf(call)).toMatchObject({ kind: 'not-found', what: 'site' });
+    for (const failure of await Promise.all(
+      [
+        claims.claim('dc2', A),
+        claims.release('dc2', A),
+        claims.takeOver('dc2', A, B),
+        claims.holder('dc2'),
+        claims.claim("dc1' --", A),
+      ].map(failureOf),
+    )) {
+      expect(failure).toMatchObject({ kind: 'not-found', what: 'site' });
     }
     const nobody = { workflowId: '', runId: '' };
     expect(await failureOf(claims.claim('dc1', nobody))).toMatchObject({

@@ -122,13 +122,15 @@ describeStore('Opening a store', (backend) => {
     await (await backend.open(url)).sites.create({ name: 'dc1' });
     const store = await backend.open(url, { readOnly: true });
     expect(await store.sites.list()).toHaveLength(1);
-    for (const change of [
-      store.sites.create({ name: 'dc2' }),
-      store.sites.delete('dc1'),
-      store.claims.claim('dc1', { workflowId: 'w', runId: 'r' }),
-      store.audit.append({ actor: 'a', action: 'b', target: 'c' }),
-    ]) {
-      expect(await failureOf(change)).toMatchObject({ kind: 'read-only' });
+    for (const failure of await Promise.all(
+      [
+        store.sites.create({ name: 'dc2' }),
+        store.sites.delete('dc1'),
+        store.claims.claim('dc1', { workflowId: 'w', runId: 'r' }),
+        store.audit.append({ actor: 'a', action: 'b', target: 'c' }),
+      ].map(failureOf),
+    )) {
+      expect(failure).toMatchObject({ kind: 'read-only' });
     }
   });
 

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { RunNodeWrite, RunWrite } from '../../src/store/index.js';
+import { mergeRun, mergeRunNode, runNodeRowsOf, runRowOf } from '../../src/store/queries/run-merge.js';
+import type { RunNodeRow, RunRow } from '../../src/store/tables.js';
+
+const word = fc.constantFrom('a', 'b', 'c');
+const count = fc.nat({ max: 3 });
+const time = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z');
+const clearable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+
+const runFields = fc.record(
+  {
+    temporalRunId: word,
+    site: word,
+    startedBy: word,
+    reason: word,
+    title: word,
+    labels: fc.dictionary(word, word),
+    parameters: fc.json().map((text) => JSON.parse(text)),
+    revision: count,
+    outcome: clearable(word),
+    endedAt: clearable(time),
+    failedNodes: clearable(count),
+  },
+  { requiredKeys: [] },
+);
+const runWrite = fc.tuple(runFields, word).map(
+  ([fields, phase]): Omit<RunWrite, 'sequence'> => ({
+    ...fields,
+    id: 'r',
+    workflowId: 'w',
+    kind: 'k',
+    startedAt: '2026-01-01T00:00:00Z',
+    phase,
+  }),
+);
+
+const nodeFields = fc.record(
+  {
+    group: clearable(word),
+    step: clearable(word),
+    attempts: clearable(count),
+    startedAt: clearable(time),
+    endedAt: clearable(time),
+    reason: clearable(word),
+    systemId: word,
+    lateResult: fc.json().map((text) => JSON.parse(text)),
+  },
+  { requiredKeys: [] },
+);
+const nodeWrite = fc
+  .tuple(nodeFields, word)
+  .map(([fields, state]): Omit<RunNodeWrite, 'sequence'> => ({ ...fields, node: 'n', state }));
+
+const applyRun = (stored: RunRow | undefined, write: RunWrite) => mergeRun(stored, runRowOf(write), write);
+const applyNode = (stored: RunNodeRow | undefined, write: RunNodeWrite) =>
+  mergeRunNode(stored, runNodeRowsOf('r', [write])[0]!, write);
+
+/** Writes in their order, each followed by repeats of any that came before: what retried activities do. */
+const withRepeats = <T>(write: fc.Arbitrary<T>) =>
+  fc.array(fc.tuple(write, fc.array(fc.nat(), { maxLength: 3 })), { minLength: 1, maxLength: 8 }).map((steps) => {
+    const plain = steps.map(([fields], index) => ({ ...fields, sequence: index + 1 }));
+    const repeated = steps.flatMap(([, again], index) => [
+      plain[index]!,
+      ...again.map((earlier) => plain[earlier % (index + 1)]!),
+    ]);
+    return { plain, repeated };
+  });
+
+const fold = <R, W>(writes: readonly W[], apply: (stored: R | undefined, write: W) => R) =>
+  writes.reduce<R | undefined>((stored, write) => apply(stored, write), undefined);
+
+it('repeats of writes of a run, however late, change nothing', () => {
+  fc.assert(
+    fc.property(withRepeats(runWrite), ({ plain, repeated }) => {
+      expect(fold(repeated, applyRun)).toEqual(fold(plain, applyRun));
+    }),
+  );
+});
+
+it('repeats of writes of a node, however late, change nothing', () => {
+  fc.assert(
+    fc.property(withRepeats(nodeWrite), ({ plain, repeated }) => {
+      expect(fold(repeated, applyNode)).toEqual(fold(plain, applyNode));
+    }),
+  );
+});
+
+it('in any order of arrival, phase and state end as the newest write says', () => {
+  fc.assert(
+    fc.property(withRepeats(runWrite), fc.infiniteStream(fc.nat()), ({ plain }, random) => {
+      const shuffled = plain.map((write) => ({ write, key: random.next().value as number }));
+      shuffled.sort((one, other) => one.key - other.key);
+      const result = fold(
+        shuffled.map(({ write }) => write),
+        applyRun,
+      );
+      expect(result).toMatchObject({ phase: plain.at(-1)!.phase, sequence: plain.length });
+    }),
+  );
+});
