@@ -19,6 +19,13 @@ const DOCUMENTS = [
   ['host-profile', 'Host profile', HOST_PROFILE_SCHEMA, hostProfileSchema],
 ] as const;
 
+/** Takes out what zod adds and an editor would only repeat: the range of safe integers, keys being text. */
+function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  delete jsonSchema.propertyNames;
+}
+
 /**
  * JSON Schemas (draft 2020-12) of the documents a site is written in, by file name, for editors:
  * one for each kind, and `site-document.schema.json` for files that mix them, which chooses by `schema`.
@@ -26,7 +33,7 @@ const DOCUMENTS = [
 export function exportJsonSchemas(): Record<string, JsonSchema> {
   const schemas: Record<string, JsonSchema> = {};
   for (const [file, title, schema, data] of DOCUMENTS) {
-    const { $schema, ...rest } = z.toJSONSchema(documentOf(schema, data), { io: 'input' });
+    const { $schema, ...rest } = z.toJSONSchema(documentOf(schema, data), { io: 'input', override: tidy });
     schemas[`${file}.schema.json`] = { $schema, title, ...rest };
   }
   schemas['site-document.schema.json'] = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const MAC_ADDRESS = /^[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}$/i;
+// Without flags: the published JSON Schema can carry the pattern only.
+const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;
 
 /** What nodes and host profiles share: everything a node may inherit. Other keys are Drydock's own. */
 const inheritable = {

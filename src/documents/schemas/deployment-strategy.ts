@@ -26,7 +26,8 @@ export const successCriteriaSchema = z
   .refine((criteria) => Object.keys(criteria).length > 0, {
     error: 'must name at least one criterion',
     params: { hint: 'Leave success_criteria out when nothing is to be checked.' },
-  });
+  })
+  .meta({ description: 'What makes the group successful. Left out: nothing is checked.', minProperties: 1 });
 
 export const groupSchema = z.looseObject({
   name: z.string().min(1).describe('Name of the group, unique in the strategy.'),

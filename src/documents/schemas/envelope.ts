@@ -29,15 +29,12 @@ export const documentMetadata = z.looseObject({
   substitutions: z.array(z.unknown()).optional(),
 });
 
-/** The frame every document has: what it is (`schema`), who it is (`metadata`), what it says (`data`). */
-export const documentEnvelope = z.looseObject({
-  schema: z.string().min(1),
-  metadata: documentMetadata,
-  data: z.unknown(),
-});
-
 export type DocumentMetadata = z.infer<typeof documentMetadata>;
 
-/** The whole document of one schema, for editors. */
+/** The frame every document has: what it is (`schema`), which it is (`metadata`), what it says (`data`). For editors. */
 export const documentOf = (schema: string, data: z.ZodType) =>
-  z.looseObject({ schema: z.literal(schema), metadata: documentMetadata, data });
+  z.looseObject({
+    schema: z.literal(schema).describe('What kind of document this is.'),
+    metadata: documentMetadata.describe('Which document this is.'),
+    data: data.describe('What the document says.'),
+  });
