@@ -21,6 +21,7 @@ export class PostgresServer {
   readonly password: string;
   readonly #process: ChildProcess;
   #databases = 0;
+  #copyFiles: Promise<string> | undefined;
 
   constructor(process: ChildProcess, folder: string, port: number, password: string) {
     this.#process = process;
@@ -41,7 +42,11 @@ export class PostgresServer {
   /** A new database, a copy of `template` where one is named (nobody may be connected to it); answers its URL. */
   async createDatabase(template = 'template0'): Promise<string> {
     const name = `test_${++this.#databases}`;
-    await this.query('postgres', `create database ${name} template ${template}`);
+    // From version 15 on, copying files is the slower way on a busy server and the faster one here; before, the only one.
+    this.#copyFiles ??= this.query('postgres', 'show server_version_num').then(({ rows }) =>
+      Number(rows[0].server_version_num) >= 150_000 ? 'strategy file_copy' : '',
+    );
+    await this.query('postgres', `create database ${name} template ${template} ${await this.#copyFiles}`);
     return this.url(name);
   }
 

@@ -105,8 +105,9 @@ describeStore('NodeFactStore', (backend) => {
 
   it('knows only sites there are', async () => {
     const facts = await withSite();
-    for (const call of [facts.put('x', []), facts.list('x'), facts.forget('x', ['n'])]) {
-      expect(await failureOf(call)).toMatchObject({ kind: 'not-found', what: 'site' });
+    const calls = [facts.put('x', []), facts.list('x'), facts.forget('x', ['n'])];
+    for (const failure of await Promise.all(calls.map(failureOf))) {
+      expect(failure).toMatchObject({ kind: 'not-found', what: 'site' });
     }
   });
 });
