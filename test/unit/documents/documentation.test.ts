@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  DEFAULT_DEPLOYMENT_CONFIGURATION,
+  DEFAULT_FOLDER_LIMITS,
+  DEFAULT_YAML_LIMITS,
+  formatDiagnostics,
+  loadSite,
+  parseStrategyData,
+  parseYaml,
+  readPlainScalar,
+} from '../../../src/documents/index.js';
+
+const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8');
+
+/** Code blocks of the page, each with the remark that stands above it. */
+const blocks = [...page.matchAll(/(?:<!-- ([^>]*) -->\n)?```(\w+)\n([\s\S]*?)```/g)].map(
+  ([, remark, language, text]) => ({
+    remark: remark ?? '',
+    language: language!,
+    text: text!,
+  }),
+);
+const block = (remark: string) => blocks.find((candidate) => candidate.remark === remark)!.text;
+
+describe('docs/documents.md', () => {
+  it('has YAML that can be read', () => {
+    const yaml = blocks.filter(({ language }) => language === 'yaml');
+    expect(yaml.length).toBeGreaterThan(5);
+    for (const { text } of yaml) expect(parseYaml(text).diagnostics).toEqual([]);
+  });
+
+  it.each(blocks.filter(({ remark }) => remark === 'site'))('shows a site that loads: %#', ({ text }) => {
+    const { site, diagnostics } = loadSite([{ name: 'site.yaml', text }]);
+    expect(diagnostics.filter(({ severity }) => severity !== 'info')).toEqual([]);
+    expect(site).toBeDefined();
+  });
+
+  it('shows what a node comes out as', () => {
+    const text = blocks.filter(({ remark }) => remark === 'site')[1]!.text;
+    expect(loadSite([{ name: 'site.yaml', text }]).site!.nodes).toEqual(JSON.parse(block('nodes of the site above')));
+  });
+
+  it('shows a strategy that is one', () => {
+    const [data] = parseYaml(block('data of shipyard/DeploymentStrategy/v1')).documents;
+    expect(parseStrategyData(data!.value)).toMatchObject({ ok: true, warnings: [] });
+  });
+
+  it('lists all defaults', () => {
+    const [data] = parseYaml(block('defaults of shipyard/DeploymentConfiguration/v1')).documents;
+    const { physical_provisioner, ...others } = DEFAULT_DEPLOYMENT_CONFIGURATION;
+    const { deployment_strategy, ...times } = physical_provisioner;
+    expect(deployment_strategy).toBeNull();
+    expect(data!.value).toEqual({ physical_provisioner: times, ...others });
+  });
+
+  it('says what scalars become', () => {
+    const table = page.slice(page.indexOf('<!-- scalars -->'), page.indexOf('Anchors, aliases'));
+    const rows = [...table.matchAll(/^\| (`.*?) +\| (.*?) +\|$/gm)];
+    expect(rows.length).toBeGreaterThan(8);
+    for (const [, written, value] of rows) {
+      for (const [, scalar] of written!.matchAll(/`([^`]+)`/g)) {
+        const expected = value === 'text' ? scalar : JSON.parse(value!.replaceAll('`', ''));
+        expect(readPlainScalar(scalar!), scalar).toBe(expected);
+      }
+    }
+  });
+
+  it('prints the report it shows', () => {
+    const files = [{ name: 'site.yaml', text: block('document of the report above') }];
+    const { diagnostics } = loadSite(files, { configuration: 'optional' });
+    const shown = diagnostics.filter(({ code }) => code.startsWith('document.'));
+    expect(formatDiagnostics(shown, files)).toBe(block('report of the document below'));
+  });
+
+  it('names the limits as they are', () => {
+    const { maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues } = DEFAULT_YAML_LIMITS;
+    expect([maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues]).toEqual([
+      8 * 2 ** 20,
+      10_000,
+      100,
+      10_000,
+      200_000,
+    ]);
+    expect([DEFAULT_FOLDER_LIMITS.maxFiles, DEFAULT_FOLDER_LIMITS.maxTotalBytes]).toEqual([5_000, 64 * 2 ** 20]);
+    expect(page).toContain(
+      '8 MiB and 10,000 documents a file, 100 levels of nesting, 10,000 aliases a document and 200,000 values',
+    );
+    expect(page).toContain('5,000 files and 64 MiB');
+  });
+
+  it('points at schemas that are there', () => {
+    const [, path] = /\$schema=(\S+\.json)$/m.exec(page)!;
+    expect(existsSync(new URL(path!, new URL('../../../examples/stl1/', import.meta.url)))).toBe(true);
+  });
+});
