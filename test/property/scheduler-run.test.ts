@@ -18,7 +18,7 @@ describe('a run with random timing', () => {
         expect(violations(plan, run)).toEqual([]);
         noDoubles(run);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 
@@ -40,7 +40,7 @@ describe('a run with random timing', () => {
           expect(run.mostByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });
@@ -71,7 +71,7 @@ describe('a run in parts', () => {
         expect(split.result).toBe(whole.result);
         noDoubles(split);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 
@@ -84,7 +84,7 @@ describe('a run in parts', () => {
         expect(violations(plan, run, { split: true })).toEqual([]);
         noDoubles(run);
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 
@@ -107,7 +107,7 @@ describe('a run in parts', () => {
           expect(run.mostByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });

@@ -30,7 +30,7 @@ describe('simulated runs', () => {
       fc.property(randomPlans({ failures: true, stop: true, offline: true, retries: true }), (plan) => {
         expect(violations(plan, observe(plan))).toEqual([]);
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     );
   });
 
@@ -45,7 +45,7 @@ describe('simulated runs', () => {
           expect(seen.tasks[`${task.id}@${task.node}`]).toBe(word);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -58,7 +58,7 @@ describe('simulated runs', () => {
         );
         expect(simulate(plan)).toEqual(simulate({ ...rest, edges: [...plan.edges, ...products] }));
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });

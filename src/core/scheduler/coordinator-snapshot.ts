@@ -1,5 +1,7 @@
 import type { Coordinator } from './coordinator.js';
 import { createCoordinator } from './coordinator.js';
+import { earlyMessages } from './message-order.js';
+import type { FromPart } from './part-messages.js';
 import type { Coordination } from './partition.js';
 import type { PermitsSnapshot } from './permits.js';
 import { createPermits } from './permits.js';
@@ -19,6 +21,8 @@ export interface CoordinatorSnapshot {
   readonly sent: readonly number[];
   readonly seen: readonly number[];
   readonly quiet: readonly boolean[];
+  /** By part: number of the last message taken in, and those that came early. */
+  readonly inboxes: readonly { readonly last: number; readonly early: readonly FromPart[] }[];
   readonly flags: Pick<
     Coordinator,
     'begun' | 'paused' | 'stopped' | 'announced' | 'closing' | 'closed' | 'undone' | 'finished'
@@ -40,6 +44,7 @@ export function takeCoordinatorSnapshot(c: Coordinator): CoordinatorSnapshot {
     sent: [...c.sent],
     seen: [...c.seen],
     quiet: [...c.quiet],
+    inboxes: c.inboxes.map((inbox) => ({ last: inbox.last, early: earlyMessages(inbox) })),
     flags: { begun, paused, stopped, announced, closing, closed, undone, finished },
   };
 }
@@ -64,6 +69,9 @@ export function restoreCoordinator(plan: Coordination, snapshot: CoordinatorSnap
     c.sent[part] = snapshot.sent[part]!;
     c.seen[part] = snapshot.seen[part]!;
     c.quiet[part] = snapshot.quiet[part]!;
+    const { last, early } = snapshot.inboxes[part]!;
+    c.inboxes[part]!.last = last;
+    for (const message of early) c.inboxes[part]!.early.set(message.seq, message);
   }
   return Object.assign(c, snapshot.flags);
 }

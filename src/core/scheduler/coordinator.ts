@@ -1,4 +1,6 @@
 import type { Rejection } from './events.js';
+import type { MessageOrder } from './message-order.js';
+import { messageOrder, takeInOrder } from './message-order.js';
 import type { FromPart, ToPart } from './part-messages.js';
 import { failedBit, finishedBit } from './part-messages.js';
 import type { Coordination } from './partition.js';
@@ -39,6 +41,7 @@ export interface Coordinator {
   readonly sent: number[];
   readonly seen: number[];
   readonly quiet: boolean[];
+  readonly inboxes: readonly MessageOrder<FromPart>[];
   readonly drafts: Map<number, Draft>;
   /** Failing nodes, for snapshots. */
   readonly failing: Set<number>;
@@ -66,8 +69,10 @@ type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<
   tasks?: [number, number, string][];
   joins?: [number, number, string][];
   grants?: [number, number][];
+  retry?: string[];
+  skip?: string[];
 };
-type Listed = 'tasks' | 'joins' | 'grants';
+type Listed = 'tasks' | 'joins' | 'grants' | 'retry' | 'skip';
 
 export function createCoordinator(plan: Coordination): Coordinator {
   const each = <T>(value: T): T[] => new Array<T>(plan.parts).fill(value);
@@ -86,6 +91,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     sent: each(0),
     seen: each(0),
     quiet: each(false),
+    inboxes: Array.from({ length: plan.parts }, () => messageOrder<FromPart>()),
     drafts: new Map(),
     failing: new Set(),
     begun: false,
@@ -99,18 +105,31 @@ export function createCoordinator(plan: Coordination): Coordinator {
   };
 }
 
-/** The coordinator's one step; as `reduce` for the parts. */
-export function coordinate(c: Coordinator, event: CoordinatorEvent): CoordinatorCommand[] {
-  const rejection = rejectionOf(c, event);
-  if (rejection !== undefined) return [{ type: 'rejected', rejection }];
+/**
+ * The coordinator's one step; as `reduce` for the parts. All events given in one call are answered by
+ * at most one message a part.
+ */
+export function coordinate(c: Coordinator, ...events: readonly CoordinatorEvent[]): CoordinatorCommand[] {
   const commands: CoordinatorCommand[] = [];
+  for (const event of events) {
+    const rejection = rejectionOf(c, event);
+    if (rejection === undefined) apply(c, event, commands);
+    else commands.push({ type: 'rejected', rejection });
+  }
+  conclude(c, commands);
+  return commands;
+}
+
+function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCommand[]): void {
   switch (event.type) {
     case 'begin':
       begin(c, event.offline ?? []);
       break;
     case 'heard':
-      hear(c, event.message);
-      for (const heard of event.message.rejected ?? []) commands.push({ type: 'rejected', rejection: heard });
+      for (const message of takeInOrder(c.inboxes[event.message.part]!, event.message)) {
+        hear(c, message);
+        for (const rejection of message.rejected ?? []) commands.push({ type: 'rejected', rejection });
+      }
       break;
     case 'pause':
     case 'resume':
@@ -123,14 +142,18 @@ export function coordinate(c: Coordinator, event: CoordinatorEvent): Coordinator
       c.stopped = true;
       break;
     case 'retry_task':
-      draftFor(c, ownerOf(c, event.task)!).retry = [event.task];
+      (draftFor(c, ownerOf(c, event.task)!).retry ??= []).push(event.task);
       break;
     case 'skip_task':
-      draftFor(c, ownerOf(c, event.task)!).skip = [event.task];
+      (draftFor(c, ownerOf(c, event.task)!).skip ??= []).push(event.task);
       break;
     default:
       event satisfies never;
   }
+}
+
+/** Hands out permits, finds the end, and sends what has gathered. */
+function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
   announceStop(c, commands);
   if (!c.paused && c.announced === 'none') {
     for (const [part, cls, count] of c.permits.grant()) {
@@ -152,7 +175,6 @@ export function coordinate(c: Coordinator, event: CoordinatorEvent): Coordinator
     c.finished = true;
     commands.push({ type: 'finish', result: resultOf(c) });
   }
-  return commands;
 }
 
 function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undefined {

@@ -77,6 +77,8 @@ export type Rejection =
   | { readonly reason: 'not_running'; readonly task: string; readonly attempt: number }
   | { readonly reason: 'not_failed'; readonly task: string; readonly status: string }
   | { readonly reason: 'not_skippable'; readonly task: string; readonly status: string; readonly cause?: string }
+  /** `told` to a scheduler of a whole run. */
+  | { readonly reason: 'not_a_part' }
   | { readonly reason: 'not_begun' }
   | { readonly reason: 'already_begun' }
   /** The scheduler is a part of a split run: pause, stop and operator updates go to the coordinator. */

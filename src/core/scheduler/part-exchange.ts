@@ -14,7 +14,6 @@ import { code } from './status.js';
 export function takeIn(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {
   const { outbox, graph } = s;
   if (outbox === undefined || graph.part === undefined) throw new Error('told: this scheduler is not a part');
-  outbox.seen = message.seq;
   if (message.pause !== undefined) s.paused = message.pause;
   if (message.stop === 'user') s.stopped = true;
   else if (message.stop !== undefined) s.halted = message.stop === 'failure';
@@ -100,12 +99,13 @@ export function flushOutbox(s: Scheduler): void {
   const quiet = isQuiet(s);
   const news = tasks.length + joins.length + failing.length + demand.length + release.length + rejected.length > 0;
   const closed = s.finished && !outbox.closed;
-  if (!news && !closed && quiet === outbox.quiet && !(quiet && outbox.seen !== outbox.seenTold)) return;
+  if (!news && !closed && quiet === outbox.quiet && !(quiet && outbox.inbox.last !== outbox.seenTold)) return;
   outbox.quiet = quiet;
-  outbox.seenTold = outbox.seen;
+  outbox.seenTold = outbox.inbox.last;
   const message: FromPart = {
     part: part.index,
-    seen: outbox.seen,
+    seq: ++outbox.sent,
+    seen: outbox.inbox.last,
     quiet,
     ...(tasks.length > 0 ? { tasks } : {}),
     ...(joins.length > 0 ? { joins } : {}),

@@ -1,7 +1,8 @@
 /**
  * The wire between the parts of a split run and their coordinator. Numbers are the whole run's (of the
  * graph given to `partition`), so that a message needs no names. Each reduce call makes at most one
- * message a direction; messages of one sender must arrive in order, each once.
+ * message a direction; messages count up by sender, and a
+ * receiver takes them in in that order, each once, however they arrive.
  *
  * A *class* is a name's number for a name with a limit, or the number of names for all other tasks.
  */
@@ -14,6 +15,8 @@ export const failedBit = 2;
 
 export interface FromPart {
   readonly part: number;
+  /** Counts up from 1. */
+  readonly seq: number;
   /** How many messages of the coordinator this part had taken in when it sent this one. */
   readonly seen: number;
   /** `[task, bits, cause]`: news of tasks that other parts wait for. */

@@ -1,5 +1,6 @@
 import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 import { keyOf, taskCount } from './graph.js';
+import { takeInOrder } from './message-order.js';
 import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import { flushOutbox, takeIn } from './part-exchange.js';
 import { resultOf } from './report.js';
@@ -11,18 +12,29 @@ import { isStopping } from './state.js';
 import { code } from './status.js';
 
 /**
- * The scheduler's one step: takes an event in and says what to do. Deterministic; costs the edges of
- * the tasks that change, times the logarithm of a queue, never the size of the run (its end excepted,
- * which settles what is left). An event that makes no sense now changes nothing and is answered `rejected`.
+ * The scheduler's one step: takes events in, in order, and says what to do. Deterministic; costs the
+ * edges of the tasks that change, times the logarithm of a queue, never the size of the run (its end
+ * excepted, which settles what is left). An event that makes no sense now changes nothing and is
+ * answered `rejected`. Give all events at hand in one call: a part then tells its news in one message.
  */
-export function reduce(s: Scheduler, event: SchedulerEvent): SchedulerCommand[] {
+export function reduce(s: Scheduler, ...events: readonly SchedulerEvent[]): SchedulerCommand[] {
   s.commands = [];
-  const rejection = rejectionOf(s, event);
-  if (rejection !== undefined) return [{ type: 'rejected', rejection }];
-  if ('now' in event && event.now !== undefined) s.now = Math.max(s.now, event.now);
-  apply(s, event);
-  if (event.type === 'visit') dispatchNode(s, s.nodeIndex.get(event.node)!);
-  proceed(s);
+  for (const event of events) {
+    const rejection = rejectionOf(s, event);
+    if (rejection !== undefined) {
+      s.commands.push({ type: 'rejected', rejection });
+      continue;
+    }
+    if ('now' in event && event.now !== undefined) s.now = Math.max(s.now, event.now);
+    apply(s, event);
+    if (event.type === 'visit') dispatchNode(s, s.nodeIndex.get(event.node)!);
+    proceed(s);
+    if (s.outbox === undefined && !s.finished && s.begun && isQuiet(s)) finish(s);
+  }
+  if (s.outbox !== undefined) flushOutbox(s);
+  const wakeAt = s.paused || s.finished ? undefined : s.due.next();
+  if (wakeAt !== s.wakeAt && wakeAt !== undefined) s.commands.push({ type: 'wake', at: wakeAt });
+  s.wakeAt = wakeAt;
   const { commands } = s;
   s.commands = [];
   return commands;
@@ -30,7 +42,7 @@ export function reduce(s: Scheduler, event: SchedulerEvent): SchedulerCommand[] 
 
 /** Why `reduce` would reject the event, without taking it in: for validators of operator updates. */
 export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
-  if (event.type === 'told') return undefined;
+  if (event.type === 'told') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
   if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
   if (event.type === 'begin') return s.begun ? { reason: 'already_begun' } : undefined;
   if (!s.begun) return { reason: 'not_begun' };
@@ -81,8 +93,10 @@ function apply(s: Scheduler, event: SchedulerEvent): void {
       skipTask(s, event.task);
       return;
     case 'told': {
-      const start = takeIn(s, event.message);
-      if (start !== undefined) begin(s, start.offline);
+      for (const message of takeInOrder(s.outbox!.inbox, event.message)) {
+        const start = takeIn(s, message);
+        if (start !== undefined) begin(s, start.offline);
+      }
       return;
     }
     case 'tick':
@@ -96,7 +110,7 @@ function apply(s: Scheduler, event: SchedulerEvent): void {
 function begin(s: Scheduler, offline: readonly number[]): void {
   s.begun = true;
   for (const node of offline) {
-    if (s.offline[node] === 1) continue;
+    if (s.offline[node] === 1 || s.graph.mode === 'dry_run') continue;
     s.offline[node] = 1;
     changeLosses(s, node, 1);
   }
@@ -146,11 +160,6 @@ function proceed(s: Scheduler): void {
     if (s.instant.length === 0) break;
     for (const task of s.instant.splice(0)) end(s, task, true);
   }
-  if (s.outbox !== undefined) flushOutbox(s);
-  else if (!s.finished && s.begun && isQuiet(s)) finish(s);
-  const wakeAt = s.paused || s.finished ? undefined : s.due.next();
-  if (wakeAt !== s.wakeAt && wakeAt !== undefined) s.commands.push({ type: 'wake', at: wakeAt });
-  s.wakeAt = wakeAt;
 }
 
 /** A run that stops makes no further attempt: a task between two ends as its last one did. */

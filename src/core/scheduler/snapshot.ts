@@ -1,5 +1,7 @@
 import type { SchedulerGraph } from './graph.js';
 import { taskCount } from './graph.js';
+import { earlyMessages } from './message-order.js';
+import type { ToPart } from './part-messages.js';
 import { failedBit, finishedBit } from './part-messages.js';
 import { refillSlots } from './slots.js';
 import { changeLosses, setBits } from './spreading.js';
@@ -32,6 +34,8 @@ export interface SchedulerSnapshot {
   readonly announced: Scheduler['announced'];
   readonly part?: {
     readonly seen: number;
+    readonly early: readonly ToPart[];
+    readonly sent: number;
     readonly seenTold: number;
     readonly quiet: boolean;
     readonly closed: boolean;
@@ -69,7 +73,9 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
       ? {}
       : {
           part: {
-            seen: outbox.seen,
+            seen: outbox.inbox.last,
+            early: earlyMessages(outbox.inbox),
+            sent: outbox.sent,
             seenTold: outbox.seenTold,
             quiet: outbox.quiet,
             closed: outbox.closed,
@@ -145,7 +151,9 @@ function restoreOutbox(
   outbox.tasks.clear();
   outbox.joins.clear();
   outbox.nodes.clear();
-  outbox.seen = part.seen;
+  outbox.inbox.last = part.seen;
+  for (const message of part.early) outbox.inbox.early.set(message.seq, message);
+  outbox.sent = part.sent;
   outbox.seenTold = part.seenTold;
   outbox.quiet = part.quiet;
   outbox.closed = part.closed;

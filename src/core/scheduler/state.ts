@@ -2,6 +2,9 @@ import { DueTimes } from './due-times.js';
 import type { Rejection, SchedulerCommand } from './events.js';
 import type { SchedulerGraph } from './graph.js';
 import { keyOf, taskCount } from './graph.js';
+import type { MessageOrder } from './message-order.js';
+import { messageOrder } from './message-order.js';
+import type { ToPart } from './part-messages.js';
 import { PriorityQueue } from './priority-queue.js';
 import { code } from './status.js';
 import type { ToleranceCount } from './tolerance.js';
@@ -109,7 +112,9 @@ export interface Slots {
 
 /** What a part has to tell: changes since its last message, and what it has told so far. */
 export interface Outbox {
-  seen: number;
+  readonly inbox: MessageOrder<ToPart>;
+  /** Messages told so far. */
+  sent: number;
   readonly classes: ReadonlyMap<number, number>;
   readonly rejected: Rejection[];
   readonly globalJoins: ReadonlyMap<number, number>;
@@ -224,7 +229,8 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
   const exported = new Uint8Array(tasks);
   for (const t of part.exported) exported[t] = 1;
   return {
-    seen: 0,
+    inbox: messageOrder(),
+    sent: 0,
     classes: new Map(part.classes.map((whole, cls) => [whole, cls])),
     rejected: [],
     globalJoins: new Map(part.joins.flatMap((whole, j) => (whole < 0 ? [] : [[whole, j] as const]))),

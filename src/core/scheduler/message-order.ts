@@ -1,0 +1,31 @@
+/** Messages of one sender, brought into order: a signal between workflows may overtake another, or come twice. */
+export interface MessageOrder<M extends { readonly seq: number }> {
+  /** Number of the last message taken in; they count up from 1. */
+  last: number;
+  /** Messages that came before their turn. */
+  readonly early: Map<number, M>;
+}
+
+export const messageOrder = <M extends { readonly seq: number }>(
+  last = 0,
+  early: readonly M[] = [],
+): MessageOrder<M> => ({
+  last,
+  early: new Map(early.map((message) => [message.seq, message])),
+});
+
+/** What can be taken in now that the message has come: nothing, it, or it and those that waited for it. */
+export function takeInOrder<M extends { readonly seq: number }>(order: MessageOrder<M>, message: M): M[] {
+  if (message.seq > order.last) order.early.set(message.seq, message);
+  const ready: M[] = [];
+  for (let next = order.early.get(order.last + 1); next !== undefined; next = order.early.get(order.last + 1)) {
+    order.early.delete(next.seq);
+    order.last = next.seq;
+    ready.push(next);
+  }
+  return ready;
+}
+
+/** Early messages in order, for snapshots. */
+export const earlyMessages = <M extends { readonly seq: number }>(order: MessageOrder<M>): M[] =>
+  [...order.early.values()].sort((a, b) => a.seq - b.seq);
