@@ -1,20 +1,41 @@
 // Builds dist/: the compiled code and the workflow bundle. npm runs it as `prepare` at the end of
-// `npm ci`, so it is silent and quick when nothing changed. TypeScript's incremental state and the
-// bundle's key are what "nothing changed" is judged by.
+// `npm ci`, so it is silent and quick when nothing changed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { contentKey, filesIn } from './content-key.mjs';
 import { withLock } from './lock.mjs';
 import { nodeVersionProblem } from './node-version.mjs';
 import { bundleWorkflows } from './workflow-bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
+
+/** Written last: its content is the key of the sources dist was built from. */
+const stamp = join(dist, '.built');
+
+/** An output that is always there in a built dist. */
+const SAMPLE = 'src/core/diagnostic.js';
+
+/** Served as they are; tsconfig.build.json leaves them out. */
+const BROWSER_FILES = join('src', 'ui', 'assets');
+
+/** All that dist depends on. */
+const buildSources = [
+  'workflows',
+  'activities',
+  'worker',
+  'src',
+  'scripts',
+  'tsconfig.base.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+].map((path) => join(root, path));
 
 /** The files of dist that the workflow bundle is made of. */
 const bundleSources = ['workflows', 'src/core', 'src/yaql', 'activities/contract.js'].map((path) => join(dist, path));
@@ -32,19 +53,25 @@ async function build() {
   const tsc = compiler();
   if (tsc === undefined) {
     // `npm ci --omit=dev`: a package that was built elsewhere and copied here needs no compiler.
-    if (existsSync(join(dist, '.tsbuildinfo'))) return 0;
+    if (existsSync(stamp)) return 0;
     return fail(
       'dist/ is not built and TypeScript is not installed (it is a development package). Run `npm ci` without --omit=dev, then `npm prune --omit=dev`.',
     );
   }
-  // State without its output (somebody emptied dist by hand) would make tsc believe all is done.
+  const key = await contentKey({ sources: buildSources, root });
+  if (await isBuilt(key)) return 0;
+  await rm(stamp, { force: true });
+  // Somebody emptied dist by hand, all but its hidden files: the compiler would believe them.
+  if (!existsSync(join(dist, SAMPLE))) await rm(join(dist, '.tsbuildinfo'), { force: true });
   const code = await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--pretty', 'false']);
   if (code !== 0) return fail('The code does not compile; see above. `npm run typecheck` shows the same.');
+  await removeOrphans();
+  await copyAssets();
   const cli = join(dist, 'src/cli/main.js');
   if (existsSync(cli)) await chmod(cli, 0o755);
 
   const entry = join(dist, 'workflows/index.js');
-  if (!existsSync(entry)) return 0;
+  if (!existsSync(entry)) return await built(key);
   try {
     const made = await bundleWorkflows({
       entry,
@@ -53,9 +80,42 @@ async function build() {
       target: join(dist, 'workflow-bundle.js'),
     });
     if (made.fresh) console.error(`Bundled the workflows: ${(made.bytes / 1024 / 1024).toFixed(1)} MiB.`);
-    return 0;
+    return await built(key);
   } catch (error) {
     return fail(`The workflows cannot be bundled: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** @param {string} key */
+async function isBuilt(key) {
+  const there = await readFile(stamp, 'utf8').catch(() => '');
+  return there === key && existsSync(join(dist, SAMPLE));
+}
+
+/** @param {string} key */
+async function built(key) {
+  await writeFile(stamp, key);
+  return 0;
+}
+
+/** What is left of a source that was deleted or renamed: code that looks into folders would find it. */
+async function removeOrphans() {
+  for (const file of await filesIn(dist)) {
+    const output = /^(.*?)(\.d)?\.([cm]?)(?:js|ts)(?:\.map)?$/.exec(relative(dist, file));
+    if (output === null || !/[/\\]/.test(output[1] ?? '')) continue;
+    const sources = [`${output[1]}.${output[3]}ts`, `${output[1]}.${output[3]}js`];
+    if (!sources.some((source) => existsSync(join(root, source)))) await rm(file);
+  }
+}
+
+/** Files beside the code that it reads at run time, and what the browser gets as it is. */
+async function copyAssets() {
+  for (const file of await filesIn(join(root, 'src'))) {
+    const path = relative(root, file);
+    const isCompiled = /\.[cm]?[jt]s$/.test(path) && !path.startsWith(BROWSER_FILES);
+    if (isCompiled || path.endsWith('.md')) continue;
+    await mkdir(dirname(join(dist, path)), { recursive: true });
+    await copyFile(file, join(dist, path));
   }
 }
 

@@ -1,9 +1,9 @@
 // Bundles the workflow code once, so that a worker starts in a second instead of ten. The bundle is
 // keyed by the content of what goes in: an unchanged source is never bundled again.
-import { createHash } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname } from 'node:path';
+import { contentKey } from './content-key.mjs';
 import { withLock } from './lock.mjs';
 
 /**
@@ -27,7 +27,8 @@ import { withLock } from './lock.mjs';
  * @throws when the bundle holds a forbidden module or does not compile; the message names it
  */
 export async function bundleWorkflows({ entry, sources, root, target }) {
-  const key = await keyOf(root, sources);
+  const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
+  const key = await contentKey({ sources, root, salt: sdk });
   return (
     (await current(target, key)) ??
     (await withLock(`${target}.lock`, async () => (await current(target, key)) ?? (await make())))
@@ -79,31 +80,4 @@ async function current(target, key) {
   } catch {
     return undefined;
   }
-}
-
-/**
- * @param {string} root
- * @param {readonly string[]} sources
- */
-async function keyOf(root, sources) {
-  const hash = createHash('sha256');
-  const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
-  hash.update(`sdk ${sdk}\n`);
-  for (const source of sources) {
-    for (const file of await filesIn(source)) {
-      const text = await readFile(file);
-      hash.update(`${relative(root, file)} ${text.length}\n`).update(text);
-    }
-  }
-  return hash.digest('hex');
-}
-
-/** @param {string} path @returns {Promise<string[]>} code files, in a stable order */
-async function filesIn(path) {
-  if (/\.[jt]s$/.test(path)) return [path];
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile() && /(?<!\.d)\.[jt]s$/.test(entry.name))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .sort();
 }
