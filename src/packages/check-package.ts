@@ -39,7 +39,7 @@ export function checkPackage(tree: PackageTree): PackageReport {
   const { root, metadata, format } = loaded;
   if (root && metadata && format) {
     checkMetadata(metadata, root, format, problems);
-    checkFiles(root, format, loaded.present, problems);
+    checkFiles(root, format, loaded.fixedFiles, problems);
     if (format.version === '5.0.0') checkReleases({ ...loaded, root }, problems);
   }
   const all = withoutRepeats([...loaded.problems, ...problems.list]);
@@ -131,33 +131,27 @@ const FILE_SHAPES: Readonly<Record<string, Shape>> = {
   node_attributes_metadata: NODE_ATTRIBUTES,
 };
 
-function checkFiles(root: MappingNode, format: PackageFormat, present: ReadonlySet<string>, problems: Problems): void {
+function checkFiles(
+  root: MappingNode,
+  format: PackageFormat,
+  fixedFiles: ReadonlyMap<string, DataNode>,
+  problems: Problems,
+): void {
   const latest = format.version === '5.0.0';
   for (const { name, key } of format.files) {
-    const node = root.entries.get(key)?.value;
     // 5.0.0 also checks what a `_path` key of metadata.yaml put in the place of a fixed file.
-    if (!node || node.kind === 'null' || (!latest && !present.has(name))) continue;
+    const node = latest ? root.entries.get(key)?.value : fixedFiles.get(name);
+    if (!node || node.kind === 'null') continue;
     // Data that says nothing was never looked at in 5.0.0; roles always were.
     if (latest && key !== 'roles_metadata' && !isTruthy(node)) continue;
     const path = [key];
     if (key === 'deployment_tasks') checkDeploymentTasks(node, format.version, path, problems);
     else if (key === 'attributes_metadata') checkEnvironment(node, format, path, problems);
-    else if (key === 'tasks') checkTasks(node, name, format, present, problems);
+    else if (key === 'tasks') checkLegacyTasks(node, format.version, path, problems);
     else checkShape(node, FILE_SHAPES[key]!, path, problems);
   }
-}
-
-function checkTasks(
-  node: DataNode,
-  name: string,
-  format: PackageFormat,
-  present: ReadonlySet<string>,
-  problems: Problems,
-): void {
-  if (format.version !== '5.0.0') {
-    checkLegacyTasks(node, format.version, ['tasks'], problems);
-  } else if (present.has(name)) {
-    problems.inFile(name, ['tasks'], {
+  if (latest && fixedFiles.has('tasks.yaml')) {
+    problems.inFile('tasks.yaml', ['tasks'], {
       severity: 'warning',
       code: 'package.deprecated-tasks-file',
       message: 'tasks.yaml is not supported any more: its tasks are not run',

@@ -1,4 +1,12 @@
-import { type DataNode, entryAt, type MappingEntry, type MappingNode, textOf, withEntries } from './data-node.js';
+import {
+  type DataNode,
+  entryAt,
+  isTruthy,
+  type MappingEntry,
+  type MappingNode,
+  textOf,
+  withEntries,
+} from './data-node.js';
 import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
 import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
 import type { PackageTree } from './package-tree.js';
@@ -15,8 +23,8 @@ export interface LoadedPackage {
    * under their keys; in release records `os` has become `operating_system`.
    */
   readonly root: MappingNode | undefined;
-  /** Fixed files that are there, readable or not. */
-  readonly present: ReadonlySet<string>;
+  /** Content of the fixed files that are there and readable, by file name; in the tree an empty list has become null. */
+  readonly fixedFiles: ReadonlyMap<string, DataNode>;
   readonly problems: readonly PackageDiagnostic[];
 }
 
@@ -39,10 +47,11 @@ export function loadPackage(tree: PackageTree): LoadedPackage {
   }
   const files = new FileLoader(tree, problems);
   const metadata = loadMetadata(files, problems);
-  if (!metadata) return { format: undefined, metadata, root: undefined, present: new Set(), problems: problems.list };
+  if (!metadata)
+    return { format: undefined, metadata, root: undefined, fixedFiles: new Map(), problems: problems.list };
   const format = findFormat(metadata, problems);
   const resolved = new PathResolver(files, format, problems).mapping(metadata, []);
-  const { entries, present } = loadFixedFiles(files, format, problems);
+  const { entries, fixedFiles } = loadFixedFiles(files, format, problems);
   const root = withOperatingSystem(withEntries(resolved, [...resolved.entries, ...entries]));
   if (isTooLarge(root)) {
     problems.at(root, [], {
@@ -50,9 +59,9 @@ export function loadPackage(tree: PackageTree): LoadedPackage {
       message: `the package stands for more than ${MAX_TREE_VALUES} values`,
       hint: 'Do not load one large file under many keys.',
     });
-    return { format, metadata, root: undefined, present, problems: problems.list };
+    return { format, metadata, root: undefined, fixedFiles, problems: problems.list };
   }
-  return { format, metadata, root, present, problems: problems.list };
+  return { format, metadata, root, fixedFiles, problems: problems.list };
 }
 
 function loadMetadata(files: FileLoader, problems: Problems): MappingNode | undefined {
@@ -238,7 +247,7 @@ class PathResolver {
 
 function loadFixedFiles(files: FileLoader, format: PackageFormat | undefined, problems: Problems) {
   const entries: (readonly [string, MappingEntry])[] = [];
-  const present = new Set<string>();
+  const fixedFiles = new Map<string, DataNode>();
   for (const { name, key, required, whenEmpty } of format?.files ?? []) {
     if (!files.has(name)) {
       if (required) {
@@ -250,9 +259,9 @@ function loadFixedFiles(files: FileLoader, format: PackageFormat | undefined, pr
       }
       continue;
     }
-    present.add(name);
     const node = files.file(name);
     if (!node) continue;
+    fixedFiles.set(name, node);
     if (node.kind === 'null' && whenEmpty === 'refused') {
       problems.at(node, [key], {
         code: 'package.empty-file',
@@ -262,7 +271,7 @@ function loadFixedFiles(files: FileLoader, format: PackageFormat | undefined, pr
     }
     entries.push(entryAt(key, emptyListAsNull(node)));
   }
-  return { entries, present };
+  return { entries, fixedFiles };
 }
 
 /** `os` in a release record is the older name of `operating_system`, which wins where both are given. */
@@ -272,7 +281,7 @@ function withOperatingSystem(root: MappingNode): MappingNode {
   const items = releases.value.items.map((record) => {
     if (record.kind !== 'mapping') return record;
     const short = record.entries.get('os');
-    if (!short || !isFilled(short.value)) return record;
+    if (!short || !isTruthy(short.value)) return record;
     const entries = new Map(record.entries);
     entries.delete('os');
     const long = entries.get('operating_system');
@@ -283,5 +292,3 @@ function withOperatingSystem(root: MappingNode): MappingNode {
   });
   return withEntries(root, [...root.entries, ['releases', { ...releases, value: { ...releases.value, items } }]]);
 }
-
-const isFilled = (node: DataNode): boolean => node.kind !== 'null' && !('value' in node && !node.value);

@@ -219,9 +219,10 @@ function warnOfNoRole(task: DataNode & { kind: 'mapping' }, path: TreePath, prob
 
 const count: Shape = { kind: 'integer', minimum: 0 };
 
-/** Checks tasks.yaml of versions before 5.0.0. */
+/** Checks tasks.yaml. 5.0.0 does not run these tasks any more, and still wants them well formed. */
 export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: TreePath, problems: Problems): void {
   const first = version === '1.0.0';
+  const latest = version === '5.0.0';
   const parameters: Shape = {
     kind: 'mapping',
     required: ['timeout'],
@@ -229,7 +230,7 @@ export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: T
   };
   const task: Shape = {
     kind: 'mapping',
-    required: ['parameters', 'type', 'stage', 'role'],
+    required: [...(latest ? [] : ['parameters']), 'type', 'stage', 'role'],
     keys: {
       type: { values: first ? ['puppet', 'shell'] : ['puppet', 'shell', 'reboot'] },
       parameters,

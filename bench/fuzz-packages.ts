@@ -1,0 +1,61 @@
+// Checks mutated packages: no crash, no finding without a place. Result: docs/packages.md, "How it is tested".
+//   npx tsx bench/fuzz-packages.ts [count] [seed]
+import { checkPackage, packageTree } from '../src/packages/index.js';
+import { mutate, random } from '../test/unit/packages/mutations.js';
+import { contentsOf, vectors } from '../test/unit/packages/recorded-packages.js';
+
+const count = Number(process.argv[2] ?? 10_000);
+const seed = Number(process.argv[3] ?? 1);
+const next = random(seed);
+const bases = [...vectors('mutated'), ...vectors('real')];
+let crashes = 0;
+let unplaced = 0;
+const verdicts = { valid: 0, invalid: 0 };
+const codes = new Map<string, number>();
+let slowest = 0;
+const begin = performance.now();
+for (let index = 0; index < count; index++) {
+  const base = bases[Math.floor(next() * bases.length)]!;
+  const files = mutate(contentsOf(base), next);
+  const tree = packageTree(`${base.id}#${index}`, files, base.package?.dirs ?? base.dirs_added);
+  const start = performance.now();
+  try {
+    const report = checkPackage(tree);
+    JSON.stringify(report.tree);
+    verdicts[report.verdict] += 1;
+    for (const problem of [...report.errors, ...report.warnings]) {
+      codes.set(problem.code, (codes.get(problem.code) ?? 0) + 1);
+      const placed =
+        problem.file !== '' && problem.line >= 1 && (problem.column ?? 0) >= 1 && typeof problem.path === 'string';
+      if (!placed || problem.message === '') {
+        unplaced += 1;
+        console.error('no place:', tree.name, problem);
+      }
+    }
+  } catch (error) {
+    crashes += 1;
+    console.error('crash:', tree.name, error);
+  }
+  slowest = Math.max(slowest, performance.now() - start);
+}
+const seconds = (performance.now() - begin) / 1000;
+console.log(
+  JSON.stringify({
+    count,
+    seed,
+    crashes,
+    unplaced,
+    verdicts,
+    codes: codes.size,
+    slowestMs: Math.round(slowest),
+    seconds: Math.round(seconds * 10) / 10,
+  }),
+);
+if (process.argv[4] === 'codes')
+  console.log(
+    [...codes]
+      .sort((a, b) => b[1] - a[1])
+      .map(([code, n]) => `${code} ${n}`)
+      .join('\n'),
+  );
+process.exitCode = crashes + unplaced === 0 ? 0 : 1;
