@@ -1,5 +1,5 @@
 import { type Answer, unavailable } from './answer.js';
-import type { Link, Machine, Subnet } from './region.js';
+import type { Link, Machine, Subnet } from './records.js';
 import type { Simulation } from './simulation.js';
 
 /** The addresses of a /24 that MAAS gives out: all but the network's, the gateway's and the broadcast's. */

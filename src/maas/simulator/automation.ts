@@ -1,5 +1,5 @@
 import { MachineStatus } from '../status.js';
-import type { Automation, Machine, Phase } from './region.js';
+import type { Automation, Machine, Phase } from './records.js';
 import type { Simulation } from './simulation.js';
 
 /** The phase that each running state is. */

@@ -2,7 +2,8 @@ import { type Answer, forbidden, notFound, refuse } from './answer.js';
 import type { Clock } from './clock.js';
 import type { Form } from './form.js';
 import type { User } from './oauth.js';
-import type { Machine, Region } from './region.js';
+import type { Machine } from './records.js';
+import type { Region } from './region.js';
 
 /** One API request on its way through a handler. */
 export interface Call {

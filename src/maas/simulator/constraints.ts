@@ -1,7 +1,8 @@
 import { type MachineStatus, machineStatusFilters } from '../status.js';
 import type { FieldErrors } from './answer.js';
 import type { Form } from './form.js';
-import type { Machine, Region } from './region.js';
+import type { Machine } from './records.js';
+import type { Region } from './region.js';
 
 type Test = (machine: Readonly<Machine>) => boolean;
 

@@ -2,7 +2,7 @@ import { machineStatusName } from '../status.js';
 import { readAutomation } from './automation.js';
 import { readFaults } from './faults.js';
 import { beginWaitingPhases, isRackEvent, rackEvents, takeRackEvent } from './rack-events.js';
-import type { Machine } from './region.js';
+import type { Machine } from './records.js';
 import { plantSeed, type Seed } from './seed.js';
 import type { Simulation } from './simulation.js';
 

@@ -1,7 +1,8 @@
 import { badRequest, json, refuse } from './answer.js';
 import { type Handler, maySee } from './call.js';
 import type { Form } from './form.js';
-import { eventLevels, type MaasEvent, type Machine, type Region } from './region.js';
+import { eventLevels, type MaasEvent, type Machine } from './records.js';
+import type { Region } from './region.js';
 
 const mostEvents = 1000;
 const usualEvents = 100;

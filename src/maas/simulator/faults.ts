@@ -1,4 +1,5 @@
-import type { Fault, Region } from './region.js';
+import type { Fault } from './records.js';
+import type { Region } from './region.js';
 
 /** What can go wrong between a client and MAAS. */
 export const faultKinds = [

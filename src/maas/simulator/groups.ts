@@ -2,7 +2,7 @@ import { badRequest, deleted, type FieldErrors, forbidden, invalidForm, json, no
 import { type Call, type Handler, requireAdmin } from './call.js';
 import { listOf } from './machine-list.js';
 import { viewPool, viewZone } from './machine-view.js';
-import type { Pool, Tag, Zone } from './region.js';
+import type { Pool, Tag, Zone } from './records.js';
 
 const validName = /^[\w][\w .-]*$/;
 const validTag = /^[\w-]+$/;

@@ -1,4 +1,5 @@
-import type { Disk, Layout, Link, Machine, NetworkInterface, Region, Subnet } from './region.js';
+import type { Disk, Layout, Link, Machine, NetworkInterface, Subnet } from './records.js';
+import type { Region } from './region.js';
 import type { Simulation } from './simulation.js';
 
 /** A subnet takes this many machines before another is opened. */

@@ -1,5 +1,6 @@
 import type { Form } from './form.js';
-import type { Image, Machine, Region } from './region.js';
+import type { Image, Machine } from './records.js';
+import type { Region } from './region.js';
 
 /** The system that a deployment installs. */
 export interface Choice {

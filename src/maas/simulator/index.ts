@@ -16,7 +16,7 @@ export { type Clock as SimulatorClock, timerClock } from './clock.js';
 export { type FaultKind, faultKinds } from './faults.js';
 export { simulatorKeys } from './oauth.js';
 export { type RackEvent, rackEvents } from './rack-events.js';
-export type { Effect, RequestEntry } from './region.js';
+export type { Effect, RequestEntry } from './records.js';
 export type { Seed, SeedImage, SeedMachine } from './seed.js';
 
 export interface SimulatorOptions {

@@ -13,15 +13,14 @@ import {
 import { type Call, type Handler, maySee, requireAdmin } from './call.js';
 import { describeConstraints, isMac, selectMachines } from './constraints.js';
 import { acquire, startCommissioning } from './machine-operations.js';
-import { viewMachine } from './machine-view.js';
-import type { Machine } from './region.js';
+import { machineText, viewMachine } from './machine-view.js';
+import type { Machine } from './records.js';
 import { releasability, releaseOrErase } from './release.js';
 
 /** A list of machines as JSON. */
 export function listOf(call: Call, machines: readonly Readonly<Machine>[]): Answer {
   const shown = machines.filter((machine) => maySee(call.user, machine));
-  const items = shown.map((machine) => JSON.stringify(viewMachine(call.region, machine), null, 4));
-  return jsonText(`[${items.join(', ')}]`);
+  return jsonText(`[${shown.map((machine) => machineText(call.region, machine)).join(', ')}]`);
 }
 
 export const listMachines: Handler = (call) => {

@@ -4,7 +4,7 @@ import { isAutomatic } from './automation.js';
 import { administeredMachineOf, editableMachineOf, type Handler, machineOf } from './call.js';
 import { startDeploying } from './machine-operations.js';
 import { viewMachine } from './machine-view.js';
-import type { Machine } from './region.js';
+import type { Machine } from './records.js';
 import { hasBmc, isOutOfReach, noteEvent, type Simulation } from './simulation.js';
 
 /** Asks the BMC; a manual machine has none, so that nobody can. */

@@ -7,6 +7,7 @@ import {
   forbidden,
   invalidForm,
   json,
+  jsonText,
   refuse,
 } from './answer.js';
 import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.js';
@@ -14,8 +15,9 @@ import { isMac } from './constraints.js';
 import type { Form } from './form.js';
 import { newInterface } from './hardware.js';
 import { startCommissioning } from './machine-operations.js';
-import { viewMachine } from './machine-view.js';
-import { blankMachine, type Machine, type Region } from './region.js';
+import { machineText, viewMachine } from './machine-view.js';
+import { blankMachine, type Machine } from './records.js';
+import type { Region } from './region.js';
 import { noteEffect } from './simulation.js';
 
 const architectures = ['amd64/generic'] as const;
@@ -166,7 +168,7 @@ function applyFields(call: Call, machine: Readonly<Machine>): void {
   row.memory = Number(form.text('memory') ?? row.memory);
 }
 
-export const readMachine: Handler = (call) => json(viewMachine(call.region, machineOf(call)));
+export const readMachine: Handler = (call) => jsonText(machineText(call.region, machineOf(call)));
 
 export const updateMachine: Handler = (call) => {
   const machine = editableMachineOf(call);

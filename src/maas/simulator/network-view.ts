@@ -1,4 +1,5 @@
-import type { Link, Machine, NetworkInterface, Region, Subnet } from './region.js';
+import type { Link, Machine, NetworkInterface, Subnet } from './records.js';
+import type { Region } from './region.js';
 
 const base = '/MAAS/api/2.0';
 

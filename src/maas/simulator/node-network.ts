@@ -4,7 +4,7 @@ import { type Call, editableMachineOf, type Handler, machineOf } from './call.js
 import { isMac } from './constraints.js';
 import { newInterface, newLink } from './hardware.js';
 import { viewInterface } from './network-view.js';
-import type { Link, Machine, NetworkInterface } from './region.js';
+import type { Link, Machine, NetworkInterface } from './records.js';
 
 /** States in which an interface may be configured. */
 const configurable: ReadonlySet<number> = new Set([

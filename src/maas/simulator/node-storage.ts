@@ -2,7 +2,7 @@ import { MachineStatus } from '../status.js';
 import { conflict, deleted, invalidForm, invalidRequest, json, notFound, refuse } from './answer.js';
 import { administeredMachineOf, type Call, type Handler, machineOf } from './call.js';
 import { newDisk } from './hardware.js';
-import type { Disk, Machine } from './region.js';
+import type { Disk, Machine } from './records.js';
 import { viewDisk } from './storage-view.js';
 
 function diskOf(call: Call, machine: Readonly<Machine>): Disk {

@@ -1,7 +1,7 @@
 import { MachineStatus } from '../status.js';
 import { beginPhase, isAutomatic, phaseOf, takeFailure } from './automation.js';
 import { discoverHardware } from './hardware.js';
-import type { Machine, PowerState } from './region.js';
+import type { Machine, PowerState } from './records.js';
 import { finishRelease, startRelease } from './release.js';
 import { type Cause, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.js';
 

@@ -4,7 +4,7 @@ import { type Answer, afterCommit, conflict, json, powerUnavailable } from './an
 import { beginPhase } from './automation.js';
 import type { Form } from './form.js';
 import { currentScriptStatus, viewMachine } from './machine-view.js';
-import type { Machine } from './region.js';
+import type { Machine } from './records.js';
 import {
   type Cause,
   hasBmc,

@@ -6,6 +6,7 @@ import * as list from './machine-list.js';
 import * as operations from './machine-operations.js';
 import * as power from './machine-power.js';
 import * as record from './machine-record.js';
+import * as upkeep from './machine-upkeep.js';
 import * as network from './node-network.js';
 import * as storage from './node-storage.js';
 import * as results from './results.js';
@@ -44,21 +45,21 @@ const machine: Endpoint = {
     abort: operations.abort,
     commission: operations.commission,
     deploy: operations.deploy,
-    exit_rescue_mode: operations.exitRescueMode,
+    exit_rescue_mode: upkeep.exitRescueMode,
     lock: operations.lock,
     mark_broken: operations.markBroken,
     mark_fixed: operations.markFixed,
-    override_failed_testing: operations.overrideFailedTesting,
+    override_failed_testing: upkeep.overrideFailedTesting,
     power_off: power.powerOff,
     power_on: power.powerOn,
     release: operations.release,
-    rescue_mode: operations.rescueMode,
+    rescue_mode: upkeep.rescueMode,
     restore_networking_configuration: operations.restoreNetworking,
     restore_storage_configuration: operations.restoreStorage,
     set_owner_data: operations.setOwnerData,
     set_storage_layout: operations.setStorageLayout,
     set_workload_annotations: operations.setOwnerData,
-    test: operations.test,
+    test: upkeep.test,
     unlock: operations.unlock,
   },
 };

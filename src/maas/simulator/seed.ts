@@ -3,8 +3,9 @@ import { findAddresses } from './addresses.js';
 import { beginPhase } from './automation.js';
 import { isMac } from './constraints.js';
 import { addSubnet, equip, newInterface, subnetWithRoom } from './hardware.js';
-import { blankMachine, type Machine, type Region, type Subnet } from './region.js';
-import { endScripts, noteEffect, type Simulation, startScripts } from './simulation.js';
+import { blankMachine, type Machine, type Subnet } from './records.js';
+import type { Region } from './region.js';
+import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
 
 /** One machine to make. What is left out is as MAAS would have it. */
 export interface SeedMachine {
@@ -201,6 +202,7 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
     startScripts(sim, machine, 'commissioning');
     if (status === S.FailedCommissioning) endScripts(sim, machine, 'commissioning', 'failed');
     else if (status !== S.Commissioning) endScripts(sim, machine, 'commissioning', 'passed');
+    noteEvent(sim, machine, 'INFO', 'Commissioning');
   }
   if (status === S.Testing || status === S.FailedTesting) startScripts(sim, machine, 'testing');
   if (status === S.DiskErasing) startScripts(sim, machine, 'release');

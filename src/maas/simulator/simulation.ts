@@ -1,7 +1,8 @@
 import { MachineStatus, machineStatusName } from '../status.js';
 import { conflict, refuse } from './answer.js';
 import type { Clock } from './clock.js';
-import type { eventLevels, Machine, Region, ScriptSet } from './region.js';
+import type { eventLevels, Machine, ScriptSet } from './records.js';
+import type { Region } from './region.js';
 import { mayMove } from './transitions.js';
 
 /** A region that runs: its data, its time, and the timers of its machines. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Disk, Layout, Machine } from './region.js';
+import type { Disk, Layout, Machine } from './records.js';
 
 const base = '/MAAS/api/2.0';
 

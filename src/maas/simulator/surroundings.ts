@@ -11,11 +11,11 @@ import {
   text,
 } from './answer.js';
 import { type Handler, requireAdmin } from './call.js';
-import { testScripts } from './machine-operations.js';
 import { theDomain } from './machine-view.js';
 import { theVlan, viewFabric, viewSpace, viewSubnet } from './network-view.js';
 import { type User, users } from './oauth.js';
-import type { Image } from './region.js';
+import type { Image } from './records.js';
+import { testScripts } from './test-scripts.js';
 
 const base = '/MAAS/api/2.0';
 

@@ -39,10 +39,22 @@ export class Table<Row extends object> {
   readonly name: string;
   readonly #changes: ChangeSet;
   readonly #rows = new Map<string, Row>();
+  readonly #versions = new Map<string, number>();
+  #version = 0;
 
   constructor(name: string, changes: ChangeSet) {
     this.name = name;
     this.#changes = changes;
+  }
+
+  /** Grows with each change of any row: what is made of the rows can be kept until then. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Grows with each change of one row. */
+  versionOf(key: string): number {
+    return this.#versions.get(key) ?? 0;
   }
 
   get size(): number {
@@ -69,22 +81,28 @@ export class Table<Row extends object> {
   edit(key: string): Row {
     const row = this.#rows.get(key);
     if (row === undefined) throw new Error(`no row '${key}' in table '${this.name}'`);
-    this.#changes.touch(this.name, key, () => this.#rows.get(key));
+    this.#touch(key);
     return row;
   }
 
   put(key: string, row: Row): Row {
     this.#rows.set(key, row);
-    this.#changes.touch(this.name, key, () => this.#rows.get(key));
+    this.#touch(key);
     return row;
   }
 
   delete(key: string): void {
-    if (this.#rows.delete(key)) this.#changes.touch(this.name, key, () => this.#rows.get(key));
+    if (this.#rows.delete(key)) this.#touch(key);
   }
 
   clear(): void {
     for (const key of [...this.#rows.keys()]) this.delete(key);
+  }
+
+  #touch(key: string): void {
+    this.#version += 1;
+    this.#versions.set(key, this.#version);
+    this.#changes.touch(this.name, key, () => this.#rows.get(key));
   }
 
   /** Takes a row from the journal: it is known there already. */

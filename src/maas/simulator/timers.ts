@@ -1,5 +1,5 @@
 import type { Clock } from './clock.js';
-import type { Machine } from './region.js';
+import type { Machine } from './records.js';
 
 /** One timer per machine whose phase ends by itself. */
 export class PhaseTimers {

@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Replay, readScenarios } from './recording.js';
+import { SimulatedMaas } from './simulated-maas.js';
+
+let maas: SimulatedMaas;
+beforeAll(async () => {
+  maas = await SimulatedMaas.start();
+});
+afterAll(() => maas.close());
+
+const scenarios = readScenarios();
+
+test('all recorded scenarios are here', () => {
+  expect(scenarios.map(({ steps }) => steps.length).reduce((a, b) => a + b)).toBe(289);
+});
+
+test.each(scenarios)('$name is answered as a real MAAS answered it', async (scenario) => {
+  expect(await new Replay(maas, scenario).run()).toEqual([]);
+});
