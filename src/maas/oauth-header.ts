@@ -11,8 +11,8 @@ export function oauthHeader(key: ApiKey, nonce: string, timestamp: number): stri
     oauth_signature_method: 'PLAINTEXT',
     oauth_consumer_key: key.consumerKey,
     oauth_token: key.tokenKey,
-    // The consumer secret of a MAAS key is empty, so the signature is "&" and the token secret.
-    oauth_signature: `&${key.tokenSecret}`,
+    // RFC 5849 §3.4.4: both secrets, each encoded, with "&" between; the consumer's is empty with MAAS.
+    oauth_signature: `&${percentEncode(key.tokenSecret)}`,
     oauth_nonce: nonce,
     oauth_timestamp: String(timestamp),
   };

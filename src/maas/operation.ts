@@ -223,7 +223,16 @@ class OperationRun {
     const { failure } = error;
     const attempts = (this.#failures.get(action) ?? 0) + 1;
     this.#failures.set(action, attempts);
-    const ended = await this.#read();
+    const settleMs =
+      (action === 'release' || action === 'abort') && failure.kind === 'connection-lost' ? this.#patience.settleMs : 0;
+    let ended: MachineOutcome | undefined;
+    try {
+      ended = await this.#read();
+    } catch (readError) {
+      // Whoever repeats this operation knows nothing of what may still be on its way.
+      if (settleMs > 0) await this.#pause(settleMs);
+      throw readError;
+    }
     if (ended) return ended;
     const hasMoved = this.#machine?.status !== statusBefore;
     if (hasMoved || !this.#isStillNext(action)) {
@@ -236,8 +245,7 @@ class OperationRun {
     const delay = this.#patience.retryDelaysMs[attempts - 1];
     if (delay === undefined) return this.#giveUp(action, error);
     const asked = (retryAfterSeconds(failure) ?? 0) * 1000;
-    const dangerous = (action === 'release' || action === 'abort') && failure.kind === 'connection-lost';
-    await this.#pause(Math.max(delay, asked, dangerous ? this.#patience.settleMs : 0));
+    await this.#pause(Math.max(delay, asked, settleMs));
     return this.#read();
   }
 

@@ -1,0 +1,400 @@
+import { describe, expect, test } from 'vitest';
+import { MaasClient } from '../../../src/maas/client.js';
+import { ensureMachine } from '../../../src/maas/ensure-machine.js';
+import { HostnameLookup } from '../../../src/maas/hostname-lookup.js';
+import { resolveMachine } from '../../../src/maas/resolve-machine.js';
+import { type HttpAnswer, type HttpRequest, TransportError } from '../../../src/maas/transport.js';
+import { LeapingClock } from '../../rig/leaping-clock.js';
+import { testKey } from '../../rig/maas-process.js';
+
+type Answer = { status?: number; body: unknown } | 'lost-before' | 'lost-after';
+type Handler = (request: { method: string; path: string; query: URLSearchParams; form: URLSearchParams }) => Answer;
+
+/** A client whose every request goes to `handle`; `sent` holds them as `METHOD path?query body`. */
+function clientOf(handle: Handler) {
+  const sent: string[] = [];
+  const send = async (request: HttpRequest): Promise<HttpAnswer> => {
+    const target = request.url.replace(/^.*\/api\/2\.0\//, '');
+    sent.push(`${request.method} ${target} ${request.body ?? ''}`.trim());
+    const [path = '', query = ''] = target.split('?');
+    const answer = handle({
+      method: request.method,
+      path,
+      query: new URLSearchParams(query),
+      form: new URLSearchParams(request.body ?? ''),
+    });
+    if (answer === 'lost-before' || answer === 'lost-after') throw new TransportError('lost', 'ECONNRESET');
+    const { status = 200, body } = answer;
+    return { status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) };
+  };
+  const client = new MaasClient({
+    url: 'http://maas.test/MAAS',
+    apiKey: testKey,
+    transport: { send, close: () => Promise.resolve() },
+  });
+  return { client, sent, lookup: new HostnameLookup(client, { clock: new LeapingClock() }) };
+}
+
+const host = (system_id: string, hostname: string, domain = 'maas', mac = '') => ({
+  system_id,
+  hostname,
+  fqdn: `${hostname}.${domain}`,
+  domain: { name: domain },
+  status: 4,
+  owner: null,
+  interface_set: mac === '' ? [] : [{ mac_address: mac }],
+});
+
+describe('lists', () => {
+  test('(8) filters: "or" by repeated keys, "and" between names', async () => {
+    const { client, sent } = clientOf(() => ({ body: [] }));
+    const filter = {
+      hostnames: ['a', 'b'],
+      tags: ['t'],
+      zones: ['z'],
+      pools: ['p'],
+      statuses: ['ready'],
+      notTags: ['x'],
+    };
+    expect(await client.machines.list(filter)).toEqual([]);
+    expect(sent).toEqual(['GET machines/?hostname=a&hostname=b&zone=z&pool=p&tags=t&not_tags=x&status=ready']);
+  });
+
+  test('(8) an unknown zone is a typed failure, an unknown name an empty list, no names no request', async () => {
+    const { client, sent } = clientOf(({ query }) =>
+      query.has('zone') ? { status: 400, body: { zone: ['No such zone(s): none.'] } } : { body: [] },
+    );
+    await expect(client.machines.list({ zones: ['none'] })).rejects.toMatchObject({
+      failure: { kind: 'invalid', fields: { zone: ['No such zone(s): none.'] } },
+    });
+    expect(await client.machines.list({ hostnames: ['none'] })).toEqual([]);
+    expect(await client.machines.list({ systemIds: [] })).toEqual([]);
+    expect(sent).toHaveLength(2);
+  });
+
+  test('(31) 500 machines by id: five requests of 100, each machine once', async () => {
+    const { client, sent } = clientOf(({ query }) => ({ body: query.getAll('id').map((id) => host(id, `h-${id}`)) }));
+    const ids = Array.from({ length: 500 }, (_, i) => `m${i}`);
+    const machines = await client.machines.list({ systemIds: [...ids, 'm0', 'm1'] });
+    expect(machines.map((m) => m.systemId).sort()).toEqual([...ids].sort());
+    expect(sent).toHaveLength(5);
+    for (const line of sent) expect(line.match(/id=/g)).toHaveLength(100);
+  });
+
+  test('(31) only what is needed of a big machine object is kept', async () => {
+    const ballast = {
+      physicalblockdevice_set: Array.from({ length: 200 }, (_, i) => ({ name: `sd${i}`, model: 'x'.repeat(200) })),
+    };
+    const { client } = clientOf(() => ({ body: [{ ...host('abc123', 'n1'), ...ballast }] }));
+    const [machine] = await client.machines.list();
+    expect(JSON.stringify(machine).length).toBeLessThan(1500);
+  });
+});
+
+describe('resolve', () => {
+  const site = [
+    host('aaaaaa', 'n1', 'east'),
+    host('bbbbbb', 'n1', 'west'),
+    host('cccccc', 'n2', 'east', '52:54:00:aa:00:01'),
+  ];
+  const answering: Handler = ({ query }) => {
+    const names = query.getAll('hostname');
+    const macs = query.getAll('mac_address');
+    return {
+      body: site.filter((m) => names.includes(m.hostname) || macs.includes(m.interface_set[0]?.mac_address ?? '-')),
+    };
+  };
+
+  test('(9) one hostname in two domains is refused, with both named', async () => {
+    const resolution = await resolveMachine(clientOf(answering), { hostname: 'n1' });
+    expect(resolution).toMatchObject({
+      ok: false,
+      failure: { kind: 'ambiguous-hostname', candidates: ['n1.east (aaaaaa)', 'n1.west (bbbbbb)'] },
+    });
+  });
+
+  test.each([
+    [{ hostname: 'n1', domain: 'west' }, 'bbbbbb'],
+    [{ hostname: 'n1.east' }, 'aaaaaa'],
+    [{ hostname: 'N1.West' }, 'bbbbbb'],
+    [{ hostname: 'n2' }, 'cccccc'],
+    [{ hostname: 'n2', bootMac: '52-54-00-AA-00-01' }, 'cccccc'],
+  ])('(9) %j is one machine', async (request, systemId) => {
+    const resolution = await resolveMachine(clientOf(answering), request);
+    expect(resolution).toMatchObject({ ok: true, machine: { systemId }, warnings: [] });
+  });
+
+  test('an unknown name with a known boot MAC is found by it, and its other name told', async () => {
+    const resolution = await resolveMachine(clientOf(answering), { hostname: 'n9', bootMac: '52:54:00:AA:00:01' });
+    expect(resolution).toMatchObject({
+      ok: true,
+      machine: { systemId: 'cccccc' },
+      warnings: [{ code: 'hostname-differs' }],
+    });
+  });
+
+  test('another MAC than the documents say is a warning, no machine at all a failure', async () => {
+    expect(await resolveMachine(clientOf(answering), { hostname: 'n2', bootMac: '52:54:00:ff:ff:ff' })).toMatchObject({
+      ok: true,
+      warnings: [{ code: 'mac-differs' }],
+    });
+    expect(await resolveMachine(clientOf(answering), { hostname: 'n9', bootMac: '52:54:00:ff:ff:ff' })).toMatchObject({
+      ok: false,
+      failure: { kind: 'unknown-machine', hostname: 'n9' },
+    });
+    expect(await resolveMachine(clientOf(answering), { hostname: 'n9', bootMac: 'rubbish' })).toMatchObject({
+      ok: false,
+    });
+  });
+
+  test('(31) 250 look-ups at once are three requests', async () => {
+    const world = clientOf(({ query }) => ({ body: query.getAll('hostname').map((name) => host(`id-${name}`, name)) }));
+    const names = Array.from({ length: 250 }, (_, i) => `n${i}`);
+    const found = await Promise.all(names.map((hostname) => resolveMachine(world, { hostname })));
+    expect(found.map((r) => r.ok && r.machine.systemId)).toEqual(names.map((name) => `id-${name}`));
+    expect(world.sent).toHaveLength(3);
+  });
+
+  test('a look-up that fails fails for all who asked; one that is aborted ends alone', async () => {
+    const world = clientOf(() => ({ status: 503, body: 'away' }));
+    const abort = new AbortController();
+    const aborted = resolveMachine(world, { hostname: 'a' }, abort.signal);
+    const others = [resolveMachine(world, { hostname: 'b' }), resolveMachine(world, { hostname: 'c' })];
+    abort.abort(new Error('stop'));
+    await expect(aborted).rejects.toThrow('stop');
+    for (const other of others) await expect(other).rejects.toMatchObject({ failure: { kind: 'unavailable' } });
+    expect(world.sent).toEqual(['GET machines/?hostname=b&hostname=c']);
+  });
+});
+
+describe('create or adopt', () => {
+  const wanted = { hostname: 'n1', macAddresses: ['52:54:00:AA:00:01'], architecture: 'amd64/generic' };
+  /** MAAS with one MAC register; `lose` drops the answer of the first creation. */
+  const register = (made: ReturnType<typeof host>[], lose?: 'lost-before' | 'lost-after'): Handler => {
+    let loses = lose;
+    return ({ method, query, form }) => {
+      if (method === 'GET') {
+        const macs = query.getAll('mac_address');
+        return { body: made.filter((m) => macs.includes(m.interface_set[0]?.mac_address ?? '')) };
+      }
+      if (loses === 'lost-before') {
+        loses = undefined;
+        return 'lost-before';
+      }
+      if (made.some((m) => m.hostname === form.get('hostname'))) {
+        return { status: 400, body: { hostname: ['Node with this Hostname already exists.'] } };
+      }
+      const machine = host('new001', form.get('hostname') ?? '', 'maas', form.get('mac_addresses') ?? '');
+      made.push(machine);
+      if (loses === 'lost-after') {
+        loses = undefined;
+        return 'lost-after';
+      }
+      return { body: machine };
+    };
+  };
+
+  test('(10) new: made once; again: adopted; never commissioned unasked', async () => {
+    const made: ReturnType<typeof host>[] = [];
+    const world = clientOf(register(made));
+    expect(await ensureMachine(world, wanted)).toMatchObject({
+      ok: true,
+      actions: ['create'],
+      machine: { systemId: 'new001' },
+    });
+    expect(await ensureMachine(world, wanted)).toMatchObject({
+      ok: true,
+      actions: [],
+      machine: { systemId: 'new001' },
+    });
+    expect(made).toHaveLength(1);
+    expect(world.sent.filter((line) => line.startsWith('POST'))).toEqual([
+      'POST machines/ architecture=amd64%2Fgeneric&mac_addresses=52%3A54%3A00%3Aaa%3A00%3A01&hostname=n1&commission=false',
+    ]);
+  });
+
+  test('(10, 19) the answer of a creation is lost after it was carried out: one machine, adopted', async () => {
+    const made: ReturnType<typeof host>[] = [];
+    const world = clientOf(register(made, 'lost-after'));
+    expect(await ensureMachine(world, wanted)).toMatchObject({ ok: true, actions: ['create'] });
+    expect(made).toHaveLength(1);
+  });
+
+  test('(19) the request is lost before: the failure is thrown as retryable, and the repetition makes it', async () => {
+    const made: ReturnType<typeof host>[] = [];
+    const world = clientOf(register(made, 'lost-before'));
+    await expect(ensureMachine(world, wanted)).rejects.toMatchObject({
+      failure: { kind: 'connection-lost', retryable: true },
+    });
+    expect(await ensureMachine(world, wanted)).toMatchObject({ ok: true });
+    expect(made).toHaveLength(1);
+  });
+
+  test('(10) the MAC on a machine of another name is refused, naming it', async () => {
+    const world = clientOf(register([host('old001', 'other', 'maas', '52:54:00:aa:00:01')]));
+    expect(await ensureMachine(world, wanted)).toMatchObject({
+      ok: false,
+      failure: { kind: 'mac-in-use', usedBy: 'other.maas (old001)' },
+    });
+    expect(world.sent).toHaveLength(1);
+  });
+
+  test('(10) the name on a machine of another MAC is refused in MAAS’ words', async () => {
+    const world = clientOf(register([host('old001', 'n1', 'maas', '52:54:00:ff:ff:ff')]));
+    expect(await ensureMachine(world, wanted)).toMatchObject({
+      ok: false,
+      failure: { kind: 'refused', action: 'create' },
+    });
+  });
+});
+
+describe('tags, pools, zones', () => {
+  test('(11) counts are compared; unknown ids are found out; the same again gives the same', async () => {
+    const known = new Set(['aaaaaa', 'bbbbbb']);
+    const world = clientOf(({ method, query, form }) =>
+      method === 'GET'
+        ? {
+            body: query
+              .getAll('id')
+              .filter((id) => known.has(id))
+              .map((id) => host(id, id)),
+          }
+        : { body: { added: form.getAll('add').filter((id) => known.has(id)).length, removed: 0 } },
+    );
+    const all = { add: ['aaaaaa', 'bbbbbb', 'aaaaaa'] };
+    expect(await world.client.inventory.changeTag('compute', all)).toEqual({ added: 2, removed: 0, unknown: [] });
+    expect(await world.client.inventory.changeTag('compute', all)).toEqual({ added: 2, removed: 0, unknown: [] });
+    expect(world.sent).toEqual(Array(2).fill('POST tags/compute/?op=update_nodes add=aaaaaa&add=bbbbbb'));
+    expect(await world.client.inventory.changeTag('compute', { add: ['aaaaaa', 'zzzzzz'] })).toEqual({
+      added: 1,
+      removed: 0,
+      unknown: ['zzzzzz'],
+    });
+    expect(await world.client.inventory.changeTag('compute', {})).toEqual({ added: 0, removed: 0, unknown: [] });
+  });
+
+  test('(11, 12) made when missing, found when there, also when someone else was quicker or the answer was lost', async () => {
+    const zones: string[] = [];
+    let trouble: 'race' | 'lost-after' | undefined;
+    const world = clientOf(({ method, path, form }) => {
+      const name = path.split('/')[1] ?? '';
+      if (method === 'GET' && name !== '') {
+        return zones.includes(name) ? { body: { name } } : { status: 404, body: 'No Zone matches the given query.' };
+      }
+      const wanted = form.get('name') ?? '';
+      zones.push(wanted);
+      if (trouble === 'race') return { status: 400, body: { name: ['Physical zone with this Name already exists.'] } };
+      if (trouble === 'lost-after') return 'lost-after';
+      return { body: { name: wanted } };
+    });
+    for (const [name, kind] of [
+      ['az1', undefined],
+      ['az2', 'race'],
+      ['az3', 'lost-after'],
+    ] as const) {
+      trouble = kind;
+      expect(await world.client.inventory.ensureZone(name)).toMatchObject({ name });
+      trouble = undefined;
+      expect(await world.client.inventory.ensureZone(name)).toMatchObject({ name });
+    }
+    expect(zones).toEqual(['az1', 'az2', 'az3']);
+    await expect(world.client.inventory.ensureTag('x')).resolves.toMatchObject({ name: 'x' });
+  });
+
+  test('(12) a name MAAS refuses stays refused; a pool is found by name and addressed by id', async () => {
+    const world = clientOf(({ method, path }) => {
+      if (path === 'tags/has%20space/') return { status: 404, body: 'No Tag matches the given query.' };
+      if (method === 'POST') return { status: 400, body: { name: ['Enter a valid value.'] } };
+      const pools = [
+        { id: 0, name: 'default' },
+        { id: 7, name: 'site-a' },
+      ];
+      return path === 'resourcepools/' ? { body: pools } : { body: pools[1] };
+    });
+    await expect(world.client.inventory.ensureTag('has space')).rejects.toMatchObject({ failure: { kind: 'invalid' } });
+    const pool = await world.client.inventory.ensurePool('site-a');
+    expect(pool.id).toBe(7);
+    await world.client.inventory.pool(pool.id);
+    expect(world.sent.at(-1)).toBe('GET resourcepool/7/');
+    expect(world.sent.filter((line) => line.startsWith('POST resourcepools'))).toEqual([]);
+  });
+});
+
+describe('single calls with a trap', () => {
+  test('(26) power_on is never sent to an Allocated machine', async () => {
+    let status = 10;
+    const world = clientOf(() => ({ body: { ...host('abc123', 'n1'), status } }));
+    await expect(world.client.machines.powerOn('abc123')).rejects.toThrow(/Allocated/);
+    expect(world.sent).toEqual(['GET machines/abc123/']);
+    status = 6;
+    await world.client.machines.powerOn('abc123');
+    expect(world.sent.at(-1)).toBe('POST machines/abc123/?op=power_on');
+  });
+
+  test('power_off may answer null (manual power); a query gives one of four words', async () => {
+    const world = clientOf(({ method }) => ({ body: method === 'GET' ? { state: 'weird' } : 'null' }));
+    await world.client.machines.powerOff('abc123', { stopMode: 'soft' });
+    expect(world.sent).toEqual(['POST machines/abc123/?op=power_off stop_mode=soft']);
+    expect(await world.client.machines.queryPower('abc123')).toBe('unknown');
+  });
+
+  test('(27) links are read first: the second time none is added, nor after a lost answer', async () => {
+    const links: unknown[] = [];
+    let loses = true;
+    const world = clientOf(({ method, form }) => {
+      if (method === 'GET') return { body: { id: 10, links } };
+      links.push({
+        id: links.length + 1,
+        mode: form.get('mode')?.toLowerCase(),
+        subnet: { id: Number(form.get('subnet')) },
+      });
+      if (loses) {
+        loses = false;
+        return 'lost-after';
+      }
+      return { body: { id: 10, links } };
+    });
+    const link = { mode: 'AUTO', subnetId: 1 } as const;
+    expect(await world.client.interfaces.ensureLink('abc123', 10, link)).toEqual({ added: true });
+    expect(await world.client.interfaces.ensureLink('abc123', 10, link)).toEqual({ added: false });
+    expect(links).toHaveLength(1);
+    expect(await world.client.interfaces.ensureLink('abc123', 10, { mode: 'AUTO', subnetId: 2 })).toEqual({
+      added: true,
+    });
+    expect(links).toHaveLength(2);
+  });
+
+  test('annotations fall back to the older name of the call', async () => {
+    const world = clientOf(({ query }) =>
+      query.get('op') === 'set_owner_data'
+        ? { body: host('abc123', 'n1') }
+        : { status: 400, body: 'Unrecognised signature: method=POST op=set_workload_annotations' },
+    );
+    await world.client.machines.annotate('abc123', { a: '1' });
+    expect(world.sent.at(-1)).toBe('POST machines/abc123/?op=set_owner_data a=1');
+  });
+
+  test('events are limited to what MAAS takes; script results are those of the latest set, decoded', async () => {
+    const world = clientOf(({ path }) =>
+      path === 'events/'
+        ? { body: { events: [{ id: 3, node: 'abc123', level: 'ERROR', type: 'T', description: 'D' }] } }
+        : {
+            body: [
+              {
+                id: 5,
+                results: [
+                  { name: 'new', status: 3, exit_status: 1, output: Buffer.from('no IPMI\n').toString('base64') },
+                ],
+              },
+              { id: 2, results: [{ name: 'old', status: 2 }] },
+            ],
+          },
+    );
+    expect(await world.client.diagnostics.events({ limit: 5000, after: 2 })).toMatchObject([
+      { id: 3, description: 'D' },
+    ]);
+    expect(world.sent[0]).toBe('GET events/?op=query&limit=1000&after=2');
+    const results = await world.client.diagnostics.scriptResults('abc123', 'commissioning', { includeOutput: true });
+    expect(results).toMatchObject([{ name: 'new', exitStatus: 1, output: 'no IPMI\n' }]);
+  });
+});
