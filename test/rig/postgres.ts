@@ -105,7 +105,10 @@ async function startCluster(bin: string, owner: ServerUser, folder: string): Pro
   if (owner.ids !== null) await chown(passwordFile, owner.ids.uid, owner.ids.gid);
 
   const [initdb, ...initdbArguments] = owner.command(join(bin, 'initdb'));
-  const locale = ['--encoding=UTF8', '--locale=C.UTF-8'];
+  // A language's order, where the server can, so that a query that leaves the order to the database is seen.
+  const { stdout: help } = await run(join(bin, 'initdb'), ['--help']);
+  const order = help.includes('--icu-locale') ? ['--locale-provider=icu', '--icu-locale=en'] : [];
+  const locale = ['--encoding=UTF8', '--locale=C.UTF-8', ...order];
   const trust = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   await run(initdb!, [...initdbArguments, '--no-sync', '-D', data, ...locale, ...trust], { cwd: folder });
 

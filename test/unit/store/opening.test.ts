@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Migration } from '../../../src/store/index.js';
 import { migrations } from '../../../src/store/migrations/index.js';
@@ -13,6 +14,15 @@ const next = (breaking: boolean, up?: Migration['up']): Migration => ({
 });
 
 const latest = migrations.length;
+
+/** A promise to wait for in one place and to resolve in another. */
+function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
 
 describeStore('Opening a store', (backend) => {
   const children: Child[] = [];
@@ -110,6 +120,37 @@ describeStore('Opening a store', (backend) => {
     await backend.open(url, { knownMigrations: [...migrations, looking], migrations: 'apply' });
     expect(seen).toContainEqual({ version: latest + 1, breaking: 1 });
   });
+
+  it('lets a second starter wait for the one that migrates, and find it done', async () => {
+    const url = await backend.newUrl();
+    const [started, finish] = [signal(), signal()];
+    let runs = 0;
+    const slow = next(false, async (db, { text }) => {
+      runs++;
+      await db.schema.createTable('slow').addColumn('a', text).execute();
+      started.resolve();
+      await finish.promise;
+    });
+    const knownMigrations = [...migrations, slow];
+    const first = backend.open(url, { knownMigrations });
+    await started.promise;
+    const second = backend.open(url, { knownMigrations });
+    await waiting(url);
+    finish.resolve();
+    for (const store of await Promise.all([first, second])) {
+      expect(await store.status()).toMatchObject({ schemaVersion: latest + 1, pending: [] });
+    }
+    expect(runs).toBe(1);
+  });
+
+  /** Returns once the second starter stands before the first one's lock. */
+  const waiting = async (url: string): Promise<void> => {
+    // SQLite shows nobody who waits; its second starter tries at its first turn, and then again and again.
+    for (let turns = 0; turns < 5; turns++) await turn();
+    if (backend.dialect === 'sqlite') return;
+    const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    while ((await backend.sql(url, blocked)).length === 0) await turn();
+  };
 
   it('refuses a database that another line of development has migrated', async () => {
     const url = await backend.newUrl();

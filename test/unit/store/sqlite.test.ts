@@ -61,6 +61,22 @@ describe('The store on a SQLite file', () => {
     await store.close();
   });
 
+  it('waits for another process that has a new file to itself', async () => {
+    const file = join(folder, 'new-and-locked.db');
+    const raw = new Database(file);
+    raw.exec('begin exclusive');
+    raw.exec('create table other (a)');
+    const opening = openStore(file);
+    for (let turns = 0; turns < 5; turns++) await turn();
+    raw.exec('commit');
+    raw.close();
+    const store = await opening;
+    const after = new Database(file);
+    expect(after.pragma('journal_mode', { simple: true })).toBe('wal');
+    after.close();
+    await store.close();
+  });
+
   it('says what is wrong with a path', async () => {
     await writeFile(join(folder, 'notes.txt'), 'This is no database, but a text that is long enough. '.repeat(50));
     await mkdir(join(folder, 'folder.db'));
