@@ -26,7 +26,12 @@ export {
   type SchemaResult,
 } from './diagnostics/schema-problems.js';
 export { exportJsonSchemas, type JsonSchema } from './json-schemas.js';
-export { type ParsedStrategyData, parseStrategyData } from './parse-strategy-data.js';
+export {
+  type ParsedSelectors,
+  type ParsedStrategyData,
+  parseSelectors,
+  parseStrategyData,
+} from './parse-strategy-data.js';
 export {
   DEFAULT_FOLDER_LIMITS,
   type ReadDocuments,

@@ -1,6 +1,7 @@
-import type { DeploymentStrategy } from '../core/deployment/index.js';
+import { z } from 'zod';
+import { type DeploymentStrategy, parseLabelEntry, type Selector } from '../core/deployment/index.js';
 import { checkSchema, type SchemaProblem } from './diagnostics/schema-problems.js';
-import { deploymentStrategySchema } from './schemas/deployment-strategy.js';
+import { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.js';
 
 export type ParsedStrategyData =
   | { readonly ok: true; readonly strategy: DeploymentStrategy; readonly warnings: readonly SchemaProblem[] }
@@ -15,4 +16,26 @@ export function parseStrategyData(data: unknown): ParsedStrategyData {
   const result = checkSchema(deploymentStrategySchema, data, { warnUnknownKeys: true });
   if (!result.ok) return { ok: false, problems: result.problems.filter((problem) => problem.severity === 'error') };
   return { ok: true, strategy: result.value as DeploymentStrategy, warnings: result.warnings };
+}
+
+export type ParsedSelectors =
+  | { readonly ok: true; readonly selectors: readonly Selector[] }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+
+/** Checks a list of selectors that comes as plain data (node selection of the API): as in a group, labels included. */
+export function parseSelectors(data: unknown): ParsedSelectors {
+  const result = checkSchema(z.array(selectorSchema), data, { at: ['selectors'] });
+  if (!result.ok) return result;
+  const selectors = result.value as Selector[];
+  const problems = selectors.flatMap(({ node_labels = [] }, s) =>
+    node_labels.flatMap((entry, l): SchemaProblem[] => {
+      const parsed = parseLabelEntry(entry);
+      if (parsed.ok) return [];
+      const path = ['selectors', s, 'node_labels', l];
+      return [
+        { severity: 'error', code: 'document.wrong-value', message: parsed.problem, path, part: 'value', found: entry },
+      ];
+    }),
+  );
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, selectors };
 }

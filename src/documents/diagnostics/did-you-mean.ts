@@ -9,6 +9,9 @@ export function didYouMean(written: string, known: Iterable<string>): string | u
   return `Did you mean ${nearest.map((name) => `'${name}'`).join(' or ')}?`;
 }
 
+/** Names looked at: a suggestion is a courtesy and must not cost seconds. */
+const MAX_NAMES = 10_000;
+
 /** Up to three names at the smallest distance. */
 export function nearestNames(written: string, known: Iterable<string>): string[] {
   const wanted = written.toLowerCase();
@@ -16,7 +19,9 @@ export function nearestNames(written: string, known: Iterable<string>): string[]
   if (wanted.length > 100) return [];
   let best = Math.max(1, Math.floor(wanted.length / 3));
   let names: string[] = [];
+  let looked = 0;
   for (const name of known) {
+    if (++looked > MAX_NAMES) break;
     if (name === written || Math.abs(name.length - wanted.length) > best) continue;
     const distance = editDistance(wanted, name.toLowerCase(), best);
     if (distance > best) continue;

@@ -19,7 +19,8 @@ export type SchemaProblemCode =
   | 'document.missing-key'
   | 'document.wrong-type'
   | 'document.wrong-value'
-  | 'document.unknown-key';
+  | 'document.unknown-key'
+  | 'document.more-problems';
 
 export type SchemaResult<Output> =
   | { readonly ok: true; readonly value: Output; readonly warnings: readonly SchemaProblem[] }
@@ -39,12 +40,28 @@ export function checkSchema<Output>(
   options: CheckOptions = {},
 ): SchemaResult<Output> {
   const at = options.at ?? [];
-  const warnings = options.warnUnknownKeys ? unknownKeys(schema, value, at) : [];
+  const warnings = options.warnUnknownKeys ? unknownKeys(schema, value, at).slice(0, MAX_PROBLEMS) : [];
   const result = schema.safeParse(value, { reportInput: false });
   if (result.success) return { ok: true, value: result.data, warnings };
-  const problems = result.error.issues.flatMap((issue) => describeIssue(issue as z.core.$ZodIssue, schema, value, at));
+  const { issues } = result.error;
+  const problems = issues
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((issue) => describeIssue(issue as z.core.$ZodIssue, schema, value, at));
+  if (issues.length > MAX_PROBLEMS) problems.push(moreProblems(issues.length - MAX_PROBLEMS, at));
   return { ok: false, problems: [...problems, ...warnings] };
 }
+
+/** Of one value; the rest is counted. */
+const MAX_PROBLEMS = 500;
+
+const moreProblems = (count: number, path: DocumentPath): SchemaProblem => ({
+  severity: 'error',
+  code: 'document.more-problems',
+  message: `${count} more problem${count === 1 ? '' : 's'} of this kind in the document`,
+  path,
+  part: 'value',
+  found: null,
+});
 
 /** `data.groups[2].depends_on[0]` */
 export function formatPath(path: DocumentPath): string {
@@ -104,6 +121,8 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown
       return problem('document.wrong-value', `${name} must be at least ${issue.minimum}, not ${describe(found)}`);
     }
     case 'too_big':
+      if (issue.origin === 'array')
+        return problem('document.wrong-value', `${name} must have at most ${issue.maximum} items`);
       return problem('document.wrong-value', `${name} must be at most ${issue.maximum}, not ${describe(found)}`);
     case 'invalid_value': {
       const values = issue.values.map(String);

@@ -39,5 +39,5 @@ export const groupSchema = z.looseObject({
 
 /** `data` of shipyard/DeploymentStrategy/v1. */
 export const deploymentStrategySchema = z.looseObject({
-  groups: z.array(groupSchema).describe('Groups of nodes, deployed one after the other.'),
+  groups: z.array(groupSchema).max(10_000).describe('Groups of nodes, deployed one after the other.'),
 });

@@ -13,9 +13,26 @@ import { type Finding, placeProblem } from '../diagnostics/place-problem.js';
 import type { YamlDocument } from '../yaml/parse-yaml.js';
 import type { DocumentPath } from '../yaml/places.js';
 
+/** More of one kind are counted, not listed. */
+const MAX_LISTED = 100;
+
 /** What makes a strategy impossible to process: duplicate groups, unknown dependencies, cycles, bad labels. */
 export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): Diagnostic[] {
-  return checkStrategy(strategy).map((problem) => placeProblem(yaml, describe(problem, strategy, yaml)));
+  const problems = checkStrategy(strategy);
+  const diagnostics = problems
+    .slice(0, MAX_LISTED)
+    .map((problem) => placeProblem(yaml, describe(problem, strategy, yaml)));
+  if (problems.length > MAX_LISTED) {
+    diagnostics.push(
+      placeProblem(yaml, {
+        code: 'strategy.more-problems',
+        message: `${problems.length - MAX_LISTED} more problems in this strategy`,
+        path: ['data', 'groups'],
+        part: 'key',
+      }),
+    );
+  }
+  return diagnostics;
 }
 
 function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: YamlDocument): Finding {
@@ -83,6 +100,7 @@ export function warnAboutGroups(
   const inSomeGroup = new Set<number>();
   strategy.groups.forEach((group, g) => {
     group.selectors.forEach((selector, s) => {
+      if (diagnostics.length > MAX_LISTED) return;
       for (const finding of site.unmatched(selector, ['data', 'groups', g, 'selectors', s])) warn(yaml, finding);
     });
     const selected = selectNodes(group.selectors, nodes);
@@ -96,15 +114,23 @@ export function warnAboutGroups(
       });
     }
   });
-  nodes.forEach((node, index) => {
-    if (inSomeGroup.has(index)) return;
-    warn(nodeDocuments[index]!, {
+  const left = nodes.flatMap((node, index) => (inSomeGroup.has(index) ? [] : [{ node, yaml: nodeDocuments[index]! }]));
+  for (const { node, yaml: document } of left.slice(0, MAX_LISTED)) {
+    warn(document, {
       code: 'strategy.node-in-no-group',
       message: `no group of the strategy selects node '${node.name}': it will not be deployed`,
-      hint: node.tags.length > 0 ? `Its tags: ${node.tags.join(', ')}.` : 'It has no tags.',
+      hint: node.tags.length > 0 ? `Its tags: ${listed(node.tags)}.` : 'It has no tags.',
       path: ['metadata', 'name'],
     });
-  });
+  }
+  const more = left[MAX_LISTED];
+  if (more) {
+    warn(more.yaml, {
+      code: 'strategy.node-in-no-group',
+      message: `nor does any select ${left.length - MAX_LISTED} more nodes, from '${more.node.name}' on`,
+      path: ['metadata', 'name'],
+    });
+  }
   return diagnostics;
 }
 
@@ -150,8 +176,8 @@ class SiteWords {
     path: DocumentPath,
     pathIsEntry = false,
   ): Finding[] {
-    return (wanted ?? []).flatMap((word, index): Finding[] => {
-      if (known.has(word)) return [];
+    const unknown = (wanted ?? []).map((word, index) => ({ word, index })).filter(({ word }) => !known.has(word));
+    return unknown.slice(0, MAX_LISTED).flatMap(({ word, index }): Finding[] => {
       return [
         {
           code: `strategy.unknown-${kind}`,

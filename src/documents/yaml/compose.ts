@@ -146,7 +146,7 @@ class Composer {
         const same = JSON.stringify(first.value) === JSON.stringify(value);
         this.#problems.push({ kind: 'duplicate-key', key, first: first.start, same, start, end });
       }
-      own.set(key, { value, start });
+      own.set(key, { value, start: first?.start ?? start });
     }
     for (const source of merged) for (const [key, value] of Object.entries(source)) put(mapping, key, value);
     for (const [key, { value }] of own) put(mapping, key, value);

@@ -54,6 +54,9 @@ export function parseYaml(text: string, options: ParseYamlOptions = {}): ParsedY
   return parser.run();
 }
 
+/** A file with more mistakes than this is the wrong file; reporting a million of them would only cost. */
+const MAX_FINDINGS = 1_000;
+
 class YamlTextParser {
   readonly #source: SourceText;
   readonly #limits: YamlLimits;
@@ -227,6 +230,10 @@ class YamlTextParser {
   }
 
   #report(finding: Finding, range: Range): void {
+    if (this.#diagnostics.length > MAX_FINDINGS) return;
+    if (this.#diagnostics.length === MAX_FINDINGS) {
+      finding = { code: 'yaml.more-problems', message: `more than ${MAX_FINDINGS} problems: the rest is not listed` };
+    }
     const place = placeOf(this.#source, range);
     const { severity = 'error', ...rest } = finding;
     this.#diagnostics.push({

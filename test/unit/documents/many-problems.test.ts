@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { loadSite, parseSelectors, parseYaml } from '../../../src/documents/index.js';
+import { CONFIGURATION, files, node, strategy } from './site-files.js';
+
+const count = (codes: readonly string[], code: string) => codes.filter((candidate) => candidate === code).length;
+const codesOf = (...texts: string[]) => loadSite(files(CONFIGURATION, ...texts)).diagnostics.map(({ code }) => code);
+
+describe('thousands of mistakes of one kind are listed up to a limit, and counted', () => {
+  it('keys of a file', () => {
+    const codes = parseYaml('a: 1\n'.repeat(5_000), { file: 'f' }).diagnostics.map(({ code }) => code);
+    expect(codes).toHaveLength(1_001);
+    expect(codes.at(-1)).toBe('yaml.more-problems');
+  });
+
+  it('values of a document', () => {
+    const { diagnostics } = loadSite(files(CONFIGURATION, strategy('- 1\n'.repeat(2_000)), node('n1')));
+    expect(diagnostics).toHaveLength(501);
+    expect(diagnostics.find(({ code }) => code === 'document.more-problems')!.message).toMatch(/^1500 more problems/);
+  });
+
+  it('groups beyond what can be ordered', () => {
+    const { diagnostics } = loadSite(
+      files(CONFIGURATION, strategy('- {name: g, critical: yes, depends_on: [], selectors: []}\n'.repeat(10_001))),
+    );
+    expect(diagnostics.map(({ message }) => message)).toContain('data.groups must have at most 10000 items');
+  });
+
+  it('dependencies, names in selectors, nodes without a group', () => {
+    const names = Array.from({ length: 300 }, (_, index) => `x${index}`).join(', ');
+    const unknown = codesOf(strategy(`- {name: g, critical: yes, depends_on: [${names}], selectors: []}`), node('n1'));
+    expect(count(unknown, 'strategy.unknown-dependency')).toBe(100);
+    expect(count(unknown, 'strategy.more-problems')).toBe(1);
+
+    const nodes = Array.from({ length: 300 }, (_, index) => node(`n${index}`)).join('');
+    const codes = codesOf(
+      strategy(`- {name: g, critical: yes, depends_on: [], selectors: [{node_names: [${names}]}]}`),
+      nodes,
+    );
+    expect(count(codes, 'strategy.unknown-node')).toBe(100);
+    expect(count(codes, 'strategy.node-in-no-group')).toBe(101);
+  });
+});
+
+describe('selectors without a document', () => {
+  it('are checked as those of a group, labels included', () => {
+    expect(parseSelectors([{ node_tags: ['a'] }, {}])).toEqual({ ok: true, selectors: [{ node_tags: ['a'] }, {}] });
+    const refused = parseSelectors([{ node_tag: ['a'] }, { node_names: 'x' }]);
+    expect(!refused.ok && refused.problems.map(({ message }) => message)).toEqual([
+      "unknown key 'node_tag' in selectors[0]",
+      "selectors[1].node_names must be a list, not the text 'x'",
+    ]);
+    const labels = parseSelectors([{ node_labels: ['a: b', 'gold'] }]);
+    expect(!labels.ok && labels.problems).toMatchObject([
+      { path: ['selectors', 0, 'node_labels', 1], message: "label 'gold' is not key:value" },
+    ]);
+  });
+});
