@@ -70,8 +70,16 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     if (running) return running;
     const server = await startWithFreePorts({ ...options, databaseFile: file });
     const { address, uiUrl, pid } = server;
-    await writeWhole(noteOf(file), JSON.stringify({ address, uiUrl, pid }));
-    return server;
+    const note: Note = { address, uiUrl, pid, ...(options.lifetime === 'independent' ? {} : { owner: process.pid }) };
+    await writeWhole(noteOf(file), JSON.stringify(note));
+    // Nobody may find the server, nor open its file, while it ends.
+    const stop = (): Promise<void> =>
+      withLock(`${file}.lock`, async () => {
+        if (!isAlive(pid)) return;
+        await rm(noteOf(file), { force: true });
+        await server.stop();
+      });
+    return { ...server, stop };
   });
 }
 
@@ -247,13 +255,23 @@ export async function endProcess(pid: number): Promise<void> {
   }
 }
 
-/** Where a server on a database file leaves its address for the next starter. */
+/** What a server on a database file leaves for the next starter. */
+interface Note {
+  readonly address: string;
+  readonly uiUrl?: string | undefined;
+  readonly pid: number;
+  /** The process with which it ends; absent for an independent one. */
+  readonly owner?: number;
+}
+
 const noteOf = (databaseFile: string): string => `${databaseFile}.server.json`;
 
 async function findRunning(databaseFile: string): Promise<DevServer | undefined> {
   const note = await readFile(noteOf(databaseFile), 'utf8').catch(() => undefined);
   if (note === undefined) return undefined;
-  const { address, uiUrl, pid } = JSON.parse(note) as { address: string; uiUrl?: string; pid: number };
+  const { address, uiUrl, pid, owner } = JSON.parse(note) as Note;
+  // It still answers for a moment, but it is on its way out.
+  if (owner !== undefined && !isAlive(owner)) await endProcess(pid);
   const alive =
     isAlive(pid) && (await probeServer(address, { namespace: 'default', limitMs: 5_000 })).status === 'ready';
   if (!alive) {

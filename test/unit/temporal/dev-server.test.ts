@@ -117,22 +117,39 @@ describe('the dev server', { timeout: 60_000 }, () => {
     await expect(start({ binary: silent, startLimitMs: 300 })).rejects.toThrow('did not answer in time');
   });
 
-  it('dies with its starter, however that dies', async () => {
+  /** Lets another process start a server, and kills that process. Answers with the server's id. */
+  const orphan = async (databaseFile?: string): Promise<number> => {
+    const module = new URL('../../../src/temporal/dev-server.ts', import.meta.url).href;
+    const options = { binary, logFile: join(folder, 'orphan.log'), uiPort: 'none', databaseFile };
     const program = `
-      const { startDevServer } = await import(${JSON.stringify(new URL('../../../src/temporal/dev-server.ts', import.meta.url).href)});
-      const server = await startDevServer({ binary: ${JSON.stringify(binary)}, logFile: ${JSON.stringify(join(folder, 'log'))}, uiPort: 'none' });
-      console.log('pid ' + server.pid);
+      const { startDevServer } = await import(${JSON.stringify(module)});
+      const server = await startDevServer(${JSON.stringify(options)});
+      console.log(server.pid);
       setInterval(() => {}, 1000);
     `;
     const starter = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = (await once(createInterface(starter.stdout), 'line')) as [string];
-    const pid = Number(line.split(' ')[1]);
-    expect(isAlive(pid)).toBe(true);
+    expect(isAlive(Number(line))).toBe(true);
     starter.kill('SIGKILL');
+    await once(starter, 'exit');
+    return Number(line);
+  };
+
+  it('dies with its starter, however that dies', async () => {
+    const pid = await orphan();
     await gone(pid);
     expect(isAlive(pid)).toBe(false);
+  });
+
+  it('is not taken for a running one while it dies, and frees its database for the next', async () => {
+    const databaseFile = join(folder, 'temporal.db');
+    const pid = await orphan(databaseFile);
+    const next = await start({ databaseFile });
+    expect(next.reused).toBe(false);
+    expect(isAlive(pid)).toBe(false);
+    expect((await probeServer(next.address, { namespace: 'default', limitMs: 5_000 })).status).toBe('ready');
   });
 
   it.skipIf(process.platform !== 'linux')('is ended by us when somebody kills the watchdog', async () => {
