@@ -14,7 +14,7 @@ export interface SchedulerSnapshot {
   readonly v: 1;
   /** One digit a task. */
   readonly status: string;
-  /** `[task, attempts, of which forgiven]`. */
+  /** `[task, attempts, of which forgiven]`, where it is not what the status suggests: one when it ran, none when not. */
   readonly attempts: readonly (readonly [number, number, number])[];
   /** Tasks between two attempts: `[task, due]`. */
   readonly due: readonly (readonly [number, number])[];
@@ -55,7 +55,9 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
   return {
     v: 1,
     status: s.status.join(''),
-    attempts: sparse(s.attempts, (n) => n > 0).map(([t, n]) => [t, n, s.forgivenAttempts[t]!]),
+    attempts: sparse(s.attempts, (n, t) => n !== usualAttempts(s.status[t]!) || s.forgivenAttempts[t]! > 0).map(
+      ([t, n]) => [t, n, s.forgivenAttempts[t]!],
+    ),
     due: s.due.list(),
     skipped: sparse(s.noWork, (n, t) => n === 1 && s.graph.noWork[t] === 0).map(([t]) => t),
     causes: [...s.causes],
@@ -107,6 +109,7 @@ export function restoreScheduler(
     const c = Number(snapshot.status[task]);
     const node = graph.nodeOf[task]!;
     s.status[task] = c;
+    s.attempts[task] = usualAttempts(c);
     if (c === code.running || c === code.retrying) s.running++;
     if (!isFinal(c)) continue;
     s.unsettled--;
@@ -142,6 +145,10 @@ export function restoreScheduler(
   refillSlots(s);
   return s;
 }
+
+const neverRan: readonly number[] = [code.waiting, code.ready, code.undone, code.depFailed];
+
+const usualAttempts = (status: number): number => (neverRan.includes(status) ? 0 : 1);
 
 function restoreOutbox(
   s: Scheduler,

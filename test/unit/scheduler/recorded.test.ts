@@ -67,13 +67,17 @@ describe('recorded runs', () => {
       );
     });
 
-    it.runIf(expected.trace !== undefined && !startsAfterTheStop.includes(id))('takes the same steps', () => {
-      expect(lines(run)).toEqual(expected.trace);
-    });
+    if (expected.trace !== undefined && !startsAfterTheStop.includes(id)) {
+      it('takes the same steps', () => {
+        expect(lines(run)).toEqual(expected.trace);
+      });
+    }
 
-    it.runIf(one.real.weights !== undefined)('has the same weights', () => {
-      expect(run.weights).toEqual(one.real.weights);
-    });
+    if (one.real.weights !== undefined) {
+      it('has the same weights', () => {
+        expect(run.weights).toEqual(one.real.weights);
+      });
+    }
   });
 });
 

@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import {
+  continueFrom,
+  progress,
+  rejectionOf,
+  restoreScheduler,
+  rootCauses,
+  takeSnapshot,
+  taskReports,
+} from '../../../src/core/scheduler/index.js';
+import { planOf, run } from './run.js';
+
+describe('attempts', () => {
+  const policy = { count: 2, interval: 100 };
+  const plan = planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1']);
+  const retried = { ...plan, tasks: plan.tasks.map((task) => (task.id === 'a' ? { ...task, retry: policy } : task)) };
+
+  it('follow each other at the interval, then the task fails', () => {
+    const r = run(retried);
+    expect(r.begin()).toEqual(['start a@n1']);
+    expect(r.fail('a@n1', 10)).toEqual(['a@n1 again at 110', 'wake at 110']);
+    expect(r.send({ type: 'tick', now: 109 })).toEqual([]);
+    expect(r.send({ type: 'tick', now: 110 })).toEqual(['start a@n1 #2']);
+    expect(r.fail('a@n1', 200)).toEqual(['a@n1 again at 300', 'wake at 300']);
+    expect(r.send({ type: 'tick', now: 300 })).toEqual(['start a@n1 #3']);
+    expect(r.fail('a@n1', 310)).toEqual(['a@n1 failed', 'b@n1 dep_failed by a@n1', 'finish: success']);
+    expect(taskReports(r.scheduler)[0]).toMatchObject({ status: 'failed', attempts: 3 });
+  });
+
+  it('are held by a pause and go on with the resume', () => {
+    const r = run(retried);
+    r.begin();
+    r.fail('a@n1', 0);
+    expect(r.send({ type: 'pause' })).toEqual([]);
+    expect(r.send({ type: 'tick', now: 500 })).toEqual([]);
+    expect(r.send({ type: 'resume', now: 500 })).toEqual(['start a@n1 #2']);
+  });
+
+  it('wake the driver again after a resume that comes before they are due', () => {
+    const r = run(retried);
+    r.begin();
+    r.fail('a@n1', 0);
+    r.send({ type: 'pause' });
+    expect(r.send({ type: 'resume', now: 50 })).toEqual(['wake at 100']);
+  });
+
+  it('are not made once the run stops', () => {
+    const r = run(retried);
+    r.begin();
+    r.fail('a@n1', 0);
+    expect(r.send({ type: 'stop' })).toEqual([
+      'a@n1 failed',
+      'b@n1 dep_failed by a@n1',
+      'stopping: user',
+      'finish: success',
+    ]);
+  });
+
+  it('ignore an answer of an earlier attempt', () => {
+    const r = run(retried);
+    r.begin();
+    r.fail('a@n1', 0);
+    r.send({ type: 'tick', now: 100 });
+    const late = { type: 'ended', task: 'a@n1', attempt: 1, outcome: 'successful' } as const;
+    expect(r.send(late)).toEqual(['rejected: not_running']);
+    expect(r.statuses()['a@n1']).toBe('running');
+  });
+});
+
+describe('pause and stop', () => {
+  it('let running tasks end and start nothing', () => {
+    const r = run(planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1', 'a@n1 > c@n2']));
+    r.begin();
+    r.send({ type: 'pause' });
+    expect(r.succeed('a@n1')).toEqual(['a@n1 successful']);
+    expect(progress(r.scheduler)).toMatchObject({ paused: true, running: [], tasks: { ready: 2, successful: 1 } });
+    expect(r.send({ type: 'resume' })).toEqual(['start b@n1', 'start c@n2']);
+  });
+
+  it('end the run at once when nothing runs, with what was left undone', () => {
+    const r = run(planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1']));
+    r.begin();
+    r.send({ type: 'pause' });
+    r.succeed('a@n1');
+    expect(r.send({ type: 'stop' })).toEqual(['stopping: user', 'b@n1 skipped (undone)', 'finish: stopped']);
+    expect(r.send({ type: 'resume' })).toEqual(['rejected: finished']);
+  });
+});
+
+describe('an operator', () => {
+  const plan = planOf(['a@n1', 'x@n1', 'b@n2', 'long@n3'], ['a@n1 > b@n2', 'a@n1 > x@n1']);
+
+  it('retries a failed task, and what it took along comes back', () => {
+    const r = run(plan);
+    r.begin();
+    expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'x@n1 dep_failed by a@n1', 'b@n2 dep_failed by a@n1']);
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual([
+      'a@n1 reopened',
+      'x@n1 reopened',
+      'b@n2 reopened',
+      'start a@n1 #2',
+    ]);
+    expect(r.succeed('a@n1')).toEqual(['a@n1 successful', 'start x@n1', 'start b@n2']);
+    r.succeed('x@n1');
+    r.succeed('b@n2');
+    expect(r.succeed('long@n3')).toEqual(['long@n3 successful', 'finish: success']);
+  });
+
+  it('lifts the stop that the failure caused', () => {
+    const r = run({ ...planOf(['a@n1', 'b@n2', 'c@n2'], ['b@n2 > c@n2']), fault_tolerance_groups: [] });
+    r.begin();
+    expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'stopping: critical']);
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['a@n1 reopened', 'stopping: none', 'start a@n1 #2']);
+    r.succeed('a@n1');
+    expect(r.succeed('b@n2')).toEqual(['b@n2 successful', 'start c@n2']);
+    expect(r.succeed('c@n2')).toEqual(['c@n2 successful', 'finish: success']);
+  });
+
+  it('keeps lost what another failure still holds, and names that one', () => {
+    const r = run(planOf(['a@n1', 'b@n2', 'c@n3', 'long@n4'], ['a@n1 > c@n3', 'b@n2 > c@n3']));
+    r.begin();
+    r.fail('a@n1');
+    r.fail('b@n2');
+    expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['a@n1', 'b@n2']]]));
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual([
+      'a@n1 reopened',
+      'c@n3 dep_failed by b@n2',
+      'start a@n1 #2',
+    ]);
+    expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['b@n2']]]));
+  });
+
+  it('skips a failed task: what needs it goes on', () => {
+    const r = run(plan);
+    r.begin();
+    r.fail('a@n1');
+    expect(r.send({ type: 'skip_task', task: 'a@n1' })).toEqual([
+      'a@n1 skipped',
+      'x@n1 reopened',
+      'b@n2 reopened',
+      'start x@n1',
+      'start b@n2',
+    ]);
+  });
+
+  it('skips a waiting task, whose place in the order stays', () => {
+    const r = run(planOf(['a@n1', 'b@n1', 'c@n1'], ['a@n1 > b@n1', 'b@n1 > c@n1']));
+    r.begin();
+    expect(r.send({ type: 'skip_task', task: 'b@n1' })).toEqual([]);
+    expect(r.succeed('a@n1')).toEqual(['a@n1 successful', 'b@n1 skipped', 'start c@n1']);
+  });
+
+  it('is told why something cannot be done', () => {
+    const r = run(plan);
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: not_begun']);
+    r.begin();
+    const ask = (type: 'retry_task' | 'skip_task', task: string) => rejectionOf(r.scheduler, { type, task });
+    expect(ask('retry_task', 'nope@n1')).toEqual({ reason: 'unknown_task', task: 'nope@n1' });
+    expect(ask('retry_task', 'a@n1')).toEqual({ reason: 'not_failed', task: 'a@n1', status: 'running' });
+    expect(ask('skip_task', 'a@n1')).toEqual({ reason: 'not_skippable', task: 'a@n1', status: 'running' });
+    r.fail('a@n1');
+    expect(ask('skip_task', 'b@n2')).toEqual({
+      reason: 'not_skippable',
+      task: 'b@n2',
+      status: 'dep_failed',
+      cause: 'a@n1',
+    });
+    expect(ask('skip_task', 'a@n1')).toBeUndefined();
+    r.send({ type: 'stop' });
+    expect(ask('retry_task', 'a@n1')).toEqual({ reason: 'stopped' });
+  });
+});
+
+describe('modes', () => {
+  const failing = planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1'], { fault_tolerance_groups: [] });
+
+  it('run nothing in a dry run', () => {
+    const r = run({ ...failing, mode: 'dry_run' });
+    expect(r.begin()).toEqual(['a@n1 skipped', 'b@n1 skipped', 'finish: success']);
+  });
+
+  it('ignore every error in a noop run', () => {
+    const r = run({ ...failing, mode: 'noop_run' });
+    r.begin();
+    expect(r.fail('a@n1')).toEqual(['a@n1 ignored', 'start b@n1']);
+    expect(r.fail('b@n1')).toEqual(['b@n1 ignored', 'finish: success']);
+  });
+});
+
+describe('tasks without work', () => {
+  it('end inside the scheduler, in order', () => {
+    const plan = planOf(['a@n1', 'b@n2', 'c@n1', 'd@n1'], ['a@n1 > b@n2', 'b@n2 > c@n1', 'c@n1 > d@n1']);
+    const r = run({ ...plan, tasks: plan.tasks.map((task) => (task.id === 'd' ? task : { ...task, type: 'noop' })) });
+    expect(r.begin()).toEqual(['a@n1 skipped', 'b@n2 skipped', 'c@n1 skipped', 'start d@n1']);
+  });
+});
+
+describe('continuing from an earlier run', () => {
+  const plan = planOf(['a@n1', 'b@n1', 'c@n1', 'x@n2', 'y@n3'], ['a@n1 > b@n1', 'b@n1 > c@n1', 'x@n2 > y@n3']);
+
+  it('runs what failed and everything after it', () => {
+    const first = run(plan);
+    first.begin();
+    first.succeed('a@n1');
+    first.fail('b@n1');
+    first.succeed('x@n2');
+    first.succeed('y@n3');
+    const earlier = Object.fromEntries(taskReports(first.scheduler).map((report) => [report.task, report]));
+    const next = continueFrom(plan, earlier);
+    expect(next.only).toEqual(['b@n1', 'c@n1']);
+    const second = run(next);
+    expect(second.begin()).toEqual(['a@n1 skipped', 'x@n2 skipped', 'start b@n1', 'y@n3 skipped']);
+    second.succeed('b@n1');
+    expect(second.succeed('c@n1')).toEqual(['c@n1 successful', 'finish: success']);
+  });
+
+  it('runs again what comes after a join that failed, what a stop left undone, and what is new', () => {
+    const joined = { ...plan, joins: [{ before: ['a@n1', 'x@n2'], after: ['c@n1', 'y@n3'] }] };
+    expect(
+      continueFrom(joined, {
+        'a@n1': { status: 'successful' },
+        'b@n1': { status: 'ignored' },
+        'c@n1': { status: 'skipped' },
+        'x@n2': { status: 'failed' },
+        'y@n3': { status: 'successful' },
+      }).only,
+    ).toEqual(['c@n1', 'x@n2', 'y@n3']);
+    const done = {
+      'a@n1': { status: 'successful' },
+      'b@n1': { status: 'skipped', undone: true },
+      'x@n2': { status: 'successful' },
+      'y@n3': { status: 'skipped' },
+    } as const;
+    expect(continueFrom(plan, done).only).toEqual(['b@n1', 'c@n1']);
+  });
+});
+
+describe('a snapshot', () => {
+  it('is small plain JSON that goes on where it was taken', () => {
+    const plan = planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1'], { limits: { per_task: { c: 1 } } });
+    const r = run(plan);
+    r.begin();
+    r.fail('a@n1');
+    const snapshot = takeSnapshot(r.scheduler);
+    expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+    const restored = restoreScheduler(r.scheduler.graph, snapshot);
+    expect(taskReports(restored)).toEqual(taskReports(r.scheduler));
+    expect(takeSnapshot(restored)).toEqual(snapshot);
+  });
+});

@@ -1,0 +1,67 @@
+import type {
+  SchedulerCommand,
+  SchedulerEvent,
+  SchedulerOptions,
+  SchedulerPlan,
+} from '../../../src/core/scheduler/index.js';
+import { compilePlan, createScheduler, reduce, taskReports } from '../../../src/core/scheduler/index.js';
+
+/** A scheduler in a test's hands: the test ends tasks, and reads what the scheduler said. */
+export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
+  const compiled = compilePlan(plan);
+  if (!compiled.ok) throw new Error(`refused: ${JSON.stringify(compiled.refusal)}`);
+  const scheduler = createScheduler(compiled.graph, options);
+  const attempts = new Map<string, number>();
+  const log = (commands: readonly SchedulerCommand[]): string[] => {
+    for (const command of commands) if (command.type === 'start') attempts.set(command.task, command.attempt);
+    return commands.map(line);
+  };
+  const send = (...events: SchedulerEvent[]): string[] => log(reduce(scheduler, ...events));
+  const end = (outcome: 'successful' | 'failed') => (task: string, now?: number) =>
+    send({ type: 'ended', task, attempt: attempts.get(task) ?? 0, outcome, ...(now === undefined ? {} : { now }) });
+  return {
+    scheduler,
+    send,
+    begin: () => send({ type: 'begin', now: 0 }),
+    succeed: end('successful'),
+    fail: end('failed'),
+    statuses: () => Object.fromEntries(taskReports(scheduler).map((report) => [report.task, report.status])),
+  };
+}
+
+function line(command: SchedulerCommand): string {
+  switch (command.type) {
+    case 'start':
+      return `start ${command.task}${command.attempt > 1 ? ` #${command.attempt}` : ''}`;
+    case 'settled': {
+      const cause = command.cause === undefined ? '' : ` by ${command.cause}`;
+      return `${command.task} ${command.status}${cause}${command.undone ? ' (undone)' : ''}`;
+    }
+    case 'retrying':
+      return `${command.task} again at ${command.due}`;
+    case 'wake':
+      return `wake at ${command.at}`;
+    case 'reopened':
+      return `${command.task} reopened`;
+    case 'stopping':
+      return `stopping: ${command.why}`;
+    case 'finish':
+      return `finish: ${command.result}`;
+    case 'rejected':
+      return `rejected: ${command.rejection.reason}`;
+    default:
+      return command.type;
+  }
+}
+
+/** Nodes n1, n2 …, tasks `a@n1` and so on; all nodes tolerate failures unless said otherwise. */
+export function planOf(tasks: string[], edges: string[] = [], more: Partial<SchedulerPlan> = {}): SchedulerPlan {
+  const nodes = [...new Set(tasks.map((key) => key.split('@')[1]!))];
+  return {
+    nodes: nodes.map((id) => ({ id, kind: id.startsWith('sync') ? 'sync' : 'node' })),
+    tasks: tasks.map((key) => ({ id: key.split('@')[0]!, node: key.split('@')[1]! })),
+    edges: edges.map((edge) => edge.split(' > ') as [string, string]),
+    fault_tolerance_groups: [{ name: 'all', node_ids: nodes, fault_tolerance: nodes.length }],
+    ...more,
+  };
+}
