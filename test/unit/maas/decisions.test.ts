@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { decideAbort } from '../../../src/maas/abort-machine.js';
+import { decideDeploy } from '../../../src/maas/deploy-machine.js';
+import { type Machine, parseMachine } from '../../../src/maas/machine.js';
+import { noProgress, type Progress, type Step } from '../../../src/maas/operation.js';
+import { decidePrepare } from '../../../src/maas/prepare-machine.js';
+import { decideRelease } from '../../../src/maas/release-machine.js';
+
+const claim = { me: 'admin', site: 'dc1', run: 'r7' };
+const mark = (site: string, run: string) => ({ sitewright_site: site, sitewright_node: 'n1', sitewright_run: run });
+const holders = {
+  free: { owner: null },
+  us: { owner: 'admin' },
+  ours: { owner: 'admin', owner_data: mark('dc1', 'r7') },
+  'older run': { owner: 'admin', owner_data: mark('dc1', 'r6') },
+  'other site': { owner: 'admin', owner_data: mark('dc2', 'r1') },
+  bob: { owner: 'bob' },
+  'bob, with our marker': { owner: 'bob', owner_data: mark('dc1', 'r7') },
+};
+type Holder = keyof typeof holders;
+
+function machine(status: number, holder: Holder, more: Record<string, unknown> = {}): Machine {
+  const parsed = parseMachine({
+    system_id: 'abc123',
+    hostname: 'n1',
+    status,
+    osystem: '',
+    distro_series: '',
+    ...holders[holder],
+    ...more,
+  });
+  if (!parsed) throw new Error('not a machine');
+  return parsed;
+}
+
+const progress = (more: { [K in keyof Progress]?: Progress[K] } = {}): Progress => ({ ...noProgress, ...more });
+const said = (step: Step): string => {
+  if (step.do === 'act') return step.action;
+  if (step.do === 'fail') return `fail ${step.failure.kind}`;
+  if (step.do === 'done') return ['done', ...(step.warnings ?? []).map((w) => w.code)].join(' ');
+  return step.do;
+};
+
+const jammy = { osystem: 'ubuntu', distro_series: 'jammy' };
+
+describe('deploy', () => {
+  const cases: [
+    number,
+    Holder,
+    string,
+    { progress?: Progress; machine?: Record<string, unknown>; series?: string }?,
+  ][] = [
+    [4, 'free', 'allocate'],
+    [4, 'us', 'deploy'],
+    [4, 'ours', 'deploy'],
+    [4, 'bob', 'fail other-owner'],
+    [4, 'other site', 'fail other-site'],
+    [10, 'us', 'wait-for-marker'],
+    [10, 'us', 'annotate', { progress: progress({ acknowledged: new Set(['allocate']) }) }],
+    [10, 'us', 'annotate', { progress: progress({ graceOver: true }) }],
+    [10, 'us', 'deploy', { progress: progress({ givenUp: new Set(['annotate']) }) }],
+    [10, 'ours', 'deploy'],
+    [10, 'older run', 'annotate'],
+    [10, 'other site', 'fail other-site'],
+    [10, 'bob', 'fail other-owner'],
+    [10, 'bob, with our marker', 'fail other-owner'],
+    [9, 'ours', 'wait'],
+    [9, 'older run', 'wait'],
+    [9, 'us', 'wait-for-marker'],
+    [9, 'us', 'annotate', { progress: progress({ graceOver: true }) }],
+    [9, 'us', 'annotate', { progress: progress({ sent: new Set(['deploy']) }) }],
+    [9, 'other site', 'fail other-site'],
+    [9, 'bob', 'fail other-owner'],
+    [6, 'ours', 'done', { machine: jammy }],
+    [6, 'ours', 'done', { machine: jammy, series: 'jammy' }],
+    [6, 'older run', 'done', { machine: jammy, series: 'ubuntu/jammy' }],
+    [6, 'older run', 'done', { machine: jammy, series: '22.04' }],
+    [6, 'ours', 'fail other-os', { machine: jammy, series: 'noble' }],
+    [6, 'ours', 'fail other-os', { machine: jammy, series: 'centos/jammy' }],
+    [6, 'ours', 'fail other-os', { machine: jammy, series: '24.04' }],
+    [6, 'ours', 'done os-unknown', { series: 'jammy' }],
+    [6, 'ours', 'done os-unknown', { machine: jammy, series: '99.04' }],
+    [6, 'ours', 'done', { machine: jammy, series: '99.04', progress: progress({ sent: new Set(['deploy']) }) }],
+    [6, 'us', 'annotate', { machine: jammy, series: 'jammy' }],
+    [6, 'us', 'done adopted', { machine: jammy, progress: progress({ givenUp: new Set(['annotate']) }) }],
+    [6, 'us', 'fail other-os', { machine: jammy, series: 'noble' }],
+    [6, 'other site', 'fail other-site', { machine: jammy }],
+    [6, 'bob', 'fail other-owner', { machine: jammy, series: 'jammy' }],
+    [6, 'free', 'fail other-owner', { machine: jammy }],
+    [11, 'older run', 'release'],
+    [11, 'us', 'release'],
+    [11, 'ours', 'fail deployment-failed'],
+    [11, 'us', 'fail deployment-failed', { progress: progress({ sent: new Set(['deploy']) }) }],
+    [11, 'older run', 'fail deployment-failed', { progress: progress({ waitedOn: new Set([9]) }) }],
+    [11, 'older run', 'fail locked', { machine: { locked: true } }],
+    [11, 'other site', 'fail other-site'],
+    [11, 'bob', 'fail other-owner'],
+    ...([1, 12, 14, 19, 21] as const).map((status): [number, Holder, string] => [status, 'free', 'wait']),
+    ...([0, 2, 3, 5, 7, 8, 13, 15, 16, 17, 18, 20, 22] as const).map((status): [number, Holder, string] => [
+      status,
+      'us',
+      'fail wrong-state',
+    ]),
+    [42, 'free', 'wait'],
+    [-1, 'free', 'wait'],
+  ];
+  test.each(cases)('(16, 17, 29, 32) %d held by %s: %s', (status, holder, expected, more = {}) => {
+    expect(
+      said(decideDeploy(machine(status, holder, more.machine), claim, more.series, more.progress ?? noProgress)),
+    ).toBe(expected);
+  });
+
+  test('a failure names the owner', () => {
+    const step = decideDeploy(machine(6, 'bob', jammy), claim, undefined, noProgress);
+    expect(step).toMatchObject({ failure: { owner: 'bob', message: expect.stringContaining('bob') } });
+  });
+});
+
+describe('prepare', () => {
+  const by = { me: 'admin', site: 'dc1', failedForThisWish: false };
+  const cases: [
+    number,
+    Holder,
+    string,
+    { progress?: Progress; failed?: boolean; machine?: Record<string, unknown> }?,
+  ][] = [
+    [0, 'free', 'commission'],
+    [0, 'us', 'commission'],
+    [2, 'us', 'commission'],
+    [2, 'us', 'fail commissioning-failed', { progress: progress({ acknowledged: new Set(['commission']) }) }],
+    [2, 'us', 'fail commissioning-failed', { progress: progress({ waitedOn: new Set([1]) }) }],
+    [2, 'us', 'fail commissioning-failed', { failed: true }],
+    [22, 'us', 'commission'],
+    [22, 'us', 'fail testing-failed', { progress: progress({ waitedOn: new Set([21]) }) }],
+    [8, 'free', 'commission'],
+    [4, 'free', 'done'],
+    [4, 'us', 'done'],
+    [4, 'bob', 'fail other-owner'],
+    ...([6, 9, 10] as const).flatMap((status): [number, Holder, string][] => [
+      [status, 'ours', 'done'],
+      [status, 'us', 'done'],
+      [status, 'other site', 'fail other-site'],
+      [status, 'bob', 'fail other-owner'],
+    ]),
+    [6, 'free', 'fail other-owner'],
+    [11, 'ours', 'release'],
+    [11, 'us', 'release'],
+    [11, 'bob', 'fail other-owner'],
+    [11, 'other site', 'fail other-site'],
+    [11, 'ours', 'fail locked', { machine: { locked: true } }],
+    [13, 'us', 'release'],
+    [13, 'us', 'fail release-failed', { progress: progress({ waitedOn: new Set([12]) }) }],
+    [15, 'us', 'fail release-failed'],
+    [15, 'bob', 'fail other-owner'],
+    ...([1, 12, 14, 19, 21] as const).map((status): [number, Holder, string] => [status, 'bob', 'wait']),
+    ...([3, 5, 7, 16, 17, 18, 20] as const).map((status): [number, Holder, string] => [
+      status,
+      'free',
+      'fail wrong-state',
+    ]),
+    [42, 'free', 'wait'],
+  ];
+  test.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
+    const asked = { ...by, failedForThisWish: more.failed ?? false };
+    expect(said(decidePrepare(machine(status, holder, more.machine), asked, more.progress ?? noProgress))).toBe(
+      expected,
+    );
+  });
+});
+
+describe('release', () => {
+  type More = { progress?: Progress; machine?: Record<string, unknown>; erase?: boolean; unmarked?: 'release' };
+  const cases: [number, Holder, string, More?][] = [
+    [4, 'free', 'done'],
+    [0, 'free', 'done'],
+    [4, 'bob', 'done'],
+    [6, 'ours', 'release', { machine: jammy }],
+    [6, 'older run', 'release', { machine: jammy }],
+    [6, 'us', 'fail not-marked', { machine: jammy }],
+    [6, 'us', 'release', { machine: jammy, unmarked: 'release' }],
+    [6, 'us', 'release'],
+    [6, 'other site', 'fail other-site', { machine: jammy, unmarked: 'release' }],
+    [6, 'bob', 'fail other-owner', { machine: jammy, unmarked: 'release' }],
+    [6, 'bob, with our marker', 'fail other-owner', { machine: jammy }],
+    [6, 'ours', 'fail locked', { machine: { ...jammy, locked: true } }],
+    [9, 'ours', 'release'],
+    [9, 'us', 'fail not-marked'],
+    [10, 'us', 'release'],
+    [10, 'ours', 'release'],
+    [11, 'ours', 'release'],
+    [12, 'us', 'wait'],
+    [12, 'bob', 'wait'],
+    [14, 'ours', 'wait'],
+    [13, 'us', 'release'],
+    [15, 'ours', 'release'],
+    [13, 'us', 'fail release-failed', { progress: progress({ waitedOn: new Set([12]) }) }],
+    [15, 'ours', 'fail release-failed', { progress: progress({ acknowledged: new Set(['release']) }) }],
+    [15, 'bob', 'fail other-owner'],
+    ...([1, 2, 3, 7, 8, 21, 22] as const).map((status): [number, Holder, string] => [
+      status,
+      'free',
+      'done nothing-to-release',
+    ]),
+    ...([16, 17, 18, 19, 20] as const).map((status): [number, Holder, string] => [status, 'ours', 'fail wrong-state']),
+    [4, 'free', 'done erase-not-applied', { erase: true, progress: progress({ waitedOn: new Set([12]) }) }],
+    [
+      4,
+      'free',
+      'done',
+      { erase: true, progress: progress({ waitedOn: new Set([14]), acknowledged: new Set(['release']) }) },
+    ],
+    [42, 'ours', 'wait'],
+  ];
+  test.each(cases)('(24, 25) %d held by %s: %s', (status, holder, expected, more = {}) => {
+    const wanted = { erase: more.erase ?? false, unmarked: more.unmarked ?? ('refuse' as const) };
+    expect(said(decideRelease(machine(status, holder, more.machine), claim, wanted, more.progress ?? noProgress))).toBe(
+      expected,
+    );
+  });
+});
+
+describe('abort', () => {
+  const cases: [number, Holder, string, { progress?: Progress; run?: string }?][] = [
+    [9, 'ours', 'abort'],
+    [9, 'older run', 'abort'],
+    [9, 'ours', 'abort', { run: 'r7' }],
+    [9, 'older run', 'fail other-run', { run: 'r7' }],
+    [9, 'ours', 'wait', { progress: progress({ acknowledged: new Set(['abort']) }) }],
+    [9, 'us', 'fail not-marked'],
+    [9, 'other site', 'fail other-site'],
+    [9, 'bob', 'fail other-owner'],
+    [1, 'us', 'abort'],
+    [1, 'bob', 'fail other-owner'],
+    [21, 'free', 'abort'],
+    ...([0, 4, 6, 10, 11, 12, 14, 42] as const).map((status): [number, Holder, string] => [status, 'ours', 'done']),
+    [6, 'bob', 'done'],
+  ];
+  test.each(cases)('(23, 28) %d held by %s: %s', (status, holder, expected, more = {}) => {
+    const asked = { me: 'admin', site: 'dc1', ...(more.run === undefined ? {} : { run: more.run }) };
+    expect(said(decideAbort(machine(status, holder), asked, more.progress ?? noProgress))).toBe(expected);
+  });
+});
