@@ -11,6 +11,8 @@ const onTemporal = (name: string, timeoutMs: number) => ({
     hookTimeout: 60_000,
     // Each file runs a worker with its own V8 isolate beside the server: more at once only wait for two cores.
     maxWorkers: 2,
+    // After the quick suites; vitest wants projects with another number of workers in another group.
+    sequence: { groupOrder: 1 },
     // Native runtimes of the SDK end with their process, not with a thread.
     pool: 'forks' as const,
   },
