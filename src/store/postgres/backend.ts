@@ -41,8 +41,10 @@ export function openPostgres(address: PostgresAddress, options: OpenStoreOptions
         type === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(type, format as 'text'),
     } as pg.CustomTypesConfig,
   });
-  // The pool drops an idle connection that breaks; unheard, the event would end the process.
+  // Unheard, the event of a connection that breaks would end the process: the pool's is for one that is idle, and is
+  // dropped; the client's for one at work, whose query fails with the same error.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
 
   return {
     name: 'postgres',

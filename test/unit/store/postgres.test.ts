@@ -62,6 +62,36 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
     await store.close();
   });
 
+  it('repeats a read whose connection breaks, and never a write that had begun', async () => {
+    const url = await server.createDatabase();
+    const store = await openStore(url);
+    await store.audit.append({ actor: 'a', action: 'b', target: 'c' });
+    await store.sites.create({ name: 'dc1' });
+    // The first row the server reads of the audit, and the first claim it stores, cost the connection.
+    const database = new URL(url).pathname.slice(1);
+    for (const statement of [
+      'create sequence reads',
+      'create sequence writes',
+      `create function cut_first(attempt bigint) returns boolean language plpgsql as $$ begin
+         if attempt = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return true; end $$`,
+      `create function cut_first_write() returns trigger language plpgsql as $$ begin
+         perform cut_first(nextval('writes')); return new; end $$`,
+      'alter table audit_entry rename to audit_entry_rows',
+      `create view audit_entry as select * from audit_entry_rows where cut_first(nextval('reads'))`,
+      'create trigger cut before insert on site_claim for each row execute function cut_first_write()',
+    ]) {
+      await server.query(database, statement);
+    }
+    expect((await store.audit.list()).items).toHaveLength(1);
+    const holder = { workflowId: 'w', runId: 'r' };
+    expect(await failureOf(store.claims.claim('dc1', holder))).toMatchObject({ kind: 'unreachable' });
+    expect(await store.claims.holder('dc1')).toBeNull();
+    expect(await store.claims.claim('dc1', holder)).toEqual({ claimed: true });
+    const attempts = 'select r.last_value as reads, w.last_value as writes from reads r, writes w';
+    expect((await server.query(database, attempts)).rows).toEqual([{ reads: '2', writes: '2' }]);
+    await store.close();
+  });
+
   it('says which right is missing', async () => {
     const url = await server.createDatabase();
     await server.query('postgres', `create role guest login password 'guest-word'`);
