@@ -1,10 +1,11 @@
 /**
  * The nearest of the names a user could have meant, as a hint ("Did you mean 'masters'?"), or
  * undefined when none is near. Case does not count; a swap of neighbours is one slip, as an
- * insertion, a deletion or a wrong character is. At most a third of the letters may be wrong.
+ * insertion, a deletion or a wrong character is. At most `maxSlips` are forgiven; by default, one for each
+ * three letters.
  */
-export function didYouMean(written: string, known: Iterable<string>): string | undefined {
-  const nearest = nearestNames(written, known);
+export function didYouMean(written: string, known: Iterable<string>, maxSlips?: number): string | undefined {
+  const nearest = nearestNames(written, known, maxSlips);
   if (nearest.length === 0) return undefined;
   return `Did you mean ${nearest.map((name) => `'${name}'`).join(' or ')}?`;
 }
@@ -13,11 +14,11 @@ export function didYouMean(written: string, known: Iterable<string>): string | u
 const MAX_NAMES = 10_000;
 
 /** Up to three names at the smallest distance. */
-export function nearestNames(written: string, known: Iterable<string>): string[] {
+export function nearestNames(written: string, known: Iterable<string>, maxSlips?: number): string[] {
   const wanted = written.toLowerCase();
   // Distance costs length²; nobody's name is longer.
   if (wanted.length > 100) return [];
-  let best = Math.max(1, Math.floor(wanted.length / 3));
+  let best = maxSlips ?? Math.max(1, Math.floor(wanted.length / 3));
   let names: string[] = [];
   let looked = 0;
   for (const name of known) {

@@ -25,10 +25,14 @@ export class DocumentSet {
     this.#report = report;
     for (const file of files) {
       const { documents, diagnostics } = parseYaml(file.text, { file: file.name, limits });
-      for (const diagnostic of diagnostics) report(diagnostic);
+      const own = new Set(documents.flatMap((yaml) => yaml.diagnostics));
+      for (const diagnostic of diagnostics) if (!own.has(diagnostic)) report(diagnostic);
       if (diagnostics.some((diagnostic) => diagnostic.code === 'yaml.syntax')) this.#unreadable += 1;
       for (const yaml of documents) {
-        if (!yaml.empty) this.#read(readDocument(yaml, report));
+        const read = yaml.empty ? undefined : readDocument(yaml, report);
+        for (const diagnostic of yaml.diagnostics)
+          report(read?.kind === 'ignored' ? asWarning(diagnostic) : diagnostic);
+        if (read) this.#read(read);
       }
     }
   }
@@ -137,6 +141,13 @@ export class DocumentSet {
     else this.#named.set(schema, new Set([name]));
   }
 }
+
+/**
+ * What is only carried along is its reader's to refuse: charts of real sites repeat keys, and their
+ * own loader takes the last.
+ */
+const asWarning = (diagnostic: Diagnostic): Diagnostic =>
+  diagnostic.severity === 'error' ? { ...diagnostic, severity: 'warning' } : diagnostic;
 
 function where(document: SiteDocument): string {
   const { line } = document.yaml.place(['metadata', 'name']);

@@ -66,7 +66,8 @@ export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic
     return { kind: 'broken', schema: undefined, name };
   }
   if (!isKnown(schema)) {
-    const hint = didYouMean(schema, KNOWN_SCHEMAS);
+    // Two slips, no more: drydock/HardwareProfile/v1 is a schema of its own.
+    const hint = didYouMean(schema, KNOWN_SCHEMAS, 2);
     if (hint) {
       report(
         placeProblem(yaml, {

@@ -22,6 +22,8 @@ export interface YamlDocument {
   /** Nothing between two document markers. */
   readonly empty: boolean;
   readonly source: SourceText;
+  /** What is wrong in its values; also among those of the text. */
+  readonly diagnostics: readonly Diagnostic[];
   /**
    * Place of the value (or key) at a path. For a path that leads to nothing, the place of the nearest
    * thing above it. Costs a walk over the document the first time it is asked.
@@ -155,12 +157,17 @@ class YamlTextParser {
       refuseTags: this.#refuseTags,
     });
     const source = this.#source;
+    const before = this.#diagnostics.length;
+    for (const problem of problems) {
+      this.#report(this.#describe(problem, base), { start: problem.start + base, end: problem.end + base });
+    }
     let places: Places | undefined;
     this.#documents.push({
       value,
       usable,
       empty: value === null && nextRange(text, events, from, -1).start < 0,
       source,
+      diagnostics: this.#diagnostics.slice(before),
       place: (path, part) => {
         places ??= new Places(text, events, from);
         const found = places.find(path, part);
@@ -170,9 +177,6 @@ class YamlTextParser {
         );
       },
     });
-    for (const problem of problems) {
-      this.#report(this.#describe(problem, base), { start: problem.start + base, end: problem.end + base });
-    }
   }
 
   #describe(problem: PlacedProblem, base: number): Finding {

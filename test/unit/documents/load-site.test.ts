@@ -63,6 +63,21 @@ describe('the frame of documents', () => {
     );
   });
 
+  it('leaves the contents of documents it does not read to those who do', () => {
+    const chart = document('armada/Chart/v1', 'ceph', '{pod: 1, pod: 2, key: !vault x, profile: *gone}');
+    const profile = document('drydock/HardwareProfile/v1', 'dell', '{}');
+    expect(findings(CONFIGURATION, ALL, node('n1'), chart, profile)).toEqual([
+      'info document.not-used 4.yaml:2:9 armada/Chart/v1',
+      'warning yaml.duplicate-key 4.yaml:5:16 pod',
+      'warning yaml.unknown-tag 4.yaml:5:29 !vault',
+      'warning yaml.unknown-alias 4.yaml:5:48 *gone',
+      'info document.not-used 5.yaml:2:9 drydock/HardwareProfile/v1',
+    ]);
+    expect(findings(CONFIGURATION, ALL, node('n1', '{a: 1, a: 2}'))).toEqual([
+      'error yaml.duplicate-key 3.yaml:5:14 a',
+    ]);
+  });
+
   it('leaves abstract documents out and says that substitutions are not carried out', () => {
     const abstract = node('base', '7').replace(
       'name: base',
