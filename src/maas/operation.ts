@@ -238,7 +238,8 @@ class OperationRun {
     if (hasMoved || !this.#isStillNext(action)) {
       // Whose allocation it was cannot be told from the state alone; all else is taken for our doing.
       if (failure.outcomeUnknown && hasMoved && action !== 'allocate') this.#progress.acknowledged.add(action);
-      if (failure.outcomeUnknown && failure.kind !== 'conflict-state') this.#actions.push(action);
+      const isForeign = action === 'allocate' && failure.kind === 'conflict-state';
+      if (failure.outcomeUnknown && !isForeign) this.#actions.push(action);
       return undefined;
     }
     if (!failure.retryable) return this.#giveUp(action, error);
