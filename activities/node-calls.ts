@@ -180,7 +180,8 @@ function withWarnings(result: NodeResult, warnings: readonly string[]): NodeResu
  */
 export async function alive<T>(work: (options: OperationOptions) => Promise<T>): Promise<T> {
   const context = Context.current();
-  const every = Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3);
+  // A cancellation comes with the answer to a beat: at least every five seconds.
+  const every = Math.min(5_000, Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3));
   const beat = setInterval(() => context.heartbeat(), every);
   try {
     return await translated(() => work({ signal: context.cancellationSignal }));

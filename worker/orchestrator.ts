@@ -51,6 +51,8 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     activities,
     ...workflowCode(bundlePath),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    // Beats are sent as they come, so that a cancellation is noticed within seconds.
+    maxHeartbeatThrottleInterval: '1 second',
     shutdownGraceTime: '5 seconds',
     // Killed activities are waited for by nobody: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',

@@ -16,7 +16,7 @@ export async function machinesOf(settings: Settings): Promise<{ maas: () => Mach
   if (url === undefined || !key.ok) {
     return {
       maas: () => {
-        throw new MaasConfigurationError(`${problem ?? 'MAAS is not configured'}; then start the worker again`);
+        throw new MaasConfigurationError([problem ?? 'MAAS is not configured']);
       },
       close: async () => undefined,
     };

@@ -38,8 +38,8 @@ export const nodeCall = (activityId: string, summary: string, heartbeatSeconds: 
   startToCloseTimeout: '7 days',
   heartbeatTimeout: heartbeatSeconds * 1000,
   retry: RETRY,
-  // The call is over when its time is up; what the machine still does is found by abort_node.
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  // Whoever aborts the machine's work must know that nobody else works on it any more.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
 /** Aborting is bounded: when MAAS cannot be reached for this long the report says so and the run goes on. */

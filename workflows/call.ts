@@ -40,6 +40,14 @@ export interface CallListener {
   finished(index: number, result: NodeResult): void;
 }
 
+type CalledNode = CallRequest['nodes'][number];
+
+interface RunningNode extends CalledNode {
+  readonly scope: CancellationScope;
+  /** Never rejects. */
+  readonly settled: Promise<NodeResult>;
+}
+
 const ACTIVITY_OF: Readonly<Record<CallVerb, string>> = {
   prepare: ACTIVITIES.prepare_node,
   deploy: ACTIVITIES.deploy_node,
@@ -57,7 +65,7 @@ export async function runCall(
   announce: (end: CallEnd) => void,
 ): Promise<void> {
   const queue = [...request.nodes];
-  const running = new Map<number, { name: string; attempt: number; system_id?: string; scope: CancellationScope }>();
+  const running = new Map<number, RunningNode>();
   const limit = Math.max(1, request.max_parallel_nodes);
   const clock = startClock(
     request.timeout,
@@ -65,19 +73,17 @@ export async function runCall(
     control,
   );
 
-  const start = (node: CallRequest['nodes'][number]): void => {
+  const start = (node: CalledNode): void => {
     const scope = new CancellationScope({ cancellable: true });
-    running.set(node.index, { ...node, scope });
     listener.started(node.index);
-    void scope
-      .run(() => callNode(request, node))
-      .catch(failedResult)
-      .then((result) => {
-        // The call may have been cut short meanwhile: then abort_node speaks for this node.
-        if (!running.delete(node.index)) return;
-        listener.finished(node.index, result);
-        control.wake();
-      });
+    const settled = scope.run(() => callNode(request, node)).catch(failedResult);
+    running.set(node.index, { ...node, scope, settled });
+    void settled.then((result) => {
+      // The call may have been cut short meanwhile: then settleUnfinished speaks for this node.
+      if (!running.delete(node.index)) return;
+      listener.finished(node.index, result);
+      control.wake();
+    });
   };
 
   let end: CallEnd = { kind: 'complete' };
@@ -99,14 +105,14 @@ export async function runCall(
   }
   clock.stop();
 
-  const unfinished = [...running].map(([index, node]) => ({ index, ...node }));
+  const unfinished = [...running.values()];
   running.clear();
   for (const node of unfinished) node.scope.cancel();
   announce(end);
   await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
 }
 
-function callNode(request: CallRequest, node: CallRequest['nodes'][number]): Promise<NodeResult> {
+function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
   const { verb, group } = request;
   const again = node.attempt > 1 ? `, attempt ${node.attempt}` : '';
   const id = nodeActivityId(verb, group, node.name) + (node.attempt > 1 ? `:${node.attempt}` : '');
@@ -114,12 +120,16 @@ function callNode(request: CallRequest, node: CallRequest['nodes'][number]): Pro
   return scheduleActivity<NodeResult>(ACTIVITY_OF[verb], [nodeRequest(request, node)], options);
 }
 
-/** Finds out, and ends where possible, what the machine still does; the answer is a late result. */
-async function settleUnfinished(
-  request: CallRequest,
-  node: { index: number; name: string; attempt: number; system_id?: string },
-  listener: CallListener,
-): Promise<void> {
+/**
+ * Finds out, and ends where possible, what the machine still does; the answer is a late result. The
+ * cancelled activity has its end first: two hands on one machine would deploy what the other aborts.
+ */
+async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
+  const result = await node.settled;
+  if (result.ok || result.failure.kind !== 'cancelled') {
+    listener.finished(node.index, result);
+    return;
+  }
   const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
   const options = abortCall(id, `abort ${request.verb} of ${node.name}, whose time is up`, request.heartbeat_seconds);
   try {

@@ -4,6 +4,7 @@ import type { Machine } from './machine.js';
 import type { DeployOptions } from './machine-calls.js';
 import { type Claim, holdOf, isOfThisRun, markerAnnotations } from './machine-hold.js';
 import {
+  deploymentAborted,
   deploymentFailed,
   locked,
   type MachineFailure,
@@ -118,6 +119,9 @@ export function decideDeploy(
       const held = refusal();
       if (held) return held;
       const isMine = isOfThisRun(machine, claim);
+      if (isMine && progress.waitedOn.has(MachineStatus.Deploying)) {
+        return { do: 'fail', failure: deploymentAborted(machine) };
+      }
       if (hold === 'unmarked' && mayMark && !progress.acknowledged.has('allocate') && !progress.graceOver) {
         return { do: 'wait-for-marker' };
       }

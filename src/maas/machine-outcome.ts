@@ -56,6 +56,8 @@ export type MachineFailure =
   | (Told & { readonly kind: 'commissioning-failed'; readonly scripts: readonly FailedScript[] })
   | (Told & { readonly kind: 'testing-failed'; readonly scripts: readonly FailedScript[] })
   | (Told & { readonly kind: 'deployment-failed'; readonly reason: string; readonly events: readonly string[] })
+  /** Somebody aborted our deployment; it is not begun again against their will. */
+  | (Told & { readonly kind: 'deployment-aborted' })
   | (Told & { readonly kind: 'release-failed'; readonly status: number; readonly reason: string })
   /** MAAS refuses the call for good: its own words. */
   | (Told & { readonly kind: 'refused'; readonly action: MachineAction | 'read'; readonly maas: MaasFailure })
@@ -120,6 +122,12 @@ export const notMarked = (machine: Machine): MachineFailure => ({
   kind: 'not-marked',
   message: `${named(machine)} is ${state(machine)} under our MAAS user, but not by this site`,
   hint: 'it may have been deployed by hand with the same key: release it in MAAS if it may go',
+});
+
+export const deploymentAborted = (machine: Machine): MachineFailure => ({
+  kind: 'deployment-aborted',
+  message: `the deployment of ${named(machine)} was aborted: it is ${state(machine)} again`,
+  hint: 'whoever aborted it may have had a reason; retry the node, or start the run again, to deploy it',
 });
 
 export const otherOs = (machine: Machine, wanted: string): MachineFailure => {

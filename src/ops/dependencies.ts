@@ -1,0 +1,21 @@
+import type { Client, Connection } from '@temporalio/client';
+import type { MachineContext } from '../maas/index.js';
+import type { Store } from '../store/index.js';
+
+/** What use cases work with; made once a process. */
+export interface OpsDependencies {
+  readonly store: Store;
+  readonly temporal: TemporalAccess;
+  /** Throws MaasConfigurationError where MAAS is not configured. */
+  readonly maas: () => MachineContext;
+  /** Base address of Temporal's Web UI, without a trailing slash. */
+  readonly temporalUiUrl?: string;
+}
+
+export interface TemporalAccess {
+  readonly client: Client;
+  readonly connection: Connection;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly address: string;
+}

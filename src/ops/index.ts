@@ -1,0 +1,26 @@
+/** Use cases: what people and programs want of Sitewright. The only caller of Temporal's client; shells sit on top. */
+import type { OpsDependencies } from './dependencies.js';
+import { type HealthOperations, healthOperations } from './health.js';
+import { type NodeOperations, nodeOperations } from './nodes.js';
+import { type RunOperations, runOperations } from './runs.js';
+import { type SiteOperations, siteOperations } from './sites.js';
+
+export type { OpsDependencies, TemporalAccess } from './dependencies.js';
+export type { Health, HealthCheck } from './health.js';
+export type { NodeStatus, NodeStatuses } from './nodes.js';
+export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
+export type { OperatorRequest, RunView } from './runs.js';
+export type { CommitAnswer, CommitRequest, DocumentCheck } from './sites.js';
+export { type StrategyView, viewStrategy } from './strategy.js';
+
+export interface Operations {
+  readonly sites: SiteOperations;
+  readonly runs: RunOperations;
+  readonly nodes: NodeOperations;
+  readonly health: HealthOperations;
+}
+
+export function createOperations(deps: OpsDependencies): Operations {
+  const sites = siteOperations(deps);
+  return { sites, runs: runOperations(deps), nodes: nodeOperations(deps, sites), health: healthOperations(deps) };
+}

@@ -1,0 +1,121 @@
+import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.js';
+import { type Machine, machineStatusName } from '../maas/index.js';
+import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import { asProblem, problem } from './problem.js';
+import type { SiteOperations } from './sites.js';
+
+/** A node as MAAS knows it. `status` is null for a node that MAAS does not know. */
+export interface NodeStatus {
+  readonly node: string;
+  readonly system_id: string | null;
+  readonly hostname: string | null;
+  readonly status: string | null;
+  readonly power: string | null;
+  readonly tags: readonly string[];
+  readonly zone: string | null;
+  readonly owner?: string | null;
+  readonly seen_at: string | null;
+}
+
+export interface NodeStatuses {
+  readonly site: string;
+  readonly revision: number;
+  /** True when MAAS did not answer: these are the facts seen last. */
+  readonly stale: boolean;
+  /** Why MAAS did not answer. */
+  readonly reason?: string;
+  readonly nodes: readonly NodeStatus[];
+}
+
+export interface NodeOperations {
+  /** Names of the nodes that selectors name in a revision; an empty list of selectors names all. */
+  select(
+    site: string,
+    reference: string,
+    selectors: readonly Selector[],
+  ): Promise<{ readonly revision: number; readonly nodes: readonly string[] }>;
+  status(site: string, reference?: string): Promise<NodeStatuses>;
+  history(site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>>;
+}
+
+export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): NodeOperations {
+  const { store } = deps;
+  return {
+    async select(site, reference, selectors) {
+      const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
+      if (problems.length > 0)
+        throw problem('invalid', problems.map(describeStrategyProblem).join('; '), {
+          hint: 'Labels are written key:value.',
+        });
+      const { record, site: documents } = await sites.documents(site, reference);
+      const nodes = selectNodes(selectors, documents.nodes).map((index) => documents.nodes[index]!.name);
+      return { revision: record.number, nodes };
+    },
+
+    async status(site, reference = 'latest') {
+      const { record, site: documents } = await sites.documents(site, reference);
+      const names = documents.nodes.map((node) => node.name);
+      const seen_at = new Date().toISOString();
+      try {
+        const { lookup } = deps.maas();
+        const found = await Promise.all(names.map((name) => lookup.find(name)));
+        const nodes = names.map((name, index) => fromMaas(name, found[index]!, seen_at));
+        await store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
+        return { site, revision: record.number, stale: false, nodes };
+      } catch (error) {
+        const { code, message } = asProblem(error);
+        if (code !== 'maas-failed' && code !== 'maas-not-configured') throw error;
+        const facts = new Map((await store.nodeFacts.list(site)).map((fact) => [fact.node, fact]));
+        const nodes = names.map<NodeStatus>((node) => {
+          const fact = facts.get(node);
+          return {
+            node,
+            system_id: fact?.systemId ?? null,
+            hostname: fact?.hostname ?? null,
+            status: fact?.status ?? null,
+            power: fact?.power ?? null,
+            tags: fact?.tags ?? [],
+            zone: fact?.zone ?? null,
+            seen_at: fact?.seenAt ?? null,
+          };
+        });
+        return { site, revision: record.number, stale: true, reason: message, nodes };
+      }
+    },
+
+    history: (site, node, page) => store.runs.listNodeHistory(site, node, page),
+  };
+}
+
+function fromMaas(node: string, found: readonly Machine[], seen_at: string): NodeStatus {
+  const [machine] = found;
+  if (!machine)
+    return { node, system_id: null, hostname: null, status: null, power: null, tags: [], zone: null, seen_at };
+  const status =
+    found.length > 1 ? `ambiguous: ${found.length} machines have this name` : machineStatusName(machine.status);
+  return {
+    node,
+    system_id: machine.systemId,
+    hostname: machine.hostname,
+    status,
+    power: machine.powerState,
+    tags: machine.tags,
+    zone: machine.zone,
+    owner: machine.owner,
+    seen_at,
+  };
+}
+
+function sighting(node: NodeStatus) {
+  return {
+    node: node.node,
+    seenAt: node.seen_at ?? '',
+    tags: node.tags,
+    ...(node.system_id === null ? {} : { systemId: node.system_id }),
+    ...(node.hostname === null ? {} : { hostname: node.hostname }),
+    ...(node.status === null ? {} : { status: node.status }),
+    ...(node.power === null ? {} : { power: node.power }),
+    ...(node.zone === null ? {} : { zone: node.zone }),
+  };
+}

@@ -1,0 +1,100 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+import { MaasConfigurationError, MaasError } from '../maas/index.js';
+import { StoreError } from '../store/index.js';
+
+/** Everything a use case may refuse or fail with. A new one is a new code here, shown by every shell. */
+export type ProblemCode =
+  | 'invalid'
+  | 'not-found'
+  | 'conflict'
+  | 'site-busy'
+  | 'run-ended'
+  | 'refused'
+  | 'temporal-unreachable'
+  | 'worker-unavailable'
+  | 'maas-not-configured'
+  | 'maas-failed'
+  | 'store-failed'
+  | 'unexpected';
+
+export interface Problem {
+  readonly code: ProblemCode;
+  /** What went wrong, for a person. */
+  readonly message: string;
+  /** What to do next. */
+  readonly hint?: string;
+  /** All findings at once, each with its place. */
+  readonly errors?: readonly Diagnostic[];
+  /** The run that is in the way. */
+  readonly run?: { readonly id: string; readonly workflow_id: string };
+}
+
+/** The one error use cases throw. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+export const problem = (
+  code: ProblemCode,
+  message: string,
+  more: Omit<Problem, 'code' | 'message'> = {},
+): ProblemError => new ProblemError({ code, message, ...more });
+
+/** HTTP status of each code, and the exit code of the CLI (0 done, 1 run failed, 2 invalid, 3 not found, 4 conflict, 5 unreachable). */
+export const PROBLEM_CODES: Readonly<
+  Record<ProblemCode, { readonly status: number; readonly exit: number; readonly title: string }>
+> = {
+  invalid: { status: 400, exit: 2, title: 'The request is not valid' },
+  'not-found': { status: 404, exit: 3, title: 'There is no such thing' },
+  conflict: { status: 409, exit: 4, title: 'It conflicts with what is there' },
+  'site-busy': { status: 409, exit: 4, title: 'The site is busy' },
+  'run-ended': { status: 409, exit: 4, title: 'The run has ended' },
+  refused: { status: 409, exit: 4, title: 'The run refused it' },
+  'temporal-unreachable': { status: 503, exit: 5, title: 'Temporal cannot be reached' },
+  'worker-unavailable': { status: 503, exit: 5, title: 'No worker answers' },
+  'maas-not-configured': { status: 503, exit: 5, title: 'MAAS is not configured' },
+  'maas-failed': { status: 502, exit: 5, title: 'MAAS failed' },
+  'store-failed': { status: 503, exit: 5, title: 'The store failed' },
+  unexpected: { status: 500, exit: 5, title: 'Unexpected' },
+};
+
+/** What is known of any error, as a problem. What is not known is a bug: it keeps its message and nothing more. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof StoreError) return storeProblem(error);
+  if (error instanceof MaasConfigurationError) {
+    return {
+      code: 'maas-not-configured',
+      message: error.message,
+      hint: 'Set maas.url and maas.key_file, then start again.',
+    };
+  }
+  if (error instanceof MaasError) {
+    return { code: 'maas-failed', message: error.message, hint: error.failure.hint ?? "Run 'sitewright maas check'." };
+  }
+  return {
+    code: 'unexpected',
+    message: error instanceof Error ? error.message : String(error),
+    hint: 'This is a defect: please report it with the log of the API.',
+  };
+}
+
+function storeProblem({ failure }: StoreError): Problem {
+  const { message, hint } = failure;
+  switch (failure.kind) {
+    case 'invalid':
+      return { code: 'invalid', message, hint, errors: failure.problems };
+    case 'not-found':
+      return { code: 'not-found', message, hint };
+    case 'conflict':
+      return { code: 'conflict', message, hint };
+    default:
+      return { code: 'store-failed', message, hint };
+  }
+}

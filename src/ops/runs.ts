@@ -1,0 +1,312 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowIdConflictPolicy,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { QUERIES, SIGNALS, siteWorkflowId, UPDATES, WORKFLOWS } from '../../workflows/protocol.js';
+import {
+  parseSiteRunInput,
+  type RunReport,
+  type RunStatus,
+  type SitePlan,
+  type SiteRunInput,
+  type SiteRunKind,
+  type TreeNode,
+} from '../core/site-run/index.js';
+import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import { problem } from './problem.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** A run as its lists and pages show it. */
+export interface RunView extends RunSummary {
+  /** This run's page in Temporal's Web UI; null where no UI is known. */
+  readonly temporal_url: string | null;
+}
+
+export interface OperatorRequest {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+export interface RunOperations {
+  /** Starts a workflow on a site. @throws `site-busy` with the run that has the site. */
+  start(kind: SiteRunKind, input: SiteRunInput): Promise<RunView>;
+  list(filter?: RunFilter): Promise<Page<RunView>>;
+  get(id: string): Promise<RunView & { readonly parameters: Json }>;
+  status(id: string): Promise<RunStatus>;
+  report(id: string): Promise<RunReport>;
+  tree(id: string): Promise<TreeNode>;
+  plan(id: string): Promise<SitePlan | null>;
+  nodes(id: string): Promise<readonly RunNode[]>;
+  pause(id: string, request: OperatorRequest): Promise<RunStatus>;
+  resume(id: string, request: OperatorRequest): Promise<RunStatus>;
+  /** Ends gracefully: running work ends, nothing new starts. */
+  stop(id: string, request: OperatorRequest): Promise<void>;
+  /** Aborts what runs, as far as MAAS can. */
+  cancel(id: string, request: OperatorRequest): Promise<void>;
+  retryNode(id: string, node: string, request: OperatorRequest): Promise<RunStatus>;
+}
+
+export function runOperations(deps: OpsDependencies): RunOperations {
+  const { store, temporal } = deps;
+  const { client } = temporal;
+
+  const handleOf = (run: RunSummary) => client.workflow.getHandle(run.workflowId, run.temporalRunId ?? undefined);
+  const call = <T>(work: () => Promise<T>) => callTemporal(temporal.address, work);
+
+  const view = <T extends RunSummary>(run: T): T & { temporal_url: string | null } => ({
+    ...run,
+    temporal_url: temporalUrl(deps, run),
+  });
+
+  /** A run that Temporal has ended without our knowledge (terminated, or refused at its start) is ended here too. */
+  async function current(id: string): Promise<RunRecord> {
+    const run = await store.runs.get(id);
+    if (run.outcome !== null) return run;
+    const described = await call(() => handleOf(run).describe()).catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return null;
+      throw error;
+    });
+    if (described && (described.status.name === 'RUNNING' || described.status.name === 'PAUSED')) return run;
+    // It may just have closed by itself: what it wrote last is the truth.
+    const again = await store.runs.get(id);
+    if (again.outcome !== null) return again;
+    const outcome = described ? closedOutcome(described.status.name) : 'lost';
+    const reason = described ? await failureMessage(handleOf(run)) : 'Temporal has no record of this run any more';
+    return store.runs.put({
+      id: run.id,
+      sequence: run.sequence + 1,
+      workflowId: run.workflowId,
+      kind: run.kind,
+      startedAt: run.startedAt,
+      phase: 'finished',
+      outcome,
+      endedAt: (described?.closeTime ?? new Date()).toISOString(),
+      ...(reason === null ? {} : { reason }),
+    });
+  }
+
+  async function live(id: string): Promise<RunRecord> {
+    const run = await current(id);
+    if (run.outcome === null) return run;
+    throw problem('run-ended', `run ${id} has ended: ${run.outcome}`, {
+      hint: `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
+    });
+  }
+
+  async function audited(action: string, run: RunRecord, request: OperatorRequest): Promise<void> {
+    await store.audit.append({
+      actor: request.by ?? 'unknown',
+      action,
+      target: `run/${run.id}`,
+      ...(request.reason === undefined ? {} : { reason: request.reason }),
+    });
+  }
+
+  async function storedReport(run: RunRecord): Promise<RunReport> {
+    const report = (await store.runs.getReport(run.id)) as unknown as RunReport | undefined;
+    if (report) return report;
+    return {
+      kind: run.kind as SiteRunKind,
+      site: run.site ?? '',
+      workflow_id: run.workflowId,
+      run_id: run.id,
+      outcome: 'failed',
+      ...(run.reason === null ? {} : { reason: run.reason }),
+      started_at: run.startedAt,
+      ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),
+      phases: [],
+      operator: [],
+      warnings: [`the run ended as ${run.outcome ?? 'unknown'} before it could write its report`],
+    };
+  }
+
+  const ask = <T>(run: RunRecord, query: string) => call(() => handleOf(run).query<T>(query));
+
+  return {
+    async start(kind, input) {
+      const parsed = parseSiteRunInput(kind, [input]);
+      if (!parsed.ok) throw problem('invalid', parsed.problems.join('; '), { hint: 'Correct the named fields.' });
+      const { site } = input;
+      await store.sites.get(site);
+      const holder = await store.claims.holder(site);
+      if (holder && (await call(() => isOpen(deps, holder.workflowId, holder.runId)))) {
+        throw busy(site, holder.workflowId, holder.runId);
+      }
+      const workflowId = siteWorkflowId(kind, site);
+      const who = input.started_by ? ` by ${input.started_by}` : '';
+      let runId: string;
+      try {
+        const handle = await call(() =>
+          client.workflow.start(WORKFLOWS[kind], {
+            taskQueue: temporal.taskQueue,
+            workflowId,
+            workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+            args: [input],
+            staticSummary: `${kind} ${site}${who}`,
+          }),
+        );
+        runId = handle.firstExecutionRunId;
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        const open = await call(() => client.workflow.getHandle(workflowId).describe());
+        throw busy(site, workflowId, open.runId);
+      }
+      const run = await store.runs.put({
+        id: runId,
+        sequence: 0,
+        workflowId,
+        temporalRunId: runId,
+        kind,
+        site,
+        phase: 'starting',
+        startedAt: new Date().toISOString(),
+        parameters: { ...input } as Json,
+        ...(input.started_by === undefined ? {} : { startedBy: input.started_by }),
+        ...(input.reason === undefined ? {} : { reason: input.reason }),
+      });
+      return view(run);
+    },
+
+    async list(filter) {
+      const page = await store.runs.list(filter);
+      return { ...page, items: page.items.map(view) };
+    },
+    get: async (id) => view(await current(id)),
+
+    async status(id) {
+      const run = await current(id);
+      if (run.outcome === null) return ask<RunStatus>(run, QUERIES.status);
+      return statusFromReport(run, await storedReport(run));
+    },
+    async report(id) {
+      const run = await current(id);
+      return run.outcome === null ? ask<RunReport>(run, QUERIES.report) : storedReport(run);
+    },
+    async tree(id) {
+      const run = await current(id);
+      return ask<TreeNode>(run, QUERIES.tree);
+    },
+    async plan(id) {
+      return ask<SitePlan | null>(await current(id), QUERIES.plan);
+    },
+    nodes: (id) => store.runs.listNodes(id),
+
+    async pause(id, request) {
+      const run = await live(id);
+      await audited('run.pause', run, request);
+      return call(() => handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.pause, { args: [request] }));
+    },
+    async resume(id, request) {
+      const run = await live(id);
+      await audited('run.resume', run, request);
+      return call(() => handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.resume, { args: [request] }));
+    },
+    async stop(id, request) {
+      const run = await live(id);
+      await audited('run.stop', run, request);
+      await call(() => handleOf(run).signal(SIGNALS.stop, request));
+    },
+    async cancel(id, request) {
+      const run = await live(id);
+      await audited('run.cancel', run, request);
+      await call(() => handleOf(run).cancel());
+    },
+    async retryNode(id, node, request) {
+      const run = await live(id);
+      try {
+        const status = await call(() =>
+          handleOf(run).executeUpdate<RunStatus, [object]>(UPDATES.retry_node, { args: [{ node, ...request }] }),
+        );
+        await audited('run.retry_node', run, { ...request, reason: [node, request.reason].filter(Boolean).join(': ') });
+        return status;
+      } catch (error) {
+        if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+        throw problem('refused', error.cause?.message ?? error.message, {
+          hint: 'See what the run says of its nodes: sitewright run report RUN',
+        });
+      }
+    },
+  };
+}
+
+function busy(site: string, workflowId: string, runId: string) {
+  return problem('site-busy', `site ${site} is busy with ${workflowId} (run ${runId}): one run per site at a time`, {
+    hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
+    run: { id: runId, workflow_id: workflowId },
+  });
+}
+
+async function isOpen({ temporal }: OpsDependencies, workflowId: string, runId: string): Promise<boolean> {
+  try {
+    const { status } = await temporal.client.workflow.getHandle(workflowId, runId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {
+  if (temporalUiUrl === undefined || run.temporalRunId === null) return null;
+  const parts = ['namespaces', temporal.namespace, 'workflows', run.workflowId, run.temporalRunId];
+  return [temporalUiUrl.replace(/\/$/, ''), ...parts.map(encodeURIComponent)].join('/');
+}
+
+function closedOutcome(status: string): string {
+  if (status === 'TERMINATED') return 'terminated';
+  if (status === 'CANCELLED') return 'cancelled';
+  return status === 'COMPLETED' ? 'success' : 'failed';
+}
+
+async function failureMessage(handle: { result(): Promise<unknown> }): Promise<string | null> {
+  try {
+    await handle.result();
+    return null;
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return error.cause?.message ?? error.message;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const startVerb = (kind: string): string =>
+  ({ deploy_site: 'deploy', update_site: 'update', redeploy_nodes: 'redeploy', test_site: 'test' })[kind] ?? 'deploy';
+
+/** The status of a run that has ended, from its report: Temporal may have forgotten it. */
+function statusFromReport(run: RunRecord, report: RunReport): RunStatus {
+  const nodes = report.baremetal?.nodes ?? [];
+  const count = (state: string) => nodes.filter((node) => node.state === state).length;
+  return {
+    site: report.site,
+    phase: 'finished',
+    paused: null,
+    stopping: false,
+    outcome: (run.outcome ?? 'failed') as NonNullable<RunStatus['outcome']>,
+    done: count('success') + count('failure'),
+    total: nodes.length,
+    counts: {
+      not_started: count('not_started'),
+      prepared: count('prepared'),
+      success: count('success'),
+      failure: count('failure'),
+    },
+    failed: nodes
+      .filter((node) => node.state === 'failure')
+      .slice(0, 20)
+      .map((node) => ({
+        node: node.name,
+        reason: node.reason ?? '',
+        ...(node.group === undefined ? {} : { group: node.group }),
+      })),
+    current: null,
+    groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason }) => ({
+      name,
+      critical,
+      state,
+      ...(reason === undefined ? {} : { reason }),
+    })),
+  };
+}

@@ -1,0 +1,135 @@
+import { type Diagnostic, isError } from '../core/diagnostic.js';
+import { loadSite, type SiteDocuments, type SourceFile } from '../documents/index.js';
+import {
+  type Page,
+  type PageRequest,
+  parseRevisionReference,
+  type RevisionRecord,
+  type RevisionReference,
+  type SiteRecord,
+} from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import { problem } from './problem.js';
+
+/** What a check of documents says. */
+export interface DocumentCheck {
+  readonly valid: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly nodes: number;
+  readonly groups: number;
+}
+
+export interface CommitRequest {
+  readonly files: readonly SourceFile[];
+  /** Store it although it has errors; such a revision cannot be deployed. */
+  readonly force?: boolean;
+  /** Only report. */
+  readonly dry_run?: boolean;
+  readonly author?: string;
+  readonly message?: string;
+}
+
+export interface CommitAnswer extends DocumentCheck {
+  /** Null for a dry run. */
+  readonly revision: RevisionRecord | null;
+  /** False when the documents equal the latest revision. */
+  readonly created: boolean;
+}
+
+export interface SiteOperations {
+  create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteRecord>;
+  list(): Promise<readonly SiteRecord[]>;
+  get(name: string): Promise<SiteRecord>;
+  delete(name: string, actor: string): Promise<void>;
+  check(files: readonly SourceFile[]): DocumentCheck;
+  commit(site: string, request: CommitRequest): Promise<CommitAnswer>;
+  revisions(site: string, page?: PageRequest): Promise<Page<RevisionRecord>>;
+  revision(site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }>;
+  /** The typed documents of a revision that is valid. */
+  documents(
+    site: string,
+    reference: string,
+  ): Promise<{
+    readonly record: RevisionRecord;
+    readonly site: SiteDocuments;
+    readonly warnings: readonly Diagnostic[];
+  }>;
+}
+
+export function siteOperations({ store }: OpsDependencies): SiteOperations {
+  const audit = (actor: string, action: string, site: string) =>
+    store.audit.append({ actor, action, target: `site/${site}` });
+
+  return {
+    async create(request, actor) {
+      const site = await store.sites.create(request);
+      await audit(actor, 'site.create', site.name);
+      return site;
+    },
+    list: () => store.sites.list(),
+    get: (name) => store.sites.get(name),
+    async delete(name, actor) {
+      await store.sites.delete(name);
+      await audit(actor, 'site.delete', name);
+    },
+    check: (files) => checkDocuments(files),
+    async commit(site, request) {
+      await store.sites.get(site);
+      const check = checkDocuments(request.files);
+      if (request.dry_run) return { ...check, revision: null, created: false };
+      if (!check.valid && !request.force) {
+        throw problem(
+          'invalid',
+          `the documents have ${check.diagnostics.filter(isError).length} errors: nothing was stored`,
+          {
+            hint: 'Correct them, or store them as they are with force; a revision with errors cannot be deployed.',
+            errors: check.diagnostics,
+          },
+        );
+      }
+      const { revision, created } = await store.sites.addRevision(site, {
+        files: request.files,
+        diagnostics: check.diagnostics,
+        forced: !check.valid,
+        ...(request.author === undefined ? {} : { author: request.author }),
+        ...(request.message === undefined ? {} : { message: request.message }),
+      });
+      if (created) await audit(request.author ?? 'unknown', 'site.commit', `${site}/revisions/${revision.number}`);
+      return { ...check, revision, created };
+    },
+    revisions: (site, page) => store.sites.listRevisions(site, page),
+    revision: (site, reference) => store.sites.getRevision(site, parseReference(reference)),
+    async documents(site, reference) {
+      const { files, ...record } = await store.sites.getRevision(site, parseReference(reference));
+      const loaded = loadSite(files);
+      if (!loaded.site) {
+        throw problem('invalid', `revision ${record.number} of site ${site} has errors`, {
+          hint: 'Commit corrected documents.',
+          errors: loaded.diagnostics.filter(isError),
+        });
+      }
+      return { record, site: loaded.site, warnings: loaded.diagnostics.filter((one) => !isError(one)) };
+    },
+  };
+}
+
+export function parseReference(text: string): RevisionReference {
+  const reference = parseRevisionReference(text);
+  if (reference === undefined) {
+    throw problem('invalid', `'${text}' names no revision`, {
+      hint: 'Give a number, at least seven digits of a hash, latest or last-good.',
+    });
+  }
+  return reference;
+}
+
+function checkDocuments(files: readonly SourceFile[]): DocumentCheck {
+  if (files.length === 0) throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
+  const loaded = loadSite(files);
+  return {
+    valid: loaded.site !== undefined && !loaded.diagnostics.some(isError),
+    diagnostics: loaded.diagnostics,
+    nodes: loaded.site?.nodes.length ?? 0,
+    groups: loaded.site?.strategy?.groups.length ?? (loaded.site ? 1 : 0),
+  };
+}

@@ -1,0 +1,48 @@
+import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../core/deployment/index.js';
+import type { SiteDocuments } from '../documents/index.js';
+
+/** A strategy with its groups resolved over a site's nodes, for people. */
+export interface StrategyView {
+  readonly name: string | null;
+  readonly order: readonly string[];
+  readonly groups: readonly {
+    readonly name: string;
+    readonly critical: boolean;
+    readonly depends_on: readonly string[];
+    readonly nodes: readonly string[];
+    readonly success_criteria: Readonly<Record<string, number>>;
+    /** Fewest nodes that must succeed; null when no number of them can satisfy the criteria. */
+    readonly successes_needed: number | null;
+  }[];
+  readonly warnings: readonly string[];
+}
+
+/** Resolves a strategy and says what is odd about it: a node in several groups or in none, an empty group. */
+export function viewStrategy(documents: Pick<SiteDocuments, 'strategy' | 'strategyName' | 'nodes'>): StrategyView {
+  const { nodes } = documents;
+  const strategy = documents.strategy ?? allAtOnceStrategy();
+  const plans = planGroups(strategy, nodes);
+  const groups = plans.map((plan) => ({
+    name: plan.name,
+    critical: plan.critical,
+    depends_on: plan.depends_on,
+    nodes: plan.nodes.map((index) => nodes[index]!.name),
+    success_criteria: { ...plan.success_criteria },
+    successes_needed: successesNeeded(plan.success_criteria, plan.nodes.length),
+  }));
+  const warnings: string[] = [];
+  for (const group of groups) {
+    if (group.nodes.length === 0) warnings.push(`group ${group.name} has no nodes`);
+    if (group.successes_needed === null)
+      warnings.push(`group ${group.name} can never meet its criteria with ${group.nodes.length} nodes`);
+  }
+  for (const node of nodes) {
+    const of = groups.filter((group) => group.nodes.includes(node.name)).map((group) => group.name);
+    if (of.length === 0) warnings.push(`node ${node.name} is in no group: it will not be deployed`);
+    if (of.length > 1)
+      warnings.push(
+        `node ${node.name} is in ${of.length} groups (${of.join(', ')}): the first to come to it deploys it`,
+      );
+  }
+  return { name: documents.strategyName, order: stableOrder(strategy.groups), groups, warnings };
+}

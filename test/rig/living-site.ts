@@ -1,0 +1,121 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createActivities } from '../../activities/index.js';
+import { openMachines } from '../../src/maas/open-machines.js';
+import {
+  type Effect,
+  type RequestEntry,
+  type Seed,
+  simulateMaas,
+  simulatorKeys,
+} from '../../src/maas/simulator/index.js';
+import { openStore, type Store } from '../../src/store/index.js';
+import type { RunningWorker, TemporalRig } from './temporal.js';
+
+/** A site with everything real but the machines: store, MAAS simulator, worker. */
+export interface LivingSite {
+  readonly name: string;
+  readonly store: Store;
+  readonly maasUrl: string;
+  readonly worker: RunningWorker;
+  /** Stores documents as the next revision. */
+  commit(files: readonly { name: string; text: string }[]): Promise<number>;
+  /** POSTs to the simulator's controls. */
+  control(path: string, body?: unknown): Promise<unknown>;
+  effects(): Promise<readonly Effect[]>;
+  requests(): Promise<readonly RequestEntry[]>;
+  /** Times each host really entered the status. */
+  entered(status: number): Promise<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** Documents of the example site, with short intervals as an operator would set for a lab. */
+export async function exampleDocuments(): Promise<{ name: string; text: string }[]> {
+  const folder = new URL('../../examples/stl1/', import.meta.url);
+  const names = ['nodes.yaml', 'deployment-strategy.yaml', 'deployment-configuration.yaml'];
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), 'utf8') })));
+}
+
+/** The example site's hosts, as they come to MAAS. */
+export const exampleHosts = ['stl1r01s02', 'stl1r01s03', 'stl1r01s04', 'stl1r01s05', 'stl1r01s06', 'stl1r01s07'];
+
+export async function livingSite(
+  rig: TemporalRig,
+  options: { readonly seed: Seed; readonly auto?: Record<string, unknown>; readonly distroSeries?: string },
+): Promise<LivingSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'sitewright-site-'));
+  const auto = { commission_ms: 20, deploy_ms: 50, erase_ms: 20, release_ms: 20, ...options.auto };
+  const simulator = await simulateMaas({ port: 0, seed: options.seed, auto });
+  const store = await openStore(join(folder, 'store.db'));
+  await store.migrate();
+  const name = 'stl1';
+  await store.sites.create({ name });
+  const machines = openMachines({
+    url: simulator.url,
+    apiKey: simulatorKeys.admin,
+    pollMinSeconds: 0.05,
+    pollMaxSeconds: 0.5,
+  });
+  const worker = await rig.runWorker({
+    taskQueue: rig.workflowId('queue'),
+    maxConcurrentActivityTaskExecutions: 500,
+    activities: createActivities({
+      store,
+      maas: () => machines,
+      isOpen: async (workflowId, runId) => {
+        const { status } = await rig.client.workflow.getHandle(workflowId, runId).describe();
+        return status.name === 'RUNNING';
+      },
+      searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
+      settings: {
+        max_parallel_nodes: 64,
+        heartbeat_seconds: 5,
+        ...(options.distroSeries ? { distro_series: options.distroSeries } : {}),
+      },
+    }),
+  });
+  const get = async <T>(path: string): Promise<T> =>
+    (await (await fetch(`${simulator.controlUrl}/${path}`)).json()) as T;
+  const effects = () =>
+    get<{ effects?: Effect[] } | Effect[]>('effects').then((answer) =>
+      Array.isArray(answer) ? answer : (answer.effects ?? []),
+    );
+  return {
+    name,
+    store,
+    maasUrl: simulator.url,
+    worker,
+    async commit(files) {
+      const { revision } = await store.sites.addRevision(name, { files });
+      return revision.number;
+    },
+    async control(path, body) {
+      const answer = await fetch(`${simulator.controlUrl}/${path}`, {
+        method: 'POST',
+        body: body === undefined ? '' : JSON.stringify(body),
+      });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return answer.json();
+    },
+    effects,
+    requests: () =>
+      get<{ requests?: RequestEntry[] } | RequestEntry[]>('requests').then((answer) =>
+        Array.isArray(answer) ? answer : (answer.requests ?? []),
+      ),
+    async entered(status) {
+      const counts: Record<string, number> = {};
+      for (const effect of await effects())
+        if (effect.to === status && effect.from !== status)
+          counts[effect.hostname] = (counts[effect.hostname] ?? 0) + 1;
+      return counts;
+    },
+    async close() {
+      await worker.stop();
+      await machines.close();
+      await store.close();
+      await simulator.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
+import { MachineStatus } from '../../src/maas/index.js';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+let site: LivingSite;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterEach(() => site.close());
+afterAll(() => rig.close());
+
+const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+const oneDeployEach = Object.fromEntries(exampleHosts.map((host) => [host, 1]));
+
+async function run(
+  type: string,
+  input: object = {},
+): Promise<{ report: RunReport; error: Error | null; runId: string }> {
+  const handle = await rig.client.workflow.start(type, {
+    taskQueue: site.worker.taskQueue,
+    workflowId: rig.workflowId(type),
+    args: [{ site: site.name, ...input }],
+  });
+  const error = await handle.result().then(
+    () => null,
+    (thrown: Error) => thrown,
+  );
+  const runId = handle.firstExecutionRunId;
+  // A run that was refused never was: it has no row and no report.
+  const report = await site.store.runs.getReport(runId).catch(() => null);
+  return { report: report as unknown as RunReport, error, runId };
+}
+
+const states = (report: RunReport) =>
+  Object.fromEntries(report.baremetal!.groups.map((group) => [group.name, group.state]));
+
+describe('the example site on a simulated MAAS', () => {
+  test('deploys from bare, once per node; a second run finds nothing to do', async () => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    const first = await run('deploy_site', { started_by: 'nina' });
+    expect(first.error).toBeNull();
+    expect(states(first.report)).toEqual({ masters: 'success', worker_group_0: 'success', workers: 'success' });
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+    expect(await site.entered(MachineStatus.Commissioning)).toEqual(oneDeployEach);
+
+    const second = await run('deploy_site');
+    expect(second.report.outcome).toBe('success');
+    const update = await run('update_site');
+    expect(update.report.baremetal!.groups.every((group) => group.calls.length === 0)).toBe(true);
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+
+    const record = await site.store.sites.get(site.name);
+    expect(record.lastGoodRevision).toBe(1);
+    const rows = await site.store.runs.listNodes(first.runId);
+    expect(rows.map((row) => [row.node, row.state, row.group])).toContainEqual([
+      'stl1r01s05',
+      'success',
+      'worker_group_0',
+    ]);
+    const tested = await run('test_site');
+    expect(tested.report.phases.at(-1)).toMatchObject({ name: 'inspect_nodes', detail: '6 Deployed' });
+  });
+
+  test('a failed deployment is told with MAAS own words; starting again repairs it and touches nothing else', async () => {
+    site = await livingSite(rig, { seed: { machines }, auto: { fail: { deploy: ['stl1r01s03'] } } });
+    await site.commit(await exampleDocuments());
+    const failed = await run('deploy_site');
+    expect(failed.error).toBeInstanceOf(WorkflowFailedError);
+    expect(states(failed.report)).toEqual({ masters: 'failure', worker_group_0: 'failure', workers: 'failure' });
+    const node = failed.report.baremetal!.nodes.find((one) => one.name === 'stl1r01s03')!;
+    expect(node).toMatchObject({ state: 'failure', failed_in: 'deploy', failure_kind: 'deployment-failed' });
+    expect(failed.report.reason).toContain('masters (after deploy: wanted 100 % successful nodes, got 66.67 %)');
+
+    await site.control('auto', { commission_ms: 20, deploy_ms: 50, release_ms: 20, fail: {} });
+    const repaired = await run('deploy_site');
+    expect(repaired.report.outcome).toBe('success');
+    expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s03: 2 });
+  });
+
+  test('a machine of somebody else is left alone, and named', async () => {
+    const seeded = machines.map((machine) =>
+      machine.hostname === 'stl1r01s07'
+        ? { ...machine, status: MachineStatus.Deployed, owner: 'oper', osystem: 'ubuntu', distro_series: 'jammy' }
+        : machine,
+    );
+    site = await livingSite(rig, { seed: { machines: seeded } });
+    await site.commit(await exampleDocuments());
+    const { report } = await run('deploy_site');
+    expect(report.outcome).toBe('success_with_failures');
+    expect(report.baremetal!.nodes.find((one) => one.name === 'stl1r01s07')).toMatchObject({
+      failure_kind: 'other-owner',
+      reason: expect.stringContaining('belongs to the MAAS user oper'),
+    });
+    expect((await site.effects()).filter((effect) => effect.hostname === 'stl1r01s07' && effect.cause !== 'seed')).toEqual([]);
+  });
+
+  test('update_site takes new nodes, leaves deployed ones, releases removed ones only when asked', async () => {
+    site = await livingSite(rig, { seed: { machines } });
+    const documents = await exampleDocuments();
+    const withoutLast = documents.map((file) =>
+      file.name === 'nodes.yaml' ? { ...file, text: dropNode(file.text, 'stl1r01s07') } : file,
+    );
+    await site.commit(withoutLast);
+    expect((await run('deploy_site')).report.outcome).toBe('success');
+    await site.commit(documents);
+    const grown = await run('update_site');
+    expect(
+      grown.report.baremetal!.groups.map((group) => group.calls.map((call) => `${call.call}:${call.nodes}`)),
+    ).toEqual([[], ['prepare:1', 'deploy:1'], []]);
+    await site.commit(withoutLast);
+    const kept = await run('update_site');
+    expect(kept.report.removed_nodes).toEqual(['stl1r01s07']);
+    expect(await site.entered(MachineStatus.Releasing)).toEqual({});
+    await site.commit(documents);
+    expect((await run('update_site')).report.outcome).toBe('success');
+    await site.commit(withoutLast);
+    const released = await run('update_site', { release_removed: true });
+    expect(released.report.released).toMatchObject([{ name: 'stl1r01s07', state: 'success' }]);
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+  });
+
+  test('redeploy_nodes releases and deploys just the named nodes', async () => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    await run('deploy_site');
+    const { report } = await run('redeploy_nodes', { nodes: ['stl1r01s05', 'stl1r01s06'] });
+    expect(report.outcome).toBe('success');
+    expect(report.baremetal!.nodes.map((node) => node.name)).toEqual(['stl1r01s05', 'stl1r01s06']);
+    expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2, stl1r01s06: 2 });
+    expect((await run('redeploy_nodes', { nodes: ['nobody'] })).error).toMatchObject({
+      cause: { type: 'NodesNotFound' },
+    });
+  });
+
+  test('one run per site at a time; a terminated run does not hold the site', async () => {
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    await site.commit(await exampleDocuments());
+    const start = (type: string) =>
+      rig.client.workflow.start(type, {
+        taskQueue: site.worker.taskQueue,
+        workflowId: rig.workflowId(type),
+        args: [{ site: site.name }],
+      });
+    const holder = await start('deploy_site');
+    for (;;) if ((await holder.query<RunStatus>('status')).current?.call === 'deploy') break;
+    const refused = await run('update_site');
+    expect(refused.error).toMatchObject({
+      cause: {
+        type: 'SiteBusy',
+        message: expect.stringContaining(`${holder.workflowId} (run ${holder.firstExecutionRunId})`),
+      },
+    });
+    await holder.terminate('tests');
+    await site.control('auto', { deploy_ms: 20 });
+    for (const machine of exampleHosts.slice(0, 3)) await deployed(machine);
+    const next = await run('deploy_site');
+    expect(next.report.outcome).toBe('success');
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+  });
+
+  test('cancel aborts deployments in MAAS', async () => {
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    await site.commit(await exampleDocuments());
+    const handle = await rig.client.workflow.start('deploy_site', {
+      taskQueue: site.worker.taskQueue,
+      workflowId: rig.workflowId('deploy_site'),
+      args: [{ site: site.name }],
+    });
+    const deploying = async () => Object.keys(await site.entered(MachineStatus.Deploying)).length === 3;
+    while (!(await deploying()));
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+    const report = (await site.store.runs.getReport(handle.firstExecutionRunId)) as unknown as RunReport;
+    expect(report.outcome).toBe('cancelled');
+    const last = new Map((await site.effects()).map((effect) => [effect.hostname, effect.to]));
+    expect(['stl1r01s02', 'stl1r01s03', 'stl1r01s04'].map((host) => last.get(host))).toEqual([10, 10, 10]);
+  });
+
+  test('the secret of the MAAS key is in no history', async () => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    await site.control('faults', [{ match: 'GET .*machines', kind: 'drop_before', times: 3 }]);
+    const handle = await rig.client.workflow.start('deploy_site', {
+      taskQueue: site.worker.taskQueue,
+      workflowId: rig.workflowId('deploy_site'),
+      args: [{ site: site.name }],
+    });
+    await handle.result();
+    const text = JSON.stringify(await handle.fetchHistory(), (_key, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+    );
+    expect(text).not.toContain('tokensecretadmin');
+    expect(text).toContain('stl1r01s02');
+  });
+
+  async function deployed(hostname: string): Promise<void> {
+    const effect = (await site.effects()).find((one) => one.hostname === hostname)!;
+    await site.control(`${effect.system_id}/deployed`, {});
+  }
+});
+
+/** The documents without one node's. */
+function dropNode(text: string, name: string): string {
+  return text
+    .split(/^---$/m)
+    .filter((document) => !new RegExp(`^  name: ${name}$`, 'm').test(document))
+    .join('---');
+}
