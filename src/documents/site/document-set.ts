@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
-import { NODE_SCHEMA } from '../schemas/envelope.js';
+import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.js';
 import type { YamlLimits } from '../yaml/limits.js';
 import { parseYaml } from '../yaml/parse-yaml.js';
 import { type IgnoredDocument, type KnownSchema, readDocument, type SiteDocument } from './site-document.js';
@@ -18,6 +18,8 @@ export class DocumentSet {
   readonly #documents = new Map<string, SiteDocument>();
   readonly #named = new Map<string, Set<string>>();
   readonly #ignored = new Map<string, IgnoredDocument[]>();
+  /** Abstract documents, for what other documents take from them and do not get here. */
+  readonly #bases: { readonly schema: KnownSchema; readonly metadata: DocumentMetadata }[] = [];
   #unreadable = 0;
 
   constructor(files: readonly SourceFile[], limits: Partial<YamlLimits>, report: (diagnostic: Diagnostic) => void) {
@@ -50,6 +52,34 @@ export class DocumentSet {
   /** Whether something could not be read at all: what seems missing may be in there. */
   get incomplete(): boolean {
     return this.#unreadable > 0;
+  }
+
+  /** Documents that would take more from a parent of this set, were layering carried out. */
+  reportLayering(): void {
+    const bases = [...this.#bases, ...this.#documents.values()];
+    for (const document of this.#documents.values()) {
+      const { parentSelector, actions = [] } = document.metadata.layeringDefinition ?? {};
+      // Replacing the whole of the parent leaves the document as it is written.
+      if (!parentSelector || actions.every(({ method, path }) => method === 'replace' && path === '.')) continue;
+      const wanted = Object.entries(parentSelector);
+      const parent = bases.find(
+        ({ schema, metadata }) =>
+          schema === document.schema &&
+          metadata !== document.metadata &&
+          wanted.every(([key, value]) => metadata.labels?.[key] === value),
+      );
+      if (!parent) continue;
+      this.#report(
+        placeProblem(document.yaml, {
+          severity: 'warning',
+          code: 'document.layering',
+          message: `'${document.name}' does not get what '${parent.metadata.name}' would give it: layering is not carried out here`,
+          hint: 'Give the rendered documents of the site.',
+          path: ['metadata', 'layeringDefinition', 'parentSelector'],
+          part: 'key',
+        }),
+      );
+    }
   }
 
   /** A place for what is wrong with the site as a whole: the beginning of its first file. */
@@ -98,6 +128,7 @@ export class DocumentSet {
         else this.#name(read.schema, read.name);
         break;
       case 'abstract':
+        this.#bases.push(read);
         break;
     }
   }

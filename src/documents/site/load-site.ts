@@ -81,6 +81,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     const places = nodes.map((node) => node.document.yaml);
     for (const diagnostic of warnAboutGroups(data, strategy.document.yaml, resolved, places)) report(diagnostic);
   }
+  documents.reportLayering();
   documents.reportUse(nodes.length);
 
   const sorted = inOrderOfPlace(diagnostics, files);

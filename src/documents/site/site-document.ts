@@ -34,7 +34,7 @@ export type ReadDocument =
   | { readonly kind: 'document'; readonly document: SiteDocument }
   | { readonly kind: 'ignored'; readonly document: IgnoredDocument }
   /** Abstract documents are bases of layering, which is not carried out: nothing uses them. */
-  | { readonly kind: 'abstract'; readonly schema: KnownSchema; readonly name: string }
+  | { readonly kind: 'abstract'; readonly schema: KnownSchema; readonly metadata: DocumentMetadata }
   /** Its errors are among the diagnostics; name and schema as far as they can be read. */
   | { readonly kind: 'broken'; readonly schema: string | undefined; readonly name: string | undefined };
 
@@ -107,7 +107,7 @@ function readChecked(
         path: ['metadata', 'layeringDefinition', 'abstract'],
       }),
     );
-    return { kind: 'abstract', schema, name: metadata.name };
+    return { kind: 'abstract', schema, metadata };
   }
   if (metadata.substitutions && metadata.substitutions.length > 0) {
     report(

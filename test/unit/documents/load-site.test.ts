@@ -93,6 +93,30 @@ describe('the frame of documents', () => {
     ]);
   });
 
+  it('says which document layering would have changed', () => {
+    const layered = (layering: string) =>
+      document('drydock/HostProfile/v1', 'dell', '{}').replace(
+        'name: dell',
+        `name: dell\n  layeringDefinition: ${layering}`,
+      );
+    const parent = document('drydock/HostProfile/v1', 'base', '{}').replace(
+      'name: base',
+      'name: base\n  labels: {hosttype: base}\n  layeringDefinition: {abstract: true}',
+    );
+    const site = (layering: string) =>
+      findings(CONFIGURATION, ALL, node('n1', '{host_profile: dell}'), layered(layering), parent);
+    const merge = '{parentSelector: {hosttype: base}, actions: [{method: merge, path: .}]}';
+    expect(site(merge)).toEqual([
+      'warning document.layering 4.yaml:5:24 parentSelector',
+      'warning document.abstract 5.yaml:6:34 true',
+    ]);
+    // Replaced as a whole, or with a parent that is not here (rendered documents): nothing is lost.
+    expect(site(merge.replace('merge', 'replace'))).toEqual(['warning document.abstract 5.yaml:6:34 true']);
+    expect(site(merge.replace('hosttype: base', 'hosttype: other'))).toEqual([
+      'warning document.abstract 5.yaml:6:34 true',
+    ]);
+  });
+
   it('refuses two documents of one schema and name, naming both places', () => {
     const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), node('n1')));
     expect(diagnostics).toEqual([
