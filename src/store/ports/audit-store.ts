@@ -23,7 +23,8 @@ export interface NewAuditEntry {
   readonly action: string;
   readonly target: string;
   readonly reason?: string;
-  readonly details?: Json;
+  /** Any JSON. */
+  readonly details?: unknown;
 }
 
 export interface AuditFilter extends PageRequest {

@@ -51,7 +51,8 @@ export interface RunWrite {
   readonly reason?: string;
   readonly title?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly parameters?: Json;
+  /** Any JSON; what cannot be written as such is refused as `invalid`. */
+  readonly parameters?: unknown;
   readonly revision?: number;
 
   // Progress: null clears a field.
@@ -104,8 +105,8 @@ export interface RunNodeWrite {
   readonly reason?: string | null;
   /** The first one known stays, whatever its sequence. */
   readonly systemId?: string;
-  /** The first one that comes stays, whatever its sequence: it is late by definition. */
-  readonly lateResult?: Json;
+  /** Any JSON. The first one that comes stays, whatever its sequence: it is late by definition. */
+  readonly lateResult?: unknown;
 }
 
 /** A node's part in one run, with the run. */
@@ -128,8 +129,8 @@ export interface RunStore {
   /** Newest first, by start. */
   list(filter?: RunFilter): Promise<Page<RunSummary>>;
 
-  /** Stores a report, of any size, for a run that is stored. One with a sequence already reached is dropped. */
-  putReport(runId: string, sequence: number, report: Json): Promise<void>;
+  /** Stores a report, any JSON of any size, for a run that is stored. One with a sequence already reached is dropped. */
+  putReport(runId: string, sequence: number, report: unknown): Promise<void>;
   /** The newest report; undefined while there is none. @throws `not-found` for the run. */
   getReport(runId: string): Promise<Json | undefined>;
 

@@ -97,7 +97,7 @@ export class SqlRunStore implements RunStore {
     });
   }
 
-  async putReport(runId: string, sequence: number, report: Json): Promise<void> {
+  async putReport(runId: string, sequence: number, report: unknown): Promise<void> {
     const check = new InputCheck();
     const row = {
       runId: storable(runId),

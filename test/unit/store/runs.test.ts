@@ -111,7 +111,7 @@ describeStore('RunStore', (backend) => {
       startedAt: 'yesterday',
       failedNodes: 0.5,
       parameters: cyclic,
-    } as unknown as RunWrite;
+    };
     const failure = await failureOf(runs.put(bad));
     if (failure.kind !== 'invalid') throw new Error(failure.kind);
     expect(failure.problems.map((problem) => problem.path)).toEqual([
