@@ -1,5 +1,12 @@
 // The architecture as forbidden arrows (docs/architecture.md). Each comment says what it means
 // when the rule fires and what to do.
+/**
+ * @param {string} name
+ * @param {string} comment
+ * @param {import('dependency-cruiser').IRegularForbiddenRuleType['from']} from
+ * @param {import('dependency-cruiser').IRegularForbiddenRuleType['to']} to
+ * @returns {import('dependency-cruiser').IForbiddenRuleType}
+ */
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 export default {
