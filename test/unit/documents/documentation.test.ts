@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
@@ -87,6 +87,21 @@ describe('docs/documents.md', () => {
       '8 MiB and 10,000 documents a file, 100 levels of nesting, 10,000 aliases a document and 200,000 values',
     );
     expect(page).toContain('5,000 files and 64 MiB');
+  });
+
+  it('explains every code there is, and no other', () => {
+    const folder = new URL('../../../src/documents/', import.meta.url);
+    const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    const text = sources.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
+    const codes = [...text.matchAll(/'((?:yaml|document|site|strategy|node|files)\.[a-z]+[a-z0-9-]+)'/g)].map(
+      ([, code]) => code!,
+    );
+    const kinds = /kind: ((?:'[a-z]+'(?: \| )?)+),/.exec(text)![1]!.replaceAll("'", '').split(' | ');
+    const all = new Set([...codes, ...kinds.map((kind) => `strategy.unknown-${kind}`)]);
+    const explained = [...page.slice(page.indexOf('## What a code means')).matchAll(/`([a-z]+\.[a-z0-9-]+)`/g)].map(
+      ([, code]) => code!,
+    );
+    expect([...explained].sort()).toEqual([...all].sort());
   });
 
   it('points at schemas that are there', () => {
