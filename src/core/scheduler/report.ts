@@ -115,7 +115,14 @@ export function rootCauses(s: Scheduler, limit = 16): ReadonlyMap<string, readon
   };
   const causes = new Map<string, readonly string[]>();
   for (let task = 0; task < tasks; task++) {
-    if (isFailed(s.status[task]!) && s.status[task] !== code.failed) causes.set(keyOf(graph, task), explain(task));
+    if (isFailed(s.status[task]!) && s.status[task] !== code.failed)
+      causes.set(keyOf(graph, task), inPlanOrder(s, explain(task)));
   }
   return causes;
+}
+
+/** Offline nodes and tasks of other parts first, then tasks as planned. */
+function inPlanOrder(s: Scheduler, causes: readonly string[]): string[] {
+  const place = (cause: string): number => s.taskIndex.get(cause) ?? -1;
+  return [...causes].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
 }

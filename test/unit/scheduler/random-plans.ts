@@ -11,11 +11,13 @@ export interface PlanShape {
   readonly chained?: boolean;
 }
 
+const side = fc.array(fc.nat(99), { minLength: 1, maxLength: 6, size: 'max' });
+
 /** Random acyclic plans: tasks are numbered, edges and joins go from lower to higher numbers. */
 export function randomPlans(shape: PlanShape = {}): fc.Arbitrary<Simulation> {
   return fc
     .record({
-      kinds: fc.array(fc.constantFrom('node', 'node', 'node', 'sync'), { minLength: 1, maxLength: 6 }),
+      kinds: fc.array(fc.constantFrom('node', 'node', 'node', 'sync'), { minLength: 1, maxLength: 6, size: 'max' }),
       tasks: fc.array(
         fc.record({
           name: fc.nat(7),
@@ -25,17 +27,10 @@ export function randomPlans(shape: PlanShape = {}): fc.Arbitrary<Simulation> {
           retries: fc.nat(3),
           fails: fc.nat(9),
         }),
-        { maxLength: 22 },
+        { maxLength: 22, size: 'max' },
       ),
-      edges: fc.array(fc.tuple(fc.nat(21), fc.nat(21)), { maxLength: 30 }),
-      joins: fc.array(
-        fc.tuple(
-          fc.array(fc.nat(21), { minLength: 1, maxLength: 8 }),
-          fc.array(fc.nat(21), { minLength: 1, maxLength: 8 }),
-          fc.nat(21),
-        ),
-        { maxLength: 3 },
-      ),
+      edges: fc.array(fc.tuple(fc.nat(21), fc.nat(21)), { maxLength: 20, size: 'max' }),
+      joins: fc.array(fc.tuple(side, side, fc.nat(99)), { maxLength: 3, size: 'max' }),
       maxNodes: fc.nat(4),
       limited: fc.array(fc.tuple(fc.nat(7), fc.integer({ min: 1, max: 2 })), { maxLength: 3 }),
       groups: fc.array(fc.tuple(fc.array(fc.nat(5), { maxLength: 5 }), fc.nat(3)), { maxLength: 3 }),
@@ -74,10 +69,16 @@ export function randomPlans(shape: PlanShape = {}): fc.Arbitrary<Simulation> {
           for (let i = 1; i < own.length; i++) edges.push([own[i - 1]!, own[i]!]);
         }
       }
-      const joins = draw.joins.map(([before, after, cut]) => ({
-        before: before.filter((t) => t < cut && t < keys.length).map((t) => keys[t]!),
-        after: after.filter((t) => t >= cut && t < keys.length).map((t) => keys[t]!),
-      }));
+      const joins = draw.joins.flatMap(([before, after, draw]) => {
+        if (keys.length < 2) return [];
+        const cut = 1 + (draw % (keys.length - 1));
+        return [
+          {
+            before: before.map((t) => keys[t % cut]!),
+            after: after.map((t) => keys[cut + (t % (keys.length - cut))]!),
+          },
+        ];
+      });
       const named = draw.groups.map(([ids, tolerance], g) => ({
         name: `g${g}`,
         node_ids: [...new Set(ids)].map((n) => `${n + 1}`),
