@@ -227,7 +227,9 @@ export async function readPackageArchive(
     throw diskError(path, error);
   }
   const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
-  return readArchiveContent(basename(path), Buffer.concat(chunks), limits, sha256);
+  const whole = Buffer.concat(chunks);
+  const bytes = new Uint8Array(whole.buffer, whole.byteOffset, whole.length);
+  return readArchiveContent(basename(path), bytes, limits, sha256);
 }
 
 async function isGzip(path: string): Promise<boolean> {

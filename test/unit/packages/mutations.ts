@@ -1,4 +1,4 @@
-import { dump, load } from 'js-yaml';
+import { dump, load, YAML11_SCHEMA } from 'js-yaml';
 import { PYYAML_SCHEMA } from '../../../src/documents/yaml/pyyaml-schema.js';
 
 /** Contents of a package by path. */
@@ -171,7 +171,7 @@ export function mutateStructure(files: Map<string, string | Uint8Array>, next: R
       });
     } else target[key] = [value];
   }
-  files.set(path, dump(holder.root, { noRefs: true, schema: PYYAML_SCHEMA, skipInvalid: true }));
+  files.set(path, dump(holder.root, { noRefs: true, schema: YAML11_SCHEMA, skipInvalid: true }));
 }
 
 function mutateText(files: Map<string, string | Uint8Array>, next: Random): void {

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { checkPackage, definedReleases, toJson } from '../../../src/packages/index.js';
+import { treeOf, vectors } from './recorded-packages.js';
+
+/** Differences between our releases and the recorded ones that are decisions of ours. */
+const OWN_READING = new Map([
+  ['glob-scalars', 'the recorder lost single values'],
+  ['path-comment-only', 'the recorder dropped nulls'],
+  ['path-false', 'the recorder lost single values'],
+  ['rel-missing-name', 'release_name is the name of a release'],
+  ['rel-os-both', 'operating_system wins over its alias'],
+]);
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe('recorded mutated packages', () => {
+  it.each(vectors('mutated').map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
+    const report = checkPackage(treeOf(vector));
+    expect({ verdict: report.verdict, errors: report.verdict === vector.ruling!.verdict ? [] : report.errors }).toEqual(
+      {
+        verdict: vector.ruling!.verdict,
+        errors: [],
+      },
+    );
+    if (vector.ruling!.differs_from_oracle !== 'verdict' && vector.oracle.fpb5.tree !== undefined) {
+      expect(plain(report.tree)).toEqual(vector.oracle.fpb5.tree);
+    }
+    const created = vector.oracle.nailgun?.releases_created;
+    if (created && report.verdict === 'valid' && !OWN_READING.has(vector.id)) {
+      expect(plain(definedReleases(report.loaded).map((release) => toJson(release)))).toEqual(created);
+    }
+  });
+
+  const codes: Readonly<Record<string, string>> = {
+    S2: 'package.deprecated-fuel-version',
+    S3: 'package.deprecated-mode',
+    S4: 'package.deprecated-tasks-file',
+    S5: 'package.several-releases',
+    S6: 'package.name-mismatch',
+    S9: 'package.hotpluggable-ignored',
+  };
+
+  it('warns of everything the rulings warn of', () => {
+    const missing = vectors('mutated').flatMap((vector) => {
+      const found = new Set(checkPackage(treeOf(vector)).warnings.map(({ code }) => code));
+      return vector
+        .ruling!.warnings.filter(({ code }) => !found.has(codes[code]!))
+        .map(({ code }) => `${vector.id} ${code}`);
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('recorded real packages', () => {
+  // The recordings name the released builder for all versions but 5.0.
+  const oracle = (vector: ReturnType<typeof vectors>[number]) =>
+    vector.oracle.fpb5.mapping === '5.0.x' ? vector.oracle.fpb5.verdict : vector.oracle.fpb42.verdict;
+
+  it.each(vectors('real').map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
+    const report = checkPackage(treeOf(vector));
+    expect([report.verdict, report.verdict === oracle(vector) ? [] : report.errors]).toEqual([oracle(vector), []]);
+    expect(plain(report.tree)).toEqual(vector.oracle.fpb5.tree);
+  });
+});
