@@ -1,6 +1,10 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
+
+const SITE_NAME = defineSearchAttributeKey('SiteName', 'KEYWORD');
+const FAILED_NODES = defineSearchAttributeKey('FailedNodes', 'INT');
 
 describe('the shared dev server', () => {
   let rig: TemporalRig;
@@ -19,11 +23,15 @@ describe('the shared dev server', () => {
       taskQueue: worker.taskQueue,
       workflowId,
       args: [0],
-      searchAttributes: { SiteName: ['dc1'], FailedNodes: [3] },
+      typedSearchAttributes: [
+        { key: SITE_NAME, value: 'dc1' },
+        { key: FAILED_NODES, value: 3 },
+      ],
     });
     expect(await handle.result()).toBe('slept 0 h');
-    const { searchAttributes } = await handle.describe();
-    expect(searchAttributes).toMatchObject({ SiteName: ['dc1'], FailedNodes: [3] });
+    const { typedSearchAttributes } = await handle.describe();
+    expect(typedSearchAttributes.get(SITE_NAME)).toBe('dc1');
+    expect(typedSearchAttributes.get(FAILED_NODES)).toBe(3);
     await worker.stop();
     expect(worker.worker.getState()).toBe('STOPPED');
   });
