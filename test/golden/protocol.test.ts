@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import * as protocol from '../../workflows/protocol.js';
+
+/** Renaming a wire name breaks runs in flight, scripts and habits: it must show up here as a changed line. */
+test('wire names are as they were', async () => {
+  const lines = (group: string, names: Readonly<Record<string, string>>) =>
+    Object.entries(names).map(([key, name]) => `${group} ${key} = ${name}`);
+  const text = [
+    `task queue = ${protocol.TASK_QUEUE}`,
+    ...lines('workflow', protocol.WORKFLOWS),
+    ...lines('signal', protocol.SIGNALS),
+    ...lines('update', protocol.UPDATES),
+    ...lines('query', protocol.QUERIES),
+    ...lines('activity', protocol.ACTIVITIES),
+    ...lines('search attribute', protocol.SEARCH_ATTRIBUTES),
+    `workflow id = ${protocol.siteWorkflowId('<kind>', '<site>')}`,
+    `activity id = ${protocol.nodeActivityId('<verb>', '<group>', '<node>')}`,
+  ].join('\n');
+  await expect(`${text}\n`).toMatchFileSnapshot('protocol.txt');
+});

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker } from '@temporalio/worker';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { quietRuntime } from '../rig/temporal.js';
+import { bundleProjectWorkflows } from '../rig/workflow-bundle.js';
+
+const folder = new URL('./histories/', import.meta.url);
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+/** Situations the promise to runs in flight covers; a workflow change that breaks one needs a patch. */
+const SITUATIONS = [
+  'deploy_site--success',
+  'deploy_site--critical-failure',
+  'deploy_site--paused-and-resumed',
+  'deploy_site--timed-out',
+  'deploy_site--cancelled',
+  'deploy_site--stopped',
+  'deploy_site--node-retried',
+  'deploy_site--sliced',
+  'deploy_site--worker-killed',
+  'update_site--success',
+  'redeploy_nodes--success',
+  'test_site--success',
+];
+
+let codePath = '';
+beforeAll(async () => {
+  quietRuntime();
+  codePath = (await bundleProjectWorkflows()).codePath;
+});
+
+test('every situation has a recorded history', () => {
+  expect(SITUATIONS.filter((name) => !files.some((file) => file.startsWith(`${name}--v`)))).toEqual([]);
+});
+
+describe('recorded histories replay with the workflows as they are now', () => {
+  test.each(files)('%s', async (file) => {
+    const history = historyFromJSON(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
+    // Ids of children carry the parent's.
+    const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? undefined;
+    await Worker.runReplayHistory({ workflowBundle: { codePath }, replayName: file }, history, workflowId);
+  });
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordHistory } from '../rig/histories.js';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+test('a run goes on with another worker, from the start of the call that was cut off', async () => {
+  const strategy = {
+    groups: [group('a', ['n1', 'n2'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
+  };
+  const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
+  site.plan = { ...site.plan, pace: { ...site.plan.pace, heartbeat_seconds: 1 } };
+  site.hold.add('deploy:n2');
+  const taskQueue = rig.workflowId('queue');
+  const first = await rig.runWorker({
+    taskQueue,
+    activities: site.activities,
+    shutdownGraceTime: 0,
+    shutdownForceTime: 1,
+  });
+  const handle = await rig.client.workflow.start('deploy_site', {
+    taskQueue,
+    workflowId: rig.workflowId('deploy_site'),
+    args: [{ site: 'dc1' }],
+  });
+  await site.begun('deploy', 'n2');
+  // In one process the nearest thing to a kill: the worker is torn down under its activity.
+  await first.stop().catch(() => undefined);
+  site.hold.clear();
+  const second = await rig.runWorker({ taskQueue, activities: site.activities });
+  expect(await handle.result()).toMatchObject({ outcome: 'success' });
+  expect(site.began.filter((call) => call === 'deploy:n2').length).toBeGreaterThanOrEqual(2);
+  expect(site.began.filter((call) => call === 'deploy:n1')).toHaveLength(1);
+  await recordHistory(handle, 'deploy_site--worker-killed');
+  await second.stop();
+});
