@@ -22,6 +22,7 @@ import type { Machine } from './records.js';
 import { cannotRelease, forgetUse, releasability, releaseOrErase } from './release.js';
 import {
   type Cause,
+  disown,
   endScripts,
   hasBmc,
   isOutOfReach,
@@ -197,7 +198,10 @@ export const abort: Handler = (call) => {
   endScripts(call, machine, type, 'aborted');
   move(call, machine, aborted.to, causeOf(call, 'abort'));
   const row = call.region.editMachine(machine);
-  if (status === MachineStatus.Commissioning) row.owner = null;
+  if (status === MachineStatus.Commissioning) disown(call, machine);
+  if (status === MachineStatus.Testing && (aborted.to === MachineStatus.Ready || aborted.to === MachineStatus.New)) {
+    disown(call, machine);
+  }
   if (hasBmc(machine)) row.powerState = 'off';
   noteEvent(call, machine, 'INFO', aborted.message);
   // The answer is the state as the abort found it, with the owner and message that it left.

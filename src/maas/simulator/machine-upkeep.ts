@@ -4,7 +4,7 @@ import { beginPhase } from './automation.js';
 import { administeredMachineOf, type Call, type Handler } from './call.js';
 import { viewMachine } from './machine-view.js';
 import type { Machine } from './records.js';
-import { type Cause, hasBmc, isOutOfReach, move, noteEvent, startScripts } from './simulation.js';
+import { type Cause, disown, hasBmc, isOutOfReach, move, noteEvent, startScripts } from './simulation.js';
 import { scriptErrors } from './test-scripts.js';
 import { mayMove } from './transitions.js';
 
@@ -20,20 +20,22 @@ export const overrideFailedTesting: Handler = (call) => {
   move(call, machine, to, causeOf(call, 'override_failed_testing'));
   const row = call.region.editMachine(machine);
   row.errorDescription = '';
-  if (to === MachineStatus.Ready) row.owner = null;
+  if (to === MachineStatus.Ready) disown(call, machine);
   return view(call, machine);
 };
 
 export const test: Handler = (call) => {
   const machine = administeredMachineOf(call);
   const errors = scriptErrors(call.form);
-  if (!mayMove(machine.status, MachineStatus.Testing) || machine.status === MachineStatus.Commissioning) {
+  const running = machine.status === MachineStatus.Testing || machine.status === MachineStatus.Commissioning;
+  if (running || !mayMove(machine.status, MachineStatus.Testing)) {
     errors.__all__ = ['Test is not available because of the current state of the node.'];
   }
   if (Object.keys(errors).length > 0) refuse(invalidForm(errors));
   if (isOutOfReach(call, machine)) refuse(afterCommit(powerUnavailable(machine.hostname)));
   const row = call.region.editMachine(machine);
-  row.previousStatus = machine.status;
+  // Tests that pass at last lead to where the first were asked for.
+  if (machine.status !== MachineStatus.FailedTesting) row.previousStatus = machine.status;
   row.owner ??= call.user.username;
   move(call, machine, MachineStatus.Testing, causeOf(call, 'test'));
   const names = call.form.words('testing_scripts');

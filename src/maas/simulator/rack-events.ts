@@ -3,7 +3,7 @@ import { beginPhase, isAutomatic, phaseOf, takeFailure } from './automation.js';
 import { discoverHardware } from './hardware.js';
 import type { Machine, PowerState } from './records.js';
 import { finishRelease, startRelease } from './release.js';
-import { type Cause, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.js';
+import { type Cause, disown, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.js';
 
 /** What a rack controller or a node can report of a machine. */
 export const rackEvents = [
@@ -36,7 +36,7 @@ function leaveRescueMode(sim: Simulation, machine: Readonly<Machine>, cause: Cau
   const back = machine.previousStatus as MachineStatus;
   move(sim, machine, back, cause);
   // Rescue mode had made its caller the owner.
-  if (back === MachineStatus.Ready || back === MachineStatus.New) sim.region.editMachine(machine).owner = null;
+  if (back === MachineStatus.Ready || back === MachineStatus.New) disown(sim, machine);
   noteEvent(sim, machine, 'INFO', 'Exited rescue mode');
 }
 
@@ -81,7 +81,7 @@ export function takeRackEvent(
       endScripts(sim, machine, 'commissioning', 'passed');
       endScripts(sim, machine, 'testing', 'passed');
       move(sim, machine, MachineStatus.Ready, cause);
-      row().owner = null;
+      disown(sim, machine);
       return;
     case 'deployed':
       if (status !== MachineStatus.Deploying) return;
@@ -134,7 +134,7 @@ export function takeRackEvent(
 export function leaveTesting(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
   const back = machine.previousStatus as MachineStatus;
   move(sim, machine, back, cause);
-  if (back === MachineStatus.Ready || back === MachineStatus.New) sim.region.editMachine(machine).owner = null;
+  if (back === MachineStatus.Ready || back === MachineStatus.New) disown(sim, machine);
 }
 
 function noteImageDeployed(sim: Simulation, machine: Readonly<Machine>): void {

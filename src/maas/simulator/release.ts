@@ -7,6 +7,7 @@ import { currentScriptStatus, viewMachine } from './machine-view.js';
 import type { Machine } from './records.js';
 import {
   type Cause,
+  disown,
   hasBmc,
   isOutOfReach,
   move,
@@ -118,15 +119,12 @@ export function finishRelease(sim: Simulation, machine: Readonly<Machine>, cause
 
 /** Clears what only an owned machine has. */
 export function forgetUse(sim: Simulation, machine: Readonly<Machine>): void {
+  disown(sim, machine);
   Object.assign(sim.region.editMachine(machine), {
-    owner: null,
-    ownerData: {},
-    agentName: '',
     osystem: '',
     distroSeries: '',
     hweKernel: null,
     ephemeral: false,
-    locked: false,
   });
   dropAddresses(sim, machine);
 }

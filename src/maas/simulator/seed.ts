@@ -72,6 +72,9 @@ const owned: ReadonlySet<number> = new Set([
   S.Commissioning,
 ]);
 
+/** States that a machine is in before its first commissioning has passed. */
+const uncommissioned: ReadonlySet<number> = new Set([S.New, S.Commissioning, S.FailedCommissioning]);
+
 /** States in which a machine has a system on it, or is getting one. */
 const installed: ReadonlySet<number> = new Set([S.Deployed, S.Deploying, S.FailedDeployment]);
 
@@ -197,6 +200,7 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
   machine.owner = given.owner ?? (owned.has(status) ? 'admin' : null);
   noteEffect(sim, machine, null, status, { what: 'seed', user: null });
   machine.status = status;
+  if (!uncommissioned.has(status)) machine.previousStatus = S.Ready;
   if (status !== S.New) {
     equip(region, machine, subnet);
     startScripts(sim, machine, 'commissioning');

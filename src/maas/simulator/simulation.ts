@@ -78,6 +78,11 @@ export function noteEvent(
   sim.region.editMachine(machine).statusMessage = description === '' ? type : `${type} - ${description}`;
 }
 
+/** Takes a machine from its owner, with all that only an owned machine has. */
+export function disown(sim: Simulation, machine: Readonly<Machine>): void {
+  Object.assign(sim.region.editMachine(machine), { owner: null, ownerData: {}, agentName: '', locked: false });
+}
+
 /** The event that says who asked for something, with the comment given. */
 export function noteRequest(
   sim: Simulation,

@@ -40,7 +40,7 @@ const accepted: Readonly<Record<string, readonly (readonly [from: number, to: nu
     [S.Commissioning, S.New],
     [S.Deploying, S.Allocated],
     [S.DiskErasing, S.FailedDiskErasing],
-    [S.Testing, S.New],
+    [S.Testing, S.Ready],
   ],
   lock: [
     [S.Deployed, S.Deployed],
