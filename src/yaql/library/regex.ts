@@ -1,0 +1,197 @@
+import { typeError, valueError } from '../errors.js';
+import { compileRegex, escapeRegex, Regex, type RegexMatch } from '../regex/regex.js';
+import type { Context } from '../runtime/context.js';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
+import type { Lambda } from '../runtime/lambda.js';
+import { nullable, optional, p } from '../runtime/parameters.js';
+import { Dict } from '../values/collections.js';
+import { lazily } from '../values/iterators.js';
+import type { Value } from '../values/kind.js';
+import type { Integer } from '../values/numbers.js';
+import { isTruthy, toIndex } from './shared.js';
+
+const fn = chapterOf('regex');
+
+const flag = (name: string) => optional(nullable(p.boolean(name)), false);
+const finds = (context: Context, regex: Regex, text: string): boolean => regex.search(text, context.runtime) !== null;
+const findsPattern = (context: Context, text: string, pattern: string): boolean =>
+  finds(context, compileRegex(pattern), text);
+
+/** Makes the whole match `$1` and group n `$(n+1)`, each a dict of value, start and end. */
+function publish(context: Context, regex: Regex, match: RegexMatch): void {
+  for (let n = 0; n <= regex.groups; n++) {
+    const [start, end] = match.bounds(n);
+    const record = new Dict(false);
+    record.set('value', match.group(n));
+    record.set('start', start);
+    record.set('end', end);
+    context.setVariable(String(n + 1), record);
+  }
+  // The reference implementation stumbles over named groups here.
+  if (regex.hasNames) throw valueError('A pattern with named groups cannot be used with a selector');
+}
+
+function* searchAll(context: Context, regex: Regex, text: string, selector: Lambda | undefined): Generator<Value> {
+  for (const match of regex.matches(text, context.runtime)) {
+    if (selector === undefined) yield match.group(0);
+    else {
+      const inner = context.child();
+      publish(inner, regex, match);
+      yield selector.callIn(inner);
+    }
+  }
+}
+
+function replaceBy(context: Context, regex: Regex, text: string, replacement: Lambda, count: Integer): Value {
+  return regex.replace(
+    text,
+    (match) => {
+      publish(context, regex, match);
+      const value = replacement.callIn(context.child());
+      if (value !== null && typeof value !== 'string') throw typeError('the replacement of a match must be a string');
+      return value;
+    },
+    toIndex(count),
+    context.runtime,
+  );
+}
+
+const replace = (context: Context, regex: Regex, text: string, template: string, count: Integer): Value =>
+  regex.replaceByTemplate(text, template, toIndex(count), context.runtime);
+
+const split = (context: Context, regex: Regex, text: string, limit: Integer): Value =>
+  regex.split(text, toIndex(limit), context.runtime);
+
+export const regexFunctions: readonly FunctionDefinition[] = [
+  fn(
+    'regex',
+    'function',
+    [p.string('pattern'), flag('ignoreCase'), flag('multiLine'), flag('dotAll')],
+    'Compiled pattern in the dialect of Python’s `re`. re.error for a bad one.',
+    (_, pattern, ignoreCase, multiLine, dotAll) =>
+      compileRegex(pattern, {
+        ignoreCase: isTruthy(ignoreCase),
+        multiLine: isTruthy(multiLine),
+        dotAll: isTruthy(dotAll),
+      }),
+  ),
+  fn(
+    'matches',
+    'method',
+    [p.regex('regexp'), p.string('string')],
+    'Whether the pattern is found anywhere in the text.',
+    finds,
+  ),
+  fn(
+    'matches',
+    'method',
+    [p.string('string'), p.string('regexp')],
+    'Whether the pattern is found anywhere in the text.',
+    findsPattern,
+  ),
+  fn(
+    '#operator_=~',
+    'function',
+    [p.string('string'), p.string('pattern')],
+    'Whether the pattern is found anywhere in the text.',
+    findsPattern,
+  ),
+  fn(
+    '#operator_=~',
+    'function',
+    [p.string('string'), p.regex('regexp')],
+    'Whether the pattern is found anywhere in the text.',
+    (context, text, regex) => finds(context, regex, text),
+  ),
+  fn(
+    '#operator_!~',
+    'function',
+    [p.string('string'), p.string('pattern')],
+    'Whether the pattern is nowhere in the text.',
+    (context, text, pattern) => !findsPattern(context, text, pattern),
+  ),
+  fn(
+    '#operator_!~',
+    'function',
+    [p.string('string'), p.regex('regexp')],
+    'Whether the pattern is nowhere in the text.',
+    (context, text, regex) => !finds(context, regex, text),
+  ),
+  fn(
+    'search',
+    'method',
+    [p.regex('regexp'), p.string('string'), optional(p.lambda('selector'))],
+    'The first match, or what the selector makes of it: `$` is the match, `$2` group 1 …, each with value, start and end. Null when nothing matches.',
+    (context, regex, text, selector) => {
+      const match = regex.search(text, context.runtime);
+      if (match === null) return null;
+      if (selector === undefined) return match.group(0);
+      const inner = context.child();
+      publish(inner, regex, match);
+      return selector.callIn(inner);
+    },
+    { ownContext: true },
+  ),
+  fn(
+    'searchAll',
+    'method',
+    [p.regex('regexp'), p.string('string'), optional(p.lambda('selector'))],
+    'All matches, as `search` gives one.',
+    (context, regex, text, selector) => lazily(searchAll(context, regex, text, selector)),
+    { ownContext: true },
+  ),
+  fn(
+    'split',
+    'method',
+    [p.regex('regexp'), p.string('string'), optional(p.int('maxSplit'), 0)],
+    'Parts between matches, with the groups of the pattern in between.',
+    (context, regex, text, limit) => split(context, regex, text, limit as Integer),
+  ),
+  fn(
+    'split',
+    'method',
+    [p.string('string'), p.regex('regexp'), optional(p.int('maxSplit'), 0)],
+    'Parts between matches, with the groups of the pattern in between.',
+    (context, text, regex, limit) => split(context, regex, text, limit as Integer),
+  ),
+  fn(
+    'replace',
+    'method',
+    [p.regex('regexp'), p.string('string'), p.string('repl'), optional(p.int('count'), 0)],
+    'All (or the first `count`) matches replaced by a template with `\\1`, `\\g<1>`, `\\g<name>`.',
+    (context, regex, text, template, count) => replace(context, regex, text, template, count as Integer),
+  ),
+  fn(
+    'replaceBy',
+    'method',
+    [p.regex('regexp'), p.string('string'), p.lambda('repl'), optional(p.int('count'), 0)],
+    'Matches replaced by what the expression gives for each, with variables as in `search`.',
+    (context, regex, text, replacement, count) => replaceBy(context, regex, text, replacement, count as Integer),
+    { ownContext: true },
+  ),
+  fn(
+    'replace',
+    'method',
+    [p.string('string'), p.regex('regexp'), p.string('repl'), optional(p.int('count'), 0)],
+    'All (or the first `count`) matches replaced by a template.',
+    (context, text, regex, template, count) => replace(context, regex, text, template, count as Integer),
+  ),
+  fn(
+    'replaceBy',
+    'method',
+    [p.string('string'), p.regex('regexp'), p.lambda('repl'), optional(p.int('count'), 0)],
+    'Matches replaced by what the expression gives for each.',
+    (context, text, regex, replacement, count) => replaceBy(context, regex, text, replacement, count as Integer),
+    { ownContext: true },
+  ),
+  fn('escapeRegex', 'function', [p.string('string')], 'Pattern that matches exactly this text.', (_, text) =>
+    escapeRegex(text),
+  ),
+  fn(
+    'isRegex',
+    'function',
+    [p.any('value')],
+    'Whether the value is a compiled pattern.',
+    (_, value) => value instanceof Regex,
+  ),
+];

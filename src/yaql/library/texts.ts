@@ -1,0 +1,12 @@
+import { kindName, kindOf, type Value } from '../values/kind.js';
+import { repr } from '../values/repr.js';
+
+/** A value as part of a message: short, and never an error itself. */
+export function asText(value: Value): string {
+  try {
+    const text = repr(value);
+    return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  } catch {
+    return kindName(kindOf(value));
+  }
+}

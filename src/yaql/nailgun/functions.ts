@@ -1,0 +1,120 @@
+import { asYaqlError } from '../runtime/call-site.js';
+import type { Context } from '../runtime/context.js';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
+import type { Lambda } from '../runtime/lambda.js';
+import { p, rest } from '../runtime/parameters.js';
+import { callFunction } from '../runtime/value-call.js';
+import { Dict } from '../values/collections.js';
+import { equals } from '../values/equality.js';
+import { isIterableValue } from '../values/iterators.js';
+import type { Value } from '../values/kind.js';
+import { isUndefinedMarker, undefinedMarker } from '../values/undefined-marker.js';
+import { difference } from './difference.js';
+import { toJson } from './to-json.js';
+import { toYaml } from './to-yaml.js';
+
+const fn = chapterOf('changes');
+
+/** Variables no expression can name: the lexer knows no percent sign. */
+export const newVariable = '%new';
+export const oldVariable = '%old';
+
+const onNew = (context: Context, expression: Lambda): Value => expression.call1(context.variable(newVariable));
+
+/** Whatever goes wrong on the old data means that it was not there; only exhausted budgets still end the evaluation. */
+function onOld(context: Context, expression: Lambda): Value {
+  try {
+    return expression.call1(context.variable(oldVariable));
+  } catch (error) {
+    const failure = asYaqlError(error, 'old');
+    if (failure.errorClass === 'StepQuotaExceededException') throw failure;
+    return undefinedMarker;
+  }
+}
+
+const finalized = (context: Context, value: Value): Value => callFunction(context, '#finalize', [value]);
+
+function isChanged(context: Context, expression: Lambda): boolean {
+  const now = finalized(context, onNew(context, expression));
+  const before = finalized(context, onOld(context, expression));
+  return !equals(now, before);
+}
+
+/** Both sides of an expression, with the limit on elements applied. */
+function bothSides(context: Context, expression: Lambda): [before: Value, after: Value] {
+  const limited = (value: Value): Value =>
+    isIterableValue(value) || value instanceof Dict ? context.runtime.limitIterable(value) : value;
+  const after = limited(onNew(context, expression));
+  return [limited(onOld(context, expression)), after];
+}
+
+export const changeFunctions: readonly FunctionDefinition[] = [
+  fn('new', 'function', [p.lambda('expression')], 'The expression on the new data.', onNew),
+  fn(
+    'old',
+    'function',
+    [p.lambda('expression')],
+    'The expression on the data of the last successful run; the undefined marker when it cannot be evaluated there.',
+    onOld,
+  ),
+  fn(
+    'changed',
+    'function',
+    [p.lambda('expression')],
+    'Whether the expression gives something else on the new data than on the old. Errors on the new data are errors.',
+    isChanged,
+  ),
+  fn(
+    'changedAll',
+    'function',
+    [rest(p.lambda('expressions'))],
+    'Whether all expressions have changed; true for none.',
+    (context, expressions) => expressions.every((expression) => isChanged(context, expression)),
+  ),
+  fn(
+    'changedAny',
+    'function',
+    [rest(p.lambda('expressions'))],
+    'Whether one of the expressions has changed; false for none.',
+    (context, expressions) => expressions.some((expression) => isChanged(context, expression)),
+  ),
+  fn(
+    'added',
+    'function',
+    [p.lambda('expression')],
+    'What the expression gives on the new data and not on the old: elements, keys, lines or the value. All of it when there is no old value.',
+    (context, expression) => {
+      const [before, after] = bothSides(context, expression);
+      return isUndefinedMarker(before) ? after : difference(before, after, () => context.runtime.step()).added;
+    },
+  ),
+  fn(
+    'deleted',
+    'function',
+    [p.lambda('expression')],
+    'What the expression gives on the old data and not on the new. Null when there is no old value.',
+    (context, expression) => {
+      const [before, after] = bothSides(context, expression);
+      return isUndefinedMarker(before) ? null : difference(before, after, () => context.runtime.step()).deleted;
+    },
+  ),
+  fn(
+    'isUndef',
+    'method',
+    [p.any('receiver')],
+    'Whether the receiver is the undefined marker of `old`.',
+    (context, value) => isUndefinedMarker(finalized(context, value)),
+  ),
+];
+
+export const serializerFunctions: readonly FunctionDefinition[] = [
+  fn('toYaml', 'method', [p.any('receiver')], 'The receiver as a YAML document with sorted keys.', (context, value) =>
+    toYaml(finalized(context, value)),
+  ),
+  fn('toJson', 'method', [p.any('receiver')], 'The receiver as JSON.', (context, value) =>
+    toJson(finalized(context, value)),
+  ),
+];
+
+/** All functions that computable task fields have beyond the standard library. */
+export const nailgunFunctions: readonly FunctionDefinition[] = [...changeFunctions, ...serializerFunctions];

@@ -1,0 +1,88 @@
+import { createEngine, type Engine, type EngineOptions } from '../engine.js';
+import { Context } from '../runtime/context.js';
+import { Runtime } from '../runtime/limits.js';
+import { Dict } from '../values/collections.js';
+import { fromHost, toHost } from '../values/conversion.js';
+import type { Value } from '../values/kind.js';
+import { nailgunFunctions, newVariable, oldVariable } from './functions.js';
+
+/** Limits the reference implementation of computable task fields has. */
+export const taskEngineOptions: EngineOptions = {
+  limitIterators: 10_000,
+  memoryQuota: 100 * 1024 * 1024,
+  convertTuplesToLists: true,
+  convertSetsToLists: true,
+  convertInputData: false,
+};
+
+/** An engine for computable task fields: the standard library and `changed`, `old`, `toYaml` … */
+export function createTaskEngine(options: EngineOptions = {}): Engine {
+  const engine = createEngine({ ...taskEngineOptions, ...options });
+  engine.registerDefinitions(nailgunFunctions);
+  return engine;
+}
+
+/** Data converted once, to be part of many states. */
+export type PreparedData = Dict;
+
+/** Converts the data of a cluster or of a node; keep the result as long as the data does not change. */
+export function prepareData(data: Readonly<Record<string, unknown>>): PreparedData {
+  const value = fromHost(data, 'mutable');
+  return value instanceof Dict ? value : new Dict(false);
+}
+
+/** What an expression of a task sees of one side, new or old. */
+export interface NodeState {
+  /** `$`: the cluster's data with the node's on top; dicts are merged, everything else is replaced. */
+  readonly union: Value;
+  readonly node: Value;
+  readonly common: Value;
+}
+
+/** The state of one node. Cheap: only dicts present on both sides are copied. */
+export function nodeState(common: PreparedData, node: PreparedData): NodeState {
+  return { union: deepUnion(common, node), node, common };
+}
+
+function deepUnion(base: Dict, over: Dict): Dict {
+  const out = Dict.of(base.entries(), false);
+  for (const [key, value] of over.entries()) {
+    const below = base.get(key);
+    out.set(key, below instanceof Dict && value instanceof Dict ? deepUnion(below, value) : value);
+  }
+  return out;
+}
+
+const noState = new Dict(false);
+
+/**
+ * The context of one task on one node. `old` is the state at the task's last successful run on that node, null when
+ * there was none. Evaluate any number of the task's expressions in it; each has budgets of its own.
+ */
+export class TaskScope {
+  private readonly engine: Engine;
+  private readonly now: Value;
+  private readonly context: Context;
+
+  constructor(engine: Engine, now: NodeState, old: NodeState | null) {
+    this.engine = engine;
+    this.now = now.union;
+    this.context = new Context(engine.context);
+    this.context.setVariable('node', now.node);
+    this.context.setVariable('common', now.common);
+    this.context.setVariable(newVariable, now.union);
+    this.context.setVariable(oldVariable, old === null ? noState : old.union);
+  }
+
+  /** The finalized value. Throws YaqlError with a place. */
+  evaluate(expression: string): Value {
+    const context = new Context(this.context, new Runtime(this.engine.options));
+    context.first = this.now;
+    return this.engine.parse(expression).evaluateIn(context);
+  }
+
+  /** The value as plain JavaScript. */
+  evaluateToHost(expression: string): unknown {
+    return toHost(this.evaluate(expression));
+  }
+}

@@ -1,0 +1,132 @@
+import { createEngine, type Engine, type EngineOptions } from './engine.js';
+import { YaqlError } from './errors.js';
+import { decodeValue, type Encoded, encodeValue } from './interchange.js';
+import { createStandardContext } from './library/standard-context.js';
+import { newVariable, oldVariable } from './nailgun/functions.js';
+import { createTaskEngine, nodeState } from './nailgun/task-evaluation.js';
+import { Context } from './runtime/context.js';
+import { Dict } from './values/collections.js';
+import type { Value } from './values/kind.js';
+
+/** One expression with everything it needs, as conformance records and batch files have them (see `docs/yaql.md`). */
+export interface EvaluationRecord {
+  readonly id: string;
+  readonly expr: string;
+  readonly factory?: 'standard' | 'legacy';
+  readonly context?: 'standard' | 'legacy';
+  readonly delegates?: boolean;
+  readonly contextDelegates?: boolean;
+  readonly contextOptions?: { readonly no_sets?: boolean; readonly group_by_agg_fallback?: boolean };
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly data?: unknown;
+  readonly vars?: Readonly<Record<string, unknown>>;
+  /** Present on records over two states. */
+  readonly mode?: 'union' | 'plain';
+  readonly new?: unknown;
+  readonly old?: unknown;
+}
+
+export type RecordOutcome =
+  | { readonly id: string; readonly result: Encoded }
+  | { readonly id: string; readonly error: { readonly class: string; readonly message: string } };
+
+const optionNames = {
+  limitIterators: 'yaql.limitIterators',
+  memoryQuota: 'yaql.memoryQuota',
+  convertInputData: 'yaql.convertInputData',
+  convertOutputData: 'yaql.convertOutputData',
+  convertTuplesToLists: 'yaql.convertTuplesToLists',
+  convertSetsToLists: 'yaql.convertSetsToLists',
+  iterableDicts: 'yaql.iterableDicts',
+} as const;
+
+function engineOptions(options: Readonly<Record<string, unknown>> = {}): EngineOptions {
+  const out: Record<string, unknown> = {};
+  for (const [name, key] of Object.entries(optionNames)) if (options[key] !== undefined) out[name] = options[key];
+  return out as EngineOptions;
+}
+
+/** Evaluates records one after another; engines for the same options are shared. */
+export class RecordEvaluator {
+  private readonly engines = new Map<string, Engine>();
+  private readonly sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'>;
+
+  /** Clock, random source and zone of the records that ask for them. */
+  constructor(sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {}) {
+    this.sources = sources;
+  }
+
+  /** Never throws for anything in the record. */
+  evaluate(record: EvaluationRecord): RecordOutcome {
+    try {
+      const value = record.mode === undefined ? this.evaluatePlain(record) : this.evaluateOverStates(record);
+      return { id: record.id, result: encodeValue(value) };
+    } catch (error) {
+      if (error instanceof YaqlError)
+        return { id: record.id, error: { class: error.errorClass, message: error.message } };
+      return {
+        id: record.id,
+        error: { class: 'HelperError', message: error instanceof Error ? error.message : String(error) },
+      };
+    }
+  }
+
+  private engine(key: string, make: () => Engine): Engine {
+    let engine = this.engines.get(key);
+    if (engine === undefined) {
+      engine = make();
+      this.engines.set(key, engine);
+    }
+    return engine;
+  }
+
+  private evaluatePlain(record: EvaluationRecord): Value {
+    const { factory, context, delegates, contextDelegates, contextOptions, options } = record;
+    const key = JSON.stringify([factory, context, delegates, contextDelegates, contextOptions, options]);
+    const engine = this.engine(key, () =>
+      createEngine({
+        ...engineOptions(options),
+        ...this.sources,
+        legacy: factory === 'legacy',
+        allowDelegates: delegates ?? false,
+        context: createStandardContext({
+          legacy: context === 'legacy',
+          delegates: contextDelegates ?? false,
+          noSets: contextOptions?.no_sets ?? false,
+          groupByAggregatorFallback: contextOptions?.group_by_agg_fallback ?? true,
+        }),
+      }),
+    );
+    const variables = Object.entries(record.vars ?? {}).map(([name, value]) => [name, decodeValue(value)] as const);
+    const data = Object.hasOwn(record, 'data') ? decodeValue(record.data) : undefined;
+    return engine.parse(record.expr).evaluate(data, { variables });
+  }
+
+  private evaluateOverStates(record: EvaluationRecord): Value {
+    const engine = this.engine(`states${JSON.stringify(record.options)}`, () =>
+      createTaskEngine({ ...engineOptions(record.options), ...this.sources, convertInputData: false }),
+    );
+    const context = new Context(engine.context);
+    const expression = engine.parse(record.expr);
+    if (record.mode === 'plain') {
+      const now = decodeValue(record.new);
+      context.setVariable(newVariable, now);
+      context.setVariable(oldVariable, decodeValue(record.old));
+      return expression.evaluate(now, { context });
+    }
+    const now = stateOf(record.new);
+    context.setVariable('node', now.node);
+    context.setVariable('common', now.common);
+    context.setVariable(newVariable, now.union);
+    context.setVariable(
+      oldVariable,
+      record.old === null || record.old === undefined ? new Dict(false) : stateOf(record.old).union,
+    );
+    return expression.evaluate(now.union, { context });
+  }
+}
+
+function stateOf(encoded: unknown): ReturnType<typeof nodeState> {
+  const { common, node } = encoded as { common: unknown; node: unknown };
+  return nodeState(decodeValue(common) as Dict, decodeValue(node) as Dict);
+}

@@ -1,0 +1,188 @@
+import { YaqlError } from '../errors.js';
+import { Dict, DictView, Tuple, ValueSet } from '../values/collections.js';
+import { DONE, LazyIterator, pullFrom } from '../values/iterators.js';
+import type { Value } from '../values/kind.js';
+import { bitLength } from '../values/numbers.js';
+import { textLength } from '../values/text.js';
+
+/** What an engine may be told about evaluation. Names follow the reference implementation's `yaql.*` options. */
+export interface EvaluationOptions {
+  /** Most elements drawn from an iterable argument and from each level of the result; negative: no limit. */
+  readonly limitIterators: number;
+  /** Most bytes one value may take, estimated by CPython's object sizes, not counting contents; 0 or less: no limit. */
+  readonly memoryQuota: number;
+  /** Turns lists, dicts and sets of the data into immutable values. */
+  readonly convertInputData: boolean;
+  /** Turns the result into plain lists and dicts. */
+  readonly convertOutputData: boolean;
+  readonly convertTuplesToLists: boolean;
+  readonly convertSetsToLists: boolean;
+  /** Lets dicts be used where something iterable is asked for (their keys). */
+  readonly iterableDicts: boolean;
+  /** Most calls and drawn elements of one evaluation. Not in the reference implementation. */
+  readonly maxSteps: number;
+  /** Most steps of regular expression matching in one evaluation. Not in the reference implementation. */
+  readonly maxRegexSteps: number;
+  /** Most calls inside one another. */
+  readonly maxDepth: number;
+  /** Microseconds since 1970 UTC, for `now()`; without it that function fails, since evaluation is deterministic. */
+  readonly clock?: () => bigint;
+  /** From 0 inclusive to 1 exclusive, for `random()`; without it that function fails. */
+  readonly random?: () => number;
+  /** Microseconds east of UTC of the local zone, for `localtz()`; UTC when absent. */
+  readonly localOffset?: bigint;
+}
+
+export const defaultOptions: EvaluationOptions = {
+  limitIterators: -1,
+  memoryQuota: -1,
+  convertInputData: true,
+  convertOutputData: true,
+  convertTuplesToLists: true,
+  convertSetsToLists: false,
+  iterableDicts: false,
+  maxSteps: 10_000_000,
+  maxRegexSteps: 20_000_000,
+  maxDepth: 250,
+};
+
+/** Largest text or list an expression may build where no quota is set, in characters or items. */
+const maxLength = 50_000_000;
+
+/** What one evaluation has left of its budgets. */
+export class Runtime {
+  readonly options: EvaluationOptions;
+  readonly quota: number;
+  readonly limit: number;
+  steps: number;
+  regexSteps: number;
+  depth = 0;
+
+  constructor(options: EvaluationOptions) {
+    this.options = options;
+    this.quota = options.memoryQuota > 0 ? options.memoryQuota : 0;
+    this.limit = options.limitIterators;
+    this.steps = options.maxSteps;
+    this.regexSteps = options.maxRegexSteps;
+  }
+
+  step(): void {
+    if (--this.steps < 0) throw new YaqlError('StepQuotaExceededException', 'The evaluation takes too many steps');
+  }
+
+  /** MemoryQuotaExceededException when the value is larger than the quota. */
+  checkMemory(value: Value): void {
+    if (this.quota > 0 && isLarge(value, this.quota) && sizeOf(value) > this.quota) throw memoryExceeded();
+  }
+
+  /** The same for several values that exist at once. */
+  checkMemoryOf(...parts: readonly (readonly [number | bigint, Value])[]): void {
+    if (this.quota === 0) return;
+    let total = 0;
+    for (const [count, value] of parts) {
+      total += Number(count) * sizeOf(value);
+      if (total > this.quota) throw memoryExceeded();
+    }
+  }
+
+  /** The same for a set of that many members, which a function keeps for itself. */
+  checkSetMemory(members: number): void {
+    if (this.quota > 0 && setSize(members) > this.quota) throw memoryExceeded();
+  }
+
+  /** Refuses to build a text or list of this many characters or items. */
+  checkLength(length: number): void {
+    if (length > maxLength) throw memoryExceeded();
+  }
+
+  /**
+   * Applies the limit on elements: a collection of known length is refused at once, an iterator fails when it is asked
+   * for one element too many. Views of values and ordered iterables become iterators by this, as in the reference.
+   */
+  limitIterable(value: Value): Value {
+    const size = knownSize(value);
+    if (size >= 0) {
+      if (this.limit >= 0 && size > this.limit) throw tooLarge(this.limit);
+      return value;
+    }
+    const pull = pullFrom(value);
+    let left = this.limit;
+    if (left < 0) {
+      return new LazyIterator(() => {
+        this.step();
+        return pull();
+      });
+    }
+    return new LazyIterator(() => {
+      this.step();
+      const item = pull();
+      if (item !== DONE && --left < 0) throw tooLarge(this.limit);
+      return item;
+    });
+  }
+}
+
+const memoryExceeded = (): YaqlError =>
+  new YaqlError('MemoryQuotaExceededException', 'Expression consumed too much memory');
+const tooLarge = (limit: number): YaqlError =>
+  new YaqlError('CollectionTooLargeException', `Collection length exceeds ${limit} elements`);
+
+function knownSize(value: Value): number {
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Tuple) return value.items.length;
+  if (value instanceof Dict || value instanceof ValueSet) return value.size;
+  return value instanceof DictView && value.part !== 'values' ? value.size : -1;
+}
+
+/** A cheap test that lets nearly every value pass without its size being worked out. */
+function isLarge(value: Value, quota: number): boolean {
+  if (typeof value === 'number' || value === null || typeof value === 'boolean') return quota < 40;
+  if (typeof value === 'string') return 76 + 4 * value.length > quota;
+  return true;
+}
+
+/** Roughly what CPython 3.11's `sys.getsizeof` says: the object itself, without what it refers to. */
+export function sizeOf(value: Value): number {
+  switch (typeof value) {
+    case 'string':
+      return textSize(value);
+    case 'number':
+      return Number.isInteger(value) ? 28 + 4 * Math.max(0, Math.ceil(bitLength(value) / 30) - 1) : 24;
+    case 'bigint':
+      return 24 + 4 * Math.ceil(bitLength(value) / 30);
+    case 'boolean':
+      return 28;
+    default:
+      if (value === null) return 16;
+      if (Array.isArray(value)) return 56 + 8 * value.length;
+      if (value instanceof Tuple) return 40 + 8 * value.items.length;
+      if (value instanceof Dict) return value.frozen ? 56 : dictSize(value.size);
+      if (value instanceof ValueSet) return setSize(value.size);
+      return 48;
+  }
+}
+
+function textSize(text: string): number {
+  let widest = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > widest) widest = unit;
+  }
+  if (widest < 0x80) return 49 + text.length;
+  if (widest < 0x100) return 73 + text.length;
+  const length = textLength(text);
+  return length === text.length ? 74 + 2 * length : 76 + 4 * length;
+}
+
+function dictSize(entries: number): number {
+  if (entries === 0) return 64;
+  let slots = 8;
+  while (Math.floor((slots * 2) / 3) < entries) slots *= 2;
+  return 96 + slots * (slots > 256 ? 2 : 1) + Math.floor((slots * 2) / 3) * (slots === 8 ? 16 : 24);
+}
+
+function setSize(members: number): number {
+  let slots = 8;
+  while (members * 5 >= slots * 3) slots *= members > 50_000 ? 2 : 4;
+  return slots === 8 ? 216 : 216 + slots * 16;
+}

@@ -1,0 +1,185 @@
+import type { Regex } from '../regex/regex.js';
+import type { Dict, DictView, MappingRule, ValueSet } from '../values/collections.js';
+import type { OrderedIterable } from '../values/iterators.js';
+import { Kind, type Value } from '../values/kind.js';
+import type { Integer, Numeric } from '../values/numbers.js';
+import type { DateTime, TimeSpan } from '../values/time.js';
+import type { Code } from './code.js';
+import type { Context } from './context.js';
+import type { Lambda, LazyRule } from './lambda.js';
+
+/** How an argument reaches a function. */
+export type ParameterRole =
+  /** Evaluated before the call. */
+  | 'value'
+  /** Evaluated by the function, as often as it likes. */
+  | 'lambda'
+  /** Like `lambda`, for the right side of a dot: only a call. */
+  | 'method-lambda'
+  /** The expression itself. */
+  | 'expression'
+  /** A bare word; the function gets its text. */
+  | 'keyword'
+  /** A bare word; the function gets the expression. */
+  | 'keyword-expression'
+  /** `condition => value`, both evaluated by the function. */
+  | 'lazy-rule';
+
+/** Set of kinds as bits. */
+const bits = (...kinds: readonly Kind[]): number => kinds.reduce<number>((mask, kind) => mask | (1 << kind), 0);
+const everything = (1 << 23) - 1;
+const sets = bits(Kind.Set, Kind.SetView, Kind.MutableSet);
+const dicts = bits(Kind.Dict, Kind.FrozenDict);
+const iterables = sets | bits(Kind.Tuple, Kind.List, Kind.ValuesView, Kind.Iterator, Kind.Ordered);
+
+export interface ParameterType {
+  /** For documentation and messages. */
+  readonly name: string;
+  readonly role: ParameterRole;
+  /** Kinds of values it takes, as bits. */
+  readonly accepts: number;
+  /** Takes dicts too when the engine's `iterableDicts` is on, and applies the limit on elements. */
+  readonly iterable: boolean;
+  /** Booleans arrive as 0 and 1. */
+  readonly coercesBooleans: boolean;
+  /** The Python class behind it, by which one overload is more special than another. */
+  readonly pythonClass: string | null;
+}
+
+const type = (
+  name: string,
+  accepts: number,
+  pythonClass: string | null,
+  more: Partial<ParameterType> = {},
+): ParameterType => ({
+  name,
+  role: 'value',
+  accepts,
+  iterable: false,
+  coercesBooleans: false,
+  pythonClass,
+  ...more,
+});
+const lazy = (name: string, role: ParameterRole): ParameterType => type(name, everything, null, { role });
+
+/** Ancestors of the Python classes among one another. */
+const ancestors: Record<string, readonly string[]> = {
+  bool: ['int', 'object'],
+  int: ['object'],
+  str: ['sequence', 'iterable', 'object'],
+  iterable: ['object'],
+  iterator: ['iterable', 'object'],
+  sequence: ['iterable', 'object'],
+  tuple: ['sequence', 'iterable', 'object'],
+  mapping: ['iterable', 'object'],
+  set: ['iterable', 'object'],
+  ordered: ['iterable', 'object'],
+  datetime: ['object'],
+  timedelta: ['object'],
+  regex: ['object'],
+  rule: ['object'],
+  context: ['object'],
+  null: ['object'],
+};
+
+/** Whether `a` is strictly more special than `b`. */
+export const isSpecialization = (a: ParameterType, b: ParameterType): boolean =>
+  a.pythonClass !== null && b.pythonClass !== null && (ancestors[a.pythonClass]?.includes(b.pythonClass) ?? false);
+
+/** A parameter of a function of the language; `T` is what the implementation receives for it. */
+export interface Parameter<T = unknown> {
+  /** As keyword arguments spell it. */
+  readonly name: string;
+  readonly type: ParameterType;
+  readonly position: 'single' | 'rest' | 'keywords';
+  readonly required: boolean;
+  /** Value when it is left out; `undefined` lets the implementation see that. */
+  readonly fallback: Value | undefined;
+  /** Only for inference. */
+  readonly received?: T;
+}
+
+const parameter = <T>(name: string, parameterType: ParameterType): Parameter<T> => ({
+  name,
+  type: parameterType,
+  position: 'single',
+  required: true,
+  fallback: undefined,
+});
+
+/** An iterable as implementations get it: walk it with `iterate` or `pullFrom`. */
+export type IterableValue = object;
+/** A list or tuple: `sequenceItems` gives its items. */
+export type SequenceValue = object;
+
+/** One builder for each kind of parameter. */
+export const p = {
+  /** Anything, null included. */
+  any: (name: string) => parameter<Value>(name, type('any', everything, 'object')),
+  /** Anything but null. */
+  present: (name: string) =>
+    parameter<Exclude<Value, null>>(name, type('not null', everything & ~bits(Kind.Null), 'object')),
+  null: (name: string) => parameter<null>(name, type('null', bits(Kind.Null), 'null')),
+  string: (name: string) => parameter<string>(name, type('string', bits(Kind.String), 'str')),
+  /** Integer or boolean (as 0 or 1). */
+  int: (name: string) =>
+    parameter<Integer>(name, type('integer', bits(Kind.Integer, Kind.Boolean), 'int', { coercesBooleans: true })),
+  /** Integer or boolean, told apart. */
+  intOrBoolean: (name: string) =>
+    parameter<Integer | boolean>(name, type('integer', bits(Kind.Integer, Kind.Boolean), 'int')),
+  /** Integer only. */
+  integer: (name: string) => parameter<Integer>(name, type('integer', bits(Kind.Integer), 'int')),
+  /** Integer or float. */
+  number: (name: string) => parameter<Numeric>(name, type('number', bits(Kind.Integer, Kind.Float), 'number')),
+  boolean: (name: string) => parameter<boolean>(name, type('boolean', bits(Kind.Boolean), 'bool')),
+  iterable: (name: string) =>
+    parameter<IterableValue>(name, type('iterable', iterables, 'iterable', { iterable: true })),
+  /** Any iterable that is not a set. */
+  iterableNotSet: (name: string) =>
+    parameter<IterableValue>(name, type('iterable', iterables & ~sets, 'iterable', { iterable: true })),
+  iterator: (name: string) => parameter<IterableValue>(name, type('iterator', bits(Kind.Iterator), 'iterator')),
+  sequence: (name: string) => parameter<SequenceValue>(name, type('list', bits(Kind.Tuple, Kind.List), 'sequence')),
+  tuple: (name: string) => parameter<SequenceValue>(name, type('tuple', bits(Kind.Tuple), 'tuple')),
+  mapping: (name: string) => parameter<Dict>(name, type('dict', dicts, 'mapping')),
+  set: (name: string) => parameter<ValueSet | DictView>(name, type('set', sets, 'set')),
+  ordered: (name: string) => parameter<OrderedIterable>(name, type('ordered iterable', bits(Kind.Ordered), 'ordered')),
+  datetime: (name: string) => parameter<DateTime>(name, type('datetime', bits(Kind.DateTime), 'datetime')),
+  timespan: (name: string) => parameter<TimeSpan>(name, type('timespan', bits(Kind.TimeSpan), 'timedelta')),
+  regex: (name: string) => parameter<Regex>(name, type('regex', bits(Kind.Regex), 'regex')),
+  context: (name: string) => parameter<Context>(name, type('context', bits(Kind.Context), 'context')),
+  callable: (name: string) => parameter<Lambda>(name, type('function', bits(Kind.Callable), 'object')),
+  /** An evaluated `key => value`. */
+  rule: (name: string) => parameter<MappingRule>(name, type('key => value', bits(Kind.MappingRule), 'rule')),
+  lambda: (name: string) => parameter<Lambda>(name, lazy('expression', 'lambda')),
+  methodLambda: (name: string) => parameter<Lambda>(name, lazy('method call', 'method-lambda')),
+  expression: (name: string) => parameter<Code>(name, lazy('expression', 'expression')),
+  keyword: (name: string) => parameter<string>(name, lazy('name', 'keyword')),
+  keywordExpression: (name: string) => parameter<Code>(name, lazy('name', 'keyword-expression')),
+  lazyRule: (name: string) => parameter<LazyRule>(name, lazy('key => value', 'lazy-rule')),
+};
+
+/** May be null too. */
+export const nullable = <T>(of: Parameter<T>): Parameter<T | null> => ({
+  ...of,
+  type: { ...of.type, name: of.type.name, accepts: of.type.accepts | bits(Kind.Null) },
+});
+
+/** May be left out; without a fallback the implementation receives `undefined`. */
+export function optional<T>(of: Parameter<T>): Parameter<T | undefined>;
+export function optional<T, F extends Value>(of: Parameter<T>, fallback: F): Parameter<T | F>;
+export function optional<T>(of: Parameter<T>, fallback?: Value): Parameter<T | Value | undefined> {
+  const widened = fallback === null ? nullable(of) : of;
+  return { ...widened, required: false, fallback };
+}
+
+/** All further positional arguments, as an array. */
+export const rest = <T>(of: Parameter<T>): Parameter<T[]> =>
+  ({ ...of, position: 'rest', required: false }) as Parameter<T[]>;
+
+/** All further named arguments. */
+export const keywords = <T>(of: Parameter<T>): Parameter<ReadonlyMap<string, T>> =>
+  ({ ...of, position: 'keywords', required: false }) as Parameter<ReadonlyMap<string, T>>;
+
+/** Whether lazy evaluation is part of the role, which all overloads of a call must agree on. */
+export const isLazy = (t: ParameterType): boolean =>
+  t.role === 'lambda' || t.role === 'method-lambda' || t.role === 'expression' || t.role === 'lazy-rule';

@@ -1,0 +1,225 @@
+import { YaqlError } from '../errors.js';
+import { type HashKey, hashKey } from './hash.js';
+import { Kind, type Value, ValueObject } from './kind.js';
+
+/** Immutable sequence. (A mutable one is a plain JavaScript array.) */
+export class Tuple extends ValueObject {
+  readonly items: readonly Value[];
+  constructor(items: readonly Value[]) {
+    super();
+    this.items = items;
+  }
+  override get kind(): Kind {
+    return Kind.Tuple;
+  }
+  override hashKey(): HashKey {
+    return `\0(${this.items.map(hashPart).join(',')})`;
+  }
+}
+
+export const emptyTuple = new Tuple([]);
+
+/** Text of a hash key that cannot be confused with that of another; identities have none and make it unequal to all. */
+function hashPart(value: Value): string {
+  const key = hashKey(value);
+  if (key === null) return 'null';
+  switch (typeof key) {
+    case 'string':
+      return `s${key.length}:${key}`;
+    case 'object':
+      return `#${identityOf(key)}`;
+    default:
+      return String(key);
+  }
+}
+
+const identities = new WeakMap<object, number>();
+let identityCount = 0;
+function identityOf(object: object): number {
+  let id = identities.get(object);
+  if (id === undefined) {
+    id = ++identityCount;
+    identities.set(object, id);
+  }
+  return id;
+}
+
+/** A dict in insertion order. Keys may be any hashable value; 1, 1.0 and true are the same key. */
+export class Dict extends ValueObject {
+  /** Frozen dicts hash by content; the others are what Python code calls mutable and do not hash at all. */
+  readonly frozen: boolean;
+  private readonly values_ = new Map<HashKey, Value>();
+  /** The keys that are not identical to their hash key; most dicts have none. */
+  private originals: Map<HashKey, Value> | null = null;
+
+  constructor(frozen: boolean) {
+    super();
+    this.frozen = frozen;
+  }
+
+  static of(entries: Iterable<readonly [Value, Value]>, frozen: boolean): Dict {
+    const dict = new Dict(frozen);
+    for (const [key, value] of entries) dict.set(key, value);
+    return dict;
+  }
+
+  override get kind(): Kind {
+    return this.frozen ? Kind.FrozenDict : Kind.Dict;
+  }
+
+  override hashKey(): HashKey {
+    if (!this.frozen) throw unhashable('dict');
+    const parts: string[] = [];
+    for (const [key, value] of this.entries()) parts.push(`${hashPart(key)}=${hashPart(value)}`);
+    return `\0{${parts.sort().join(',')}}`;
+  }
+
+  get size(): number {
+    return this.values_.size;
+  }
+
+  /** `undefined` when absent. TypeError for a key that cannot be hashed. */
+  get(key: Value): Value | undefined {
+    return this.values_.get(typeof key === 'string' ? stringKey(key) : hashKey(key));
+  }
+
+  has(key: Value): boolean {
+    return this.values_.has(hashKey(key));
+  }
+
+  /** Only for a dict that nobody else has seen yet: the language has no mutation. */
+  set(key: Value, value: Value): void {
+    const hash = hashKey(key);
+    // A second equal key keeps the first one's place and spelling, as in Python.
+    if (hash !== key && !this.values_.has(hash)) {
+      this.originals ??= new Map();
+      this.originals.set(hash, key);
+    }
+    this.values_.set(hash, value);
+  }
+
+  delete(key: Value): void {
+    const hash = hashKey(key);
+    this.values_.delete(hash);
+    this.originals?.delete(hash);
+  }
+
+  *keys(): Generator<Value> {
+    for (const hash of this.values_.keys()) yield this.originalKey(hash);
+  }
+
+  values(): IterableIterator<Value> {
+    return this.values_.values();
+  }
+
+  *entries(): Generator<[Value, Value]> {
+    for (const [hash, value] of this.values_) yield [this.originalKey(hash), value];
+  }
+
+  private originalKey(hash: HashKey): Value {
+    if (this.originals === null) return hash as Value;
+    const original = this.originals.get(hash);
+    return original === undefined ? (hash as Value) : original;
+  }
+}
+
+function stringKey(key: string): string {
+  return key.charCodeAt(0) === 0 ? (hashKey(key) as string) : key;
+}
+
+/** A set in insertion order. */
+export class ValueSet extends ValueObject {
+  private readonly members = new Map<HashKey, Value>();
+  readonly frozen: boolean;
+
+  constructor(values: Iterable<Value>, frozen = true) {
+    super();
+    this.frozen = frozen;
+    for (const value of values) {
+      const hash = hashKey(value);
+      if (!this.members.has(hash)) this.members.set(hash, value);
+    }
+  }
+
+  override get kind(): Kind {
+    return this.frozen ? Kind.Set : Kind.MutableSet;
+  }
+
+  override hashKey(): HashKey {
+    if (!this.frozen) throw unhashable('set');
+    const parts: string[] = [];
+    for (const value of this.members.values()) parts.push(hashPart(value));
+    return `\0<${parts.sort().join(',')}>`;
+  }
+
+  get size(): number {
+    return this.members.size;
+  }
+
+  has(value: Value): boolean {
+    return this.members.has(hashKey(value));
+  }
+
+  [Symbol.iterator](): IterableIterator<Value> {
+    return this.members.values();
+  }
+}
+
+/** What `keys()`, `values()` and `items()` give: a live look at a dict, iterable again and again. */
+export class DictView extends ValueObject {
+  readonly dict: Dict;
+  readonly part: 'keys' | 'values' | 'items';
+
+  constructor(dict: Dict, part: 'keys' | 'values' | 'items') {
+    super();
+    this.dict = dict;
+    this.part = part;
+  }
+
+  override get kind(): Kind {
+    return this.part === 'values' ? Kind.ValuesView : Kind.SetView;
+  }
+
+  override hashKey(): HashKey {
+    if (this.part === 'values') return this;
+    throw unhashable(this.part === 'keys' ? 'dict_keys' : 'dict_items');
+  }
+
+  get size(): number {
+    return this.dict.size;
+  }
+
+  /** Membership as Python's views have it: keys by hash, items by key and equal value. */
+  has(value: Value, equal: (a: Value, b: Value) => boolean): boolean {
+    if (this.part === 'keys') return this.dict.has(value);
+    if (this.part === 'items') {
+      if (!(value instanceof Tuple) || value.items.length !== 2) return false;
+      const found = this.dict.get(value.items[0] as Value);
+      return found !== undefined && equal(found, value.items[1] as Value);
+    }
+    for (const candidate of this.dict.values()) if (equal(candidate, value)) return true;
+    return false;
+  }
+
+  *[Symbol.iterator](): IterableIterator<Value> {
+    if (this.part === 'keys') yield* this.dict.keys();
+    else if (this.part === 'values') yield* this.dict.values();
+    else for (const [key, value] of this.dict.entries()) yield new Tuple([key, value]);
+  }
+}
+
+/** An evaluated `key => value` argument. */
+export class MappingRule extends ValueObject {
+  readonly source: Value;
+  readonly destination: Value;
+  constructor(source: Value, destination: Value) {
+    super();
+    this.source = source;
+    this.destination = destination;
+  }
+  override get kind(): Kind {
+    return Kind.MappingRule;
+  }
+}
+
+export const unhashable = (type: string): YaqlError => new YaqlError('TypeError', `unhashable type: '${type}'`);

@@ -1,0 +1,73 @@
+import { Regex } from '../regex/regex.js';
+import { Dict, DictView, Tuple, type ValueSet } from './collections.js';
+import { isSetLike } from './iterators.js';
+import type { Value } from './kind.js';
+import { compareNumbers, Float } from './numbers.js';
+import { DateTime, TimeSpan } from './time.js';
+
+/**
+ * Python's `==`: by structure for lists (a tuple never equals a mutable list), dicts and sets; numbers and booleans by
+ * value; iterators, functions and contexts by identity. Never fails.
+ */
+export function equals(a: Value, b: Value): boolean {
+  if (a === b) return !(a instanceof Float && Number.isNaN(a.value));
+  switch (typeof a) {
+    case 'string':
+      return false;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return isNumberLike(b) && compareNumbers(a, b) === 0;
+    default:
+      if (a === null || b === null) return false;
+      return typeof b === 'object'
+        ? equalObjects(a, b)
+        : a instanceof Float && isNumberLike(b) && compareNumbers(a, b) === 0;
+  }
+}
+
+const isNumberLike = (x: Value): x is number | bigint | boolean | Float =>
+  typeof x === 'number' || typeof x === 'bigint' || typeof x === 'boolean' || x instanceof Float;
+
+function equalObjects(a: object, b: object): boolean {
+  if (Array.isArray(a)) return Array.isArray(b) && equalItems(a, b);
+  if (a instanceof Tuple) return b instanceof Tuple && equalItems(a.items, b.items);
+  if (a instanceof Dict) return b instanceof Dict && equalDicts(a, b);
+  if (a instanceof Float) return b instanceof Float && a.value === b.value;
+  if (isSetLike(a)) return isSetLike(b) && equalSets(a, b);
+  if (a instanceof DateTime) return b instanceof DateTime && a.utc === b.utc;
+  if (a instanceof TimeSpan) return b instanceof TimeSpan && a.microseconds === b.microseconds;
+  if (a instanceof Regex) return b instanceof Regex && a.pattern === b.pattern && a.flagText === b.flagText;
+  return false;
+}
+
+/** Equality inside containers: the very same object is always equal, which matters for nan. */
+export const sameOrEqual = (a: Value, b: Value): boolean => a === b || equals(a, b);
+
+function equalItems(a: readonly Value[], b: readonly Value[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!sameOrEqual(a[i] as Value, b[i] as Value)) return false;
+  return true;
+}
+
+function equalDicts(a: Dict, b: Dict): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a.entries()) {
+    const other = b.get(key);
+    if (other === undefined || !sameOrEqual(value, other)) return false;
+  }
+  return true;
+}
+
+export function setHas(set: ValueSet | DictView, value: Value): boolean {
+  return set instanceof DictView ? set.has(value, sameOrEqual) : set.has(value);
+}
+
+/** Whether every member of `a` is in `b`. */
+export function isSubset(a: ValueSet | DictView, b: ValueSet | DictView): boolean {
+  if (a.size > b.size) return false;
+  for (const value of a) if (!setHas(b, value)) return false;
+  return true;
+}
+
+const equalSets = (a: ValueSet | DictView, b: ValueSet | DictView): boolean => a.size === b.size && isSubset(a, b);

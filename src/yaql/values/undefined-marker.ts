@@ -1,0 +1,11 @@
+import { Kind, type Value, ValueObject } from './kind.js';
+
+class UndefinedMarker extends ValueObject {
+  override get kind(): Kind {
+    return Kind.Undefined;
+  }
+}
+
+/** What `old(..)` gives when the expression cannot be evaluated on the old data: equal to nothing but itself. */
+export const undefinedMarker: object = new UndefinedMarker();
+export const isUndefinedMarker = (value: Value): boolean => value === undefinedMarker;
