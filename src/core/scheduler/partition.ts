@@ -32,7 +32,7 @@ export function blocksOfNodes(graph: SchedulerGraph, size = 50): number[] {
 
 /** Cuts a run by nodes: `partOf` names the part of each, from 0 without gaps. */
 export function partition(graph: SchedulerGraph, partOf: readonly number[]): SplitRun {
-  const count = Math.max(...partOf) + 1;
+  const count = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;
   const tasks = taskCount(graph);
   const partOfTask = graph.nodeOf.map((node) => partOf[node]!);
   const local = new Int32Array(tasks);

@@ -28,7 +28,7 @@ export function keptBySubgraphs(
     for (const entry of entries) {
       const matched = matchEntry(entry, tasksByName, (at) => plan.tasks[at]!.node);
       if (matched.length === 0) bad.push(entry);
-      from.push(...matched);
+      for (const at of matched) from.push(at);
     }
     return reachable(from, next);
   };

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  CoordinatorEvent,
+  FromPart,
+  SchedulerEvent,
+  SchedulerPlan,
+  ToPart,
+} from '../../../src/core/scheduler/index.js';
+import {
+  blocksOfNodes,
+  compilePlan,
+  coordinate,
+  createCoordinator,
+  createScheduler,
+  partition,
+  reduce,
+  taskReports,
+} from '../../../src/core/scheduler/index.js';
+import { planOf } from './run.js';
+
+/** One part a node; the test delivers each message itself. */
+function split(plan: SchedulerPlan) {
+  const compiled = compilePlan(plan);
+  if (!compiled.ok) throw new Error('refused');
+  const { parts, coordination } = partition(compiled.graph, blocksOfNodes(compiled.graph, 1));
+  const schedulers = parts.map((graph) => createScheduler(graph));
+  const coordinator = createCoordinator(coordination);
+  const down: { part: number; message: ToPart }[] = [];
+  const up: FromPart[] = [];
+  let result: string | undefined;
+  const ask = (...events: CoordinatorEvent[]): string[] => {
+    const commands = coordinate(coordinator, ...events);
+    for (const command of commands) {
+      if (command.type === 'tell') down.push(command);
+      if (command.type === 'finish') result = command.result;
+    }
+    return commands.flatMap((c) => (c.type === 'rejected' ? [c.rejection.reason] : []));
+  };
+  const send = (part: number, ...events: SchedulerEvent[]): string[] => {
+    const started: string[] = [];
+    for (const command of reduce(schedulers[part]!, ...events)) {
+      if (command.type === 'tell') up.push(command.message);
+      if (command.type === 'start') started.push(command.task);
+      if (command.type === 'rejected') started.push(command.rejection.reason);
+    }
+    return started;
+  };
+  const goDown = (): string[] => down.splice(0).flatMap(({ part, message }) => send(part, { type: 'told', message }));
+  const goUp = (): string[] => up.splice(0).flatMap((message) => ask({ type: 'heard', message }));
+  return {
+    ask,
+    send,
+    goDown,
+    goUp,
+    down,
+    settle: (): string[] => {
+      const started: string[] = [];
+      while (down.length + up.length > 0) started.push(...goDown(), ...goUp());
+      return started;
+    },
+    end: (part: number, task: string, outcome: 'successful' | 'failed', attempt = 1) =>
+      send(part, { type: 'ended', task, attempt, outcome }),
+    statuses: () => Object.fromEntries(schedulers.flatMap((s) => taskReports(s)).map((r) => [r.task, r.status])),
+    result: () => result,
+  };
+}
+
+describe('a run in parts', () => {
+  it('does not end while a failure is still on its way to others', () => {
+    const run = split(planOf(['a@n1', 'b@n2', 'c@n3'], ['a@n1 > b@n2', 'b@n2 > c@n3']));
+    run.ask({ type: 'begin' });
+    expect(run.settle()).toEqual(['a@n1']);
+    run.ask({ type: 'stop' });
+    run.settle();
+    run.end(0, 'a@n1', 'failed');
+    run.goUp();
+    // Everybody is quiet, but part 1 has not yet heard of the failure.
+    run.ask({ type: 'stop' });
+    expect(run.down.some(({ message }) => message.close)).toBe(false);
+    run.settle();
+    expect(run.statuses()).toEqual({ 'a@n1': 'failed', 'b@n2': 'dep_failed', 'c@n3': 'dep_failed' });
+    expect(run.result()).toBe('success');
+  });
+
+  it('passes an operator retry on, and reopens what was lost elsewhere', () => {
+    const run = split(planOf(['a@n1', 'b@n2', 'long@n3'], ['a@n1 > b@n2']));
+    run.ask({ type: 'begin' });
+    expect(run.settle()).toEqual(['a@n1', 'long@n3']);
+    run.end(0, 'a@n1', 'failed');
+    run.settle();
+    expect(run.statuses()['b@n2']).toBe('dep_failed');
+    run.ask({ type: 'retry_task', task: 'a@n1' });
+    expect(run.settle()).toEqual(['a@n1']);
+    expect(run.statuses()['b@n2']).toBe('waiting');
+    run.end(0, 'a@n1', 'successful', 2);
+    expect(run.settle()).toEqual(['b@n2']);
+    run.end(1, 'b@n2', 'successful');
+    run.end(2, 'long@n3', 'successful');
+    run.settle();
+    expect(run.result()).toBe('success');
+  });
+
+  it('answers an operator request that cannot be fulfilled', () => {
+    const run = split(planOf(['a@n1', 'b@n2'], ['a@n1 > b@n2']));
+    run.ask({ type: 'begin' });
+    run.settle();
+    expect(run.ask({ type: 'retry_task', task: 'x@n9' })).toEqual(['unknown_task']);
+    expect(run.ask({ type: 'retry_task', task: 'b@n2' })).toEqual([]);
+    run.goDown();
+    expect(run.goUp()).toEqual(['not_failed']);
+    expect(run.send(0, { type: 'pause' })).toEqual(['ask_the_coordinator']);
+  });
+
+  it('tells its news once for all events of one step', () => {
+    const run = split(planOf(['a@n1', 'b@n2', 'c@n2'], ['a@n1 > b@n2', 'a@n1 > c@n2']));
+    run.ask({ type: 'begin' }, { type: 'pause' }, { type: 'resume' });
+    expect(run.down.map(({ part, message }) => [part, message])).toEqual([
+      [0, { seq: 1, begin: { offline: [] }, pause: false }],
+      [1, { seq: 1, begin: { offline: [] }, pause: false }],
+    ]);
+  });
+
+  it('shares one slot of a name between parts, one after the other', () => {
+    const run = split(planOf(['a@n1', 'a@n2', 'a@n3'], [], { limits: { per_task: { a: 1 } } }));
+    run.ask({ type: 'begin' });
+    expect(run.settle()).toEqual(['a@n1']);
+    run.end(0, 'a@n1', 'successful');
+    expect(run.settle()).toEqual(['a@n2']);
+    run.end(1, 'a@n2', 'failed');
+    expect(run.settle()).toEqual(['a@n3']);
+  });
+});
