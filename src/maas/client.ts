@@ -39,9 +39,9 @@ export class MaasClient {
     return this.#maas.root;
   }
 
-  /** Answers without a key, so it proves the URL. */
+  /** Asked without the key, so it proves the URL and nothing else. */
   async version(signal?: AbortSignal): Promise<MaasVersion> {
-    const o = asObject(await this.#maas.get('version/', { signal }));
+    const o = asObject(await this.#maas.get('version/', { signal, unsigned: true }));
     const version = asText(o.version);
     if (version === '') throw unexpectedAnswer('GET version/', 'names no version');
     return { version, subversion: asText(o.subversion), capabilities: asTexts(o.capabilities) };

@@ -4,6 +4,7 @@ import { maasApiRoot } from './base-url.js';
 import { classifyAnswer } from './classify-answer.js';
 import { type Clock, systemClock } from './clock.js';
 import { MaasError, type MaasFailure } from './failure.js';
+import { Gate } from './gate.js';
 import { oauthHeader } from './oauth-header.js';
 import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undiciTransport } from './transport.js';
 
@@ -20,6 +21,8 @@ export interface MaasConnectionConfig {
    * transactions for up to 90 s before it answers.
    */
   readonly changeTimeoutMs?: number;
+  /** Reads at the same time, default 6; changes have as many places of their own. */
+  readonly concurrency?: number;
   readonly transport?: Transport;
   readonly clock?: Clock;
   /** Told of each attempt, never of headers or bodies. */
@@ -42,6 +45,8 @@ export interface CallOptions {
   readonly query?: FormFields;
   readonly form?: FormFields;
   readonly signal?: AbortSignal | undefined;
+  /** Sends no key: for what must work, or fail, whatever the key is. */
+  readonly unsigned?: boolean;
   /** Values in the form that must not be kept from an answer that repeats them. */
   readonly secrets?: readonly string[];
 }
@@ -55,13 +60,18 @@ export class MaasConnection {
   readonly #clock: Clock;
   readonly #readTimeoutMs: number;
   readonly #changeTimeoutMs: number;
+  readonly #reads: Gate;
+  readonly #changes: Gate;
   readonly #onAttempt: ((attempt: AttemptRecord) => void) | undefined;
 
   /** @throws MaasConfigurationError when URL or key cannot work. */
   constructor(config: MaasConnectionConfig) {
     this.root = maasApiRoot(config.url);
     this.#key = parseApiKey(config.apiKey);
-    this.#transport = config.transport ?? undiciTransport();
+    const concurrency = config.concurrency ?? 6;
+    this.#reads = new Gate(concurrency);
+    this.#changes = new Gate(concurrency);
+    this.#transport = config.transport ?? undiciTransport({ connections: 2 * concurrency });
     this.#clock = config.clock ?? systemClock;
     this.#readTimeoutMs = config.readTimeoutMs ?? 60_000;
     this.#changeTimeoutMs = config.changeTimeoutMs ?? 150_000;
@@ -101,7 +111,8 @@ export class MaasConnection {
     const changes = method !== 'GET';
     // Long lists of ids are told by their number: the line is for people.
     const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
-    const answer = await this.#attempt(method, target, request, options);
+    const gate = changes ? this.#changes : this.#reads;
+    const answer = await gate.pass(() => this.#attempt(method, target, request, options), options.signal);
     const exchange = {
       request,
       changes,
@@ -144,7 +155,7 @@ export class MaasConnection {
         url: `${this.root}${target}`,
         headers: {
           accept: 'application/json',
-          authorization,
+          ...(options.unsigned ? {} : { authorization }),
           ...(hasBody ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
         },
         // Also when empty: MAAS wants `Content-Length: 0`.
