@@ -83,6 +83,14 @@ export function simulate(simulation: Simulation): SimulationResult {
       case 'finish':
         result = command.result;
         return;
+      case 'retrying':
+      case 'reopened':
+      case 'stopping':
+      case 'tell':
+      case 'rejected':
+        return;
+      default:
+        command satisfies never;
     }
   };
   drive({ type: 'begin', offline: simulation.offline ?? [], now });
