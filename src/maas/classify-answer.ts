@@ -135,6 +135,8 @@ function unauthorised(exchange: Exchange): Unauthorised {
   const skew = Number.isNaN(serverTime) ? undefined : Math.round((now - serverTime) / 1000);
   const clockIsOff = skew !== undefined && -skew >= clockToleranceSeconds;
   const reason = known?.[1] ?? (clockIsOff ? 'clock' : 'not-recognised');
+  // Whatever repeats our requests may have had the first one carried out; a new attempt has a new nonce.
+  const wasRepeated = reason === 'nonce-replayed';
   const hint = known?.[3] ?? 'check the API key';
   const clockHint = clockIsOff
     ? `; this machine's clock is ${-skew} s behind that of MAAS, which refuses more than 300`
@@ -145,8 +147,8 @@ function unauthorised(exchange: Exchange): Unauthorised {
     request,
     status: 401,
     text: known?.[2] ?? 'MAAS refuses the API key',
-    outcomeUnknown: false,
-    retryable: false,
+    outcomeUnknown: exchange.changes && wasRepeated,
+    retryable: wasRepeated,
     hint: `${hint}${clockHint}`,
     ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
   };

@@ -78,12 +78,16 @@ export class MaasConnection {
     this.#onAttempt = config.onAttempt;
   }
 
-  /** A read; repeated once at once, with a new header, when the connection broke. */
+  /** A read; repeated once at once, with a new header, when the connection broke or the nonce was used up on the way. */
   async get(path: string, options: CallOptions = {}): Promise<unknown> {
     try {
       return await this.#call('GET', path, options);
     } catch (error) {
-      if (!(error instanceof MaasError) || error.failure.kind !== 'connection-lost') throw error;
+      if (!(error instanceof MaasError)) throw error;
+      const { failure } = error;
+      const isWorthAnother =
+        failure.kind === 'connection-lost' || (failure.kind === 'unauthorised' && failure.reason === 'nonce-replayed');
+      if (!isWorthAnother) throw error;
       return this.#call('GET', path, options);
     }
   }
@@ -131,8 +135,8 @@ export class MaasConnection {
         status: answer.status,
         text: 'the answer is not JSON, or was cut off',
         outcomeUnknown: changes,
-        // A cut-off answer of a proxy is worth another read; a change is read before it is repeated.
-        retryable: true,
+        // An answer cut off is worth another try; a web page will stay one.
+        retryable: !/^\s*</.test(answer.body),
         hint: 'if this stays, the URL does not lead to the API of MAAS',
       });
     }

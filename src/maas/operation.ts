@@ -308,8 +308,7 @@ class OperationRun {
 /** Failures that no state of one machine explains. */
 function isOfTheWholeMaas(failure: MaasFailure): boolean {
   return (
-    failure.kind === 'unauthorised' ||
-    (failure.kind === 'unreachable' && !failure.retryable) ||
-    (failure.kind === 'unexpected' && !failure.retryable)
+    !failure.retryable &&
+    (failure.kind === 'unauthorised' || failure.kind === 'unreachable' || failure.kind === 'unexpected')
   );
 }

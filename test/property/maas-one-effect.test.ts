@@ -18,6 +18,7 @@ const faults: readonly Fault[] = [
   '503retry',
   '409html',
   'doubled',
+  'doubled_nonce',
   'delayed',
   'kill_before',
   'kill_after',

@@ -13,6 +13,8 @@ export type Fault =
   | '503retry'
   | '409html'
   | 'doubled'
+  /** Doubled on its way; the second one finds its nonce used, and that is the answer. */
+  | 'doubled_nonce'
   | 'delayed'
   /** The process that asks dies: the request is carried out or not, and nobody hears of it. */
   | 'kill_before'
@@ -160,6 +162,9 @@ export class FaultyMaas {
       case 'doubled':
         act();
         return act();
+      case 'doubled_nonce':
+        act();
+        return text(401, "Authorization Error: 'Nonce already used: x'");
       case 'delayed':
         this.#late.push({ at: this.#o.clock.now() + 10_000, run: act });
         throw new TransportError('lost', 'ECONNRESET');

@@ -185,7 +185,22 @@ describe('answers', () => {
     ['something new', 'not-recognised'],
   ])('(4) 401 %j is %s', async (body, reason) => {
     server.script({ status: 401, body });
-    expect(await read()).toMatchObject({ kind: 'unauthorised', reason, retryable: false });
+    expect(await read()).toMatchObject({ kind: 'unauthorised', reason, retryable: reason === 'nonce-replayed' });
+  });
+
+  test('(4) a request that something repeated on its way: read again at once; a change may have been carried out', async () => {
+    server.script(
+      { status: 401, body: "Authorization Error: 'Nonce already used: x'" },
+      { status: 200, body: machine },
+    );
+    expect((await client.machines.read('abc123')).systemId).toBe('abc123');
+    server.script({ status: 401, body: "Authorization Error: 'Nonce already used: x'" });
+    expect(await failureOf(client.machines.deploy('abc123'))).toMatchObject({
+      reason: 'nonce-replayed',
+      outcomeUnknown: true,
+      retryable: true,
+    });
+    expect(server.requests).toHaveLength(3);
   });
 
   test('(4) a clock that lags is told from the Date header, in seconds', async () => {
@@ -292,14 +307,16 @@ describe('answers', () => {
 
   test('what is no MAAS is said to be none', async () => {
     server.script({ status: 200, body: '<html>hello</html>' });
-    expect(await read()).toMatchObject({ kind: 'unexpected' });
+    expect(await read()).toMatchObject({ kind: 'unexpected', retryable: false });
+    server.script({ status: 200, body: '{"system_id": "ab' });
+    expect(await read()).toMatchObject({ kind: 'unexpected', retryable: true });
     server.script({ status: 200, body: { version: 1 } });
     expect(await read()).toMatchObject({ kind: 'unexpected' });
     server.script({ status: 200, body: { not: 'a list' } });
     expect(await failureOf(client.machines.list())).toMatchObject({ kind: 'unexpected' });
     server.script({ status: 302, headers: { location: 'https://elsewhere/' } });
     expect(await read()).toMatchObject({ kind: 'unexpected' });
-    expect(server.requests).toHaveLength(4);
+    expect(server.requests).toHaveLength(5);
   });
 
   test('(29) unknown states, missing and odd fields are tolerated', async () => {
