@@ -25,20 +25,20 @@ export function findAddresses(
   machine: Readonly<Machine>,
 ): { readonly interfaces: Machine['interfaces'] } | { readonly exhausted: Answer } {
   const claimed = new Set<string>();
-  let full: string | null = null;
+  let isFull = false;
   const interfaces = machine.interfaces.map((nic) => ({
     ...nic,
     links: nic.links.map((link) => {
       const subnet = sim.region.subnets.get(String(link.subnet));
       if (!subnet || !needsAddress(link)) return link;
       const address = firstFree(sim, subnet, claimed);
-      if (address === null) full = subnet.cidr;
+      if (address === null) isFull = true;
       else claimed.add(address);
       return { ...link, address };
     }),
   }));
-  if (full !== null) {
-    return { exhausted: unavailable(`No more IPs available in subnet: ${full}.`) };
+  if (isFull) {
+    return { exhausted: unavailable(`${machine.id}: Unable to allocate static IP due to address exhaustion.`) };
   }
   return { interfaces };
 }

@@ -63,9 +63,7 @@ export const allocate: Handler = (call) => {
   const free = selection.machines.find((machine) => machine.status === MachineStatus.Ready && machine.owner === null);
   if (!free) {
     const id = form.text('system_id');
-    const name = form.text('name');
     if (id !== null) refuse(conflict(`No machine with system ID ${id} available.`));
-    if (name !== null) refuse(conflict(`No machine with name ${name} available.`));
     const { given, resolved } = describeConstraints(form);
     if (resolved === '') refuse(conflict('No machine available.'));
     refuse(conflict(`No available machine matches constraints: ${given} (resolved to "${resolved}")`));

@@ -105,6 +105,9 @@ function checkDeployable(call: Call, machine: Readonly<Machine>): void {
 export const deploy: Handler = (call) => {
   const machine = editableMachineOf(call);
   const { region, user } = call;
+  if (machine.status === MachineStatus.Ready && machine.owner !== null && machine.owner !== user.username) {
+    refuse(conflict("Can't allocate a machine belonging to another user."));
+  }
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.Allocated) {
     refuse(conflict(`Can't deploy a machine that is in the '${machineStatusName(machine.status)}' state`));
   }
@@ -212,7 +215,7 @@ export const lock: Handler = (call) => {
   const machine = machineOf(call);
   if (machine.locked) refuse(conflict('Machine is already locked'));
   if (machine.status !== MachineStatus.Deployed && machine.status !== MachineStatus.Deploying) {
-    refuse(conflict(`Can't lock, node status is ${machineStatusName(machine.status)}`));
+    refuse(conflict("Can't lock, node is not deployed or deploying"));
   }
   noteRequest(call, machine, 'User locking node', call.user.username, call.form.text('comment'));
   call.region.editMachine(machine).locked = true;
@@ -231,10 +234,15 @@ export const markBroken: Handler = (call) => {
   const machine = editableMachineOf(call);
   if (machine.owner !== call.user.username) refuse(forbidden());
   noteRequest(call, machine, 'User marking node broken', call.user.username, call.form.text('comment'));
+  const releases = releasability(machine) === 'release';
   move(call, machine, MachineStatus.Broken, causeOf(call, 'mark_broken'));
-  forgetUse(call, machine);
-  call.region.editMachine(machine).errorDescription = call.form.get('comment') ?? '';
-  noteEvent(call, machine, 'INFO', 'Released');
+  // A machine in use is released on the way; one that is just being worked on keeps its owner.
+  if (releases) {
+    forgetUse(call, machine);
+    noteEvent(call, machine, 'INFO', 'Released');
+  }
+  call.region.editMachine(machine).errorDescription =
+    call.form.text('comment') ?? call.form.text('error_description') ?? '';
   return view(call, machine);
 };
 
@@ -272,7 +280,10 @@ export const setStorageLayout: Handler = (call) => {
 /** `set_workload_annotations` and its older name; an empty value takes the key away. */
 export const setOwnerData: Handler = (call) => {
   const machine = editableMachineOf(call);
-  if (machine.owner === null) refuse(conflict(`Cannot set workload annotations: node ${machine.id} has no owner.`));
+  // Also an administrator must be the owner.
+  if (machine.owner !== call.user.username) {
+    refuse(conflict("Cannot set workload annotation: it hasn't been acquired."));
+  }
   const data: Record<string, string> = { ...machine.ownerData };
   for (const name of call.form.names) {
     if (name === 'op') continue;
@@ -288,7 +299,7 @@ export const setOwnerData: Handler = (call) => {
 export const restoreNetworking: Handler = (call) => {
   const machine = administeredMachineOf(call);
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
-    refuse(conflict('Machine must be in a ready state to restore networking configuration.'));
+    refuse(conflict('Machine must be in a ready or failed testing state to restore networking configuration'));
   }
   clearNetwork(call, machine);
   return view(call, machine);
@@ -297,7 +308,7 @@ export const restoreNetworking: Handler = (call) => {
 export const restoreStorage: Handler = (call) => {
   const machine = administeredMachineOf(call);
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
-    refuse(conflict('Machine must be in a ready state to restore storage configuration.'));
+    refuse(conflict('Machine must be in a ready or failed testing state to restore storage configuration.'));
   }
   const [boot] = machine.disks;
   call.region.editMachine(machine).layout = boot ? newLayout(call.region, 'flat', boot.id) : null;

@@ -14,7 +14,7 @@ const view = (call: Call, machine: Readonly<Machine>): Answer => json(viewMachin
 export const overrideFailedTesting: Handler = (call) => {
   const machine = administeredMachineOf(call);
   if (machine.status !== MachineStatus.FailedTesting) {
-    refuse(conflict(`Cannot override failed testing in current state: ${machineStatusName(machine.status)}`));
+    refuse(conflict("Unable to override node status. Node is not in 'Failed testing' status."));
   }
   const to = machine.osystem === '' ? MachineStatus.Ready : MachineStatus.Deployed;
   move(call, machine, to, causeOf(call, 'override_failed_testing'));

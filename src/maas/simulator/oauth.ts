@@ -19,10 +19,10 @@ const operator: User = { username: 'operator', email: 'operator@example.test', i
 export const users: readonly User[] = [admin, operator];
 
 /** The made-up API keys of the simulator, `consumer:token:secret`. They open nothing else. */
-export const simulatorKeys = {
+export const simulatorKeys: Readonly<Record<'admin' | 'operator', string>> = {
   admin: 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001',
   operator: 'consumerkeyoper001:tokenkeyoper000001:tokensecretoper00000000000000001',
-} as const;
+};
 
 function credentials(): Map<string, Credential> {
   const byConsumer = new Map<string, Credential>();

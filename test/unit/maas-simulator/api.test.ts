@@ -148,6 +148,23 @@ describe('machines', () => {
     expect((await maas.api('GET', `machines/${id}/`)).json.owner_data).toEqual({});
   });
 
+  test("an administrator may release another user's machine but neither annotate nor break it", async () => {
+    const id = await maas.machine({ status: S.Deployed, owner: 'operator' });
+    const annotated = await maas.api('POST', `machines/${id}/?op=set_workload_annotations`, { run: '1' });
+    expect([annotated.status, annotated.text]).toEqual([
+      409,
+      "Cannot set workload annotation: it hasn't been acquired.",
+    ]);
+    expect((await maas.api('POST', `machines/${id}/?op=mark_broken`)).status).toBe(403);
+    expect((await maas.api('POST', `machines/${id}/?op=release`)).json.status).toBe(S.Ready);
+  });
+
+  test('a Ready machine that another user holds is not deployed', async () => {
+    const id = await maas.machine({ owner: 'operator' });
+    const reply = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
+    expect([reply.status, reply.text]).toEqual([409, "Can't allocate a machine belonging to another user."]);
+  });
+
   test('allocation meets its constraints and sets the agent name', async () => {
     await maas.control('POST', 'seed', { machines: [{ hostname: 'a' }, { hostname: 'b', tags: ['ssd'] }] });
     const reply = await maas.api('POST', 'machines/?op=allocate', { tags: 'ssd', mem: '1024', agent_name: 'run-1' });

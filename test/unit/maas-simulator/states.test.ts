@@ -57,9 +57,9 @@ const refusals: Readonly<Record<string, readonly [number, (name: string, id: str
   deploy: [409, (name) => `Can't deploy a machine that is in the '${name}' state`],
   release: [409, (name) => `Machine cannot be released in its current state ('${name}').`],
   abort: [409, (name, id) => `Cannot abort in current state: node ${id} is in state ${name}.`],
-  lock: [409, (name) => `Can't lock, node status is ${name}`],
+  lock: [409, () => "Can't lock, node is not deployed or deploying"],
   mark_fixed: [409, () => "Can't mark a non-broken node as 'Ready'."],
-  override_failed_testing: [409, (name) => `Cannot override failed testing in current state: ${name}`],
+  override_failed_testing: [409, () => "Unable to override node status. Node is not in 'Failed testing' status."],
   set_storage_layout: [409, () => 'Cannot change the storage layout on a machine that is not Ready.'],
 };
 
@@ -200,7 +200,10 @@ describe('a machine from bare to deployed and back', () => {
     // 200 machines are on the first subnet: 53 more addresses, and then none.
     for (let i = 0; i < 54; i++) await maas.api('POST', `${nic}/?op=link_subnet`, { mode: 'AUTO', subnet: 'prov' });
     const refused = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
-    expect([refused.status, refused.text]).toEqual([503, 'No more IPs available in subnet: 10.77.0.0/24.']);
+    expect([refused.status, refused.text]).toEqual([
+      503,
+      `${id}: Unable to allocate static IP due to address exhaustion.`,
+    ]);
     expect((await maas.api('GET', `machines/${id}/`)).json).toMatchObject({ status: S.Ready, owner: null });
   });
 });
