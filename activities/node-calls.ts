@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { NodeResult } from '../src/core/deployment/index.js';
 import type { ResolvedNode } from '../src/documents/index.js';
@@ -183,6 +184,8 @@ export async function alive<T>(work: (options: OperationOptions) => Promise<T>):
   // A cancellation comes with the answer to a beat: at least every five seconds.
   const every = Math.min(5_000, Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3));
   const beat = setInterval(() => context.heartbeat(), every);
+  // A site's check asks about a thousand machines at once, each with this signal.
+  setMaxListeners(0, context.cancellationSignal);
   try {
     return await translated(() => work({ signal: context.cancellationSignal }));
   } catch (error) {

@@ -10,20 +10,63 @@ export interface Ordered {
  * cycle are left out: `checkStrategy` refuses both before anything runs.
  */
 export function stableOrder(items: readonly Ordered[]): string[] {
-  const known = new Set(items.map((item) => item.name));
-  const waiting = items.map((item) => ({
-    name: item.name,
-    open: new Set(item.depends_on.filter((name) => known.has(name))),
-  }));
+  const position = new Map(items.map((item, index) => [item.name, index]));
+  const open = items.map((item) => new Set(item.depends_on.filter((name) => position.has(name))).size);
+  const dependents = items.map((): number[] => []);
+  items.forEach((item, index) => {
+    for (const name of new Set(item.depends_on)) {
+      const parent = position.get(name);
+      if (parent !== undefined) dependents[parent]!.push(index);
+    }
+  });
+  const ready = new Smallest();
+  open.forEach((count, index) => {
+    if (count === 0) ready.add(index);
+  });
   const order: string[] = [];
-  while (waiting.length > 0) {
-    const index = waiting.findIndex((item) => item.open.size === 0);
-    const [ready] = index < 0 ? [] : waiting.splice(index, 1);
-    if (!ready) break;
-    order.push(ready.name);
-    for (const item of waiting) item.open.delete(ready.name);
+  for (let next = ready.take(); next !== undefined; next = ready.take()) {
+    order.push(items[next]!.name);
+    for (const dependent of dependents[next]!) {
+      open[dependent]! -= 1;
+      if (open[dependent] === 0) ready.add(dependent);
+    }
   }
   return order;
+}
+
+/** Numbers, given back smallest first (a binary heap). */
+class Smallest {
+  readonly #heap: number[] = [];
+
+  add(value: number): void {
+    const heap = this.#heap;
+    let at = heap.push(value) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (heap[parent]! <= value) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = value;
+  }
+
+  take(): number | undefined {
+    const heap = this.#heap;
+    const smallest = heap[0];
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return smallest;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child += 1;
+      if (heap[child]! >= last) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+    return smallest;
+  }
 }
 
 /**

@@ -1,0 +1,168 @@
+// Deploys a site of many nodes against the simulator and records time, events and payload sizes:
+//   npx tsx bench/site.ts [nodes] [groups]
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createActivities } from '../activities/index.js';
+import { openMachines } from '../src/maas/open-machines.js';
+import { simulateMaas, simulatorKeys } from '../src/maas/simulator/index.js';
+import { openStore } from '../src/store/index.js';
+import { startDevServer } from '../src/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
+import { ensureSearchAttributes } from '../src/temporal/search-attributes.js';
+import { workflowCode } from '../worker/bundle.js';
+
+const nodes = Number(process.argv[2] ?? 1_000);
+const groups = Number(process.argv[3] ?? 20);
+const names = Array.from({ length: nodes }, (_unused, index) => `n${String(index).padStart(5, '0')}`);
+
+const documents = [
+  frame('shipyard/DeploymentConfiguration/v1', 'deployment-configuration', [
+    'physical_provisioner:',
+    '  deployment_strategy: deployment-strategy',
+    '  max_parallel_nodes: 64',
+    'armada:',
+    '  manifest: full-site',
+  ]),
+  frame('shipyard/DeploymentStrategy/v1', 'deployment-strategy', [
+    'groups:',
+    ...Array.from({ length: groups }, (_unused, group) => [
+      `  - name: group-${group}`,
+      `    critical: true`,
+      `    depends_on: [${group > 0 ? `group-${group - 1}` : ''}]`,
+      `    selectors: [{node_tags: [g${group}]}]`,
+      '    success_criteria: {percent_successful_nodes: 90}',
+    ]).flat(),
+  ]),
+  ...names.map((name, index) =>
+    frame('drydock/BaremetalNode/v1', name, [
+      'metadata:',
+      `  rack: rack${index % 40}`,
+      `  tags: [g${Math.floor((index * groups) / nodes)}]`,
+    ]),
+  ),
+];
+
+const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
+Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error } });
+const found = await findTemporalBinary({ report: console.error });
+if (found.status === 'missing') throw new Error(explainMissing(found));
+const server = await startDevServer({
+  binary: found.path,
+  databaseFile: join(folder, 'temporal.db'),
+  logFile: join(folder, 'temporal.log'),
+  uiPort: 'none',
+});
+const simulator = await simulateMaas({
+  port: 0,
+  seed: { machines: names.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
+  auto: { commission_ms: 500, deploy_ms: 1_000 },
+});
+const store = await openStore(join(folder, 'store.db'));
+await store.migrate();
+await store.sites.create({ name: 'bench' });
+await store.sites.addRevision('bench', { files: [{ name: 'site.yaml', text: documents.join('') }] });
+const machines = openMachines({
+  url: simulator.url,
+  apiKey: simulatorKeys.admin,
+  pollMinSeconds: 0.5,
+  pollMaxSeconds: 5,
+});
+const connection = await Connection.connect({ address: server.address });
+const native = await NativeConnection.connect({ address: server.address });
+const client = new Client({ connection });
+await ensureSearchAttributes(connection, 'default');
+const worker = await Worker.create({
+  connection: native,
+  taskQueue: 'sitewright',
+  ...workflowCode(),
+  maxConcurrentActivityTaskExecutions: 2_000,
+  activities: createActivities({
+    store,
+    maas: () => machines,
+    isOpen: async () => true,
+    searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
+    settings: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
+  }),
+});
+const running = worker.run();
+try {
+  const started = performance.now();
+  const handle = await client.workflow.start('deploy_site', {
+    taskQueue: 'sitewright',
+    workflowId: 'deploy_site:bench',
+    args: [{ site: 'bench' }],
+  });
+  const result = (await handle.result()) as { outcome: string; nodes: Record<string, number> };
+  const seconds = (performance.now() - started) / 1000;
+  const histories: { id: string; events: number; bytes: number; largest: number }[] = [];
+  for await (const workflow of client.workflow.list()) {
+    const { events } = await client.workflow.getHandle(workflow.workflowId, workflow.runId).fetchHistory();
+    const sizes = (events ?? []).map(
+      (event) =>
+        JSON.stringify(event, (_key, value: unknown) =>
+          value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+        ).length,
+    );
+    histories.push({
+      id: workflow.workflowId,
+      events: sizes.length,
+      bytes: sizes.reduce((sum, size) => sum + size, 0),
+      largest: Math.max(...sizes),
+    });
+  }
+  const parent = histories.find((history) => history.id === 'deploy_site:bench');
+  const most = histories.reduce((a, b) => (b.events > a.events ? b : a));
+  const deploys = (await (await fetch(`${simulator.controlUrl}/effects`)).json()) as
+    | { to: number; cause: string }[]
+    | { effects: { to: number }[] };
+  const effects = Array.isArray(deploys) ? deploys : deploys.effects;
+  console.log(
+    JSON.stringify(
+      {
+        nodes,
+        groups,
+        machine: `${cpus().length} cores`,
+        outcome: result.outcome,
+        counts: result.nodes,
+        seconds: Math.round(seconds * 10) / 10,
+        node_calls_per_second: Math.round((2 * nodes) / seconds),
+        deploys: effects.filter((effect) => effect.to === 9).length,
+        workflows: histories.length,
+        parent_events: parent?.events,
+        most_events: most,
+        largest_event_bytes: Math.max(...histories.map((history) => history.largest)),
+        rss_mb: Math.round(process.memoryUsage.rss() / 1e6),
+      },
+      null,
+      1,
+    ),
+  );
+} finally {
+  worker.shutdown();
+  await running;
+  await machines.close();
+  await store.close();
+  await native.close();
+  await connection.close();
+  await simulator.close();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+function frame(schema: string, name: string, data: readonly string[]): string {
+  const lines = [
+    '---',
+    `schema: ${schema}`,
+    'metadata:',
+    '  schema: metadata/Document/v1',
+    `  name: ${name}`,
+    '  layeringDefinition: {abstract: false, layer: site}',
+    '  storagePolicy: cleartext',
+    'data:',
+    ...data.map((line) => `  ${line}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
