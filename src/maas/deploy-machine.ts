@@ -2,7 +2,7 @@ import { fitsDistroSeries } from './distro-series.js';
 import { isMaasFailure } from './failure.js';
 import type { Machine } from './machine.js';
 import type { DeployOptions } from './machine-calls.js';
-import { type Claim, holdOf, isOfThisRun, markerAnnotations } from './machine-hold.js';
+import { type Claim, holdOf, isOfThisRun, markerAnnotations, markerOf } from './machine-hold.js';
 import {
   deploymentAborted,
   deploymentFailed,
@@ -42,21 +42,28 @@ export async function deployMachine(
   const claim: Claim = { me: await context.client.username(options.signal), site, run };
   const { signal } = options;
   const agentName = `sitewright:${site}`;
+  let isOurDeployment = false;
   return carryOut(
     context,
     systemId,
     {
       decide: (machine, progress) => decideDeploy(machine, claim, request.distroSeries, progress),
       optional: new Set(['annotate'] as const),
-      perform(action) {
+      perform(action, machine) {
         switch (action) {
           case 'allocate':
             return machines.allocate(systemId, { agentName, comment: run }, signal);
-          case 'annotate':
-            return machines.annotate(systemId, markerAnnotations({ site, node, run }, request.labels), signal);
+          case 'annotate': {
+            // Only of a deployment that is ours do we know what it was to install.
+            const series =
+              isOurDeployment || machine.status === MachineStatus.Allocated ? request.distroSeries : undefined;
+            const marker = { site, node, run, ...(series === undefined ? {} : { series }) };
+            return machines.annotate(systemId, markerAnnotations(marker, request.labels), signal);
+          }
           case 'release':
             return machines.release(systemId, { comment: `${agentName}: clearing a failed deployment` }, signal);
           default: {
+            isOurDeployment = true;
             const { distroSeries, hweKernel, userData } = request;
             const form = {
               ...(distroSeries === undefined ? {} : { distroSeries }),
@@ -166,7 +173,9 @@ function decideDeployed(
   const hold = holdOf(machine, claim);
   if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
   const wanted = wantedSeries ?? '';
-  const fits = fitsDistroSeries(machine, wantedSeries);
+  // A series may have several names; what we asked for in these very words is the wanted one.
+  const wasAskedFor = hold === 'ours' && wanted !== '' && markerOf(machine)?.series === wanted;
+  const fits = wasAskedFor ? 'yes' : fitsDistroSeries(machine, wantedSeries);
   // What we ourselves have deployed for this wish is what was wanted, by whatever name MAAS calls it.
   const isOurDeed = progress.sent.has('deploy');
   if (fits === 'no' && !isOurDeed) return { do: 'fail', failure: otherOs(machine, wanted) };

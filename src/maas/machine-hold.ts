@@ -31,11 +31,14 @@ export interface Marker {
   readonly site: string;
   readonly node: string;
   readonly run: string;
+  /** The series our own deployment asked for, word for word; absent where another deployed it. */
+  readonly series?: string;
 }
 
 const siteKey = 'sitewright_site';
 const nodeKey = 'sitewright_node';
 const runKey = 'sitewright_run';
+const seriesKey = 'sitewright_series';
 
 /** The annotations that mark a machine, with the caller's own labels; ours win over equal names. */
 export function markerAnnotations(
@@ -44,14 +47,27 @@ export function markerAnnotations(
 ): Record<string, string> {
   // An empty value would remove its key.
   const given = Object.entries(labels).filter(([key, value]) => key !== '' && value !== '');
-  return { ...Object.fromEntries(given), [siteKey]: marker.site, [nodeKey]: marker.node, [runKey]: marker.run };
+  return {
+    ...Object.fromEntries(given),
+    [siteKey]: marker.site,
+    [nodeKey]: marker.node,
+    [runKey]: marker.run,
+    // Empty where nothing was asked for: that removes what an earlier run has left.
+    [seriesKey]: marker.series ?? '',
+  };
 }
 
 /** The marker of a machine; `undefined` when no site of ours has marked it. */
 export function markerOf(machine: Machine): Marker | undefined {
   const site = machine.annotations[siteKey] ?? '';
   if (site === '') return undefined;
-  return { site, node: machine.annotations[nodeKey] ?? '', run: machine.annotations[runKey] ?? '' };
+  const series = machine.annotations[seriesKey] ?? '';
+  return {
+    site,
+    node: machine.annotations[nodeKey] ?? '',
+    run: machine.annotations[runKey] ?? '',
+    ...(series === '' ? {} : { series }),
+  };
 }
 
 export function holdOf(machine: Machine, claim: Pick<Claim, 'me' | 'site'>): Hold {

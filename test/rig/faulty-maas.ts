@@ -226,7 +226,10 @@ export class FaultyMaas {
     switch (op) {
       case 'set_workload_annotations':
         if (machine.owner === null) return text(409, 'not owned');
-        for (const [key, value] of form) machine.owner_data[key] = value;
+        for (const [key, value] of form) {
+          if (value === '') delete machine.owner_data[key];
+          else machine.owner_data[key] = value;
+        }
         this.#effect(machine, 'annotate');
         return json(view(machine));
       case 'deploy': {

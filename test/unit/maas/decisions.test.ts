@@ -81,6 +81,21 @@ describe('deploy', () => {
     [6, 'ours', 'done os-unknown', { series: 'jammy' }],
     [6, 'ours', 'done os-unknown', { machine: jammy, series: '99.04' }],
     [6, 'ours', 'done', { machine: jammy, series: '99.04', progress: progress({ sent: new Set(['deploy']) }) }],
+    [
+      6,
+      'ours',
+      'done',
+      {
+        machine: { ...jammy, owner_data: { ...mark('dc1', 'r6'), sitewright_series: 'Jammy LTS' } },
+        series: 'Jammy LTS',
+      },
+    ],
+    [
+      6,
+      'ours',
+      'fail other-os',
+      { machine: { ...jammy, owner_data: { ...mark('dc1', 'r6'), sitewright_series: 'jammy' } }, series: 'noble' },
+    ],
     [6, 'us', 'annotate', { machine: jammy, series: 'jammy' }],
     [6, 'us', 'done adopted', { machine: jammy, progress: progress({ givenUp: new Set(['annotate']) }) }],
     [6, 'us', 'fail other-os', { machine: jammy, series: 'noble' }],

@@ -48,7 +48,12 @@ async function travel(
 ) {
   const clock = new LeapingClock();
   let asked = 0;
-  const maas = new FaultyMaas({ clock, deployMs: 40_000, commissionMs: 40_000, fault: () => (at.has(++asked) ? fault : undefined) });
+  const maas = new FaultyMaas({
+    clock,
+    deployMs: 40_000,
+    commissionMs: 40_000,
+    fault: () => (at.has(++asked) ? fault : undefined),
+  });
   maas.start(maas.add(id, { ...state, owner_data: { ...state.owner_data } }));
   const result = await durably(maas, clock, run);
   return { maas, asked: () => asked, ...result };
