@@ -197,7 +197,7 @@ export async function readPackageArchive(
     return refuse(
       'archive.format',
       'this is no gzip file',
-      'Packages are archives made by `sitewright package build`.',
+      'Name the folder of a package, or an archive made by `sitewright package build`.',
     );
   }
   const chunks: Buffer[] = [];

@@ -50,6 +50,13 @@ export function loadPackage(tree: PackageTree): LoadedPackage {
   if (!metadata)
     return { format: undefined, metadata, root: undefined, fixedFiles: new Map(), problems: problems.list };
   const format = findFormat(metadata, problems);
+  if (format && format.version !== '5.0.0' && !files.has('metadata.yaml')) {
+    problems.at(metadata, [], {
+      code: 'package.no-metadata',
+      message: `packages of version ${format.version} have their metadata in metadata.yaml`,
+      hint: 'Rename the file, or raise package_version.',
+    });
+  }
   const resolved = new PathResolver(files, format, problems).mapping(metadata, []);
   const { entries, fixedFiles } = loadFixedFiles(files, format, problems);
   const root = withOperatingSystem(withEntries(resolved, [...resolved.entries, ...entries]));
