@@ -12,6 +12,7 @@ import {
 } from './answer.js';
 import { type Call, type Handler, maySee, requireAdmin } from './call.js';
 import { describeConstraints, isMac, selectMachines } from './constraints.js';
+import { Form } from './form.js';
 import { acquire, startCommissioning } from './machine-operations.js';
 import { machineText, viewMachine } from './machine-view.js';
 import type { Machine } from './records.js';
@@ -84,14 +85,19 @@ export const releaseMany: Handler = (call) => {
     const list = foreign.map(({ id }) => id).join(', ');
     refuse(forbidden(`You don't have the required permission to release the following machine(s): ${list}.`));
   }
-  const stuck = machines.filter((machine) => releasability(machine) === 'refused');
+  // Unlike one machine by itself, many of which one is releasing already are refused.
+  const stuck = machines.filter(
+    (machine) => machine.status !== MachineStatus.Ready && releasability(machine) !== 'release',
+  );
   if (stuck.length > 0) {
     const list = stuck.map(({ id, status }) => `${id} ('${machineStatusName(status)}')`).join(', ');
     refuse(conflict(`Machine(s) cannot be released in their current state: ${list}.`));
   }
+  // Of the parameters of a single release only the comment counts here.
+  const comment = new Form(form.all('comment').map((text): [string, string] => ['comment', text]));
   const released = machines.filter((machine) => releasability(machine) === 'release');
   for (const machine of released) {
-    const answer = releaseOrErase(call, machine, form, { what: 'release', user: user.username });
+    const answer = releaseOrErase(call, machine, comment, { what: 'release', user: user.username });
     if (answer.status !== 200) return answer;
   }
   return json(released.map(({ id }) => id));

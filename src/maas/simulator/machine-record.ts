@@ -73,7 +73,7 @@ function commonErrors(region: Region, form: Form, self: Readonly<Machine> | null
     errors.architecture = [`'${architecture}' is not a valid architecture.  It should be one of: ${known}.`];
   }
   const domain = form.text('domain');
-  if (domain !== null && domain !== 'maas' && domain !== '0') errors.domain = [`Unable to find domain '${domain}'.`];
+  if (domain !== null && domain !== 'maas' && domain !== '0') errors.domain = [`Unable to find domain ${domain}`];
   const hostname = form.text('hostname')?.replace(/\.maas$/, '') ?? null;
   if (hostname !== null && !label.test(hostname)) {
     errors.hostname = [`Invalid hostname: Name contains disallowed characters or is too long: ${hostname}.`];
