@@ -116,7 +116,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /**
  * Files of one glob. The roots must be of one sort: lists, mappings, or single values (which become a list).
- * An empty file has no root and takes part in nothing, unless it is among single values.
+ * An empty file adds nothing to a mapping, and a null to a list.
  */
 function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure {
   const rooted = files.filter(({ node }) => node.kind !== 'null');
@@ -133,7 +133,10 @@ function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure
     return { kind: 'mapping', entries, place };
   }
   if (sorts.has('list')) {
-    return { kind: 'list', items: rooted.flatMap(({ node }) => (node.kind === 'list' ? node.items : [])), place };
+    const items = rooted.flatMap(({ node }) => (node.kind === 'list' ? node.items : []));
+    // A list of tasks must not lose a file without a word: its empty place is for the schemas to find.
+    const nothings = files.filter(({ node }) => node.kind === 'null').map(({ node }) => node);
+    return { kind: 'list', items: items.length === 0 ? [] : [...items, ...nothings], place };
   }
   return { kind: 'list', items: files.map(({ node }) => node), place };
 }

@@ -33,6 +33,10 @@ const WORDS: Readonly<Record<string, Pick<ScalarNode, 'kind' | 'value'>>> = {
   null: { kind: 'null', value: null },
   true: { kind: 'boolean', value: true },
   false: { kind: 'boolean', value: false },
+  // Beyond JSON, and read by the tools packages were written for.
+  NaN: { kind: 'float', value: Number.NaN },
+  Infinity: { kind: 'float', value: Number.POSITIVE_INFINITY },
+  '-Infinity': { kind: 'float', value: Number.NEGATIVE_INFINITY },
 };
 
 class JsonReader {
@@ -127,7 +131,7 @@ class JsonReader {
   }
 
   #word(): Pick<ScalarNode, 'kind' | 'value'> {
-    const match = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
+    const match = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null|NaN|-?Infinity)(?!\w)/y;
     match.lastIndex = this.#at;
     const written = match.exec(this.#source.text)?.[0];
     if (written === undefined) throw new JsonSyntaxError('a value is missing here', this.#at);

@@ -65,9 +65,11 @@ describe('paths of metadata.yaml', () => {
     expect(record(report)).toMatchObject({ x_path: 'g/*.yaml' });
   });
 
-  it('lets an empty file take part in nothing', () => {
-    expect(record(check('    x_path: g/*.yaml\n', { 'g/a.yaml': '# no data', 'g/b.yaml': '{a: 1}' }))).toMatchObject({
+  it('lets an empty file add nothing to a mapping, and a null to a list', () => {
+    const files = { 'g/a.yaml': '# no data', 'g/b.yaml': '{a: 1}', 'h/a.yaml': '', 'h/b.yaml': '[1]' };
+    expect(record(check('    x_path: g/*.yaml\n    y_path: h/*.yaml\n', files))).toMatchObject({
       x: { a: 1 },
+      y: [1, null],
     });
   });
 
