@@ -29,6 +29,7 @@ export type {
   NewMachine,
   ReleaseOptions,
 } from './machine-calls.js';
+export { type ConditionResult, ensureBroken, ensureFixed, ensureLocked } from './machine-condition.js';
 export { type Claim, type Hold, holdOf, type Marker, markerAnnotations, markerOf } from './machine-hold.js';
 export type {
   FailedScript,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MaasClient } from '../../../src/maas/client.js';
 import { ensureMachine } from '../../../src/maas/ensure-machine.js';
 import { HostnameLookup } from '../../../src/maas/hostname-lookup.js';
+import { ensureBroken, ensureFixed, ensureLocked } from '../../../src/maas/machine-condition.js';
 import { resolveMachine } from '../../../src/maas/resolve-machine.js';
 import { type HttpAnswer, type HttpRequest, TransportError } from '../../../src/maas/transport.js';
 import { LeapingClock } from '../../rig/leaping-clock.js';
@@ -317,6 +318,55 @@ describe('tags, pools, zones', () => {
     await world.client.inventory.pool(pool.id);
     expect(world.sent.at(-1)).toBe('GET resourcepool/7/');
     expect(world.sent.filter((line) => line.startsWith('POST resourcepools'))).toEqual([]);
+  });
+});
+
+describe('lock, broken, fixed', () => {
+  /** A machine by MAAS' rules; `lose` breaks the connection after the first change. */
+  function world(state: { locked: boolean; status: number; owner: string | null }, lose = false) {
+    let loses = lose;
+    return clientOf(({ method, query }) => {
+      if (method === 'GET') return { body: { ...host('abc123', 'n1'), ...state } };
+      const op = query.get('op');
+      if (op === 'lock' && state.locked) return { status: 409, body: 'Machine is already locked' };
+      if (op === 'unlock' && !state.locked) return { status: 409, body: 'Machine is not locked' };
+      if (op === 'mark_broken' && state.owner === null) return { status: 403, body: '' };
+      if (op === 'mark_fixed' && state.status !== 8)
+        return { status: 409, body: "Can't mark a non-broken node as 'Ready'." };
+      if (op === 'lock' || op === 'unlock') state.locked = op === 'lock';
+      if (op === 'mark_broken') Object.assign(state, { status: 8, owner: null });
+      if (op === 'mark_fixed') state.status = 4;
+      if (loses) {
+        loses = false;
+        return 'lost-after';
+      }
+      return { body: { ...host('abc123', 'n1'), ...state } };
+    });
+  }
+
+  test.each([false, true])('done once, however often it is asked (first answer lost: %s)', async (lose) => {
+    const { client, sent } = world({ locked: false, status: 6, owner: 'admin' }, lose);
+    const changed: boolean[] = [];
+    for (const wish of [
+      () => ensureLocked(client, 'abc123', true),
+      () => ensureLocked(client, 'abc123', false),
+      () => ensureBroken(client, 'abc123', 'disk died'),
+      () => ensureFixed(client, 'abc123'),
+    ]) {
+      changed.push((await wish()).changed, (await wish()).changed);
+    }
+    expect(changed).toEqual([true, false, true, false, true, false, true, false]);
+    expect(sent.filter((line) => line.startsWith('POST')).map((line) => /op=(\w+)/.exec(line)?.[1])).toEqual([
+      'lock',
+      'unlock',
+      'mark_broken',
+      'mark_fixed',
+    ]);
+  });
+
+  test('what MAAS refuses is thrown', async () => {
+    const { client } = world({ locked: false, status: 4, owner: null });
+    await expect(ensureBroken(client, 'abc123')).rejects.toMatchObject({ failure: { kind: 'forbidden' } });
   });
 });
 
