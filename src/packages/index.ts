@@ -19,6 +19,7 @@ export {
   writePackageFolder,
 } from './disk.js';
 export { type LoadedPackage, loadPackage } from './load-package.js';
+export { type JsonObject, type PackageContents, packageContents } from './package-contents.js';
 export { type FormatVersion, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
 export { type PackageFile, type PackageTree, packageTree } from './package-tree.js';
 export type { PackageDiagnostic } from './problems.js';

@@ -20,7 +20,7 @@ export interface Vector {
   readonly oracle: {
     fpb5: { verdict: string; mapping?: string; tree?: unknown };
     fpb42: { verdict: string };
-    nailgun?: { releases_created?: unknown[] };
+    nailgun?: { releases_created?: unknown[]; extension_releases?: { os?: string }[]; stored_keys?: string[] };
   };
 }
 

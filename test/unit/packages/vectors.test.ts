@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkPackage, definedReleases, toJson } from '../../../src/packages/index.js';
+import { checkPackage, definedReleases, packageContents, toJson } from '../../../src/packages/index.js';
 import { treeOf, vectors } from './recorded-packages.js';
 
 /** Differences between our releases and the recorded ones that are decisions of ours. */
@@ -48,6 +48,36 @@ describe('recorded mutated packages', () => {
         .map(({ code }) => `${vector.id} ${code}`);
     });
     expect(missing).toEqual([]);
+  });
+});
+
+describe('contents to be stored', () => {
+  const valid = [...vectors('mutated'), ...vectors('real')].filter(
+    (vector) => checkPackage(treeOf(vector)).verdict === 'valid',
+  );
+
+  it('have the keys and extension records that were recorded', () => {
+    let compared = 0;
+    for (const vector of valid) {
+      const recorded = vector.oracle.nailgun;
+      if (!recorded?.stored_keys) continue;
+      const contents = packageContents(checkPackage(treeOf(vector)))!;
+      // The recorder read one file more, of a later format.
+      const keys = recorded.stored_keys.filter((key) => key !== 'tags_metadata');
+      expect([vector.id, Object.keys(contents.plugin).sort()]).toEqual([vector.id, keys]);
+      const extensions = recorded.extension_releases!.map(({ os, ...rest }) => ({
+        ...rest,
+        ...(os && { operating_system: os }),
+      }));
+      expect([vector.id, plain(contents.plugin.releases)]).toEqual([vector.id, extensions]);
+      compared += 1;
+    }
+    expect(compared).toBeGreaterThan(50);
+  });
+
+  it('are none for an invalid package', () => {
+    const invalid = vectors('mutated').find(({ id }) => id === 'rel-and-ext')!;
+    expect(packageContents(checkPackage(treeOf(invalid)))).toBeUndefined();
   });
 });
 
