@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { anyJson, listOf, pageOf, timestamp } from './primitives.js';
+
+export const nodeStatusesSchema = z
+  .strictObject({
+    site: z.string(),
+    revision: z.int(),
+    stale: z.boolean().describe('True when MAAS did not answer: these are the facts seen last.'),
+    reason: z.string().optional().describe('Why MAAS did not answer.'),
+    nodes: listOf(
+      z.strictObject({
+        node: z.string(),
+        system_id: z.string().nullable(),
+        hostname: z.string().nullable(),
+        status: z.string().nullable().describe('The state in the words of MAAS; null for a node it does not know.'),
+        power: z.string().nullable(),
+        tags: listOf(z.string()),
+        zone: z.string().nullable(),
+        owner: z.string().nullable().optional(),
+        seen_at: timestamp.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'NodeStatuses', description: 'The nodes of a site as MAAS knows them.' });
+
+export const nodesStatusQuery = z.strictObject({
+  revision: z.string().min(1).max(100).optional().describe('Whose nodes; `latest` when not given.'),
+});
+
+const nodeInRun = {
+  node: z.string(),
+  state: z.string(),
+  group: z.string().nullable(),
+  step: z.string().nullable().describe('What is being done, or was done last: `prepare`, `deploy` …'),
+  attempts: z.int().nullable(),
+  started_at: timestamp.nullable(),
+  ended_at: timestamp.nullable(),
+  reason: z.string().nullable(),
+  system_id: z.string().nullable(),
+  late_result: anyJson.describe('A result that came after its call had timed out; it changed nothing.'),
+};
+
+export const runNodeSchema = z.strictObject(nodeInRun).meta({ id: 'RunNode' });
+export const runNodeListSchema = z.strictObject({ items: listOf(runNodeSchema) }).meta({ id: 'RunNodeList' });
+
+export const nodeHistoryEntrySchema = z
+  .strictObject({
+    ...nodeInRun,
+    run: z.strictObject({
+      id: z.string(),
+      workflow_id: z.string(),
+      kind: z.string(),
+      site: z.string().nullable(),
+      revision: z.int().nullable(),
+      phase: z.string(),
+      outcome: z.string().nullable(),
+      started_at: timestamp,
+      ended_at: timestamp.nullable(),
+    }),
+  })
+  .meta({ id: 'NodeHistoryEntry', description: "A node's part in one run, with the run." });
+
+export const nodeHistoryPageSchema = pageOf(nodeHistoryEntrySchema).meta({ id: 'NodeHistoryPage' });
+
+export type NodeStatusesAnswer = z.output<typeof nodeStatusesSchema>;
+export type RunNodeAnswer = z.output<typeof runNodeSchema>;
+export type RunNodeListAnswer = z.output<typeof runNodeListSchema>;
+export type NodeHistoryEntryAnswer = z.output<typeof nodeHistoryEntrySchema>;
+export type NodeHistoryPageAnswer = z.output<typeof nodeHistoryPageSchema>;

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/** A list in an answer. The type is read-only, as all data of the use cases is. */
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z.array(item) as unknown as z.ZodType<readonly z.output<T>[], readonly z.output<T>[]>;
+
+export const timestamp = z.string().meta({ format: 'date-time' });
+
+/** Names of people, sites, nodes: anything a path or a header can hold, without control characters. */
+const plainText = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+
+/** Stored with a run and shown in Temporal, whose keyword attributes hold 255 characters. */
+export const actorName = plainText(200).describe('Who does it. Default: the header X-Sitewright-User, else `api`.');
+
+export const reasonText = z.string().max(2000).describe('Why; kept in the audit trail and in the report of the run.');
+
+export const siteParams = z.strictObject({
+  site: z.string().min(1).max(1000).describe('Name of the site.'),
+});
+
+export const revisionParams = siteParams.extend({
+  ref: z
+    .string()
+    .min(1)
+    .max(1000)
+    .describe('A number, at least seven digits of a hash, `latest`, or `last-good` (deployed successfully last).'),
+});
+
+export const siteNodeParams = siteParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
+
+export const runParams = z.strictObject({
+  run: z.string().min(1).max(1000).describe('Id of the run, as its start answered and lists show it.'),
+});
+
+export const runNodeParams = runParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
+
+export const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).optional().describe('Most items of the page; 50 when not given.'),
+  before: z.string().min(1).max(4000).optional().describe('`next` of the page before; not given: the first page.'),
+});
+
+/** Query parameters are text: `true` or `false`. */
+export const flagQuery = z.enum(['true', 'false']);
+
+/** Newest first. `next` goes back as `before`; null on the last page. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.strictObject({
+    items: listOf(item),
+    next: z.string().nullable().describe('Give it as `before` for the next page; null on the last one.'),
+  });
+
+/** Any JSON, as a user gave it. */
+export const anyJson = z.unknown().describe('Any JSON.');

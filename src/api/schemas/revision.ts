@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { actorName, flagQuery, listOf, pageOf, timestamp } from './primitives.js';
+import { diagnosticSchema } from './problem.js';
+
+export const documentFileSchema = z
+  .strictObject({
+    name: z.string().min(1).max(500).describe('As diagnostics name it.'),
+    text: z.string().describe('YAML; one or many documents.'),
+  })
+  .meta({ id: 'DocumentFile' });
+
+const files = z.array(documentFileSchema).min(1).max(10_000);
+const message = z.string().max(10_000);
+
+export const documentsBody = z.strictObject({ files }).meta({ id: 'Documents' });
+
+export const newRevisionBody = z
+  .strictObject({
+    files,
+    message: message.optional().describe('What changed and why.'),
+    author: actorName.optional(),
+    force: z.boolean().optional().describe('Store it although it has errors; it cannot be deployed.'),
+    dry_run: z.boolean().optional().describe('Only report what a commit would say.'),
+  })
+  .meta({ id: 'NewRevision' });
+
+/** For a body of YAML, which has no room for them. */
+export const newRevisionQuery = z.strictObject({
+  name: z.string().min(1).max(500).optional().describe('Of a YAML body: name of the file. Default `documents.yaml`.'),
+  message: message.optional().describe('With a YAML body: what changed and why.'),
+  author: actorName.optional().describe('With a YAML body: who commits.'),
+  force: flagQuery.optional().describe('With a YAML body: store it although it has errors.'),
+  dry_run: flagQuery.optional().describe('With a YAML body: only report.'),
+});
+
+export const revisionSchema = z
+  .strictObject({
+    site: z.string(),
+    number: z.int().describe('1, 2, 3 … within the site.'),
+    hash: z.string().describe('SHA-256 over the files; 64 hexadecimal digits.'),
+    forced: z.boolean().describe('Stored although it has errors.'),
+    diagnostics: listOf(diagnosticSchema),
+    author: z.string().nullable(),
+    message: z.string().nullable(),
+    created_at: timestamp,
+    file_count: z.int(),
+    size: z.int().describe('Bytes of all files together.'),
+    last_good: z.boolean().describe('Whether it is the one deployed successfully last.'),
+  })
+  .meta({ id: 'Revision', description: 'An immutable set of documents of a site.' });
+
+export const revisionPageSchema = pageOf(revisionSchema).meta({ id: 'RevisionPage' });
+
+export const revisionFilesSchema = z
+  .strictObject({ revision: z.int(), hash: z.string(), files: listOf(documentFileSchema) })
+  .meta({ id: 'RevisionFiles' });
+
+const check = {
+  valid: z.boolean(),
+  diagnostics: listOf(diagnosticSchema),
+  nodes: z.int().describe('Nodes that the documents describe.'),
+  groups: z.int().describe('Deployment groups; one when there is no strategy.'),
+};
+
+export const documentCheckSchema = z.strictObject(check).meta({ id: 'DocumentCheck' });
+
+export const commitSchema = z
+  .strictObject({
+    ...check,
+    revision: revisionSchema.nullable().describe('Null for a dry run.'),
+    created: z.boolean().describe('False when the documents equal the latest revision, and for a dry run.'),
+  })
+  .meta({ id: 'Commit' });
+
+export type RevisionAnswer = z.output<typeof revisionSchema>;
+export type RevisionPageAnswer = z.output<typeof revisionPageSchema>;
+export type RevisionFilesAnswer = z.output<typeof revisionFilesSchema>;
+export type DocumentCheckAnswer = z.output<typeof documentCheckSchema>;
+export type CommitAnswer = z.output<typeof commitSchema>;

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { anyJson, listOf, pageOf, pageQuery, timestamp } from './primitives.js';
+
+export const healthSchema = z
+  .strictObject({
+    status: z
+      .enum(['ok', 'degraded', 'unavailable'])
+      .describe('degraded: the API works, but a worker or MAAS is away. unavailable: runs cannot be started.'),
+    ok: z.boolean().describe('True when every check is ok.'),
+    checks: listOf(
+      z.strictObject({
+        name: z.enum(['store', 'temporal', 'namespace', 'worker', 'maas']),
+        ok: z.boolean(),
+        message: z.string(),
+        fix: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'Health' });
+
+export const aliveSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
+
+export const versionSchema = z
+  .strictObject({
+    name: z.string(),
+    version: z.string(),
+    auth_required: z.boolean().describe('Whether a login is needed. There is none yet.'),
+  })
+  .meta({ id: 'Version' });
+
+export const maasCheckSchema = z
+  .strictObject({
+    ok: z.boolean(),
+    root: z.string(),
+    version: z
+      .strictObject({ version: z.string(), subversion: z.string(), capabilities: listOf(z.string()) })
+      .optional(),
+    user: z.strictObject({ username: z.string(), is_superuser: z.boolean() }).optional(),
+    machines: listOf(z.strictObject({ status: z.int(), name: z.string(), count: z.int() }))
+      .optional()
+      .describe('Machines by state, most first.'),
+    findings: listOf(
+      z.strictObject({
+        check: z.enum(['reachable', 'api-key', 'permissions', 'machines', 'images']),
+        ok: z.boolean(),
+        severity: z.enum(['error', 'warning']),
+        message: z.string(),
+        fix: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'MaasCheck' });
+
+export const schemaFileListSchema = z
+  .strictObject({ items: listOf(z.strictObject({ file: z.string(), title: z.string(), url: z.string() })) })
+  .meta({ id: 'SchemaFileList' });
+
+export const schemaFileParams = z.strictObject({ file: z.string().min(1).max(200).describe('Name of the file.') });
+
+/** A JSON Schema: an object of its own making. */
+export const jsonSchemaSchema = z.looseObject({}).meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
+
+export const auditQuery = pageQuery.extend({
+  actor: z.string().min(1).max(1000).optional(),
+  action: z.string().min(1).max(1000).optional().describe('As `run.pause`.'),
+  target: z.string().min(1).max(1000).optional().describe('As `site/dc1` or `run/ID`.'),
+  since: timestamp.min(1).max(50).optional().describe('From this moment on, ISO 8601.'),
+  until: timestamp.min(1).max(50).optional().describe('Before this moment, ISO 8601.'),
+});
+
+export const auditEntrySchema = z
+  .strictObject({
+    id: z.string(),
+    at: timestamp,
+    actor: z.string(),
+    action: z.string(),
+    target: z.string(),
+    reason: z.string().nullable(),
+    details: anyJson,
+  })
+  .meta({ id: 'AuditEntry', description: 'Who did what, when and why.' });
+
+export const auditPageSchema = pageOf(auditEntrySchema).meta({ id: 'AuditPage' });
+
+export type HealthAnswer = z.output<typeof healthSchema>;
+export type VersionAnswer = z.output<typeof versionSchema>;
+export type MaasCheckAnswer = z.output<typeof maasCheckSchema>;
+export type SchemaFileListAnswer = z.output<typeof schemaFileListSchema>;
+export type AuditEntryAnswer = z.output<typeof auditEntrySchema>;
+export type AuditPageAnswer = z.output<typeof auditPageSchema>;

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { listOf, timestamp } from './primitives.js';
+
+export const newSiteBody = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(
+        /^[a-z0-9][a-z0-9._-]{0,62}$/,
+        'must begin with a lower-case letter or digit and have only those, dot, underscore and hyphen, 63 at most',
+      )
+      .describe('Lower-case letters, digits, `.`, `_`, `-`; 63 at most.'),
+    cluster: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('Cluster whose software graph runs on the site once it is deployed.'),
+  })
+  .meta({ id: 'NewSite' });
+
+export const siteSchema = z
+  .strictObject({
+    name: z.string(),
+    cluster: z.string().nullable(),
+    created_at: timestamp,
+    latest_revision: z.int().nullable(),
+    last_good_revision: z.int().nullable().describe('The revision that was deployed successfully last.'),
+  })
+  .meta({ id: 'Site' });
+
+export const siteListSchema = z.strictObject({ items: listOf(siteSchema) }).meta({ id: 'SiteList' });
+
+export type SiteAnswer = z.output<typeof siteSchema>;
+export type SiteListAnswer = z.output<typeof siteListSchema>;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { listOf } from './primitives.js';
+
+const names = listOf(z.string());
+
+export const strategySchema = z
+  .strictObject({
+    name: z.string().nullable().describe('Null: the site has no strategy, all nodes are one critical group.'),
+    order: names.describe('The order groups are worked on.'),
+    groups: listOf(
+      z.strictObject({
+        name: z.string(),
+        critical: z.boolean(),
+        depends_on: names,
+        nodes: names,
+        success_criteria: z.record(z.string(), z.number()),
+        successes_needed: z
+          .int()
+          .nullable()
+          .describe('Fewest nodes that must succeed; null when no number of them can satisfy the criteria.'),
+      }),
+    ),
+    warnings: names,
+  })
+  .meta({ id: 'Strategy', description: 'A deployment strategy with its groups resolved over the nodes.' });
+
+const texts = z.array(z.string().min(1)).max(10_000).optional();
+
+export const selectBody = z
+  .strictObject({
+    selectors: z
+      .array(
+        z.strictObject({
+          node_names: texts,
+          node_tags: texts,
+          node_labels: z
+            .array(z.union([z.string().min(1), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))]))
+            .max(10_000)
+            .optional()
+            .describe('`key:value`, or a mapping of keys to values.'),
+          rack_names: texts,
+        }),
+      )
+      .max(1000)
+      .describe('A node is named by any selector all of whose criteria it meets; no selectors name every node.'),
+  })
+  .meta({ id: 'Selection' });
+
+export const selectedSchema = z.strictObject({ revision: z.int(), nodes: names }).meta({ id: 'SelectedNodes' });
+
+export type StrategyAnswer = z.output<typeof strategySchema>;
+export type SelectedNodesAnswer = z.output<typeof selectedSchema>;
