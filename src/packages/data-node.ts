@@ -124,13 +124,20 @@ const floatName = (value: number): string => (Number.isNaN(value) ? 'nan' : valu
 const jsonKey = (key: ScalarNode): string =>
   key.kind === 'float' && Number.isInteger(key.value) ? `${String(key.value)}.0` : String(key.value);
 
-/** How many values a node stands for once shared parts are written out. */
+/**
+ * How much a node stands for once shared parts are written out: values, and long texts by their length,
+ * for a few lines of aliases, or one file named by many keys, can stand for more than memory holds.
+ */
 export function weigh(node: DataNode, known: Map<DataNode, number> = new Map()): number {
   const weight = known.get(node);
   if (weight !== undefined) return weight;
-  let sum = 1;
+  let sum = node.kind === 'text' ? textWeight(node) : 1;
   if (node.kind === 'list') for (const item of node.items) sum += weigh(item, known);
-  if (node.kind === 'mapping') for (const { value } of node.entries.values()) sum += weigh(value, known);
+  if (node.kind === 'mapping') {
+    for (const { key, value } of node.entries.values()) sum += textWeight(key) + weigh(value, known);
+  }
   known.set(node, sum);
   return sum;
 }
+
+const textWeight = (node: ScalarNode): number => 1 + (String(node.value).length >> 5);

@@ -26,9 +26,13 @@ export interface Finding {
   readonly severity?: 'error' | 'warning';
 }
 
+/** Findings of one severity that are listed; nobody reads more, and aliases can make millions of one. */
+export const MAX_FINDINGS = 1000;
+
 /** Collects findings with their places, in the order they were found. */
 export class Problems {
   readonly #list: PackageDiagnostic[] = [];
+  readonly #counts = { error: 0, warning: 0, info: 0 };
 
   get list(): readonly PackageDiagnostic[] {
     return this.#list;
@@ -37,7 +41,7 @@ export class Problems {
   at(where: DataNode | Place, path: TreePath, finding: Finding): void {
     const { file, line, column } = 'place' in where ? where.place : where;
     const { severity = 'error', code, message, hint } = finding;
-    this.#list.push({
+    this.add({
       severity,
       code,
       message,
@@ -61,7 +65,21 @@ export class Problems {
   }
 
   add(diagnostic: PackageDiagnostic): void {
-    this.#list.push(diagnostic);
+    const { severity, file, line, column, path } = diagnostic;
+    const count = ++this.#counts[severity];
+    if (count <= MAX_FINDINGS) this.#list.push(diagnostic);
+    if (count !== MAX_FINDINGS + 1) return;
+    const message = `there are more than ${MAX_FINDINGS} ${severity}s; those from here on are not listed`;
+    this.#list.push({
+      severity,
+      code: 'package.too-many-findings',
+      message,
+      hint: 'Correct some and check again.',
+      file,
+      line,
+      ...(column !== undefined && { column }),
+      path,
+    });
   }
 }
 

@@ -134,6 +134,24 @@ describe('paths of metadata.yaml', () => {
     expect(report.errors.map(({ code }) => code)).toEqual(['package.too-many-values']);
   });
 
+  it('refuses a long text that many keys name', () => {
+    const keys = Array.from({ length: 100 }, (_, index) => `    x${index}_path: a.txt\n`).join('');
+    const report = check(keys, { 'a.txt': 'x'.repeat(2_000_000) });
+    expect(report.errors.map(({ code }) => code)).toEqual(['package.too-many-values']);
+    expect(report.tree).toBeNull();
+  });
+
+  it('lists a thousand errors of a package that has more, and finds errors behind any number of warnings', () => {
+    const tasks = Array.from({ length: 1500 }, () => '- {id: a, type: b}\n').join('');
+    const many = check('    graphs: [{type: t, tasks_path: t.yaml}]\n', { 't.yaml': tasks });
+    expect(many.errors).toHaveLength(1001);
+    expect(many.errors.at(-1)?.code).toBe('package.too-many-findings');
+    const warned = Array.from({ length: 1500 }, () => '- {id: a, type: shell}\n').join('');
+    const last = check('    graphs: [{type: t, tasks_path: t.yaml}]\n', { 't.yaml': `${warned}- {id: a}\n` });
+    expect(last.errors.map(({ code }) => code)).toEqual(['package.missing-key']);
+    expect(last.warnings.length).toBeGreaterThan(1000);
+  });
+
   it('answers quickly to a glob of many stars', () => {
     const report = check(`    x_path: '${'*a'.repeat(60)}b.yaml'\n`, { [`${'a'.repeat(240)}.yaml`]: '1' });
     expect(report.errors.map(({ code }) => code)).toEqual(['package.file-not-found']);
