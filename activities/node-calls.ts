@@ -29,7 +29,8 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
   const onMachine = (work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) => (request: NodeCall) =>
     alive(async (options) => {
       const found = await findMachine(deps, cache, request, options.signal);
-      return found.ok ? work(found, options) : found.result;
+      if (!found.ok) return found.result;
+      return work(found, { ...options, maxIntervalMs: Math.max(0.05, request.interval) * 1000 });
     });
 
   return {

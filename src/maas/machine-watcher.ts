@@ -8,6 +8,8 @@ export interface WatchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Give up at this time, ms since 1970. */
   readonly deadline?: number | undefined;
+  /** Longest time between polls of this machine; default: the watcher's. */
+  readonly maxIntervalMs?: number | undefined;
   /** Called before and after every poll, failed ones included: a place for an activity's heartbeat. */
   readonly onPoll?: ((latest: Machine | undefined) => void) | undefined;
 }
@@ -98,8 +100,8 @@ export class MachineWatcher {
           reject(error as Error);
         },
         latest: undefined,
-        interval: this.#min,
-        due: this.#clock.now() + this.#jittered(this.#min),
+        interval: Math.min(this.#min, options.maxIntervalMs ?? this.#min),
+        due: this.#clock.now() + this.#jittered(Math.min(this.#min, options.maxIntervalMs ?? this.#min)),
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#watches.add(watch);
@@ -202,13 +204,14 @@ export class MachineWatcher {
         continue;
       }
       watch.options.onPoll?.(watch.latest);
+      this.#schedule(watch, watch.interval * this.#factor);
       const asked = (retryAfterSeconds(error.failure) ?? 0) * 1000;
-      this.#schedule(watch, Math.max(asked, watch.interval * this.#factor));
+      watch.due = Math.max(watch.due, this.#clock.now() + asked);
     }
   }
 
   #schedule(watch: Watch, interval: number): void {
-    watch.interval = Math.min(this.#max, interval);
+    watch.interval = Math.min(watch.options.maxIntervalMs ?? this.#max, interval);
     watch.due = this.#clock.now() + this.#jittered(watch.interval);
   }
 

@@ -46,6 +46,8 @@ export interface OperationOptions {
   readonly signal?: AbortSignal | undefined;
   /** Time of giving up, ms since 1970; the same for all repetitions of one activity. */
   readonly deadline?: number | undefined;
+  /** Longest time between two looks at the machine while it is waited for; default: the watcher's. */
+  readonly maxIntervalMs?: number | undefined;
   /** Called at least once per step and poll. */
   readonly heartbeat?: ((machine: Machine | undefined) => void) | undefined;
 }
@@ -185,6 +187,7 @@ class OperationRun {
     const outcome = await this.#context.watcher.waitFor(this.#systemId, until, {
       signal: this.#options.signal,
       deadline: this.#options.deadline,
+      maxIntervalMs: this.#options.maxIntervalMs,
       onPoll: this.#options.heartbeat,
     });
     if (outcome.kind === 'gone') return this.#failed(vanished(this.#systemId));
