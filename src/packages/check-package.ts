@@ -139,11 +139,13 @@ function checkFiles(
 ): void {
   const latest = format.version === '5.0.0';
   for (const { name, key } of format.files) {
-    // 5.0.0 also checks what a `_path` key of metadata.yaml put in the place of a fixed file.
-    const node = latest ? root.entries.get(key)?.value : fixedFiles.get(name);
+    // 5.0.0 also checks what a `_path` key of metadata.yaml put in the place of a fixed file. In that version
+    // data that says nothing was never looked at, but for roles: those the released builder always read.
+    const always = key === 'roles_metadata';
+    const loaded = root.entries.get(key)?.value;
+    const node = latest && !always ? loaded : (fixedFiles.get(name) ?? (latest ? loaded : undefined));
     if (!node || node.kind === 'null') continue;
-    // Data that says nothing was never looked at in 5.0.0; roles always were.
-    if (latest && key !== 'roles_metadata' && !isTruthy(node)) continue;
+    if (latest && !always && !isTruthy(node)) continue;
     const path = [key];
     if (key === 'deployment_tasks') checkDeploymentTasks(node, format.version, path, problems);
     else if (key === 'attributes_metadata') checkEnvironment(node, format, path, problems);

@@ -1,4 +1,4 @@
-import { FolderIndex, joinPath, type PackageTree } from './package-tree.js';
+import { FolderIndex, joinPath, type PackageTree, parentOf } from './package-tree.js';
 
 /** What a path of metadata.yaml leads to. */
 export type PathMatch =
@@ -6,6 +6,9 @@ export type PathMatch =
   /** Absolute, or a `..` that climbs above the package. */
   | { readonly kind: 'outside' }
   | { readonly kind: 'none' };
+
+/** No file system takes longer ones. */
+const MAX_PATH_LENGTH = 4096;
 
 /** Finds files and folders of a package by the paths its metadata writes. */
 export class PathFinder {
@@ -40,25 +43,27 @@ export class PathFinder {
    */
   find(written: string): PathMatch {
     if (PathFinder.leaves(written)) return { kind: 'outside' };
+    if (written.length > MAX_PATH_LENGTH) return { kind: 'none' };
     const parts = written.split('/').filter((part) => part !== '' && part !== '.');
     let found = new Set(['']);
     for (const [position, part] of parts.entries()) {
       const last = position === parts.length - 1;
-      const next = new Set<string>();
-      for (const folder of found) this.#step(folder, part, last, next);
-      found = next;
+      if (part === '**' && !last) found = this.#below(found);
+      else {
+        const next = new Set<string>();
+        for (const folder of found) this.#step(folder, part, next);
+        found = next;
+      }
     }
     const folderWanted = written.endsWith('/');
     const paths = [...found].filter((path) => this.#exists(path) && !(folderWanted && this.#tree.files.has(path)));
     return paths.length === 0 ? { kind: 'none' } : { kind: 'found', paths: paths.sort() };
   }
 
-  #step(folder: string, part: string, last: boolean, into: Set<string>): void {
+  #step(folder: string, part: string, into: Set<string>): void {
     if (!this.#tree.folders.has(folder)) return;
     if (part === '..') {
       into.add(folder.slice(0, Math.max(folder.lastIndexOf('/'), 0)));
-    } else if (part === '**' && !last) {
-      this.#below(folder, into);
     } else if (/[*?[]/.test(part)) {
       this.#index ??= new FolderIndex(this.#tree);
       const matches = namePattern(part);
@@ -71,9 +76,13 @@ export class PathFinder {
     }
   }
 
-  #below(folder: string, into: Set<string>): void {
-    const prefix = folder === '' ? '' : `${folder}/`;
-    for (const path of this.#tree.folders) if (path === folder || path.startsWith(prefix)) into.add(path);
+  /** All folders at or below those found, in one pass however many were. */
+  #below(found: ReadonlySet<string>): Set<string> {
+    const below = new Set<string>();
+    const isBelow = (path: string): boolean =>
+      found.has(path) || below.has(path) || (path !== '' && isBelow(parentOf(path)));
+    for (const path of this.#tree.folders) if (isBelow(path)) below.add(path);
+    return below;
   }
 
   #plain(written: string): string | undefined {

@@ -135,11 +135,21 @@ function findFormat(metadata: MappingNode, problems: Problems): PackageFormat | 
   return undefined;
 }
 
+/** Each may be a search through the whole package; the largest known has 40. */
+const MAX_PATH_KEYS = 2000;
+
+const TOO_MANY_PATHS: Finding = {
+  code: 'package.too-many-paths',
+  message: `metadata.yaml has more than ${MAX_PATH_KEYS} keys that end in ${PATH_SUFFIX}; those from here on are not loaded`,
+  hint: 'Let a glob load several files.',
+};
+
 /** Replaces `_path` keys at any depth by what they name. What is loaded is not looked through again. */
 class PathResolver {
   readonly #files: FileLoader;
   readonly #format: PackageFormat | undefined;
   readonly #problems: Problems;
+  #loads = 0;
 
   constructor(files: FileLoader, format: PackageFormat | undefined, problems: Problems) {
     this.#files = files;
@@ -175,8 +185,12 @@ class PathResolver {
 
   #load(entry: MappingEntry, target: string, owner: MappingNode, path: TreePath): DataNode | undefined {
     const key = String(entry.key.value);
-    const written = String(entry.value.kind === 'text' ? entry.value.value : '');
+    const written = textOf(entry.value) ?? '';
     const here = [...path, key];
+    if (++this.#loads > MAX_PATH_KEYS) {
+      if (this.#loads === MAX_PATH_KEYS + 1) this.#problems.at(entry.value, here, TOO_MANY_PATHS);
+      return undefined;
+    }
     if (this.#files.isFolder(written)) return undefined;
     if (FOLDER_KEYS.has(key)) {
       this.#problems.at(entry.value, here, this.#folderFinding(written));

@@ -152,6 +152,15 @@ describe('paths of metadata.yaml', () => {
     expect(last.warnings.length).toBeGreaterThan(1000);
   });
 
+  it('stops at two thousand paths', () => {
+    const report = check(Array.from({ length: 2001 }, (_, index) => `    x${index}_path: a.yaml\n`).join(''), {
+      'a.yaml': '1',
+    });
+    expect(found(report)).toEqual([
+      { code: 'package.too-many-paths', file: 'metadata.yaml', line: 2016, path: 'releases[0].x2000_path' },
+    ]);
+  });
+
   it('answers quickly to a glob of many stars', () => {
     const report = check(`    x_path: '${'*a'.repeat(60)}b.yaml'\n`, { [`${'a'.repeat(240)}.yaml`]: '1' });
     expect(report.errors.map(({ code }) => code)).toEqual(['package.file-not-found']);

@@ -80,6 +80,16 @@ describe('the formats before 5.0.0', () => {
     expect(check(name, empty(file)).errors.filter(({ code }) => code === 'package.empty-file')).toHaveLength(count);
   });
 
+  it.each([
+    ['fpb-example-v4', 'volumes.yaml', ['package.kind']],
+    ['fpb-example-v4', 'node_roles.yaml', ['package.kind']],
+    ['fpb-example-v5', 'node_roles.yaml', ['package.kind']],
+    ['fpb-example-v5', 'volumes.yaml', []],
+  ])('%s with an empty list in %s', (name, file, codes) => {
+    const report = check(name, write(file, '[]'));
+    expect(report.errors.filter((problem) => problem.file === file).map(({ code }) => code)).toEqual(codes);
+  });
+
   it('check tasks.yaml as each did', () => {
     const task = '- {type: reboot, stage: post_deployment/100.5, role: [a], parameters: {timeout: -1}}\n';
     expect(errors(check('fpb-example-v1', write('tasks.yaml', task)))).toEqual([
