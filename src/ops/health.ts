@@ -1,6 +1,7 @@
 import { checkMaas, type MaasCheck } from '../maas/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem } from './problem.js';
+import { callTemporal } from './temporal-calls.js';
 
 export interface HealthCheck {
   readonly name: 'store' | 'temporal' | 'namespace' | 'worker' | 'maas';
@@ -26,8 +27,9 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
     try {
       return { name, ok: true, message: await look() };
     } catch (error) {
-      const { message, hint } = asProblem(error);
-      return { name, ok: false, message, fix: hint ?? fix };
+      const { code, message, hint } = asProblem(error);
+      // What nobody foresaw is no defect here, only a thing that does not work: its fix is known.
+      return { name, ok: false, message, fix: (code === 'unexpected' ? undefined : hint) ?? fix };
     }
   };
 
@@ -41,19 +43,17 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
           return `${status.dialect} at ${status.location}, schema ${status.schemaVersion}`;
         }),
         attempt('temporal', `Start Temporal, or correct temporal.address (${temporal.address}).`, async () => {
-          const info = await temporal.connection.withDeadline(Date.now() + 5_000, () =>
-            temporal.connection.workflowService.getSystemInfo({}),
-          );
+          const info = await callTemporal(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
           return `Temporal ${info.serverVersion} at ${temporal.address}`;
         }),
         attempt('namespace', `temporal operator namespace create --namespace ${temporal.namespace}`, async () => {
-          await temporal.connection.withDeadline(Date.now() + 5_000, () =>
+          await callTemporal(temporal, () =>
             temporal.connection.workflowService.describeNamespace({ namespace: temporal.namespace }),
           );
           return `namespace ${temporal.namespace}`;
         }),
         attempt('worker', "Start a worker: 'sitewright worker'.", async () => {
-          const queue = await temporal.connection.withDeadline(Date.now() + 5_000, () =>
+          const queue = await callTemporal(temporal, () =>
             temporal.connection.workflowService.describeTaskQueue({
               namespace: temporal.namespace,
               taskQueue: { name: temporal.taskQueue },

@@ -1,10 +1,12 @@
 /** Use cases: what people and programs want of Sitewright. The only caller of Temporal's client; shells sit on top. */
+import type { AuditEntry, AuditFilter, Page } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { type HealthOperations, healthOperations } from './health.js';
 import { type NodeOperations, nodeOperations } from './nodes.js';
 import { type RunOperations, runOperations } from './runs.js';
 import { type SiteOperations, siteOperations } from './sites.js';
 
+export type { MaasCheck } from '../maas/index.js';
 export type { OpsDependencies, TemporalAccess } from './dependencies.js';
 export type { Health, HealthCheck } from './health.js';
 export type { NodeStatus, NodeStatuses } from './nodes.js';
@@ -18,9 +20,17 @@ export interface Operations {
   readonly runs: RunOperations;
   readonly nodes: NodeOperations;
   readonly health: HealthOperations;
+  /** Who did what, newest first. */
+  readonly audit: { list(filter?: AuditFilter): Promise<Page<AuditEntry>> };
 }
 
 export function createOperations(deps: OpsDependencies): Operations {
   const sites = siteOperations(deps);
-  return { sites, runs: runOperations(deps), nodes: nodeOperations(deps, sites), health: healthOperations(deps) };
+  return {
+    sites,
+    runs: runOperations(deps),
+    nodes: nodeOperations(deps, sites),
+    health: healthOperations(deps),
+    audit: { list: (filter) => deps.store.audit.list(filter) },
+  };
 }

@@ -55,7 +55,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   const { client } = temporal;
 
   const handleOf = (run: RunSummary) => client.workflow.getHandle(run.workflowId, run.temporalRunId ?? undefined);
-  const call = <T>(work: () => Promise<T>) => callTemporal(temporal.address, work);
+  const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
 
   const view = <T extends RunSummary>(run: T): T & { temporal_url: string | null } => ({
     ...run,

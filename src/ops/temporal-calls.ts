@@ -1,28 +1,64 @@
-import { isGrpcServiceError, QueryNotRegisteredError, QueryRejectedError, ServiceError } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  NamespaceNotFoundError,
+  QueryNotRegisteredError,
+  QueryRejectedError,
+  ServiceError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import type { TemporalAccess } from './dependencies.js';
 import { problem } from './problem.js';
 
-/** gRPC's codes for "nobody is there" and "nobody answered in time". */
-const UNAVAILABLE = 14;
+/** gRPC's codes. */
+const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
+const RESOURCE_EXHAUSTED = 8;
 const FAILED_PRECONDITION = 9;
+const UNAVAILABLE = 14;
 
-/** Calls Temporal and tells apart: no server, a server without a worker of ours, and everything else. */
-export async function callTemporal<T>(address: string, work: () => Promise<T>): Promise<T> {
+/** A worker answers a query in milliseconds; one that needs longer is away or stuck. */
+const USUAL_LIMIT_MS = 5_000;
+const PROBE_LIMIT_MS = 1_000;
+
+/**
+ * Calls Temporal, within a time limit, and tells apart: no server, a server without a worker of ours, and everything
+ * else.
+ */
+export async function callTemporal<T>(
+  temporal: Pick<TemporalAccess, 'address' | 'connection' | 'namespace'>,
+  work: () => Promise<T>,
+  limitMs: number = USUAL_LIMIT_MS,
+): Promise<T> {
+  const { address, connection, namespace } = temporal;
+  const unreachable = (why: string) =>
+    problem('temporal-unreachable', `Temporal at ${address} ${why}`, {
+      hint: "Start it ('sitewright up'), or correct temporal.address. 'sitewright doctor' checks it.",
+    });
   try {
-    return await work();
+    return await connection.withDeadline(Date.now() + limitMs, work);
   } catch (error) {
     if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) {
       throw problem('worker-unavailable', `the run did not answer: ${error.message}`, {
         hint: 'Is the worker of this version running? sitewright doctor',
       });
     }
-    const code = grpcCode(error);
-    if (code === UNAVAILABLE) {
-      throw problem('temporal-unreachable', `Temporal at ${address} cannot be reached`, {
-        hint: "Start it ('sitewright up'), or correct temporal.address. 'sitewright doctor' checks it.",
+    if (error instanceof NamespaceNotFoundError) {
+      throw problem('temporal-unreachable', `Temporal at ${address} has no namespace ${namespace}`, {
+        hint: `temporal operator namespace create --namespace ${namespace}, or correct temporal.namespace.`,
       });
     }
+    const code = grpcCode(error);
+    if (code === UNAVAILABLE) throw unreachable('cannot be reached');
+    if (code === RESOURCE_EXHAUSTED) throw unreachable('takes no more at the moment');
+    if (code === INVALID_ARGUMENT) {
+      throw problem('invalid', `Temporal refused it: ${(error as Error).message}`, { hint: 'Correct the request.' });
+    }
     if (code === DEADLINE_EXCEEDED || code === FAILED_PRECONDITION) {
+      // A server that hangs looks the same as a worker that is away, until it is asked itself.
+      const answers = await connection
+        .withDeadline(Date.now() + PROBE_LIMIT_MS, () => connection.workflowService.getSystemInfo({}))
+        .catch(() => undefined);
+      if (answers === undefined) throw unreachable('does not answer');
       throw problem(
         'worker-unavailable',
         'no worker answered for the run; the run itself is safe and goes on when one is back',
@@ -35,6 +71,7 @@ export async function callTemporal<T>(address: string, work: () => Promise<T>): 
 
 function grpcCode(error: unknown): number | undefined {
   if (isGrpcServiceError(error)) return error.code;
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return DEADLINE_EXCEEDED;
   if (error instanceof ServiceError && isGrpcServiceError(error.cause)) return error.cause.code;
   return undefined;
 }

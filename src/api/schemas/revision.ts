@@ -24,9 +24,12 @@ export const newRevisionBody = z
   })
   .meta({ id: 'NewRevision' });
 
-/** For a body of YAML, which has no room for them. */
-export const newRevisionQuery = z.strictObject({
+/** For a body of YAML, which has no room for it. */
+export const checkQuery = z.strictObject({
   name: z.string().min(1).max(500).optional().describe('Of a YAML body: name of the file. Default `documents.yaml`.'),
+});
+
+export const newRevisionQuery = checkQuery.extend({
   message: message.optional().describe('With a YAML body: what changed and why.'),
   author: actorName.optional().describe('With a YAML body: who commits.'),
   force: flagQuery.optional().describe('With a YAML body: store it although it has errors.'),

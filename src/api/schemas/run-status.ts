@@ -69,6 +69,12 @@ export const runTreeSchema: z.ZodType<RunTreeAnswer, RunTreeAnswer> = z
   })
   .meta({ id: 'RunTree', description: 'Every step and node; children in the order they happened.' }) as never;
 
+export const successCriteria = z.strictObject({
+  percent_successful_nodes: z.number().optional(),
+  minimum_successful_nodes: z.number().optional(),
+  maximum_failed_nodes: z.number().optional(),
+});
+
 const ranges = listOf(z.int()).describe('Indexes into `nodes` as first, last, first, last …');
 const pace = z.strictObject({ interval: z.number(), timeout: z.number() }).describe('Seconds.');
 
@@ -84,7 +90,7 @@ export const runPlanSchema = z
         critical: z.boolean(),
         depends_on: texts,
         nodes: ranges,
-        success_criteria: z.record(z.string(), z.number()).optional(),
+        success_criteria: successCriteria.optional(),
       }),
     ),
     pace: z.strictObject({

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Operations } from '../ops/index.js';
+import type { Logger } from '../telemetry/log.js';
+import { answerWriter } from './answers.js';
+import { describeRoutes } from './openapi.js';
+import { answerProblem } from './problems/answer-problem.js';
+import { answerBrokenRequests } from './problems/broken-request.js';
+import { checkRequestsOf } from './requests/check-request.js';
+import { readJsonBodies } from './requests/read-bodies.js';
+import { answerUnknownRoutes } from './requests/unknown-route.js';
+import { nodeRoutes } from './routes/nodes.js';
+import { revisionRoutes } from './routes/revisions.js';
+import { runRoutes } from './routes/runs.js';
+import { healthRoutes, serviceRoutes } from './routes/service.js';
+import { siteRoutes } from './routes/sites.js';
+
+export interface ApiOptions {
+  readonly log: Logger;
+  /** Of this program, as `/api/v1/version` tells it. */
+  readonly version: string;
+  /** Tests: an answer that differs from its schema is an error. */
+  readonly checkAnswers?: boolean;
+}
+
+export type Api = FastifyInstance;
+
+/** Any body but documents. */
+const BODY_LIMIT = 1024 * 1024;
+
+/** The REST API over the use cases, ready to listen or to be asked with `inject`. It closes nothing it was given. */
+export async function createApi(operations: Operations, { log, version, checkAnswers }: ApiOptions): Promise<Api> {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: requestId,
+    bodyLimit: BODY_LIMIT,
+    // Slow senders do not hold a connection for ever; our own answers may take as long as they need.
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    // Our own check says what is wrong with a name, so the router must let long ones pass.
+    routerOptions: { maxParamLength: 4_000 },
+    frameworkErrors: answerProblem,
+    clientErrorHandler: answerBrokenRequests,
+  }).withTypeProvider<ZodTypeProvider>();
+
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(answerWriter(checkAnswers ?? false));
+  app.setErrorHandler(answerProblem);
+  app.addHook('onRoute', checkRequestsOf);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';
+    const { statusCode: status, elapsedTime } = reply;
+    request.log[level]({ method: request.method, url: request.url, status, ms: Math.round(elapsedTime) }, 'answered');
+  });
+  readJsonBodies(app);
+  answerUnknownRoutes(app);
+  await describeRoutes(app, version);
+  const groups = [siteRoutes, revisionRoutes, nodeRoutes, runRoutes, healthRoutes, serviceRoutes];
+  for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version });
+  // Where load balancers and containers look for it.
+  await app.register(healthRoutes, { operations, version });
+  await app.ready();
+  return app as unknown as Api;
+}
+
+/** A caller's own id goes through all logs; anything odd is replaced. */
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+}

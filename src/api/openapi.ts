@@ -1,0 +1,49 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+
+const TAGS = [
+  { name: 'sites', description: 'Places with machines, and the documents that describe them.' },
+  { name: 'revisions', description: "Immutable sets of a site's documents." },
+  { name: 'nodes', description: 'Machines of a site.' },
+  { name: 'runs', description: 'Deployments and other executions: start them, watch them, steer them.' },
+  { name: 'service', description: 'The service itself.' },
+];
+
+const YAML_PATHS = ['/api/v1/sites/{site}/revisions', '/api/v1/documents/check'];
+
+/** Describes all routes registered after it at `/openapi.json`, and shows the description at `/docs`. */
+export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Sitewright',
+        version,
+        description: 'Deploys bare-metal sites through MAAS, durably. Errors are problems (RFC 9457).',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags: TAGS,
+    },
+    transform: jsonSchemaTransform,
+    transformObject: (document) => {
+      const object = jsonSchemaTransformObject(document) as { paths?: Record<string, { post?: RequestBody }> };
+      // Documents may come as they are; the description of a body has room for one schema only.
+      for (const path of YAML_PATHS) {
+        const content = object.paths?.[path]?.post?.requestBody?.content;
+        if (content)
+          content['application/yaml'] = { schema: { type: 'string', description: 'One file of documents.' } };
+      }
+      return object as ReturnType<typeof jsonSchemaTransformObject>;
+    },
+  });
+  await app.register(swaggerUi, { routePrefix: '/docs', logLevel: 'silent' });
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type('application/json').send(JSON.stringify(app.swagger())),
+  );
+}
+
+interface RequestBody {
+  readonly requestBody?: { readonly content?: Record<string, unknown> };
+}

@@ -1,0 +1,38 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { asProblem } from '../../ops/index.js';
+import { type HttpProblem, problemBody, statusOf } from './http-problem.js';
+import { transportProblem } from './transport-problem.js';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** Answers with a problem. Nothing is checked on the way: an error must get out. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): FastifyReply {
+  const status = statusOf(problem);
+  // A proxy or client may come back by itself for what passes by itself.
+  if (status === 503) void reply.header('retry-after', '5');
+  return reply
+    .code(status)
+    .type(PROBLEM_TYPE)
+    .send(JSON.stringify(problemBody(problem, pathOf(request.url), request.id)));
+}
+
+/**
+ * The one error handler. What a use case refuses keeps its words; what the transport refuses gets ours; what
+ * nobody foresaw is logged in full and answered without internals.
+ */
+export function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = transportProblem(error, request) ?? asProblem(error);
+  if (problem.code === 'unexpected') {
+    request.log.error({ err: error, url: request.url, method: request.method }, 'a request failed unexpectedly');
+    return sendProblem(request, reply, {
+      code: 'unexpected',
+      message: `something went wrong that should not have; the log of the API tells what, under request ${request.id}`,
+      hint: 'This is a defect: please report it with those lines of the log.',
+    });
+  }
+  if (statusOf(problem) >= 500) request.log.warn({ code: problem.code, url: request.url }, problem.message);
+  return sendProblem(request, reply, problem);
+}
+
+/** The path alone: a query may hold anything. */
+export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '/';

@@ -1,0 +1,40 @@
+import { PROBLEM_CODES, type Problem, type ProblemCode } from '../../ops/index.js';
+import type { ProblemAnswer } from '../schemas/index.js';
+
+/** What only a shell that speaks HTTP can refuse with. */
+const HTTP_CODES = {
+  'method-not-allowed': { status: 405, title: 'The path does not know this method' },
+  timeout: { status: 408, title: 'The request took too long to arrive' },
+  'too-large': { status: 413, title: 'The request is too large' },
+  'unsupported-media-type': { status: 415, title: 'The type of the body is not understood' },
+  'headers-too-large': { status: 431, title: 'The headers are too large' },
+} as const;
+
+type HttpCode = keyof typeof HTTP_CODES;
+
+/** A problem of a use case, or one of HTTP itself. */
+export type HttpProblem = Omit<Problem, 'code'> & { readonly code: ProblemCode | HttpCode };
+
+const describe = (code: ProblemCode | HttpCode): { readonly status: number; readonly title: string } =>
+  code in HTTP_CODES ? HTTP_CODES[code as HttpCode] : PROBLEM_CODES[code as ProblemCode];
+
+export const statusOf = (problem: HttpProblem): number => describe(problem.code).status;
+
+/** The body of an answer with an error status: RFC 9457. */
+export function problemBody(problem: HttpProblem, instance: string, requestId: string): ProblemAnswer {
+  const { status, title } = describe(problem.code);
+  const { code, message, hint, errors, run } = problem;
+  return {
+    type: `urn:sitewright:problem:${code}`,
+    title,
+    status,
+    detail: message,
+    instance,
+    code,
+    ...(hint === undefined ? {} : { hint }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(run === undefined ? {} : { run }),
+    request_id: requestId,
+    message,
+  };
+}

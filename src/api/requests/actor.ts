@@ -1,0 +1,18 @@
+import type { FastifyRequest } from 'fastify';
+import { RequestError } from '../problems/transport-problem.js';
+import { actorName } from '../schemas/primitives.js';
+
+/** Who asks for a change: what the body says, else the header `X-Sitewright-User`, else `api`. */
+export function actorOf(request: FastifyRequest, said?: string): string {
+  if (said !== undefined) return said;
+  const header = request.headers['x-sitewright-user'];
+  if (header === undefined || header === '') return 'api';
+  // Node gives a header's bytes as Latin-1; names are sent as UTF-8.
+  const name = Buffer.from(String(header), 'latin1').toString('utf8');
+  if (actorName.safeParse(name).success) return name;
+  throw new RequestError({
+    code: 'invalid',
+    message: 'the header X-Sitewright-User must have 1 to 200 characters and no control characters',
+    hint: 'Correct it, or leave it out.',
+  });
+}

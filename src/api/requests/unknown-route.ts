@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { didYouMean } from '../../documents/index.js';
+import { pathOf, sendProblem } from '../problems/answer-problem.js';
+
+interface KnownPath {
+  readonly segments: readonly string[];
+  readonly methods: Set<string>;
+}
+
+/** Answers what no route takes: another method of a path we know (405), or a path we do not know (404). */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  const known = new Map<string, KnownPath>();
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    if ((schema as { hide?: boolean } | undefined)?.hide && !/^\/(health|openapi)/.test(url)) return;
+    const path = known.get(url) ?? { segments: segmentsOf(url), methods: new Set<string>() };
+    for (const one of [method].flat()) path.methods.add(one.toUpperCase());
+    known.set(url, path);
+  });
+
+  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+    const path = pathOf(request.url);
+    const segments = segmentsOf(path);
+    const methods = [...known.values()].filter((one) => fits(one, segments)).flatMap((one) => [...one.methods]);
+    if (methods.length > 0) {
+      const allow = [...new Set([...methods, 'OPTIONS'])].sort().join(', ');
+      void reply.header('allow', allow);
+      if (request.method === 'OPTIONS') return reply.code(204).send();
+      return sendProblem(request, reply, {
+        code: 'method-not-allowed',
+        message: `${path} does not know ${request.method}`,
+        hint: `It knows ${allow}.`,
+      });
+    }
+    return sendProblem(request, reply, {
+      code: 'not-found',
+      message: `there is nothing at ${path}`,
+      hint: suggestion(segments, [...known.values()]) ?? 'GET /openapi.json describes all there is; /docs shows it.',
+    });
+  });
+}
+
+const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
+
+const fits = ({ segments }: KnownPath, asked: readonly string[]): boolean =>
+  segments.length === asked.length && segments.every((one, index) => one.startsWith(':') || one === asked[index]);
+
+/** The nearest path, with the names the user gave in it. */
+function suggestion(asked: readonly string[], known: readonly KnownPath[]): string | undefined {
+  if (asked.join('/').length > 200) return undefined;
+  const candidates = known.flatMap(({ segments }) => {
+    const shifts = segments[0] === 'api' && asked[0] !== 'api' ? [segments.slice(0, 2), []] : [[]];
+    return shifts
+      .map((before) => [...before, ...asked])
+      .filter((given) => given.length === segments.length)
+      .map((given) => segments.map((one, index) => (one.startsWith(':') ? given[index]! : one)).join('/'));
+  });
+  const written = asked.join('/');
+  const exact = candidates.find((candidate) => candidate === `api/v1/${written}`);
+  if (exact !== undefined) return `Did you mean '/${exact}'?`;
+  return didYouMean(`/${written}`, new Set(candidates.map((candidate) => `/${candidate}`)), 4);
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { createApi } from '../src/api/index.js';
+import type { Settings } from '../src/config/index.js';
+import { createOperations } from '../src/ops/index.js';
+import { openStore } from '../src/store/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+import { machinesOf } from './services.js';
+
+export interface RunningApi {
+  /** `http://127.0.0.1:8080`, without a trailing slash. */
+  readonly url: string;
+  /** Resolves when the API has stopped. */
+  readonly done: Promise<void>;
+  /** Lets requests under way end, then closes all it opened. May be repeated. */
+  stop(): Promise<void>;
+}
+
+export interface StartApiOptions {
+  /** Base address of Temporal's Web UI, when it is known otherwise than by `temporal.ui_url`. */
+  readonly temporalUiUrl?: string;
+  /** Tests: an answer that differs from its schema is an error. */
+  readonly checkAnswers?: boolean;
+}
+
+/**
+ * Starts the REST API as settings say. Temporal and MAAS may be away: the API starts, says so, and uses them when they
+ * are back. The store must be there.
+ *
+ * @throws Error in words for the user when the address is taken or not ours
+ */
+export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
+  const { host, port } = settings.api;
+  const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const store = await openStore(settings.store.url);
+  const closing: (() => Promise<unknown>)[] = [() => store.close()];
+  const closeAll = async () => {
+    for (const close of closing.reverse()) await close();
+  };
+  try {
+    await store.migrate();
+    const connection = lazyConnection(address);
+    closing.push(() => connection.close());
+    const machines = await machinesOf(settings);
+    closing.push(() => machines.close());
+    const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
+    const operations = createOperations({
+      store,
+      temporal: { client: new Client({ connection, namespace }), connection, namespace, taskQueue, address },
+      maas: machines.maas,
+      ...(temporalUiUrl === undefined ? {} : { temporalUiUrl }),
+    });
+    const api = await createApi(operations, {
+      log,
+      version: programVersion(),
+      ...(options.checkAnswers === undefined ? {} : { checkAnswers: options.checkAnswers }),
+    });
+    closing.push(() => api.close());
+    await api.listen({ host, port }).catch((error: unknown) => {
+      throw listenError(error, host, port);
+    });
+    const { port: bound } = api.server.address() as { port: number };
+    const url = `http://${urlHost(host)}:${bound}`;
+    if (!isLoopback(host)) {
+      log.warn(
+        { host, port: bound },
+        'the API listens beyond this machine and has no login: whoever reaches it can deploy. Put a proxy with a login in front, or set api.host to 127.0.0.1',
+      );
+    }
+    log.info({ url, docs: `${url}/docs` }, 'API is listening');
+    let stopped: Promise<void> | undefined;
+    const done = new Promise<void>((resolve) => {
+      closing.unshift(async () => resolve());
+    });
+    return { url, done, stop: () => (stopped ??= closeAll()) };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** Connects when first used and again whenever it is lost; soon enough for a server that is just starting. */
+function lazyConnection(address: string): Connection {
+  const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
+  // A caller waits: a server that is away should be told as away within a second, not tried for minutes.
+  const retry = defaultGrpcRetryOptions({ maxAttempts: 3, initialIntervalMs: () => 100 });
+  return Connection.lazy({ address, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
+}
+
+function listenError(error: unknown, host: string, port: number): Error {
+  const code = (error as { code?: string }).code;
+  const fix = 'set api.host and api.port (SITEWRIGHT_API_HOST, SITEWRIGHT_API_PORT)';
+  const why: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'something listens there already',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+    EACCES: 'that port is for privileged users',
+    ENOTFOUND: 'that name has no address',
+  };
+  const reason = code === undefined ? undefined : why[code];
+  return new Error(`the API cannot listen on ${host}:${port}: ${reason ?? String(error)}; ${fix}`, { cause: error });
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+/** An address others can use: a listener on all addresses is reached at loopback from here. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** Of package.json: beside this folder in the sources, one folder up from the compiled code. */
+function programVersion(): string {
+  for (const place of ['../package.json', '../../package.json']) {
+    try {
+      const found = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<string, unknown>;
+      if (found.name === 'sitewright') return String(found.version);
+    } catch {
+      // Not there: the next place.
+    }
+  }
+  return '0.0.0';
+}
