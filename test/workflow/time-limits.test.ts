@@ -1,0 +1,111 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { findTimeSkippingServer } from '../../src/temporal/time-skipping-server.js';
+import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
+import { quietRuntime } from '../rig/temporal.js';
+
+/**
+ * The real limits of real configurations, hours long, on a server that skips time. It speaks an old API
+ * level (no updates, no search attributes), so only time is looked at here.
+ */
+const server = await findTimeSkippingServer();
+if (server.status === 'missing') console.warn(`skipped: hours-long time limits: ${server.reason}`);
+
+describe.skipIf(server.status === 'missing')('hours-long time limits', () => {
+  let env: TestWorkflowEnvironment;
+  let queues = 0;
+  beforeAll(async () => {
+    quietRuntime();
+    if (server.status === 'missing') return;
+    env = await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path: server.path } },
+    });
+  });
+  afterAll(() => env?.teardown());
+
+  async function run(site: ScriptedSite, meanwhile: (handle: Awaited<ReturnType<typeof start>>) => Promise<void>) {
+    // A leap of the clock must not look like a worker that died.
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, heartbeat_seconds: 100_000 } };
+    site.overrides.open_run = async () => ({ ok: true, search_attributes: [] });
+    const taskQueue = `limits-${(queues += 1)}`;
+    const worker = await Worker.create({
+      connection: env.nativeConnection,
+      taskQueue,
+      maxHeartbeatThrottleInterval: 100,
+      activities: site.activities,
+      workflowBundle: { codePath: inject('workflowBundlePath') },
+    });
+    return worker.runUntil(async () => {
+      const handle = await start(taskQueue);
+      await meanwhile(handle);
+      return handle.result();
+    });
+  }
+  const start = (taskQueue: string) =>
+    env.client.workflow.start('deploy_site', {
+      taskQueue,
+      workflowId: taskQueue,
+      args: [{ site: 'dc1' }],
+    });
+
+  const strategy = { groups: [group('a', ['n1', 'n2']), group('b', ['n3'])] };
+
+  /** MAAS is away for one node's deploy until the test brings it back. A call that hangs would hold the server's clock. */
+  const away = (site: ScriptedSite, node: string) => {
+    const state = { back: false, tries: 0 };
+    site.overrides.deploy_node = async (request) => {
+      if (request.node !== node || state.back) return { ok: true };
+      state.tries += 1;
+      throw new Error('MAAS is away');
+    };
+    return state;
+  };
+
+  test('an hour of deploying is an hour: not a minute less, and no more', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'));
+    const maas = away(site, 'n1');
+    const result = await run(site, async () => {
+      await env.sleep('59 minutes');
+      expect(site.aborted).toEqual([]);
+      expect(maas.tries).toBeGreaterThan(100);
+      await env.sleep('2 minutes');
+    });
+    expect(result).toMatchObject({
+      outcome: 'success_with_failures',
+      groups: [
+        { name: 'a', state: 'failure', reason: 'deploy timed out after 3600 s, no result from n1' },
+        { name: 'b', state: 'success' },
+      ],
+    });
+    expect(site.aborted).toEqual(['n1']);
+  });
+
+  test('a pause longer than the limit costs a call none of its time', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    const maas = away(site, 'n1');
+    const result = await run(site, async (handle) => {
+      await env.sleep('30 minutes');
+      await handle.signal('pause');
+      await env.sleep('70 minutes');
+      await handle.signal('resume');
+      await env.sleep('29 minutes');
+      expect(site.aborted).toEqual([]);
+      maas.back = true;
+    });
+    expect(result).toMatchObject({ outcome: 'success' });
+  });
+
+  test('a node that a dead worker left is the next worker’s, hours later', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    let tries = 0;
+    site.overrides.prepare_node = async () => {
+      tries += 1;
+      if (tries < 8) throw new Error('MAAS is away');
+      return { ok: true };
+    };
+    const result = await run(site, async () => undefined);
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(tries).toBe(8);
+  });
+});
