@@ -57,7 +57,8 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       ...(options.checkAnswers === undefined ? {} : { checkAnswers: options.checkAnswers }),
     });
     closing.push(() => api.close());
-    await api.listen({ host, port }).catch((error: unknown) => {
+    const listenTextResolver = (at: string) => `API listens at ${at}, described at ${at}/docs`;
+    await api.listen({ host, port, listenTextResolver }).catch((error: unknown) => {
       throw listenError(error, host, port);
     });
     const { port: bound } = api.server.address() as { port: number };
@@ -68,7 +69,6 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
         'the API listens beyond this machine and has no login: whoever reaches it can deploy. Put a proxy with a login in front, or set api.host to 127.0.0.1',
       );
     }
-    log.info({ url, docs: `${url}/docs` }, 'API is listening');
     let stopped: Promise<void> | undefined;
     const done = new Promise<void>((resolve) => {
       closing.unshift(async () => resolve());

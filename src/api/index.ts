@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../telemetry/log.js';
@@ -34,7 +34,8 @@ const BODY_LIMIT = 1024 * 1024;
 export async function createApi(operations: Operations, { log, version, checkAnswers }: ApiOptions): Promise<Api> {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    // One line a request, with what matters to us: below.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     // Slow senders do not hold a connection for ever; our own answers may take as long as they need.

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { tidyOpenapi } from './tidy-openapi.js';
 
 const TAGS = [
   { name: 'sites', description: 'Places with machines, and the documents that describe them.' },
@@ -28,7 +29,9 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
     },
     transform: jsonSchemaTransform,
     transformObject: (document) => {
-      const object = jsonSchemaTransformObject(document) as { paths?: Record<string, { post?: RequestBody }> };
+      const object = tidyOpenapi(jsonSchemaTransformObject(document)) as {
+        paths?: Record<string, { post?: RequestBody }>;
+      };
       // Documents may come as they are; the description of a body has room for one schema only.
       for (const path of YAML_PATHS) {
         const content = object.paths?.[path]?.post?.requestBody?.content;

@@ -17,7 +17,8 @@ import {
 } from '../core/site-run/index.js';
 import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
-import { problem } from './problem.js';
+import { asProblem, problem } from './problem.js';
+import { parseReference } from './sites.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** A run as its lists and pages show it. */
@@ -92,9 +93,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   async function live(id: string): Promise<RunRecord> {
     const run = await current(id);
     if (run.outcome === null) return run;
-    throw problem('run-ended', `run ${id} has ended: ${run.outcome}`, {
-      hint: `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
-    });
+    throw ended(run, run.outcome);
   }
 
   async function audited(action: string, run: RunRecord, request: OperatorRequest): Promise<void> {
@@ -124,14 +123,40 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     };
   }
 
-  const ask = <T>(run: RunRecord, query: string) => call(() => handleOf(run).query<T>(query));
+  async function ask<T>(run: RunRecord, query: string): Promise<T> {
+    try {
+      return await call(() => handleOf(run).query<T>(query));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      throw problem('not-found', `Temporal has no record of run ${run.id} any more`, {
+        hint: `Its report is kept: sitewright run report ${run.id}`,
+      });
+    }
+  }
+
+  /** A change to a run that ends at that very moment is told as any change to an ended run. */
+  async function steer<T>(run: RunRecord, work: () => Promise<T>): Promise<T> {
+    try {
+      return await call(work);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw ended(run, 'just now');
+      throw error;
+    }
+  }
 
   return {
     async start(kind, input) {
       const parsed = parseSiteRunInput(kind, [input]);
-      if (!parsed.ok) throw problem('invalid', parsed.problems.join('; '), { hint: 'Correct the named fields.' });
+      if (!parsed.ok) {
+        throw problem('invalid', parsed.problems.join('; '), {
+          hint: 'Correct the named fields.',
+          errors: parsed.problems.map((message) => ({ severity: 'error', code: 'run.input', message })),
+        });
+      }
       const { site } = input;
       await store.sites.get(site);
+      // What the workflow would end with at once is told before it begins.
+      await store.sites.findRevision(site, parseReference(String(input.revision ?? 'latest')));
       const holder = await store.claims.holder(site);
       if (holder && (await call(() => isOpen(deps, holder.workflowId, holder.runId)))) {
         throw busy(site, holder.workflowId, holder.runId);
@@ -146,7 +171,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
             workflowId,
             workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
             args: [input],
-            staticSummary: `${kind} ${site}${who}`,
+            staticSummary: fitSummary(`${kind} ${site}${who}`),
           }),
         );
         runId = handle.firstExecutionRunId;
@@ -175,7 +200,15 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       const page = await store.runs.list(filter);
       return { ...page, items: page.items.map(view) };
     },
-    get: async (id) => view(await current(id)),
+    async get(id) {
+      try {
+        return view(await current(id));
+      } catch (error) {
+        // What was stored last is better than nothing while Temporal is away.
+        if (asProblem(error).code !== 'temporal-unreachable') throw error;
+        return view(await store.runs.get(id));
+      }
+    },
 
     async status(id) {
       const run = await current(id);
@@ -198,27 +231,31 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     async pause(id, request) {
       const run = await live(id);
       await audited('run.pause', run, request);
-      return call(() => handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.pause, { args: [request] }));
+      return steer(run, () =>
+        handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.pause, { args: [request] }),
+      );
     },
     async resume(id, request) {
       const run = await live(id);
       await audited('run.resume', run, request);
-      return call(() => handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.resume, { args: [request] }));
+      return steer(run, () =>
+        handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.resume, { args: [request] }),
+      );
     },
     async stop(id, request) {
       const run = await live(id);
       await audited('run.stop', run, request);
-      await call(() => handleOf(run).signal(SIGNALS.stop, request));
+      await steer(run, () => handleOf(run).signal(SIGNALS.stop, request));
     },
     async cancel(id, request) {
       const run = await live(id);
       await audited('run.cancel', run, request);
-      await call(() => handleOf(run).cancel());
+      await steer(run, () => handleOf(run).cancel());
     },
     async retryNode(id, node, request) {
       const run = await live(id);
       try {
-        const status = await call(() =>
+        const status = await steer(run, () =>
           handleOf(run).executeUpdate<RunStatus, [object]>(UPDATES.retry_node, { args: [{ node, ...request }] }),
         );
         await audited('run.retry_node', run, { ...request, reason: [node, request.reason].filter(Boolean).join(': ') });
@@ -233,12 +270,20 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   };
 }
 
+/** Temporal takes 400 bytes; in UTF-8 a character has four at most. */
+const fitSummary = (text: string): string => (Buffer.byteLength(text) <= 400 ? text : `${text.slice(0, 95)}…`);
+
 function busy(site: string, workflowId: string, runId: string) {
   return problem('site-busy', `site ${site} is busy with ${workflowId} (run ${runId}): one run per site at a time`, {
     hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
     run: { id: runId, workflow_id: workflowId },
   });
 }
+
+const ended = (run: RunRecord, how: string) =>
+  problem('run-ended', `run ${run.id} has ended: ${how}`, {
+    hint: `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
+  });
 
 async function isOpen({ temporal }: OpsDependencies, workflowId: string, runId: string): Promise<boolean> {
   try {
