@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { EXIT } from './exit-codes.js';
+import { CliError, usageError } from './problem.js';
+import type { Terminal } from './terminal.js';
+
+/** Options every command takes. */
+export interface GlobalFlags {
+  readonly api?: string;
+  readonly config?: string;
+}
+
+/** Defaults of `api.host` and `api.port`, repeated so that no schema is loaded to ask a question; a test holds them equal. */
+export const DEFAULT_API = { host: '127.0.0.1', port: 8080 } as const;
+
+/** Where the API is: `--api`, SITEWRIGHT_API, else what the settings make it listen on. */
+export async function apiAddress(terminal: Terminal, flags: GlobalFlags): Promise<string> {
+  const { env } = terminal;
+  const given = flags.api ?? (env.SITEWRIGHT_API || undefined);
+  if (given !== undefined) return checkedAddress(given, flags.api === undefined ? 'SITEWRIGHT_API' : '--api');
+  const hasFile = flags.config ?? (env.SITEWRIGHT_CONFIG || existsSync(resolve(terminal.cwd, 'sitewright.yaml')));
+  if (!hasFile && !env.SITEWRIGHT_API_HOST && !env.SITEWRIGHT_API_PORT)
+    return addressOf(DEFAULT_API.host, DEFAULT_API.port);
+  const { api } = await settingsOf(terminal, flags);
+  return addressOf(api.host, api.port);
+}
+
+/** Reads and checks all settings. @throws CliError with all problems at once */
+export async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
+  return (await loadedSettings(terminal, flags)).settings;
+}
+
+/** The same with the origin of every setting. */
+export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
+  const { loadSettings } = await import('../config/index.js');
+  const loaded = loadSettings({
+    env: terminal.env,
+    cwd: terminal.cwd,
+    ...(flags.config === undefined ? {} : { configFile: flags.config }),
+  });
+  if (loaded.ok) return loaded;
+  throw new CliError(
+    {
+      code: 'settings',
+      message: 'the settings are not valid',
+      hint: 'docs/settings.md explains every setting.',
+      errors: loaded.problems,
+    },
+    EXIT.invalid,
+  );
+}
+
+/** An address to listen on, as one to ask: every interface is also the loopback one. */
+export function addressOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '*' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function checkedAddress(text: string, from: string): string {
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw usageError(`${from} is no address of an API: ${text}`, 'Write it as http://127.0.0.1:8080.');
+  return withScheme.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+}

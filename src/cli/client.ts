@@ -1,0 +1,226 @@
+import type {
+  CommitAnswer,
+  MaasCheckAnswer,
+  NodeHistoryPageAnswer,
+  NodeStatusesAnswer,
+  ProblemAnswer,
+  RevisionFilesAnswer,
+  RevisionPageAnswer,
+  RunAnswer,
+  RunDetailAnswer,
+  RunNodeListAnswer,
+  RunPageAnswer,
+  RunReportAnswer,
+  RunStatusAnswer,
+  RunTreeAnswer,
+  SelectedNodesAnswer,
+  SiteAnswer,
+  SiteListAnswer,
+  StartRunBody,
+  StrategyAnswer,
+  VersionAnswer,
+} from '../api/schemas/index.js';
+import { EXIT, exitCodeOfStatus } from './exit-codes.js';
+import { CliError, type CliProblem, usageError } from './problem.js';
+
+/** Longest wait for an answer. Updates of a run wait for its worker, which may be busy. */
+const LIMIT_MS = 90_000;
+
+export interface OperatorNote {
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** Filters of lists of runs; a list means any of them. */
+export interface RunQuery {
+  readonly site?: string | undefined;
+  readonly kind?: readonly string[] | undefined;
+  readonly phase?: readonly string[] | undefined;
+  readonly outcome?: readonly string[] | undefined;
+  readonly open?: boolean | undefined;
+  readonly limit?: number | undefined;
+  readonly before?: string | undefined;
+}
+
+export interface CommitBody {
+  readonly files: readonly { readonly name: string; readonly text: string }[];
+  readonly message?: string;
+  readonly author?: string;
+  readonly force?: boolean;
+  readonly dry_run?: boolean;
+}
+
+export interface SelectorBody {
+  readonly node_names?: readonly string[];
+  readonly node_tags?: readonly string[];
+  readonly node_labels?: readonly string[];
+  readonly rack_names?: readonly string[];
+}
+
+export interface ApiClientOptions {
+  /** Base address, as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Who acts, for the audit trail. */
+  readonly user?: string;
+  readonly fetch?: typeof fetch;
+  readonly limitMs?: number;
+}
+
+/**
+ * The REST API, typed. Every call throws a CliError: the API's problem with the exit code it means, or
+ * `api-unreachable`.
+ */
+export class ApiClient {
+  readonly url: string;
+  readonly #options: ApiClientOptions;
+
+  constructor(options: ApiClientOptions) {
+    this.url = options.url.replace(/\/+$/, '');
+    this.#options = options;
+  }
+
+  readonly sites = {
+    list: () => this.#get<SiteListAnswer>('/sites'),
+    create: (body: { readonly name: string; readonly cluster?: string }) => this.#post<SiteAnswer>('/sites', body),
+    get: (site: string) => this.#get<SiteAnswer>(path`/sites/${site}`),
+    delete: (site: string) => this.#send<unknown>('DELETE', path`/sites/${site}`),
+    commit: (site: string, body: CommitBody) => this.#post<CommitAnswer>(path`/sites/${site}/revisions`, body),
+    revisions: (site: string, query: { readonly limit?: number | undefined; readonly before?: string | undefined }) =>
+      this.#get<RevisionPageAnswer>(path`/sites/${site}/revisions`, query),
+    files: (site: string, revision: string) =>
+      this.#get<RevisionFilesAnswer>(path`/sites/${site}/revisions/${revision}/files`),
+    strategy: (site: string, revision: string) =>
+      this.#get<StrategyAnswer>(path`/sites/${site}/revisions/${revision}/strategy`),
+    select: (site: string, revision: string, selectors: readonly SelectorBody[]) =>
+      this.#post<SelectedNodesAnswer>(path`/sites/${site}/revisions/${revision}/select`, { selectors }),
+    start: (site: string, body: StartRunBody) => this.#post<RunAnswer>(path`/sites/${site}/runs`, body),
+  };
+
+  readonly nodes = {
+    status: (site: string, revision?: string) =>
+      this.#get<NodeStatusesAnswer>(path`/sites/${site}/nodes/status`, { revision }),
+    history: (site: string, node: string, query: { readonly limit?: number | undefined }) =>
+      this.#get<NodeHistoryPageAnswer>(path`/sites/${site}/nodes/${node}/history`, query),
+  };
+
+  readonly runs = {
+    list: (query: RunQuery) => this.#get<RunPageAnswer>('/runs', query),
+    get: (run: string) => this.#get<RunDetailAnswer>(path`/runs/${run}`),
+    status: (run: string, signal?: AbortSignal) => this.#get<RunStatusAnswer>(path`/runs/${run}/status`, {}, signal),
+    report: (run: string) => this.#get<RunReportAnswer>(path`/runs/${run}/report`),
+    tree: (run: string) => this.#get<RunTreeAnswer>(path`/runs/${run}/tree`),
+    nodes: (run: string) => this.#get<RunNodeListAnswer>(path`/runs/${run}/nodes`),
+    /** Pause, resume, stop, cancel. */
+    act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', note: OperatorNote) =>
+      this.#post<unknown>(path`/runs/${run}/${action}`, note),
+    retry: (run: string, node: string, note: OperatorNote) =>
+      this.#post<RunStatusAnswer>(path`/runs/${run}/nodes/${node}/retry`, note),
+  };
+
+  readonly maas = { check: () => this.#get<MaasCheckAnswer>('/maas/check') };
+
+  readonly version = () => this.#get<VersionAnswer>('/version');
+
+  #get<T>(at: string, query: object = {}, signal?: AbortSignal): Promise<T> {
+    return this.#send<T>('GET', at + queryText(query), undefined, signal);
+  }
+
+  #post<T>(at: string, body: object): Promise<T> {
+    return this.#send<T>('POST', at, body);
+  }
+
+  async #send<T>(method: string, at: string, body?: object, signal?: AbortSignal): Promise<T> {
+    const { user, limitMs = LIMIT_MS } = this.#options;
+    const ask = this.#options.fetch ?? fetch;
+    const limit = AbortSignal.timeout(limitMs);
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await ask(`${this.url}/api/v1${at}`, {
+        method,
+        headers: {
+          accept: 'application/json, application/problem+json',
+          ...(user === undefined ? {} : { 'x-sitewright-user': user }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal ? AbortSignal.any([limit, signal]) : limit,
+      });
+      text = await answer.text();
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw this.#unreachable(error, limit.aborted ? limitMs : undefined);
+    }
+    const read = readJson(text);
+    if (answer.ok && (text === '' || read !== undefined)) return read as T;
+    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(answer.ok ? 502 : answer.status));
+  }
+
+  #problemOf(status: number, body: unknown): CliProblem {
+    if (isProblem(body)) {
+      const { code, message, detail, title, hint, errors, run } = body;
+      return {
+        code,
+        message: message ?? detail ?? title ?? `the API answered ${status}`,
+        ...(hint === undefined ? {} : { hint }),
+        ...(errors?.length ? { errors: errors as NonNullable<CliProblem['errors']> } : {}),
+        ...(run === undefined ? {} : { run }),
+      };
+    }
+    return {
+      code: 'not-our-api',
+      message: `${this.url} answered ${status}, but not as the API of Sitewright does`,
+      hint: 'Is another program listening there? Name the right address with --api or SITEWRIGHT_API.',
+    };
+  }
+
+  #unreachable(error: unknown, afterMs: number | undefined): CliError {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code = (cause as { code?: unknown } | null)?.code;
+    const why =
+      afterMs !== undefined
+        ? `no answer within ${afterMs / 1000} s`
+        : code === 'ECONNREFUSED'
+          ? 'nothing listens there'
+          : cause instanceof Error
+            ? cause.message || String(code)
+            : String(cause);
+    return new CliError(
+      {
+        code: 'api-unreachable',
+        message: `the API at ${this.url} cannot be reached: ${why}`,
+        hint: "Start it with 'sitewright up', or name its address with --api or SITEWRIGHT_API. 'sitewright doctor' checks everything.",
+      },
+      EXIT.unreachable,
+    );
+  }
+}
+
+/** Only the values are escaped: names with slashes stay one step of the path. */
+function path(steps: TemplateStringsArray, ...values: readonly string[]): string {
+  // A URL would take these for folders.
+  const bad = values.find((value) => value === '' || value === '.' || value === '..');
+  if (bad !== undefined) throw usageError(`'${bad}' is no name`);
+  return steps.map((step, at) => step + (at < values.length ? encodeURIComponent(values[at]!) : '')).join('');
+}
+
+function queryText(query: object): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const isProblem = (body: unknown): body is Partial<ProblemAnswer> & { code: string } =>
+  typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'string';

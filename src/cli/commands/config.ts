@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import type { Session } from '../session.js';
+
+/** `sitewright config show`. */
+export function registerConfig(program: Command, session: Session): void {
+  const { terminal } = session;
+  program
+    .command('config')
+    .description('Settings')
+    .command('show')
+    .description('Every setting, its value and where it comes from; secrets are not shown')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const loaded = await session.settings();
+      const { showSettings } = await import('../../config/index.js');
+      for (const { message, hint } of loaded.warnings)
+        terminal.err(`warning: ${message}${hint === undefined ? '' : `. ${hint}`}\n`);
+      const rows = showSettings(loaded).map(({ path, value, origin }) => ({ setting: path, value, origin }));
+      await printList(terminal, flags, rows, ['setting', 'value', 'origin']);
+    });
+}

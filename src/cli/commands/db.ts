@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { EXIT } from '../exit-codes.js';
+import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import type { Session } from '../session.js';
+
+/** `sitewright db …`: the schema of the store. */
+export function registerDb(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('db').description('The store: state of its schema, migrations');
+
+  group
+    .command('status')
+    .description('Where the store is and whether its schema is up to date; exit code 4 when it is not')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const { settings } = await session.settings();
+      const { storeStatus } = await import('../processes/database.js');
+      const status = await storeStatus(settings);
+      const { pending, applied } = status;
+      const lines = [
+        `${status.dialect} at ${status.location}`,
+        `schema ${status.schemaVersion} of ${status.knownVersion}`,
+        ...applied.map(({ version, name, appliedAt }) => `  ${version} ${name}, applied ${appliedAt}`),
+        ...pending.map(
+          ({ version, name, breaking }) =>
+            `  ${version} ${name}, pending${breaking ? ': stop all processes first' : ''}`,
+        ),
+        pending.length === 0 ? 'up to date' : `${pending.length} pending: run 'sitewright db migrate'`,
+      ];
+      await printOne(terminal, flags, status, `${lines.join('\n')}\n`);
+      if (pending.length > 0) process.exitCode = EXIT.conflict;
+    });
+
+  group
+    .command('migrate')
+    .description('Bring the schema of the store up to date; safe to run from several places at once')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const { settings } = await session.settings();
+      const { migrateStore } = await import('../processes/database.js');
+      const applied = await migrateStore(settings);
+      const text =
+        applied.map(({ version, name }) => `applied ${version} ${name}\n`).join('') ||
+        'nothing to do: the schema is up to date\n';
+      await printOne(terminal, flags, { applied }, text);
+    });
+}

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import { EXIT } from '../exit-codes.js';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { printable } from '../formats/table.js';
+import { CliError } from '../problem.js';
+import type { Finding } from '../processes/doctor.js';
+import type { Session } from '../session.js';
+import { type Paint, paintFor } from '../views/paint.js';
+
+/** Oldest Node.js this program runs on. */
+const OLDEST_NODE = [20, 19] as const;
+
+/** `sitewright doctor`. */
+export function registerDoctor(program: Command, session: Session): void {
+  const { terminal } = session;
+  program
+    .command('doctor')
+    .description('Check Node.js, settings, Temporal, worker, MAAS, store and API; each with its fix')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const findings = [
+        nodeFinding(process.versions.node),
+        ...(await systemFindings(session)),
+        await apiFinding(session),
+      ];
+      if (flags.format === 'table' && !flags.column) terminal.out(doctorText(findings, paintFor(terminal.color)));
+      else await printList(terminal, flags, findings, ['name', 'state', 'message', 'fix']);
+      if (findings.some(({ state }) => state === 'fail')) process.exitCode = EXIT.unreachable;
+    });
+}
+
+/** Whether a version of Node.js will do. */
+export function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldest, oldestMinor] = OLDEST_NODE;
+  const ok = major > oldest || (major === oldest && minor >= oldestMinor);
+  if (ok) return { name: 'node', state: 'ok', message: `Node.js ${version}` };
+  return {
+    name: 'node',
+    state: 'fail',
+    message: `Node.js ${version} is too old`,
+    fix: `Install Node.js ${OLDEST_NODE.join('.')} or newer.`,
+  };
+}
+
+async function systemFindings(session: Session): Promise<Finding[]> {
+  let loaded: Awaited<ReturnType<Session['settings']>>;
+  try {
+    loaded = await session.settings();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { message, errors = [], hint } = error.problem;
+    const all = errors.map((one) => [one.message, one.hint].filter(Boolean).join('. '));
+    return [
+      {
+        name: 'settings',
+        state: 'fail',
+        message: [message, ...all].join('; '),
+        ...(hint === undefined ? {} : { fix: hint }),
+      },
+    ];
+  }
+  const { settings, file, warnings } = loaded;
+  const state = warnings.length > 0 ? 'warn' : 'ok';
+  const where = file === undefined ? 'no file: environment and defaults' : file;
+  const own: Finding = {
+    name: 'settings',
+    state,
+    message: [where, ...warnings.map((one) => one.message)].join('; '),
+    ...(state === 'warn' ? { fix: 'See docs/settings.md.' } : {}),
+  };
+  const { examine } = await import('../processes/doctor.js');
+  return [own, ...(await examine(settings))];
+}
+
+async function apiFinding(session: Session): Promise<Finding> {
+  try {
+    const client = await session.client();
+    const { version } = await client.version();
+    return { name: 'api', state: 'ok', message: `API ${version} at ${client.url}` };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { message, hint } = error.problem;
+    return { name: 'api', state: 'fail', message, ...(hint === undefined ? {} : { fix: hint }) };
+  }
+}
+
+function doctorText(findings: readonly Finding[], paint: Paint): string {
+  const words = { ok: paint.good('ok  '), warn: paint.busy('warn'), fail: paint.bad('FAIL'), skip: paint.dim('-   ') };
+  const widest = Math.max(...findings.map(({ name }) => name.length));
+  const lines = findings.flatMap(({ name, state, message, fix }) => [
+    `${words[state]}  ${name.padEnd(widest)}  ${printable(message)}`,
+    ...(fix === undefined || state === 'ok'
+      ? []
+      : [`      ${' '.repeat(widest)}  ${paint.strong('fix:')} ${printable(fix)}`]),
+  ]);
+  const failed = findings.filter(({ state }) => state === 'fail').length;
+  lines.push(failed === 0 ? 'everything a deployment needs is there' : `${failed} of ${findings.length} checks failed`);
+  return `${lines.join('\n')}\n`;
+}

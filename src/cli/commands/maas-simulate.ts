@@ -1,0 +1,30 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+/** What the command line of `maas simulate` says. */
+export interface MaasSimulateFlags {
+  readonly port: number;
+  readonly host: string;
+  readonly state?: string;
+  readonly seed?: string;
+  readonly auto?: string;
+}
+
+/** Description and options of `maas simulate`, without the simulator itself: help must not load it. */
+export function describeMaasSimulate(command: Command): Command {
+  return command
+    .description('Run a model of MAAS 3.6 on this machine, for demos and tests')
+    .option('--port <number>', 'port to listen on; 0 takes a free one', portNumber, 5240)
+    .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
+    .option('--state <file>', 'keep the region in this file, so that a killed simulator goes on where it was')
+    .option('--seed <file>', 'JSON: machines to make at the first start')
+    .option(
+      '--auto <json>',
+      'JSON: what happens by itself, such as {"deploy_ms":3000,"fail_times":{"deploy":{"n002":1}}}',
+    );
+}
+
+export function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is 0 to 65535');
+  return port;
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { MaasCheckAnswer } from '../../api/schemas/index.js';
+import { EXIT } from '../exit-codes.js';
+import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { printable } from '../formats/table.js';
+import { CliError } from '../problem.js';
+import type { Session } from '../session.js';
+import { type Paint, paintFor } from '../views/paint.js';
+import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.js';
+
+/** `sitewright maas …`: prove the way to MAAS, or run a model of it. */
+export function registerMaas(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('maas').description('MAAS: check it, or run a model of it');
+
+  group
+    .command('check')
+    .description('Prove URL, key and permissions of MAAS, and count its machines by state')
+    .option('--direct', 'ask MAAS from here with the settings, not through the API')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags & { readonly direct?: boolean }) => {
+      const check = (await (flags.direct ? undefined : throughApi(session))) ?? (await directly(session));
+      await printOne(terminal, flags, check, (color) => checkText(check, paintFor(color)));
+      if (!check.ok) process.exitCode = EXIT.unreachable;
+    });
+
+  describeMaasSimulate(group.command('simulate')).action(async (flags: MaasSimulateFlags) => {
+    const { runMaasSimulator } = await import('../processes/maas-simulate.js');
+    await runMaasSimulator(flags);
+  });
+}
+
+/** The API's own view of MAAS, which is what deployments use; undefined when no API of ours answers. */
+async function throughApi(session: Session): Promise<MaasCheckAnswer | undefined> {
+  try {
+    return await (await session.client()).maas.check();
+  } catch (error) {
+    const away = error instanceof CliError && ['api-unreachable', 'not-our-api'].includes(error.problem.code);
+    if (away && session.flags().api === undefined && !session.terminal.env.SITEWRIGHT_API) return undefined;
+    throw error;
+  }
+}
+
+async function directly(session: Session): Promise<MaasCheckAnswer> {
+  const { settings } = await session.settings();
+  const { checkMaasDirectly } = await import('../processes/maas-check.js');
+  return checkMaasDirectly(settings);
+}
+
+function checkText(check: MaasCheckAnswer, paint: Paint): string {
+  const lines = check.findings.flatMap((finding) => {
+    const word = finding.ok
+      ? paint.good('ok     ')
+      : finding.severity === 'error'
+        ? paint.bad('failed ')
+        : paint.busy('warning');
+    const fix = finding.fix === undefined ? [] : [`         ${paint.strong('fix:')} ${printable(finding.fix)}`];
+    return [`${word}  ${printable(finding.message)}`, ...fix];
+  });
+  const machines = (check.machines ?? []).map(
+    ({ name, count }) => `  ${String(count).padStart(5)}  ${printable(name)}`,
+  );
+  return `${[...lines, ...(machines.length > 0 ? ['machines by state', ...machines] : [])].join('\n')}\n`;
+}

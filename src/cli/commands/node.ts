@@ -1,0 +1,98 @@
+import { type Command, Option } from 'commander';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import type { Session } from '../session.js';
+import { wholeNumber } from './site.js';
+
+interface SelectFlags extends OutputFlags {
+  readonly name?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly label?: readonly string[];
+  readonly rack?: readonly string[];
+  readonly revision: string;
+}
+
+const criterion = (flags: string, description: string): Option =>
+  new Option(flags, `${description}; repeatable: any of them`).argParser(
+    (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+  );
+
+/** `sitewright node …`: nodes as MAAS knows them, by selector, over runs. */
+export function registerNode(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('node').description('Nodes: state in MAAS, selection, history');
+
+  group
+    .command('status')
+    .description('The nodes of a site as MAAS knows them')
+    .argument('<site>', 'name of the site')
+    .option('--revision <revision>', 'whose nodes: number, hash, latest or last-good (default: the latest)')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (site: string, flags: OutputFlags & { readonly revision?: string }) => {
+      const answer = await (await session.client()).nodes.status(site, flags.revision);
+      if (answer.stale)
+        terminal.err(`warning: MAAS did not answer (${answer.reason ?? 'unknown'}): this is what was seen last\n`);
+      await printList(terminal, flags, answer.nodes, [
+        'node',
+        'status',
+        'power',
+        'system_id',
+        'zone',
+        'tags',
+        'seen_at',
+      ]);
+    });
+
+  group
+    .command('select')
+    .description('Names of the nodes that a selector names: all criteria must hold; none names every node')
+    .argument('<site>', 'name of the site')
+    .addOption(criterion('--name <node>', 'name of the node'))
+    .addOption(criterion('--tag <tag>', 'tag it carries'))
+    .addOption(criterion('--label <key:value>', 'label it carries'))
+    .addOption(criterion('--rack <rack>', 'rack it is in'))
+    .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (site: string, flags: SelectFlags) => {
+      const selector = {
+        ...(flags.name ? { node_names: flags.name } : {}),
+        ...(flags.tag ? { node_tags: flags.tag } : {}),
+        ...(flags.label ? { node_labels: flags.label } : {}),
+        ...(flags.rack ? { rack_names: flags.rack } : {}),
+      };
+      const selectors = Object.keys(selector).length > 0 ? [selector] : [];
+      const answer = await (await session.client()).sites.select(site, flags.revision, selectors);
+      if (flags.format === 'csv')
+        return printList(
+          terminal,
+          flags,
+          answer.nodes.map((node) => ({ node })),
+          ['node'],
+        );
+      await printOne(terminal, flags, answer, answer.nodes.map((node) => `${node}\n`).join(''));
+    });
+
+  group
+    .command('history')
+    .description('One node over the runs of its site, newest first')
+    .argument('<site>', 'name of the site')
+    .argument('<node>', 'name of the node')
+    .option('-n, --limit <number>', 'most to show', wholeNumber)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (site: string, node: string, flags: OutputFlags & { readonly limit?: number }) => {
+      const { items } = await (await session.client()).nodes.history(site, node, { limit: flags.limit });
+      const rows = items.map(({ run, ...part }) => ({ run: run.id, kind: run.kind, revision: run.revision, ...part }));
+      await printList(terminal, flags, rows, [
+        'run',
+        'kind',
+        'revision',
+        'state',
+        'group',
+        'step',
+        'started_at',
+        'reason',
+      ]);
+    });
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { Session } from '../session.js';
+
+interface UpFlags {
+  readonly temporal: boolean;
+  readonly simulateMaas?: boolean;
+  readonly maasSeed?: string;
+}
+
+/** `sitewright up`, `api`, `worker`: the processes of a system. */
+export function registerProcesses(program: Command, session: Session): void {
+  const { terminal } = session;
+
+  program
+    .command('up')
+    .description('Run everything: Temporal dev server where none answers, API, worker; Ctrl-C ends all of it')
+    .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
+    .option('--simulate-maas', 'run a model of MAAS too, and use it')
+    .option('--maas-seed <file>', 'JSON: machines the model of MAAS has at its first start')
+    .action(async (flags: UpFlags) => {
+      const { settings } = await session.settings();
+      const { runAll } = await import('../processes/up.js');
+      const { config } = session.flags();
+      process.exitCode = await runAll(terminal, settings, {
+        startTemporal: flags.temporal,
+        simulateMaas: flags.simulateMaas === true,
+        ...(flags.maasSeed === undefined ? {} : { maasSeed: flags.maasSeed }),
+        ...(config === undefined ? {} : { config }),
+      });
+    });
+
+  program
+    .command('api')
+    .description('Run the REST API alone')
+    .action(async () => {
+      const { settings } = await session.settings();
+      const { serveApi } = await import('../processes/serve-api.js');
+      await serveApi(terminal, settings);
+    });
+
+  program
+    .command('worker')
+    .description('Run the orchestrator worker alone')
+    .action(async () => {
+      const { settings } = await session.settings();
+      const { serveWorker } = await import('../processes/serve-worker.js');
+      await serveWorker(terminal, settings);
+    });
+}

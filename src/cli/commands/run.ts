@@ -1,0 +1,195 @@
+import { type Command, Option } from 'commander';
+import type { OperatorNote } from '../client.js';
+import { findRun } from '../find-run.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type Session, userOf } from '../session.js';
+import type { FollowFlags } from '../started-run.js';
+import { wholeNumber } from './site.js';
+
+const RUN = 'id of the run, a unique beginning of it, a workflow id, or a site: its newest run';
+
+interface ListFlags extends OutputFlags {
+  readonly site?: string;
+  readonly kind?: readonly string[];
+  readonly phase?: readonly string[];
+  readonly outcome?: readonly string[];
+  readonly open?: boolean;
+  readonly limit?: number;
+}
+
+interface ActFlags extends FollowFlags {
+  readonly reason?: string;
+}
+
+const repeatable = (flags: string, description: string): Option =>
+  new Option(flags, `${description}; repeatable`).argParser((value: string, before: readonly string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ]);
+
+/** `sitewright run …`: look at runs and steer them. */
+export function registerRun(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('run').description('Runs: look at them, pause, resume, stop, retry');
+
+  group
+    .command('list')
+    .description('Runs, newest first')
+    .option('--site <site>', 'only on this site')
+    .addOption(repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site'))
+    .addOption(repeatable('--phase <phase>', 'only runs in this phase'))
+    .addOption(repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled'))
+    .option('--open', 'only runs under way')
+    .option('-n, --limit <number>', 'most to show', wholeNumber)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ format, column, open, ...filter }: ListFlags) => {
+      const { items } = await (await session.client()).runs.list({ ...filter, ...(open ? { open } : {}) });
+      const flags = { format, ...(column ? { column } : {}) };
+      await printList(terminal, flags, items, [
+        'id',
+        'kind',
+        'site',
+        'revision',
+        'phase',
+        'outcome',
+        'failed_nodes',
+        'started_at',
+        'started_by',
+      ]);
+    });
+
+  group
+    .command('show')
+    .description('One run; with --watch, until its end')
+    .argument('<run>', RUN)
+    .option('--watch', 'follow it, with a line for each change')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: FollowFlags) => {
+      const client = await session.client();
+      const run = await findRun(client, reference);
+      if (flags.watch) return follow(session, client, run, flags);
+      const { labels: _labels, ...shown } = await client.runs.get(run.id);
+      await printOne(terminal, flags, shown);
+    });
+
+  group
+    .command('status')
+    .description('How far a run is: phase, nodes, what failed')
+    .argument('<run>', RUN)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: OutputFlags) => {
+      const client = await session.client();
+      const status = await client.runs.status((await findRun(client, reference)).id);
+      const { statusText } = await import('../views/status.js');
+      await printOne(terminal, flags, status, (color) => statusText(status, color));
+    });
+
+  group
+    .command('report')
+    .description('What happened to every group and node, and why')
+    .argument('<run>', RUN)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: OutputFlags) => {
+      const client = await session.client();
+      const report = await client.runs.report((await findRun(client, reference)).id);
+      const { reportText } = await import('../views/report.js');
+      await printOne(terminal, flags, report, (color) => reportText(report, color));
+    });
+
+  group
+    .command('tree')
+    .description('Every step and node of a run, as a tree')
+    .argument('<run>', RUN)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: OutputFlags) => {
+      const client = await session.client();
+      const tree = await client.runs.tree((await findRun(client, reference)).id);
+      const { treeText } = await import('../views/tree.js');
+      await printOne(terminal, flags, tree, (color) => treeText(tree, color));
+    });
+
+  group
+    .command('nodes')
+    .description('The nodes of a run and how they stand')
+    .argument('<run>', RUN)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: OutputFlags) => {
+      const client = await session.client();
+      const { items } = await client.runs.nodes((await findRun(client, reference)).id);
+      await printList(terminal, flags, items, ['node', 'state', 'group', 'step', 'attempts', 'system_id', 'reason']);
+    });
+
+  group
+    .command('watch')
+    .description('Follow a run to its end; the exit code says how it ended')
+    .argument('<run>', RUN)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: OutputFlags) => {
+      const client = await session.client();
+      return follow(session, client, await findRun(client, reference), { ...flags, watch: true });
+    });
+
+  const acts = [
+    ['pause', 'Start nothing new; what runs may end', 'paused'],
+    ['resume', 'Go on after a pause', 'resumed'],
+    ['stop', 'End gracefully: what runs may end, then the report', 'will stop'],
+    ['cancel', 'Abort what runs, as far as MAAS can', 'will be cancelled'],
+  ] as const;
+  for (const [action, description, done] of acts) {
+    group
+      .command(action)
+      .description(description)
+      .argument('<run>', RUN)
+      .option('--reason <text>', 'why; kept with the run')
+      .option('--wait', 'wait for the end of the run; the exit code says how it ended')
+      .option('--watch', 'the same, with a line for each change')
+      .addOption(formatOption())
+      .addOption(columnOption())
+      .action(async (reference: string, flags: ActFlags) => {
+        const client = await session.client();
+        const run = await findRun(client, reference);
+        const answer = await client.runs.act(run.id, action, noteOf(session, flags));
+        const { wait, watch } = flags;
+        const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
+        if (!(wait || watch)) return printOne(terminal, flags, record, `run ${run.id} ${done}\n`);
+        return follow(session, client, run, flags);
+      });
+  }
+
+  group
+    .command('retry')
+    .description('Take a failed node of a run up again')
+    .argument('<run>', RUN)
+    .argument('<node>', 'name of the node')
+    .option('--reason <text>', 'why; kept with the run')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, node: string, flags: ActFlags) => {
+      const client = await session.client();
+      const run = await findRun(client, reference);
+      const status = await client.runs.retry(run.id, node, noteOf(session, flags));
+      await printOne(terminal, flags, status, `node ${node} of run ${run.id} is taken up again\n`);
+    });
+}
+
+async function follow(
+  session: Session,
+  client: Awaited<ReturnType<Session['client']>>,
+  run: { readonly id: string; readonly site: string | null },
+  flags: FollowFlags,
+): Promise<void> {
+  const { followAndPresent } = await import('../started-run.js');
+  process.exitCode = await followAndPresent(session.terminal, client, run, flags);
+}
+
+function noteOf(session: Session, { reason }: ActFlags): OperatorNote {
+  const by = userOf(session.terminal);
+  return { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+}

@@ -1,0 +1,302 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { RevisionAnswer, StartRunBody } from '../../api/schemas/index.js';
+import type { ApiClient } from '../client.js';
+import { confirm } from '../confirm.js';
+import { readDocuments } from '../document-files.js';
+import { EXIT } from '../exit-codes.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type Session, userOf } from '../session.js';
+import type { FollowFlags } from '../started-run.js';
+import { formatFindings } from '../views/findings.js';
+
+interface CommitFlags extends OutputFlags {
+  readonly message?: string;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+interface PageFlags extends OutputFlags {
+  readonly limit?: number;
+}
+
+interface StartFlags extends FollowFlags {
+  readonly revision?: string;
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly erase?: boolean;
+  readonly releaseRemoved?: boolean;
+}
+
+/** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
+export function registerSite(program: Command, session: Session): void {
+  const { terminal } = session;
+  const site = program.command('site').description('Sites: documents, revisions, and deployment');
+
+  site
+    .command('list')
+    .description('All sites')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const { items } = await (await session.client()).sites.list();
+      await printList(terminal, flags, items, [
+        'name',
+        'cluster',
+        'latest_revision',
+        'last_good_revision',
+        'created_at',
+      ]);
+    });
+
+  site
+    .command('show')
+    .description('One site')
+    .argument('<site>', 'name of the site')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, flags: OutputFlags) => {
+      await printOne(terminal, flags, await (await session.client()).sites.get(name));
+    });
+
+  site
+    .command('create')
+    .description('Create a site; then commit its documents')
+    .argument('<site>', 'name: lower-case letters, digits, dot, underscore, hyphen')
+    .option('--cluster <name>', 'cluster whose software graph runs once the site is deployed')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, flags: OutputFlags & { readonly cluster?: string }) => {
+      const client = await session.client();
+      const made = await client.sites.create({
+        name,
+        ...(flags.cluster === undefined ? {} : { cluster: flags.cluster }),
+      });
+      await printOne(terminal, flags, made, `site ${name} created\n  next:  sitewright site commit ${name} FILES\n`);
+    });
+
+  site
+    .command('delete')
+    .description('Delete a site with its revisions; its machines are not touched, its runs stay in the history')
+    .argument('<site>', 'name of the site')
+    .option('--yes', 'do not ask')
+    .action(async (name: string, flags: { readonly yes?: boolean }) => {
+      const client = await session.client();
+      await client.sites.get(name);
+      await confirm(terminal, `Delete site ${name} and all its revisions?`, flags.yes, 'required');
+      await client.sites.delete(name);
+      terminal.out(`site ${name} deleted\n`);
+    });
+
+  site
+    .command('check')
+    .description('Check documents, offline: all problems at once, each with its place')
+    .argument('<files...>', 'YAML files or folders')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (paths: readonly string[], flags: OutputFlags) => {
+      const files = await readDocuments(paths);
+      const { loadSite } = await import('../../documents/index.js');
+      const { site: loaded, diagnostics } = loadSite(files);
+      const check = {
+        valid: loaded !== undefined,
+        nodes: loaded?.nodes.length ?? 0,
+        groups: loaded?.strategy?.groups.length ?? (loaded ? 1 : 0),
+        diagnostics,
+      };
+      const findings = await formatFindings(diagnostics, files, terminal.color);
+      const verdict = check.valid ? `valid: ${check.nodes} nodes in ${check.groups} groups` : 'not valid';
+      await printOne(terminal, flags, check, `${findings}${verdict}\n`);
+      if (!check.valid) process.exitCode = EXIT.invalid;
+    });
+
+  site
+    .command('commit')
+    .description('Store documents as the next revision of a site; refused when they have errors')
+    .argument('<site>', 'name of the site')
+    .argument('<files...>', 'YAML files or folders: all documents of the site')
+    .option('-m, --message <text>', 'what changed and why')
+    .option('--force', 'store them although they have errors; such a revision cannot be deployed')
+    .option('--dry-run', 'only report')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, paths: readonly string[], flags: CommitFlags) => {
+      const files = await readDocuments(paths);
+      const client = await session.client();
+      const author = userOf(terminal);
+      const answer = await client.sites.commit(name, {
+        files,
+        ...(flags.message === undefined ? {} : { message: flags.message }),
+        ...(author === undefined ? {} : { author }),
+        ...(flags.force ? { force: true } : {}),
+        ...(flags.dryRun ? { dry_run: true } : {}),
+      });
+      const findings = await formatFindings(answer.diagnostics, files, terminal.color);
+      await printOne(terminal, flags, answer, findings + commitText(name, answer));
+      if (!answer.valid && !flags.force) process.exitCode = EXIT.invalid;
+    });
+
+  site
+    .command('revisions')
+    .description('Revisions of a site, newest first')
+    .argument('<site>', 'name of the site')
+    .option('-n, --limit <number>', 'most to show', wholeNumber)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, flags: PageFlags) => {
+      const { items } = await (await session.client()).sites.revisions(name, { limit: flags.limit });
+      await printList(terminal, flags, items.map(revisionRow), [
+        'number',
+        'hash',
+        'created_at',
+        'author',
+        'message',
+        'files',
+        'state',
+      ]);
+    });
+
+  site
+    .command('files')
+    .description('The documents of a revision, as they were committed')
+    .argument('<site>', 'name of the site')
+    .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, flags: OutputFlags & { readonly revision: string }) => {
+      const answer = await (await session.client()).sites.files(name, flags.revision);
+      const text = answer.files.map((file) => `# ${file.name}\n${file.text.replace(/\n?$/, '\n')}`).join('---\n');
+      await printOne(terminal, flags, answer, text);
+    });
+
+  site
+    .command('plan')
+    .description('What a deployment would do: groups, nodes, and what MAAS says of them now')
+    .argument('<site>', 'name of the site')
+    .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, flags: OutputFlags & { readonly revision: string }) => {
+      const client = await session.client();
+      const [strategy, status] = await Promise.all([
+        client.sites.strategy(name, flags.revision),
+        client.nodes.status(name, flags.revision),
+      ]);
+      const { planText } = await import('../views/plan.js');
+      await printOne(terminal, flags, { strategy, nodes: status }, (color) => planText(strategy, status, color));
+    });
+
+  starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, one group after the other');
+  starter(
+    site,
+    session,
+    'update',
+    'update_site',
+    'Deploy what differs from the revision deployed last; the rest is not touched',
+  ).option('--release-removed', 'also release the machines of nodes that are gone from the documents');
+  starter(
+    site,
+    session,
+    'redeploy',
+    'redeploy_nodes',
+    'Release nodes and deploy them again: what is on their disks is lost',
+  )
+    .argument('<nodes...>', 'names of the nodes')
+    .option('--erase', 'also erase their disks');
+  starter(site, session, 'test', 'test_site', 'Verify a site and change nothing');
+}
+
+/** A command that starts a run on a site. */
+function starter(
+  site: Command,
+  session: Session,
+  verb: string,
+  kind: StartRunBody['kind'],
+  description: string,
+): Command {
+  const { terminal } = session;
+  return site
+    .command(verb)
+    .description(description)
+    .argument('<site>', 'name of the site')
+    .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
+    .option('--reason <text>', 'why; kept with the run')
+    .option('--wait', 'wait for the end; the exit code says how it ended')
+    .option('--watch', 'the same, with a line for each change')
+    .option('--yes', 'do not ask')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, ...rest: unknown[]) => {
+      const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
+      const flags = (nodes ? rest[1] : rest[0]) as StartFlags;
+      const client = await session.client();
+      await confirm(
+        terminal,
+        await question(client, verb, name, flags, nodes),
+        flags.yes,
+        nodes ? 'required' : 'asked',
+      );
+      const user = userOf(terminal);
+      const run = await client.sites.start(name, {
+        kind,
+        ...(flags.revision === undefined ? {} : { revision: flags.revision }),
+        ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+        ...(nodes === undefined ? {} : { nodes: [...new Set(nodes)] }),
+        ...(flags.erase ? { erase: true } : {}),
+        ...(flags.releaseRemoved ? { release_removed: true } : {}),
+        ...(user === undefined ? {} : { started_by: user }),
+      });
+      const { presentStarted } = await import('../started-run.js');
+      process.exitCode = await presentStarted(terminal, client, run, flags);
+    });
+}
+
+/** What the user is asked before a run starts; empty when nothing is to be asked. */
+async function question(
+  client: ApiClient,
+  verb: string,
+  site: string,
+  flags: StartFlags,
+  nodes: readonly string[] | undefined,
+): Promise<string> {
+  if (verb === 'test' || flags.yes) return '';
+  if (nodes) {
+    const disks = flags.erase ? 'erase their disks and ' : '';
+    return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? What is on their disks is lost.`;
+  }
+  const { groups } = await client.sites.strategy(site, flags.revision ?? 'latest');
+  const count = new Set(groups.flatMap((group) => group.nodes)).size;
+  const release = flags.releaseRemoved ? ' and release the machines of nodes that are gone' : '';
+  return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${count} nodes in ${groups.length} groups${release}?`;
+}
+
+function commitText(
+  site: string,
+  answer: {
+    readonly revision: RevisionAnswer | null;
+    readonly created: boolean;
+    readonly valid: boolean;
+    readonly nodes: number;
+    readonly groups: number;
+  },
+): string {
+  const what = `${answer.nodes} nodes in ${answer.groups} groups`;
+  if (!answer.revision) return `${answer.valid ? `valid: ${what}` : 'not valid'}; nothing was stored (dry run)\n`;
+  const { number, hash } = answer.revision;
+  if (!answer.created) return `nothing changed: revision ${number} of ${site} has these documents\n`;
+  const next = answer.valid ? `\n  next:  sitewright site deploy ${site}` : ' (with errors: it cannot be deployed)';
+  return `revision ${number} of ${site} stored: ${what}, ${hash.slice(0, 12)}${next}\n`;
+}
+
+function revisionRow(revision: RevisionAnswer): object {
+  const state = [revision.last_good ? 'last good' : '', revision.forced ? 'with errors' : '']
+    .filter(Boolean)
+    .join(', ');
+  return { ...revision, hash: revision.hash.slice(0, 12), files: revision.file_count, state: state || null };
+}
+
+export function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 1000)
+    throw new InvalidArgumentError('it must be a whole number from 1 to 1000.');
+  return number;
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { StrategyAnswer } from '../../api/schemas/index.js';
+import { readDocuments } from '../document-files.js';
+import { EXIT } from '../exit-codes.js';
+import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { CliError } from '../problem.js';
+import { readInput } from '../read-input.js';
+import type { Session } from '../session.js';
+import { formatFindings } from '../views/findings.js';
+
+interface ShowFlags extends OutputFlags {
+  readonly dot?: boolean;
+  readonly json?: boolean;
+  readonly revision: string;
+}
+
+/** `sitewright strategy …`: deployment groups, offline. */
+export function registerStrategy(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('strategy').description('Deployment groups: what they select, what they would do');
+
+  group
+    .command('simulate')
+    .description('Run strategies against scripted outcomes; prints one line of JSON for each case')
+    .requiredOption('--input <file>', 'one case as JSON, a list, or JSON Lines; - reads standard input')
+    .action(async ({ input }: { readonly input: string }) => {
+      const text = await readInput(input);
+      const { simulateCases } = await import('../strategy-cases.js');
+      const { results, unreadable } = simulateCases(text);
+      for (const result of results) terminal.out(`${JSON.stringify(result)}\n`);
+      if (unreadable > 0) process.exitCode = EXIT.invalid;
+    });
+
+  group
+    .command('show')
+    .description('The groups of a site, or of documents on disk: order, nodes, what must succeed, warnings')
+    .argument('<source...>', 'name of a site, or YAML files or folders')
+    .option('--revision <revision>', 'of a site: number, hash, latest or last-good', 'latest')
+    .option('--dot', 'print a Graphviz drawing')
+    .option('--json', 'the same as -f json')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (sources: readonly string[], flags: ShowFlags) => {
+      const strategy = await strategyOf(session, sources, flags.revision);
+      const { strategyDot, strategyText } = await import('../views/strategy.js');
+      if (flags.dot) return terminal.out(strategyDot(strategy));
+      const output = flags.json ? { ...flags, format: 'json' as const } : flags;
+      await printOne(terminal, output, strategy, (color) => strategyText(strategy, color));
+    });
+}
+
+async function strategyOf(session: Session, sources: readonly string[], revision: string): Promise<StrategyAnswer> {
+  const [first = ''] = sources;
+  // What no site can be called is meant as a file.
+  const isSite =
+    sources.length === 1 && !existsSync(first) && /^[a-z0-9][a-z0-9._-]*$/.test(first) && !/\.ya?ml$/.test(first);
+  if (isSite) return (await session.client()).sites.strategy(first, revision);
+  const files = await readDocuments(sources);
+  const { loadSite } = await import('../../documents/index.js');
+  const { site, diagnostics } = loadSite(files, { configuration: 'optional' });
+  if (!site)
+    throw new CliError(
+      { code: 'invalid', message: 'the documents are not valid', errors: diagnostics, hint: 'Correct them first.' },
+      EXIT.invalid,
+    );
+  session.terminal.err(
+    await formatFindings(
+      diagnostics.filter(({ code }) => !code.startsWith('strategy.')),
+      files,
+      false,
+    ),
+  );
+  const { viewStrategy } = await import('../processes/view-strategy.js');
+  return viewStrategy(site) as StrategyAnswer;
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import type { Session } from '../session.js';
+
+/** Version of this program, from its package.json: beside the sources, or one folder above dist. */
+export function programVersion(): string {
+  for (const place of ['../../../package.json', '../../../../package.json']) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<
+        string,
+        string
+      >;
+      if (name === 'sitewright' && version) return version;
+    } catch {
+      // Not there: the next place.
+    }
+  }
+  return 'unknown';
+}
+
+/** `sitewright version`. */
+export function registerVersion(program: Command, session: Session): void {
+  program
+    .command('version')
+    .description('Version of this program')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const version = programVersion();
+      await printOne(
+        session.terminal,
+        flags,
+        { name: 'sitewright', version, node: process.versions.node },
+        `${version}\n`,
+      );
+    });
+}

@@ -1,0 +1,23 @@
+import { EXIT } from './exit-codes.js';
+import { CliError, usageError } from './problem.js';
+import type { Terminal } from './terminal.js';
+
+/**
+ * Asks before something is done. Where nobody can answer, what destroys (`required`) needs `--yes`, and
+ * the rest goes ahead, so that scripts work.
+ */
+export async function confirm(
+  terminal: Terminal,
+  question: string,
+  yes: boolean | undefined,
+  need: 'required' | 'asked',
+): Promise<void> {
+  if (yes || question === '') return;
+  if (!terminal.interactive) {
+    if (need === 'required') throw usageError(`not done: ${question}`, 'Nobody can be asked here; say --yes.');
+    return;
+  }
+  const answer = await terminal.ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new CliError({ code: 'declined', message: 'nothing was done' }, EXIT.invalid);
+}

@@ -1,0 +1,15 @@
+import type { SourceFile } from '../documents/index.js';
+import { EXIT } from './exit-codes.js';
+import { CliError } from './problem.js';
+
+/** Reads the files and folders a user named. @throws CliError with all that could not be read */
+export async function readDocuments(paths: readonly string[]): Promise<readonly SourceFile[]> {
+  const { readDocumentFiles } = await import('../documents/read-folder.js');
+  const { files, diagnostics } = await readDocumentFiles(paths);
+  if (diagnostics.length === 0) return files;
+  const missing = diagnostics.every(({ message }) => message.startsWith('there is no such'));
+  throw new CliError(
+    { code: 'files', message: 'not all files could be read', errors: diagnostics },
+    missing ? EXIT.notFound : EXIT.invalid,
+  );
+}

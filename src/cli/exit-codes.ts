@@ -1,0 +1,23 @@
+/** What the shell is told. Documented in docs/cli.md; the same numbers for every command. */
+export const EXIT = {
+  done: 0,
+  /** The run failed, was stopped or cancelled. */
+  runFailed: 1,
+  /** Wrong use, or what was given is not valid. */
+  invalid: 2,
+  notFound: 3,
+  conflict: 4,
+  /** The API, Temporal, MAAS or the store could not be reached, or failed. */
+  unreachable: 5,
+  /** Ctrl-C; a run that was watched goes on. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Exit code for an answer of the API, by its HTTP status. */
+export function exitCodeOfStatus(status: number): ExitCode {
+  if (status === 404) return EXIT.notFound;
+  if (status === 409) return EXIT.conflict;
+  return status >= 500 ? EXIT.unreachable : EXIT.invalid;
+}

@@ -1,0 +1,64 @@
+import type { RunAnswer } from '../api/schemas/index.js';
+import type { ApiClient } from './client.js';
+import { EXIT } from './exit-codes.js';
+import { CliError } from './problem.js';
+
+/** Runs looked through for a beginning of an id. */
+const NEWEST = 1_000;
+
+const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/**
+ * The run a user means: by its id, a unique beginning of one, a workflow id (`deploy_site:dc1`: its
+ * newest run), or the name of a site (its newest run).
+ */
+export async function findRun(client: ApiClient, reference: string): Promise<RunAnswer> {
+  if (FULL_ID.test(reference)) return client.runs.get(reference);
+  const workflow = /^([a-z_]+):(.+)$/.exec(reference);
+  if (workflow) {
+    const [, kind = '', site = ''] = workflow;
+    const [run] = await listed(client, { kind: [kind], site, limit: 1 });
+    if (run) return run;
+    throw noSuchRun(reference);
+  }
+  const [ofSite] = await listed(client, { site: reference, limit: 1 });
+  if (ofSite) return ofSite;
+  const found = (await listed(client, { limit: NEWEST })).filter(({ id }) => id.startsWith(reference));
+  const [only] = found;
+  if (found.length === 1 && only) return only;
+  if (found.length > 1) {
+    const ids = found.slice(0, 5).map(({ id, kind, site }) => `${id} (${kind} of ${site ?? '?'})`);
+    throw new CliError(
+      {
+        code: 'ambiguous-run',
+        message: `${found.length} runs begin with '${reference}': ${ids.join(', ')}`,
+        hint: 'Give more of the id.',
+      },
+      EXIT.invalid,
+    );
+  }
+  // Older than those looked through, or of another shape than ours: the API knows best.
+  return client.runs.get(reference).catch((error: unknown) => {
+    throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(reference) : error;
+  });
+}
+
+async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['list']>[0]) {
+  try {
+    return (await client.runs.list(query)).items;
+  } catch (error) {
+    // A site or kind that nobody has ever used has no runs.
+    if (error instanceof CliError && (error.exitCode === EXIT.notFound || error.exitCode === EXIT.invalid)) return [];
+    throw error;
+  }
+}
+
+const noSuchRun = (reference: string): CliError =>
+  new CliError(
+    {
+      code: 'not-found',
+      message: `no run is called '${reference}'`,
+      hint: "Give a run's id or its beginning, a workflow id, or a site's name. 'sitewright run list' shows runs.",
+    },
+    EXIT.notFound,
+  );

@@ -1,0 +1,77 @@
+import { Option } from 'commander';
+import { usageError } from '../problem.js';
+import type { Terminal } from '../terminal.js';
+import { formatCsv } from './csv.js';
+import { formatRecord, formatTable, type Row } from './table.js';
+
+export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** What `-f` and `-c` of a command say. */
+export interface OutputFlags {
+  readonly format: Format;
+  readonly column?: readonly string[];
+}
+
+export const formatOption = (): Option =>
+  new Option('-f, --format <format>', 'how to print').choices([...FORMATS]).default('table');
+
+export const columnOption = (): Option =>
+  new Option('-c, --column <name>', 'print only this column; repeatable').argParser(
+    (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
+  );
+
+/** Prints a list. `columns` are those of the table when `-c` names none; json and yaml then have all fields. */
+export async function printList(
+  terminal: Terminal,
+  flags: OutputFlags,
+  rows: readonly object[],
+  columns: readonly string[],
+): Promise<void> {
+  const list = rows as readonly Row[];
+  const known = [...new Set([...columns, ...list.flatMap((row) => Object.keys(row))])];
+  const unknown = (flags.column ?? []).filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw usageError(`there is no column ${unknown.join(', ')}`, `Columns are: ${known.join(', ')}.`);
+  const shown = flags.column ?? columns;
+  switch (flags.format) {
+    case 'table':
+      return terminal.out(formatTable(list, shown, terminal.color));
+    case 'csv':
+      return terminal.out(formatCsv(list, shown));
+    default:
+      return printData(terminal, flags.format, flags.column ? list.map((row) => pick(row, shown)) : list);
+  }
+}
+
+/** Prints one thing: `text` for people, all of it for programs; csv has one line, of its plain fields. */
+export async function printOne(
+  terminal: Terminal,
+  flags: OutputFlags,
+  record: object,
+  text?: string | ((color: boolean) => string),
+): Promise<void> {
+  const row = record as Row;
+  const unknown = (flags.column ?? []).filter((name) => !Object.hasOwn(row, name));
+  if (unknown.length > 0)
+    throw usageError(`there is no field ${unknown.join(', ')}`, `Fields are: ${Object.keys(row).join(', ')}.`);
+  const picked = flags.column ? pick(row, flags.column) : row;
+  switch (flags.format) {
+    case 'table':
+      if (text === undefined || flags.column) return terminal.out(formatRecord(picked, terminal.color));
+      return terminal.out(typeof text === 'string' ? text : text(terminal.color));
+    case 'csv':
+      return terminal.out(formatCsv([picked], Object.keys(picked)));
+    default:
+      return printData(terminal, flags.format, picked);
+  }
+}
+
+async function printData(terminal: Terminal, format: 'json' | 'yaml', data: unknown): Promise<void> {
+  if (format === 'json') return terminal.out(`${JSON.stringify(data, null, 2)}\n`);
+  const { dump } = await import('js-yaml');
+  terminal.out(dump(JSON.parse(JSON.stringify(data)), { noRefs: true }));
+}
+
+const pick = (row: Row, names: readonly string[]): Row =>
+  Object.fromEntries(names.map((name) => [name, row[name] ?? null]));

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { runCli } from './run-cli.js';
+import { processTerminal } from './terminal.js';
+
+// A reader that has seen enough (`… | head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
+process.exitCode = await runCli(process.argv.slice(2), processTerminal());

@@ -1,0 +1,169 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { machinesOf } from '../../../worker/services.js';
+import type { Settings } from '../../config/index.js';
+import { createOperations } from '../../ops/index.js';
+import { openStore, type Store, StoreError } from '../../store/index.js';
+import { checkSearchAttributes } from '../../temporal/search-attributes.js';
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly name: string;
+  /** `warn`: it works without, but less well. `skip`: not looked at, because of another finding. */
+  readonly state: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly message: string;
+  readonly fix?: string;
+}
+
+const LIMIT_MS = 8_000;
+
+/** Looks at Temporal, its namespace, search attributes, a worker, MAAS and the store; never throws, changes nothing. */
+export async function examine(settings: Settings): Promise<Finding[]> {
+  const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
+  const connection = Connection.lazy({ address, channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200 } });
+  const machines = await machinesOf(settings);
+  try {
+    const operations = createOperations({
+      store: storeThatIsNotAsked,
+      temporal: { client: new Client({ connection, namespace }), connection, namespace, taskQueue, address },
+      maas: machines.maas,
+    });
+    const [health, attributes] = await Promise.all([
+      operations.health.check(),
+      limited(searchAttributesOf(connection, namespace), 'search attributes', ''),
+    ]);
+    const found = new Map(
+      health.checks.map(({ name, ok, message, fix }): [string, Finding] => {
+        const state = ok ? 'ok' : 'fail';
+        return [name, { name, state, message, ...(fix === undefined ? {} : { fix }) }];
+      }),
+    );
+    const temporal = found.get('temporal')!;
+    const inNamespace = found.get('namespace')!;
+    const without = (name: string, missing: string): Finding => ({
+      name,
+      state: 'skip',
+      message: `not looked at: ${missing} comes first`,
+    });
+    const maas = found.get('maas')!;
+    if (temporal.state !== 'ok') {
+      const down: Finding = {
+        ...temporal,
+        message: `Temporal at ${address} cannot be reached`,
+        fix: `Start it ('sitewright up' starts a dev server), or correct temporal.address.`,
+      };
+      const rest = ['namespace', 'search attributes', 'worker'].map((name) => without(name, 'Temporal'));
+      return [down, ...rest, maas, storeFinding];
+    }
+    if (inNamespace.state !== 'ok') {
+      const rest = ['search attributes', 'worker'].map((name) => without(name, 'the namespace'));
+      return [temporal, inNamespace, ...rest, maas, storeFinding];
+    }
+    return [temporal, inNamespace, attributes, found.get('worker')!, maas, storeFinding];
+  } finally {
+    await Promise.allSettled([connection.close(), machines.close()]);
+  }
+}
+
+/** The health check of a running system migrates its store; a doctor only looks, in its own way. */
+const storeThatIsNotAsked = {
+  status: () => Promise.reject(new Error('not asked')),
+} as unknown as Store;
+
+async function searchAttributesOf(connection: Connection, namespace: string): Promise<Finding> {
+  const name = 'search attributes';
+  const state = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+    checkSearchAttributes(connection, namespace),
+  );
+  switch (state.status) {
+    case 'present':
+    case 'added':
+      return { name, state: 'ok', message: 'all there' };
+    case 'absent':
+      return {
+        name,
+        state: 'warn',
+        message: `missing: ${state.names.join(', ')}; lists of runs filter less`,
+        fix: state.command,
+      };
+    case 'mistyped':
+      return { name, state: 'warn', message: state.problem, fix: 'Remove and add them again with the right type.' };
+  }
+}
+
+async function storeOf(settings: Settings): Promise<Finding> {
+  const name = 'store';
+  const { url } = settings.store;
+  const file = sqliteFile(url);
+  if (file !== undefined && !(await exists(file))) {
+    const folder = await nearestFolder(dirname(resolve(file)));
+    const writable = await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+    return writable
+      ? { name, state: 'ok', message: `no database yet at ${file}: it is made at the first start` }
+      : {
+          name,
+          state: 'fail',
+          message: `${folder} cannot be written to`,
+          fix: 'Correct store.url, or the rights of the folder.',
+        };
+  }
+  try {
+    const store = await openStore(url, { migrations: 'ignore' });
+    try {
+      const status = await store.status();
+      const where = `${status.dialect} at ${status.location}`;
+      if (status.pending.length === 0)
+        return { name, state: 'ok', message: `${where}, schema ${status.schemaVersion}` };
+      return {
+        name,
+        state: 'warn',
+        message: `${where}: the schema is ${status.pending.length} steps behind`,
+        fix: "Run 'sitewright db migrate'; the API and the worker do it too when they start.",
+      };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { name, state: 'fail', message: error.failure.message, fix: error.failure.hint };
+  }
+}
+
+function sqliteFile(url: string): string | undefined {
+  if (/^postgres(ql)?:/.test(url) || url.includes(':memory:')) return undefined;
+  return url.replace(/^sqlite:(\/\/)?/, '').replace(/\?.*$/, '');
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+async function nearestFolder(path: string): Promise<string> {
+  return (await exists(path)) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+/** A check that neither answers nor fails is a failed one. */
+async function limited(work: Promise<Finding>, name: string, fix: string): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding>((done) => {
+    timer = setTimeout(
+      () => done({ name, state: 'fail', message: `no answer within ${LIMIT_MS / 1000} s`, fix }),
+      LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    return { name, state: 'fail', message: error instanceof Error ? error.message : String(error), fix };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,32 @@
+import { machinesOf } from '../../../worker/services.js';
+import type { MaasCheckAnswer } from '../../api/schemas/index.js';
+import type { Settings } from '../../config/index.js';
+import { checkMaas, MaasConfigurationError } from '../../maas/index.js';
+import { EXIT } from '../exit-codes.js';
+import { CliError } from '../problem.js';
+
+/** Asks MAAS from this process, as the settings name it. */
+export async function checkMaasDirectly(settings: Settings): Promise<MaasCheckAnswer> {
+  const machines = await machinesOf(settings);
+  try {
+    const { user, version, machines: states, ...check } = await checkMaas(machines.maas().client);
+    return {
+      ...check,
+      ...(version ? { version } : {}),
+      ...(user ? { user: { username: user.username, is_superuser: user.isSuperuser } } : {}),
+      ...(states ? { machines: states } : {}),
+    };
+  } catch (error) {
+    if (!(error instanceof MaasConfigurationError)) throw error;
+    throw new CliError(
+      {
+        code: 'maas-not-configured',
+        message: error.message,
+        hint: "Set maas.url and maas.key_file in sitewright.yaml, or SITEWRIGHT_MAAS_URL and SITEWRIGHT_MAAS_KEY. 'sitewright config show' prints what is set.",
+      },
+      EXIT.unreachable,
+    );
+  } finally {
+    await machines.close();
+  }
+}

@@ -1,0 +1,12 @@
+import { startApi } from '../../../worker/api.js';
+import type { Settings } from '../../config/index.js';
+import type { Terminal } from '../terminal.js';
+import { serve } from './serve.js';
+
+/** Runs the REST API in this process until Ctrl-C or SIGTERM. Says where, once it listens. */
+export function serveApi(terminal: Terminal, settings: Settings): Promise<void> {
+  return serve(terminal, settings, 'api', async (log) => {
+    const api = await startApi(settings, log);
+    return { ...api, said: `API ready at ${api.url}` };
+  });
+}

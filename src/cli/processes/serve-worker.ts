@@ -1,0 +1,16 @@
+import { startOrchestrator } from '../../../worker/orchestrator.js';
+import type { Settings } from '../../config/index.js';
+import type { Terminal } from '../terminal.js';
+import { serve } from './serve.js';
+
+/** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Says so, once it polls. */
+export function serveWorker(terminal: Terminal, settings: Settings): Promise<void> {
+  return serve(terminal, settings, 'worker', async (log) => {
+    const worker = await startOrchestrator(settings, log);
+    return {
+      done: worker.done,
+      stop: () => worker.stop(),
+      said: `worker ready on task queue ${settings.temporal.task_queue}`,
+    };
+  });
+}

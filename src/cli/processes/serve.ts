@@ -1,0 +1,65 @@
+import type { Settings } from '../../config/index.js';
+import { MaasConfigurationError } from '../../maas/index.js';
+import { StoreError } from '../../store/index.js';
+import { createLogger, type Logger } from '../../telemetry/log.js';
+import { EXIT } from '../exit-codes.js';
+import { CliError } from '../problem.js';
+import type { Terminal } from '../terminal.js';
+
+/** A part of the system that runs until it is told to stop. */
+interface Service {
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a service, says so, and resolves when it has ended: by itself, by Ctrl-C or by SIGTERM. */
+export async function serve(
+  terminal: Terminal,
+  settings: Settings,
+  name: string,
+  start: (log: Logger) => Promise<Service & { readonly said: string }>,
+): Promise<void> {
+  const interrupted = terminal.interrupted();
+  const log = createLogger(settings.log, name);
+  let service: Service & { readonly said: string };
+  try {
+    service = await start(log);
+  } catch (error) {
+    throw explained(error, settings, name);
+  }
+  terminal.out(`${service.said}\n`);
+  const stopped = new Promise<void>((resolve) => {
+    const stop = (): void => void service.stop().then(resolve, resolve);
+    if (interrupted.aborted) stop();
+    else interrupted.addEventListener('abort', stop, { once: true });
+  });
+  await Promise.race([service.done, stopped]);
+}
+
+/** What keeps a process from starting is an operator's to mend: a sentence, not a stack. */
+function explained(error: unknown, settings: Settings, name: string): unknown {
+  if (error instanceof CliError) return error;
+  if (error instanceof StoreError)
+    return new CliError(
+      { code: 'store-failed', message: error.failure.message, hint: error.failure.hint },
+      EXIT.unreachable,
+    );
+  if (error instanceof MaasConfigurationError)
+    return new CliError({ code: 'maas-not-configured', message: error.message }, EXIT.unreachable);
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.startsWith('the API cannot listen')) {
+    const taken = ((error as Error).cause as { code?: unknown } | undefined)?.code === 'EADDRINUSE';
+    return new CliError({ code: 'cannot-listen', message }, taken ? EXIT.conflict : EXIT.invalid);
+  }
+  // The SDK's errors of a connection have no class in common.
+  if (/connect|unavailable|deadline|transport|failed to call GetSystemInfo/i.test(message))
+    return new CliError(
+      {
+        code: 'temporal-unreachable',
+        message: `the ${name} cannot start: Temporal at ${settings.temporal.address} cannot be reached (${message.split('\n')[0]})`,
+        hint: "Start it ('sitewright up'), or correct temporal.address. 'sitewright doctor' checks everything.",
+      },
+      EXIT.unreachable,
+    );
+  return error;
+}

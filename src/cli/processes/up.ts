@@ -1,0 +1,244 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { isAlive } from '../../../scripts/lock.mjs';
+import type { Settings } from '../../config/index.js';
+import { simulatorKeys } from '../../maas/simulator/oauth.js';
+import { type DevServer, DevServerFailed, type DevServerOptions, startDevServer } from '../../temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../../temporal/find-server.js';
+import { probeServer } from '../../temporal/probe.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { CliError } from '../problem.js';
+import type { Terminal } from '../terminal.js';
+import { paintFor } from '../views/paint.js';
+import { GaveUp, type SupervisedChild, supervise } from './supervised-child.js';
+
+export interface UpOptions {
+  readonly startTemporal: boolean;
+  readonly simulateMaas: boolean;
+  /** JSON of the machines a simulated MAAS has at its first start. */
+  readonly maasSeed?: string;
+  /** Settings file to hand on. */
+  readonly config?: string;
+}
+
+/** Folder, in the working directory, for all that is kept here. */
+const FOLDER = '.sitewright';
+const LOOK_AT_SERVER_MS = 2_000;
+
+/**
+ * Runs a whole system until Ctrl-C or SIGTERM: Temporal's dev server where none answers, a simulated MAAS
+ * when asked for, API and worker. Each is a process of its own that is started again when it dies; none
+ * outlives this one.
+ */
+export async function runAll(terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
+  const interrupted = terminal.interrupted();
+  const folder = resolve(terminal.cwd, FOLDER);
+  await mkdir(folder, { recursive: true });
+  const say = sayer(terminal);
+  const stops: (() => Promise<unknown>)[] = [];
+  const untilInterrupted = new Promise<'interrupted'>((done) => {
+    if (interrupted.aborted) done('interrupted');
+    interrupted.addEventListener('abort', () => done('interrupted'), { once: true });
+  });
+  try {
+    const env: NodeJS.ProcessEnv = { ...terminal.env };
+    if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
+    const server = await temporalFor(settings, options, folder, say);
+    if (server) {
+      stops.push(server.stop);
+      env.SITEWRIGHT_TEMPORAL_ADDRESS = server.address;
+      if (server.uiUrl !== undefined) env.SITEWRIGHT_TEMPORAL_UI_URL = server.uiUrl;
+    }
+    const run = (name: string, args: readonly string[], ready: RegExp): SupervisedChild => {
+      const child = supervise({ name, args, env, ready }, say);
+      stops.push(() => child.stop());
+      return child;
+    };
+    let maasUrl = settings.maas.url;
+    if (options.simulateMaas) {
+      const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
+      if (options.maasSeed !== undefined) args.push('--seed', resolve(terminal.cwd, options.maasSeed));
+      const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
+      if (first === 'interrupted') return EXIT.interrupted;
+      maasUrl = first;
+      env.SITEWRIGHT_MAAS_URL = maasUrl;
+      env.SITEWRIGHT_MAAS_KEY_FILE = await writeKey(folder);
+      delete env.SITEWRIGHT_MAAS_KEY;
+    }
+    const api = run('api', ['api'], /^API ready at (\S+)/);
+    const worker = run('worker', ['worker'], /^worker ready/);
+    const all = await Promise.race([Promise.all([api.ready, worker.ready]), untilInterrupted]);
+    if (all !== 'interrupted') {
+      terminal.out(overview(all[0], server, settings, maasUrl));
+      await untilInterrupted;
+    }
+    say('up', 'stopping');
+    return EXIT.interrupted;
+  } catch (error) {
+    if (error instanceof GaveUp)
+      throw new CliError(
+        {
+          code: 'not-started',
+          message: error.message,
+          hint: "'sitewright doctor' checks everything, each with its fix.",
+        },
+        EXIT.unreachable,
+      );
+    throw error;
+  } finally {
+    // Last come, first to go: the worker may still need Temporal to say goodbye.
+    for (const stop of stops.reverse()) await stop();
+    say('up', 'everything has ended');
+  }
+}
+
+type Say = (name: string, line: string) => void;
+
+function sayer(terminal: Terminal): Say {
+  const paint = paintFor(terminal.color);
+  return (name, line) => terminal.out(`${paint.strong(name.padEnd(8))}  ${line}\n`);
+}
+
+/** The dev server, kept running; undefined when another answers at the address of the settings. */
+async function temporalFor(
+  settings: Settings,
+  options: UpOptions,
+  folder: string,
+  say: Say,
+): Promise<Pick<DevServer, 'address' | 'uiUrl' | 'stop'> | undefined> {
+  const { address, namespace, ui_url } = settings.temporal;
+  const probe = await probeServer(address, { namespace, limitMs: 3_000 });
+  if (probe.status === 'ready') {
+    say('temporal', `Temporal ${probe.serverVersion} answers at ${address}`);
+    return undefined;
+  }
+  if (probe.status === 'no-namespace')
+    throw new CliError(
+      {
+        code: 'no-namespace',
+        message: `Temporal at ${address} has no namespace ${namespace}`,
+        hint: `temporal operator namespace create --address ${address} --namespace ${namespace}`,
+      },
+      EXIT.unreachable,
+    );
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? [];
+  const isHere = ['127.0.0.1', 'localhost', '[::1]'].includes(host);
+  if (!options.startTemporal || !isHere)
+    throw new CliError(
+      {
+        code: 'temporal-unreachable',
+        message: `Temporal at ${address} cannot be reached: ${probe.problem}`,
+        hint: isHere
+          ? 'Start it, or leave out --no-temporal.'
+          : 'A dev server is started on this machine only: correct temporal.address.',
+      },
+      EXIT.unreachable,
+    );
+  const found = await findTemporalBinary({ report: (line) => say('temporal', line) });
+  if (found.status === 'missing')
+    throw new CliError({ code: 'temporal-missing', message: explainMissing(found) }, EXIT.unreachable);
+  const base: DevServerOptions = {
+    binary: found.path,
+    databaseFile: join(folder, 'temporal.db'),
+    logFile: join(folder, 'temporal.log'),
+    port: Number(port),
+    ...(namespace === 'default' ? {} : { namespaces: [namespace] }),
+  };
+  const uiPort = ui_url === undefined ? Number(port) + 1000 : Number(new URL(ui_url).port) || 'none';
+  const start = (): Promise<DevServer> =>
+    startDevServer({ ...base, uiPort }).catch((error: unknown) => {
+      // Somebody has the usual port of the Web UI: any other will do.
+      if (
+        error instanceof DevServerFailed &&
+        /address already in use/.test(error.message) &&
+        error.message.includes(String(uiPort))
+      )
+        return startDevServer(base);
+      throw error;
+    });
+  return keepRunning(start, say);
+}
+
+async function keepRunning(
+  start: () => Promise<DevServer>,
+  say: Say,
+): Promise<Pick<DevServer, 'address' | 'uiUrl' | 'stop'>> {
+  let server: DevServer;
+  try {
+    server = await start();
+  } catch (error) {
+    if (!(error instanceof DevServerFailed)) throw error;
+    throw new CliError({ code: 'temporal-failed', message: error.message }, EXIT.unreachable);
+  }
+  const { address, uiUrl } = server;
+  say('temporal', `dev server ${server.reused ? 'was running' : 'started'} at ${address}`);
+  let stopped = false;
+  let restarting: Promise<void> = Promise.resolve();
+  let busy = false;
+  const watch = setInterval(() => {
+    if (stopped || busy || isAlive(server.pid)) return;
+    busy = true;
+    say('temporal', 'the dev server ended: it is started again');
+    restarting = start()
+      .then(
+        (again) => {
+          server = again;
+          say('temporal', `dev server started again at ${again.address}`);
+        },
+        (error: unknown) => say('temporal', String(error)),
+      )
+      .finally(() => {
+        busy = false;
+      });
+  }, LOOK_AT_SERVER_MS);
+  return {
+    address,
+    ...(uiUrl === undefined ? {} : { uiUrl }),
+    async stop() {
+      stopped = true;
+      clearInterval(watch);
+      await restarting;
+      await server.stop();
+    },
+  };
+}
+
+function overview(
+  apiUrl: string,
+  server: Pick<DevServer, 'uiUrl'> | undefined,
+  settings: Settings,
+  maasUrl: string | undefined,
+): string {
+  const ui = server?.uiUrl ?? settings.temporal.ui_url;
+  const lines = [
+    '',
+    `  API           ${apiUrl}  (docs: ${apiUrl}/docs)`,
+    `  Temporal UI   ${ui ?? 'not known: set temporal.ui_url'}`,
+    `  MAAS          ${maasUrl ?? 'not set: set maas.url, or start with --simulate-maas'}`,
+    '',
+    `  next: sitewright site create NAME, then sitewright site commit NAME FILES; Ctrl-C ends everything`,
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Chosen once, so that a simulator that is started again is found where it was. */
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const probe = createServer();
+    probe.once('error', fail);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => done(port));
+    });
+  });
+}
+
+/** The simulator's key where a key belongs: in a file of its owner. */
+async function writeKey(folder: string): Promise<string> {
+  const file = join(folder, 'maas-simulator.key');
+  await writeFile(file, `${simulatorKeys.admin}\n`, { mode: 0o600 });
+  await chmod(file, 0o600);
+  return file;
+}

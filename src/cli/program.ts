@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import type { GlobalFlags } from './api-address.js';
+import { registerCompletion } from './commands/completion.js';
+import { registerConfig } from './commands/config.js';
+import { registerDb } from './commands/db.js';
+import { registerDoctor } from './commands/doctor.js';
+import { registerGraphSimulate } from './commands/graph-simulate.js';
+import { registerMaas } from './commands/maas.js';
+import { registerNode } from './commands/node.js';
+import { registerPackage } from './commands/package.js';
+import { registerProcesses } from './commands/process.js';
+import { registerRun } from './commands/run.js';
+import { registerSchemas } from './commands/schemas.js';
+import { registerSite } from './commands/site.js';
+import { registerStrategy } from './commands/strategy.js';
+import { programVersion, registerVersion } from './commands/version.js';
+import { createSession } from './session.js';
+import type { Terminal } from './terminal.js';
+
+/** The whole command line. Commands load what they need when they run: help and completion load nothing. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('sitewright');
+  program
+    .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
+    .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else as the settings say)')
+    .option('--config <file>', 'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here)')
+    .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
+    .version(programVersion(), '-V, --version', 'version of this program')
+    .showSuggestionAfterError()
+    .showHelpAfterError('(add --help for what it takes)')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid, 3 not found,
+4 conflict, 5 unreachable, 130 interrupted. docs/cli.md describes every command.`,
+    );
+  const plain: Terminal = {
+    ...terminal,
+    get color() {
+      return terminal.color && program.opts<{ color: boolean }>().color;
+    },
+  };
+  const session = createSession(plain, () => program.opts<GlobalFlags>());
+
+  program.commandsGroup('Deploy:');
+  registerSite(program, session);
+  registerRun(program, session);
+  registerNode(program, session);
+  program.commandsGroup('Write and check, offline:');
+  registerStrategy(program, session);
+  registerGraphSimulate(program.command('graph').description('Task graphs'));
+  registerPackage(program);
+  registerSchemas(program, session);
+  program.commandsGroup('Run and look after the system:');
+  registerProcesses(program, session);
+  registerDoctor(program, session);
+  registerMaas(program, session);
+  registerDb(program, session);
+  registerConfig(program, session);
+  registerCompletion(program, session);
+  registerVersion(program, session);
+  return program;
+}

@@ -1,0 +1,27 @@
+import { EXIT } from './exit-codes.js';
+import { CliError } from './problem.js';
+
+/** The text of a file, or of standard input for `-`. @throws CliError when it cannot be read */
+export async function readInput(file: string): Promise<string> {
+  if (file === '-') {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
+  }
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const missing = code === 'ENOENT';
+    const why = missing
+      ? 'there is no such file'
+      : code === 'EISDIR'
+        ? 'that is a folder'
+        : `it cannot be read (${code})`;
+    throw new CliError(
+      { code: 'file', message: `${file}: ${why}`, hint: 'Name a file that you can read, or - for standard input.' },
+      missing ? EXIT.notFound : EXIT.invalid,
+    );
+  }
+}

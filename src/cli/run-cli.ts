@@ -1,0 +1,67 @@
+import { CommanderError } from 'commander';
+import { EXIT } from './exit-codes.js';
+import { CliError, type CliProblem } from './problem.js';
+import { createProgram } from './program.js';
+import type { Terminal } from './terminal.js';
+import { paintFor } from './views/paint.js';
+
+/**
+ * Runs one command line (without node and script) and answers with the exit code. Never throws for what
+ * a user wrote; a defect is shown as one, with its place in our code.
+ */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
+  const before = process.exitCode;
+  process.exitCode = undefined;
+  try {
+    await createProgram(terminal).parseAsync([...args], { from: 'user' });
+    return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.invalid;
+    if (error instanceof CliError) {
+      terminal.err(await problemText(error.problem, args, terminal));
+      return error.exitCode;
+    }
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);
+    return EXIT.unreachable;
+  } finally {
+    process.exitCode = before;
+  }
+}
+
+/** For people: message, findings with their places, next step. With `-f json`: the problem as JSON. */
+async function problemText(problem: CliProblem, args: readonly string[], terminal: Terminal): Promise<string> {
+  if (wantsJson(args)) return `${JSON.stringify(problem, null, 2)}\n`;
+  const paint = paintFor(terminal.color && !args.includes('--no-color'));
+  const { message, hint, errors, run } = problem;
+  let findings = '';
+  if (errors?.length) {
+    const { formatDiagnostics } = await import('../documents/diagnostics/format-diagnostics.js');
+    findings = formatDiagnostics(errors, await sourcesOf(errors));
+  }
+  const lines = [`${paint.bad('error:')} ${message}`];
+  if (run && !message.includes(run.id)) lines.push(`  run:  ${run.id} (${run.workflow_id})`);
+  if (hint !== undefined) lines.push(`  ${paint.strong('hint:')} ${hint}`);
+  return `${findings}${lines.join('\n')}\n`;
+}
+
+function wantsJson(args: readonly string[]): boolean {
+  return args.some(
+    (arg, at) =>
+      arg === '--json' ||
+      arg === '-fjson' ||
+      arg === '--format=json' ||
+      ((arg === '-f' || arg === '--format') && args[at + 1] === 'json'),
+  );
+}
+
+/** The files that findings are about, as far as they lie on this disk. */
+async function sourcesOf(errors: NonNullable<CliProblem['errors']>): Promise<Map<string, string>> {
+  const { readFile } = await import('node:fs/promises');
+  const sources = new Map<string, string>();
+  for (const file of new Set(errors.flatMap((error) => error.file ?? []))) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text !== undefined) sources.set(file, text);
+  }
+  return sources;
+}

@@ -1,0 +1,72 @@
+import type { RunAnswer } from '../api/schemas/index.js';
+import type { ApiClient } from './client.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import { type OutputFlags, printOne } from './formats/output.js';
+import type { Terminal } from './terminal.js';
+import { paintFor, paintState } from './views/paint.js';
+import { exitCodeOfOutcome, followRun } from './watch.js';
+
+/** `--wait` and `--watch` of commands that start or follow a run. */
+export interface FollowFlags extends OutputFlags {
+  readonly wait?: boolean;
+  readonly watch?: boolean;
+}
+
+/** Where to look at a run, from here on. */
+export function nextSteps(client: ApiClient, run: RunAnswer): string {
+  const steps = [
+    ['watch it', `sitewright run watch ${run.id}`],
+    ['API', `${client.url}/api/v1/runs/${run.id}`],
+    ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
+  ] as const;
+  return steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('');
+}
+
+/**
+ * Prints a run that has just been started, follows it when asked to, and answers with the exit code. For
+ * programs (`-f json`) exactly one object is printed: the run as it is at the end of the command.
+ */
+export async function presentStarted(
+  terminal: Terminal,
+  client: ApiClient,
+  run: RunAnswer,
+  flags: FollowFlags,
+): Promise<ExitCode> {
+  const forPeople = flags.format === 'table' && !flags.column;
+  const revision = run.revision === null ? '' : ` revision ${run.revision}`;
+  const text = `started ${run.kind} of ${run.site ?? '?'}${revision}: run ${run.id}\n${nextSteps(client, run)}`;
+  const follows = flags.wait === true || flags.watch === true;
+  if (forPeople) terminal.out(text);
+  if (!follows) {
+    if (!forPeople) await printOne(terminal, flags, run);
+    return EXIT.done;
+  }
+  return followAndPresent(terminal, client, run, flags);
+}
+
+/** Follows a run and prints how it ended. */
+export async function followAndPresent(
+  terminal: Terminal,
+  client: ApiClient,
+  run: Pick<RunAnswer, 'id' | 'site'>,
+  flags: FollowFlags,
+): Promise<ExitCode> {
+  const forPeople = flags.format === 'table' && !flags.column;
+  const print = forPeople ? terminal.out : terminal.err;
+  const clock = (): string => new Date(terminal.now()).toISOString().slice(11, 19);
+  const say = flags.watch ? (line: string) => print(`${clock()}  ${line}\n`) : undefined;
+  const followed = await followRun(terminal, client, run.id, say);
+  if (followed.end === 'interrupted') {
+    terminal.err(
+      `interrupted: the run goes on. Watch it: sitewright run watch ${run.id}. Stop it: sitewright run stop ${run.id}\n`,
+    );
+    return EXIT.interrupted;
+  }
+  const ended = followed.run;
+  const code = exitCodeOfOutcome(ended.outcome);
+  const outcome = paintState(paintFor(terminal.color), ended.outcome ?? 'unknown');
+  const failed = ended.failed_nodes ? `, ${ended.failed_nodes} nodes failed` : '';
+  const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
+  await printOne(terminal, flags, ended, `${ended.kind} of ${ended.site ?? '?'}: ${outcome}${failed}${hint}\n`);
+  return code;
+}

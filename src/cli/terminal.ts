@@ -1,0 +1,67 @@
+import { createInterface } from 'node:readline';
+
+/** Where a command speaks to and hears from: the process, or a test. */
+export interface Terminal {
+  readonly env: NodeJS.ProcessEnv;
+  /** Relative paths of settings are meant from here. */
+  readonly cwd: string;
+  /** Colours may be used on standard output. */
+  readonly color: boolean;
+  /** A person sits before it and can answer. */
+  readonly interactive: boolean;
+  /** Aborted by Ctrl-C. Asking for it takes Ctrl-C over from then on. */
+  interrupted(): AbortSignal;
+  out(text: string): void;
+  err(text: string): void;
+  ask(question: string): Promise<string>;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves early when aborted. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The real one. */
+export function processTerminal(): Terminal {
+  const { env, stdin, stdout } = process;
+  let interruption: AbortController | undefined;
+  return {
+    env,
+    cwd: process.cwd(),
+    color: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+    interactive: stdin.isTTY === true && stdout.isTTY === true,
+    interrupted() {
+      if (!interruption) {
+        const controller = new AbortController();
+        interruption = controller;
+        process.once('SIGINT', () => controller.abort());
+        process.once('SIGTERM', () => controller.abort());
+      }
+      return interruption.signal;
+    },
+    out: (text) => void stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    async ask(question) {
+      const lines = createInterface({ input: stdin, output: stdout });
+      try {
+        return await new Promise<string>((resolve) => {
+          lines.once('close', () => resolve(''));
+          lines.question(question, resolve);
+        });
+      } finally {
+        lines.close();
+      }
+    },
+    now: () => Date.now(),
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        const end = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const timer = setTimeout(end, milliseconds);
+        signal.addEventListener('abort', end);
+      }),
+  };
+}

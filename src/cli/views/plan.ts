@@ -1,0 +1,17 @@
+import type { NodeStatusesAnswer, StrategyAnswer } from '../../api/schemas/index.js';
+import { printable } from '../formats/table.js';
+import { paintFor } from './paint.js';
+import { strategyText } from './strategy.js';
+
+/** The groups of a revision, and how many of their machines are in which state. */
+export function planText(strategy: StrategyAnswer, status: NodeStatusesAnswer, color = false): string {
+  const paint = paintFor(color);
+  const counts = new Map<string, number>();
+  for (const { status: state } of status.nodes) {
+    const name = state ?? 'not known to MAAS';
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const states = [...counts].sort((a, b) => b[1] - a[1]).map(([name, count]) => `${count} ${printable(name)}`);
+  const stale = status.stale ? paint.busy(` (MAAS did not answer: ${printable(status.reason ?? '')}; seen last)`) : '';
+  return `${printable(status.site)} revision ${status.revision}\n${strategyText(strategy, color)}machines: ${states.join(', ') || 'none'}${stale}\n`;
+}

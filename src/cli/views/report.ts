@@ -1,0 +1,151 @@
+import type { RunReportAnswer } from '../../api/schemas/index.js';
+import { NODE_STATES } from '../../core/deployment/states.js';
+import { printable } from '../formats/table.js';
+import { formatSpan } from './duration.js';
+import { type Paint, paintFor, paintState } from './paint.js';
+
+type Baremetal = NonNullable<RunReportAnswer['baremetal']>;
+type NodeReport = Baremetal['nodes'][number];
+
+/** Names on one line before the rest is counted. */
+const NAMES_SHOWN = 12;
+
+/**
+ * A report for a person: outcome and reason, what failed and what to do about it, every group with its
+ * criteria, all four states of nodes, phases, what operators did, warnings.
+ */
+export function reportText(report: RunReportAnswer, color = false): string {
+  const paint = paintFor(color);
+  const sections = [
+    headOf(report, paint),
+    failuresOf(report, paint),
+    report.baremetal ? groupsOf(report.baremetal, paint) : [],
+    report.baremetal ? statesOf(report, report.baremetal, paint) : [],
+    phasesOf(report, paint),
+    nodeList('Released', report.released ?? [], paint),
+    report.removed_nodes?.length
+      ? [paint.strong('No longer in the documents'), `  ${names(report.removed_nodes)}`]
+      : [],
+    operatorOf(report, paint),
+    report.warnings.length > 0
+      ? [paint.strong('Warnings'), ...report.warnings.map((text) => `  - ${printable(text)}`)]
+      : [],
+  ];
+  return `${sections
+    .filter((section) => section.length > 0)
+    .map((section) => section.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function headOf(report: RunReportAnswer, paint: Paint): string[] {
+  const span = formatSpan(report.started_at, report.ended_at);
+  const outcome = paintState(paint, report.outcome ?? 'running');
+  const revision = report.revision === undefined ? '' : ` revision ${report.revision}`;
+  const lines = [`${paint.strong(`${report.kind} of ${printable(report.site)}${revision}`)}: ${outcome}`];
+  lines.push(paint.dim(`run ${report.run_id}, workflow ${printable(report.workflow_id)}`));
+  const by = report.started_by === undefined ? '' : ` by ${printable(report.started_by)}`;
+  const ended = report.ended_at === undefined ? '' : `, ended ${report.ended_at}${span === '' ? '' : ` (${span})`}`;
+  lines.push(paint.dim(`started ${report.started_at}${by}${ended}`));
+  if (report.reason !== undefined) lines.push(`${paint.bad('reason:')} ${printable(report.reason)}`);
+  if (report.next_step !== undefined) lines.push(`${paint.strong('next:')} ${printable(report.next_step)}`);
+  return lines;
+}
+
+function failuresOf({ baremetal }: RunReportAnswer, paint: Paint): string[] {
+  const failed = (baremetal?.nodes ?? []).filter((node) => node.state === 'failure');
+  return nodeList(`Failed nodes (${failed.length})`, failed, paint);
+}
+
+function nodeList(title: string, nodes: readonly NodeReport[], paint: Paint): string[] {
+  if (nodes.length === 0) return [];
+  const lines = nodes.flatMap((node) => {
+    const where = [node.group && `group ${printable(node.group)}`, node.failed_in && `in ${node.failed_in}`]
+      .filter(Boolean)
+      .join(', ');
+    const kind = node.failure_kind === undefined ? '' : ` [${node.failure_kind}]`;
+    const tries = node.attempts > 1 ? `, attempt ${node.attempts}` : '';
+    const state = paintState(paint, node.state);
+    const about = where + tries === '' ? '' : ` (${(where + tries).replace(/^, /, '')})`;
+    const block = [`  ${paint.strong(printable(node.name))}  ${state}${kind}${about}`];
+    if (node.reason !== undefined) block.push(`    ${printable(node.reason)}`);
+    if (node.hint !== undefined) block.push(`    ${paint.strong('hint:')} ${printable(node.hint)}`);
+    if (node.late !== undefined)
+      block.push(
+        `    late: ${node.late.call} ${node.late.ok ? 'succeeded' : 'failed'} at ${node.late.at}: ${printable(node.late.message)}`,
+      );
+    return block;
+  });
+  return [paint.strong(title), ...lines];
+}
+
+function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
+  const processed = new Set(baremetal.processed);
+  const byName = new Map(baremetal.groups.map((group) => [group.name, group]));
+  const ordered = [...new Set([...baremetal.order, ...byName.keys()])].flatMap((name) => byName.get(name) ?? []);
+  const lines = ordered.flatMap((group) => {
+    const critical = group.critical ? ' (critical)' : '';
+    const { success, failure, prepared, not_started } = group.counts;
+    const total = success + failure + prepared + not_started;
+    const counted = NODE_STATES.filter((state) => group.counts[state] > 0).map(
+      (state) => `${group.counts[state]} ${state.replaceAll('_', ' ')}`,
+    );
+    const after = group.depends_on.length === 0 ? '' : ` after ${group.depends_on.map(printable).join(', ')}`;
+    const block = [
+      `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, group.state)}  ${total} nodes${counted.length > 0 ? `: ${counted.join(', ')}` : ''}${paint.dim(after)}`,
+    ];
+    if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
+    else if (!processed.has(group.name) && group.state === 'not_started') block.push(paint.dim('    not processed'));
+    for (const { call, text, met } of group.criteria)
+      block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
+    for (const { call, nodes, started_at, ended_at, timed_out } of group.calls) {
+      const took = ended_at === undefined ? 'still running' : `took ${formatSpan(started_at, ended_at)}`;
+      block.push(paint.dim(`    ${call} of ${nodes} nodes ${took}${timed_out ? ', timed out' : ''}`));
+    }
+    return block;
+  });
+  const halts = baremetal.halts ? [`  ${paint.bad('A critical group failed: the run halts after this step.')}`] : [];
+  return [paint.strong(`Groups (${baremetal.groups.length}, in order)`), ...lines, ...halts];
+}
+
+function statesOf(report: RunReportAnswer, baremetal: Baremetal, paint: Paint): string[] {
+  const lines = NODE_STATES.map((state) => {
+    // A report that was cut has its lists of names emptied; the nodes it kept still tell their state.
+    const listed = baremetal.nodes_by_state[state];
+    const known =
+      listed.length > 0 ? listed : baremetal.nodes.filter((node) => node.state === state).map(({ name }) => name);
+    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'not started'.length - state.length));
+    return `  ${title}  ${String(known.length).padStart(4)}${known.length > 0 ? `  ${names(known)}` : ''}`;
+  });
+  const omitted = report.cut
+    ? [paint.dim(`  ${report.cut.nodes_omitted} nodes are left out while the run goes on`)]
+    : [];
+  return [paint.strong('Nodes by state'), ...lines, ...omitted];
+}
+
+function phasesOf({ phases }: RunReportAnswer, paint: Paint): string[] {
+  if (phases.length === 0) return [];
+  const widest = Math.max(...phases.map(({ name }) => name.length));
+  return [
+    paint.strong('Phases'),
+    ...phases.map(({ name, state, started_at, ended_at, detail }) => {
+      const span = formatSpan(started_at, ended_at);
+      return `  ${name.replaceAll('_', ' ').padEnd(widest)}  ${paintState(paint, state)}${span === '' ? '' : `  ${span}`}${detail === undefined ? '' : `  ${printable(detail)}`}`;
+    }),
+  ];
+}
+
+function operatorOf({ operator }: RunReportAnswer, paint: Paint): string[] {
+  if (operator.length === 0) return [];
+  return [
+    paint.strong('Operators'),
+    ...operator.map(({ at, action, by, node, reason }) => {
+      const who = by === undefined ? '' : ` by ${printable(by)}`;
+      return `  ${at}  ${action.replaceAll('_', ' ')}${node === undefined ? '' : ` ${printable(node)}`}${who}${reason === undefined ? '' : `: ${printable(reason)}`}`;
+    }),
+  ];
+}
+
+function names(list: readonly string[]): string {
+  const shown = list.slice(0, NAMES_SHOWN).map(printable).join(', ');
+  return list.length > NAMES_SHOWN ? `${shown} and ${list.length - NAMES_SHOWN} more` : shown;
+}

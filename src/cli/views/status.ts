@@ -1,0 +1,37 @@
+import type { RunStatusAnswer } from '../../api/schemas/index.js';
+import { NODE_STATES } from '../../core/deployment/states.js';
+import { printable } from '../formats/table.js';
+import { paintFor, paintState } from './paint.js';
+
+/** How far a run is, failing first. */
+export function statusText(status: RunStatusAnswer, color = false): string {
+  const paint = paintFor(color);
+  const held = status.paused
+    ? `, ${paint.busy('paused')} since ${status.paused.since}${status.paused.by === undefined ? '' : ` by ${printable(status.paused.by)}`}${status.paused.reason === undefined ? '' : `: ${printable(status.paused.reason)}`}`
+    : status.stopping
+      ? `, ${paint.busy('stopping')}`
+      : '';
+  const now = status.outcome ?? status.phase;
+  const counts = NODE_STATES.map((state) => `${status.counts[state]} ${state.replaceAll('_', ' ')}`).join(', ');
+  const lines = [
+    `${paint.strong(printable(status.site))}: ${paintState(paint, now)}, ${status.done} of ${status.total} nodes${held}`,
+    `nodes: ${counts}`,
+  ];
+  if (status.current) lines.push(`now: ${currentText(status.current)}`);
+  for (const { node, group, reason } of status.failed)
+    lines.push(
+      `${paint.bad('failed')} ${printable(node)}${group === undefined ? '' : ` (group ${printable(group)})`}: ${printable(reason)}`,
+    );
+  for (const group of status.groups)
+    lines.push(
+      `group ${printable(group.name)}${group.critical ? ' (critical)' : ''}: ${paintState(paint, group.state)}${group.reason === undefined ? '' : `, ${printable(group.reason)}`}`,
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+export function currentText({ group, call, running, waiting }: NonNullable<RunStatusAnswer['current']>): string {
+  const shown = running.slice(0, 5).map(printable).join(', ');
+  const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
+  const wait = waiting > 0 ? `, ${waiting} waiting` : '';
+  return `${call} ${printable(group)}: ${running.length === 0 ? 'nothing running' : `${shown}${more}`}${wait}`;
+}

@@ -1,0 +1,121 @@
+import type { RunDetailAnswer, RunStatusAnswer } from '../api/schemas/index.js';
+import type { ApiClient } from './client.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import { printable } from './formats/table.js';
+import { CliError } from './problem.js';
+import type { Terminal } from './terminal.js';
+import { formatDuration } from './views/duration.js';
+import { type Paint, paintFor, paintState } from './views/paint.js';
+import { currentText } from './views/status.js';
+
+const LOOK_EVERY_MS = 1_000;
+const HEARTBEAT_MS = 10_000;
+/** How long an API that went away is waited for. */
+const PATIENCE_MS = 5 * 60_000;
+
+/** How following a run ended. */
+export type Followed = { readonly end: 'finished'; readonly run: RunDetailAnswer } | { readonly end: 'interrupted' };
+
+/**
+ * Follows a run to its end; with `say`, one line for each change and a sign of life in between. An API
+ * that goes away for a while is waited for: the run itself does not need it.
+ */
+export async function followRun(
+  terminal: Terminal,
+  client: ApiClient,
+  runId: string,
+  say?: (line: string) => void,
+): Promise<Followed> {
+  const interrupted = terminal.interrupted();
+  const changes = new Changes(paintFor(terminal.color && say !== undefined));
+  const started = terminal.now();
+  let lastWord = started;
+  let awaySince: number | undefined;
+  const speak = (line: string): void => {
+    say?.(line);
+    lastWord = terminal.now();
+  };
+
+  while (!interrupted.aborted) {
+    try {
+      const status = await client.runs.status(runId, interrupted);
+      if (awaySince !== undefined) speak('the API answers again');
+      awaySince = undefined;
+      for (const line of changes.since(status)) speak(line);
+      if (status.outcome !== undefined || status.phase === 'finished') {
+        const run = await client.runs.get(runId);
+        // Its last write to the store may be a moment behind its last answer.
+        if (run.outcome !== null) return { end: 'finished', run };
+      }
+      if (terminal.now() - lastWord >= HEARTBEAT_MS) speak(heartbeat(status, terminal.now() - started));
+    } catch (error) {
+      if (interrupted.aborted) break;
+      if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
+      awaySince ??= terminal.now();
+      if (terminal.now() - awaySince > PATIENCE_MS) throw error;
+      if (awaySince === terminal.now() || terminal.now() - lastWord >= HEARTBEAT_MS)
+        speak(`${error.problem.message}; the run goes on, still trying`);
+    }
+    await terminal.sleep(LOOK_EVERY_MS, interrupted);
+  }
+  return { end: 'interrupted' };
+}
+
+/** Exit code of an ended run. */
+export function exitCodeOfOutcome(outcome: string | null): ExitCode {
+  return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.runFailed;
+}
+
+function heartbeat(status: RunStatusAnswer, elapsedMs: number): string {
+  const doing = status.current ? `, ${currentText(status.current)}` : '';
+  const held = status.paused ? 'still paused' : 'still running';
+  return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${status.total} nodes${doing}`;
+}
+
+/** Says what is new in a status, compared with the one before. */
+class Changes {
+  readonly #paint: Paint;
+  #last: RunStatusAnswer | undefined;
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
+
+  since(status: RunStatusAnswer): string[] {
+    const last = this.#last;
+    this.#last = status;
+    const paint = this.#paint;
+    const lines: string[] = [];
+    if (status.phase !== last?.phase && status.phase !== 'finished')
+      lines.push(`${paint.strong(status.phase.replaceAll('_', ' '))}`);
+    const pausedBefore = last?.paused ?? null;
+    if (status.paused && !pausedBefore) {
+      const { by, reason } = status.paused;
+      lines.push(
+        `${paint.busy('paused')}${by === undefined ? '' : ` by ${printable(by)}`}${reason === undefined ? '' : `: ${printable(reason)}`}`,
+      );
+    }
+    if (!status.paused && pausedBefore) lines.push('resumed');
+    if (status.stopping && !last?.stopping)
+      lines.push(`${paint.busy('stopping')}: running work ends, nothing new starts`);
+    const now = status.current;
+    if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
+      lines.push(`${now.call} group ${printable(now.group)}: ${now.running.length + now.waiting} nodes`);
+    const known = new Set(last?.failed.map(({ node }) => node));
+    for (const { node, group, reason } of status.failed)
+      if (!known.has(node))
+        lines.push(
+          `${paint.bad('failed')} ${printable(node)}${group === undefined ? '' : ` (${printable(group)})`}: ${printable(reason)}`,
+        );
+    const states = new Map(last?.groups.map((group) => [group.name, group.state]));
+    for (const { name, critical, state, reason } of status.groups) {
+      if (state === (states.get(name) ?? 'not_started')) continue;
+      const why = reason === undefined ? '' : `: ${printable(reason)}`;
+      lines.push(`group ${printable(name)}${critical ? ' (critical)' : ''} ${paintState(paint, state)}${why}`);
+    }
+    if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} nodes done`);
+    if (status.outcome !== undefined && last?.outcome === undefined)
+      lines.push(`run ended: ${paintState(paint, status.outcome)}`);
+    return lines;
+  }
+}
