@@ -9,6 +9,7 @@ import { type HashKey, hashKey } from '../values/hash.js';
 import { DONE, iterate, LazyIterator, lazily, OrderedIterable, pullFrom, sequenceItems } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
 import { add, type Integer, type Numeric } from '../values/numbers.js';
+import { repr } from '../values/repr.js';
 import { distinct, drawCount, take } from './filtering.js';
 import { isTruthy, memorize, toIndex } from './shared.js';
 import { orderIn } from './strings.js';
@@ -251,11 +252,13 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
     'Integers without end.',
     (_, start, step) => {
       let next = start as Numeric;
-      return new LazyIterator(() => {
+      const endless = new LazyIterator(() => {
         const value = next;
         next = add(next, step as Numeric);
         return value;
       });
+      endless.shown = () => (step === 1 ? `count(${repr(next)})` : `count(${repr(next)}, ${repr(step)})`);
+      return endless;
     },
   ),
   order('orderBy', false),

@@ -9,9 +9,15 @@ import type { Value } from '../values/kind.js';
 import { float, type Integer, integer, isInteger, type Numeric, toDouble } from '../values/numbers.js';
 import { divideHalfEven, exactFraction } from '../values/rounding.js';
 import { DateTime, TimeSpan } from '../values/time.js';
-import { toIndex } from './shared.js';
 
 const fn = chapterOf('datetime');
+/** A field of a date, which the reference implementation keeps in a C int. */
+function field(x: Integer): number {
+  if (x > 2_147_483_647 || x < -2_147_483_648)
+    throw new YaqlError('OverflowError', 'Python int too large to convert to C int');
+  return Number(x);
+}
+
 const zero = new TimeSpan(0n);
 const int = (name: string) => optional(p.int(name), 0);
 const offset = () => optional(p.timespan('offset'), zero as Value);
@@ -63,16 +69,16 @@ function divided(span: TimeSpan, divisor: Numeric): TimeSpan {
 
 function replaceFields(value: DateTime, fields: readonly (Integer | Value)[], span: Value): DateTime {
   const c = value.civil();
-  const field = (i: number, current: number): number => (fields[i] === null ? current : toIndex(fields[i] as Integer));
+  const given = (i: number, current: number): number => (fields[i] === null ? current : field(fields[i] as Integer));
   return DateTime.fromCivil(
     {
-      year: field(0, c.year),
-      month: field(1, c.month),
-      day: field(2, c.day),
-      hour: field(3, c.hour),
-      minute: field(4, c.minute),
-      second: field(5, c.second),
-      microsecond: field(6, c.microsecond),
+      year: given(0, c.year),
+      month: given(1, c.month),
+      day: given(2, c.day),
+      hour: given(3, c.hour),
+      minute: given(4, c.minute),
+      second: given(5, c.second),
+      microsecond: given(6, c.microsecond),
     },
     span === null ? value.offset : zoneOf(span),
   );
@@ -113,13 +119,13 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     (_, year, month, day, hour, minute, second, microsecond, span) =>
       DateTime.fromCivil(
         {
-          year: toIndex(year),
-          month: toIndex(month),
-          day: toIndex(day),
-          hour: toIndex(hour as Integer),
-          minute: toIndex(minute as Integer),
-          second: toIndex(second as Integer),
-          microsecond: toIndex(microsecond as Integer),
+          year: field(year),
+          month: field(month),
+          day: field(day),
+          hour: field(hour as Integer),
+          minute: field(minute as Integer),
+          second: field(second as Integer),
+          microsecond: field(microsecond as Integer),
         },
         zoneOf(span),
       ),

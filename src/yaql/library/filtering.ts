@@ -2,7 +2,7 @@ import { typeError, valueError } from '../errors.js';
 import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
 import type { Lambda } from '../runtime/lambda.js';
 import type { Runtime } from '../runtime/limits.js';
-import { optional, p, rest } from '../runtime/parameters.js';
+import { nullable, optional, p, rest } from '../runtime/parameters.js';
 import { ValueSet } from '../values/collections.js';
 import { type HashKey, hashKey } from '../values/hash.js';
 import {
@@ -17,8 +17,9 @@ import {
 } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
 import type { Integer } from '../values/numbers.js';
+import { repr } from '../values/repr.js';
 import { chain } from './lists.js';
-import { isTruthy, memorize, stopIteration, toIndex } from './shared.js';
+import { isTruthy, memorize, stopIteration, toSize } from './shared.js';
 
 const fn = chapterOf('queries');
 const it = () => p.iterable('collection');
@@ -209,8 +210,10 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'The receiver that many times, without end when negative.',
     (_, value, times) => {
       const forever = (times as Integer) < 0;
-      let left = toIndex(times as Integer);
-      return new LazyIterator(() => (forever || left-- > 0 ? value : DONE));
+      let left = toSize(times as Integer);
+      const repeated = new LazyIterator(() => (forever || left-- > 0 ? value : DONE));
+      repeated.shown = () => (forever ? `repeat(${repr(value)})` : `repeat(${repr(value)}, ${Math.max(left, 0)})`);
+      return repeated;
     },
   ),
   fn('cycle', 'method', [it()], 'The elements over and over again.', (_, items) => {
@@ -262,18 +265,23 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'The first of equal elements, or of those with equal keys.',
     (context, items, key) => lazily(distinct(context.runtime, items, key)),
   ),
-  fn('enumerate', 'both', [it(), optional(p.any('start'), 0)], 'Pairs of index and element.', (_, items, start) => {
-    if (typeof start !== 'number' && typeof start !== 'bigint' && typeof start !== 'boolean')
-      throw typeError('the start of enumerate() must be an integer');
-    const pull = pullFrom(items);
-    let index = BigInt(start);
-    return new LazyIterator(() => {
-      const item = pull();
-      if (item === DONE) return DONE;
-      const at = index++;
-      return [at <= 9007199254740991n && at >= -9007199254740991n ? Number(at) : at, item];
-    });
-  }),
+  fn(
+    'enumerate',
+    'both',
+    [it(), optional(nullable(p.int('start')), 0)],
+    'Pairs of index and element.',
+    (_, items, start) => {
+      if (start === null) throw typeError('the start of enumerate() must be an integer');
+      const pull = pullFrom(items);
+      let index = BigInt(start as Integer);
+      return new LazyIterator(() => {
+        const item = pull();
+        if (item === DONE) return DONE;
+        const at = index++;
+        return [at <= 9007199254740991n && at >= -9007199254740991n ? Number(at) : at, item];
+      });
+    },
+  ),
 ];
 
 /** Also what the default list merger of `mergeWith` uses. */

@@ -18,7 +18,7 @@ import {
 } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
 import type { Integer } from '../values/numbers.js';
-import { toIndex } from './shared.js';
+import { toIndex, toSize } from './shared.js';
 
 const fn = chapterOf('collections');
 
@@ -59,8 +59,9 @@ export function chain(collections: readonly Value[]): LazyIterator {
 
 function repeatList(context: Context, list: Value, count: Integer): Value {
   const items = sequenceItems(list) as readonly Value[];
-  const times = Math.max(0, toIndex(count));
+  const times = Math.max(0, toSize(count));
   context.runtime.checkMemoryOf([-toIndex(count) + 1, []], [count, list]);
+  if (items.length === 0) return Array.isArray(list) ? [] : list;
   context.runtime.checkLength(times * items.length);
   const out: Value[] = [];
   for (let i = 0; i < times; i++) for (const item of items) out.push(item);
@@ -232,7 +233,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     'List with a value before that position; negative positions count from the end.',
     (_, list, at, value) => {
       const items = [...(sequenceItems(list) as readonly Value[])];
-      items.splice(toIndex(at), 0, value);
+      items.splice(toSize(at), 0, value);
       return items;
     },
   ),

@@ -1,4 +1,4 @@
-import { typeError, valueError } from '../errors.js';
+import { typeError, valueError, YaqlError } from '../errors.js';
 import { compileRegex, escapeRegex, Regex, type RegexMatch } from '../regex/regex.js';
 import type { Context } from '../runtime/context.js';
 import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
@@ -8,7 +8,7 @@ import { Dict } from '../values/collections.js';
 import { lazily } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
 import type { Integer } from '../values/numbers.js';
-import { isTruthy, toIndex } from './shared.js';
+import { isTruthy, toSize } from './shared.js';
 
 const fn = chapterOf('regex');
 
@@ -27,8 +27,30 @@ function publish(context: Context, regex: Regex, match: RegexMatch): void {
     record.set('end', end);
     context.setVariable(String(n + 1), record);
   }
-  // The reference implementation stumbles over named groups here.
-  if (regex.hasNames) throw valueError('A pattern with named groups cannot be used with a selector');
+  for (const name of regex.names) takeApart(context, regex, match, match.group(name[1]));
+}
+
+/**
+ * The reference implementation means to publish named groups too, but takes the text of each apart instead: nearly
+ * always an error, and the same one here.
+ */
+function takeApart(context: Context, regex: Regex, match: RegexMatch, text: string | null): void {
+  if (text === null) throw typeError('cannot unpack non-iterable NoneType object');
+  const letters = Array.from(text);
+  if (letters.length !== 2) throw valueError('A pattern with named groups cannot be used with a selector');
+  const [variable, groupName] = letters as [string, string];
+  const group = regex.names.find(([name]) => name === groupName);
+  if (group === undefined) throw new YaqlError('IndexError', 'no such group');
+  const [start, end] = match.bounds(group[1]);
+  const record = Dict.of(
+    [
+      ['value', groupName],
+      ['start', start],
+      ['end', end],
+    ],
+    false,
+  );
+  context.setVariable(variable, record);
 }
 
 function* searchAll(context: Context, regex: Regex, text: string, selector: Lambda | undefined): Generator<Value> {
@@ -51,16 +73,16 @@ function replaceBy(context: Context, regex: Regex, text: string, replacement: La
       if (value !== null && typeof value !== 'string') throw typeError('the replacement of a match must be a string');
       return value;
     },
-    toIndex(count),
+    toSize(count),
     context.runtime,
   );
 }
 
 const replace = (context: Context, regex: Regex, text: string, template: string, count: Integer): Value =>
-  regex.replaceByTemplate(text, template, toIndex(count), context.runtime);
+  regex.replaceByTemplate(text, template, toSize(count), context.runtime);
 
 const split = (context: Context, regex: Regex, text: string, limit: Integer): Value =>
-  regex.split(text, toIndex(limit), context.runtime);
+  regex.split(text, toSize(limit), context.runtime);
 
 export const regexFunctions: readonly FunctionDefinition[] = [
   fn(
@@ -70,6 +92,7 @@ export const regexFunctions: readonly FunctionDefinition[] = [
     'Compiled pattern in the dialect of Python’s `re`. re.error for a bad one.',
     (_, pattern, ignoreCase, multiLine, dotAll) =>
       compileRegex(pattern, {
+        unicode: true,
         ignoreCase: isTruthy(ignoreCase),
         multiLine: isTruthy(multiLine),
         dotAll: isTruthy(dotAll),

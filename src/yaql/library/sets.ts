@@ -3,9 +3,8 @@ import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function
 import { p, rest } from '../runtime/parameters.js';
 import { callMethod } from '../runtime/value-call.js';
 import { type DictView, ValueSet } from '../values/collections.js';
-import { isSubset, setHas } from '../values/equality.js';
+import { isSubset } from '../values/equality.js';
 import { isSetLike, iterate, lazily } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
 import { spliced } from './lists.js';
 
 const fn = chapterOf('collections');
@@ -22,6 +21,9 @@ const minus = (left: SetLike, right: SetLike): ValueSet => {
   const others = new ValueSet(right);
   return new ValueSet([...left].filter((value) => !others.has(value)));
 };
+
+const common = (left: ValueSet, right: SetLike): ValueSet =>
+  new ValueSet([...right].filter((value) => left.has(value)));
 
 const difference = fn(
   'difference',
@@ -77,13 +79,7 @@ export const setFunctions: readonly FunctionDefinition[] = [
     minus(realSet(set, 'difference'), new ValueSet(values)),
   ),
   fn('union', 'method', two(), 'Members of either set.', (_, a, b) => new ValueSet([...realSet(a, 'union'), ...b])),
-  fn(
-    'intersect',
-    'method',
-    two(),
-    'Members of both sets.',
-    (_, a, b) => new ValueSet([...realSet(a, 'intersection')].filter((value: Value) => setHas(b, value))),
-  ),
+  fn('intersect', 'method', two(), 'Members of both sets.', (_, a, b) => common(realSet(a, 'intersection'), b)),
   difference,
   { ...renamed(difference, '#operator_-'), isFunction: true, isMethod: false },
   fn('symmetricDifference', 'method', two(), 'Members of exactly one of the sets.', (_, a, b) => {

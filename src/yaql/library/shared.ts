@@ -44,6 +44,13 @@ export function toIndex(x: Integer): number {
   return x < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }
 
+/** An integer as a size: OverflowError where it does not fit a machine word. */
+export function toSize(x: Integer): number {
+  if (typeof x === 'bigint' && (x > 9_223_372_036_854_775_807n || x < -9_223_372_036_854_775_808n))
+    throw new YaqlError('OverflowError', 'Python int too large to convert to C ssize_t');
+  return toIndex(x);
+}
+
 export const stopIteration = (message: string): YaqlError => new YaqlError('StopIteration', message);
 
 /** Names of functions are camel case: what a definition spelled with underscores is called by. */

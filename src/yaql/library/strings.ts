@@ -19,7 +19,7 @@ import {
   textLength,
   trimText,
 } from '../values/text.js';
-import { isTruthy, toIndex } from './shared.js';
+import { isTruthy, toIndex, toSize } from './shared.js';
 import { asText } from './texts.js';
 
 const fn = chapterOf('strings');
@@ -45,7 +45,7 @@ const joinTexts = (context: Context, items: Value, separator: string): string =>
 };
 
 const repeatText = (context: Context, text: string, count: Integer): string => {
-  const times = Math.max(0, toIndex(count));
+  const times = Math.max(0, toSize(count));
   const { runtime } = context;
   runtime.checkMemoryOf([-toIndex(count) + 1, ''], [count, text]);
   runtime.checkLength(times * text.length);
@@ -56,13 +56,13 @@ const splitting =
   (split: typeof splitText) =>
   (_: Context, text: string, separator: string | null | Value, limit: Integer | Value): Value => {
     if (separator === '') throw valueError('empty separator');
-    return split(text, separator as string | null, toIndex(limit as Integer));
+    return split(text, separator as string | null, toSize(limit as Integer));
   };
 
 const replaceIn = (context: Context, text: string, old: string, replacement: string, count: Integer): string => {
   const places = old === '' ? text.length + 1 : text.length / old.length;
   context.runtime.checkLength(places * replacement.length);
-  return replaceText(text, old, replacement, toIndex(count));
+  return replaceText(text, old, replacement, toSize(count));
 };
 
 /** `start` and `length` of the four-argument forms, as a slice. */

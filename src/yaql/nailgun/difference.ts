@@ -1,5 +1,5 @@
 import { Dict, DictView, Tuple, ValueSet } from '../values/collections.js';
-import { equals, setHas } from '../values/equality.js';
+import { equals } from '../values/equality.js';
 import { type HashKey, hashKey } from '../values/hash.js';
 import { isIterableValue, isSetLike, iterate, sequenceItems } from '../values/iterators.js';
 import { kindOf, type Value } from '../values/kind.js';
@@ -50,9 +50,10 @@ function differenceOfDicts(before: Dict, after: Dict): ValueDifference {
 }
 
 function differenceOfSets(before: ValueSet | DictView, after: ValueSet | DictView): ValueDifference {
-  const minus = (a: ValueSet | DictView, b: ValueSet | DictView): ValueSet =>
-    new ValueSet([...a].filter((x) => !setHas(b, x)));
-  return { added: minus(after, before), deleted: minus(before, after) };
+  // Views become sets first, for which their members must be hashable.
+  const [old, now] = [new ValueSet(before), new ValueSet(after)];
+  const minus = (x: ValueSet, y: ValueSet): ValueSet => new ValueSet([...x].filter((member) => !y.has(member)));
+  return { added: minus(now, old), deleted: minus(old, now) };
 }
 
 function differenceOfLists(before: readonly Value[], after: readonly Value[], step: () => void): ValueDifference {

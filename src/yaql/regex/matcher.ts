@@ -8,6 +8,9 @@ export interface MatchBudget {
   regexSteps: number;
 }
 
+/** Stands in the place of a choice's limit: going back to it means one more round of a lazy loop. */
+const anotherRound = -2;
+
 /** Depth of look-arounds and atomic groups inside one another at run time. */
 const maxNesting = 150;
 
@@ -159,7 +162,7 @@ export class Matcher {
             const again = count < instruction.max && position !== this.registers[instruction.last];
             if (!again) pc++;
             else if (instruction.lazy) {
-              choices.push(pc, position, trail.length, -1);
+              choices.push(pc, position, trail.length, anotherRound);
               pc++;
             } else {
               choices.push(pc + 1, position, trail.length, -1);
@@ -198,7 +201,7 @@ export class Matcher {
             if (position < limit) choices.push(pc, position, trail.length, limit);
           }
           pc++;
-        } else if (chosen.op === 'until' && chosen.lazy) {
+        } else if (limit === anotherRound && chosen.op === 'until') {
           this.setRegister(chosen.count, (this.registers[chosen.count] as number) + 1);
           this.setRegister(chosen.last, position);
           pc = chosen.body;

@@ -1,4 +1,4 @@
-import { YaqlError } from '../errors.js';
+import { valueError, YaqlError } from '../errors.js';
 import { type Category, CharacterClass, type ClassItem } from './characters.js';
 import { type PatternNode, type RepeatMode, unlimited, widthOf } from './syntax-tree.js';
 
@@ -30,8 +30,8 @@ const isAsciiLetter = (c: string): boolean => /^[a-zA-Z]$/.test(c);
 const identifier = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*$/u;
 
 /** Parses a pattern of Python 3.11's `re`, text patterns only. `re.error` for what Python refuses. */
-export function parsePattern(pattern: string, flags: Flags): ParsedPattern {
-  return new PatternParser(pattern, flags).parse();
+export function parsePattern(pattern: string, flags: Flags, unicode: boolean): ParsedPattern {
+  return new PatternParser(pattern, flags, unicode).parse();
 }
 
 class PatternParser {
@@ -44,8 +44,14 @@ class PatternParser {
   private lookBehindGroups: number | null = null;
   private globalFlags: Flags;
   private depth = 0;
+  private readonly unicode: boolean;
+  /** Found wrong only after the whole pattern has been read, as in Python. */
+  private lateError: YaqlError | null = null;
+  /** A condition may name a group by number that is opened further on. */
+  private highestCondition = 0;
 
-  constructor(pattern: string, flags: Flags) {
+  constructor(pattern: string, flags: Flags, unicode: boolean) {
+    this.unicode = unicode;
     this.text = Array.from(pattern);
     this.globalFlags = flags;
   }
@@ -53,7 +59,10 @@ class PatternParser {
   parse(): ParsedPattern {
     this.readGlobalFlags();
     const root = this.alternation(this.globalFlags);
+    if (this.unicode && this.globalFlags.ascii) throw valueError('ASCII and UNICODE flags are incompatible');
     if (this.at < this.text.length) throw this.error('unbalanced parenthesis');
+    if (this.highestCondition > this.groupCount) throw this.error(`invalid group reference ${this.highestCondition}`);
+    if (this.lateError !== null) throw this.lateError;
     return { root, groups: this.groupCount, names: this.names, flags: this.globalFlags };
   }
 
@@ -276,7 +285,7 @@ class PatternParser {
     let width = 0;
     if (behind) {
       const [low, high] = widthOf(body, this.groupWidths);
-      if (low !== high) throw this.error('look-behind requires fixed-width pattern');
+      if (low !== high) this.lateError ??= this.error('look-behind requires fixed-width pattern');
       width = low;
     }
     return { type: 'look', behind, negative, body, width };
@@ -296,23 +305,8 @@ class PatternParser {
     const no: PatternNode = this.take('|') ? this.sequence(flags) : { type: 'sequence', items: [] };
     if (this.next === '|') throw this.error('conditional backref with more than two branches');
     const node = this.close({ type: 'conditional', index: index as number, yes, no });
-    if ((index as number) > this.groupCount && !this.forwardGroupExists(index as number))
-      throw this.error(`invalid group reference ${index}`);
+    this.highestCondition = Math.max(this.highestCondition, index as number);
     return node;
-  }
-
-  /** A condition may name a group by number that is opened further on. */
-  private forwardGroupExists(index: number): boolean {
-    let count = this.groupCount;
-    for (let i = this.at; i < this.text.length; i++) {
-      if (this.text[i] === '\\') i++;
-      else if (
-        this.text[i] === '(' &&
-        (this.text[i + 1] !== '?' || (this.text[i + 2] === 'P' && this.text[i + 3] === '<'))
-      )
-        count++;
-    }
-    return index <= count;
   }
 
   private scopedFlags(first: string, flags: Flags): PatternNode {

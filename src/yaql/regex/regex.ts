@@ -14,6 +14,8 @@ export interface RegexMatch {
 }
 
 export interface RegexOptions {
+  /** Given by `regex(..)`, which asks for Unicode explicitly and so excludes `(?a)`. */
+  readonly unicode?: boolean;
   readonly ignoreCase?: boolean;
   readonly multiLine?: boolean;
   readonly dotAll?: boolean;
@@ -25,9 +27,10 @@ export interface RegexOptions {
  */
 export class Regex extends ValueObject {
   readonly pattern: string;
-  readonly options: Required<RegexOptions>;
+  readonly options: { readonly ignoreCase: boolean; readonly multiLine: boolean; readonly dotAll: boolean };
   readonly groups: number;
-  readonly hasNames: boolean;
+  /** Names of groups with their numbers. */
+  readonly names: readonly (readonly [string, number])[];
   private readonly parsed: ParsedPattern;
   private readonly program: Program;
 
@@ -40,9 +43,9 @@ export class Regex extends ValueObject {
       multiLine: options.multiLine ?? false,
       dotAll: options.dotAll ?? false,
     };
-    this.parsed = parsePattern(pattern, { ...this.options, verbose: false, ascii: false });
+    this.parsed = parsePattern(pattern, { ...this.options, verbose: false, ascii: false }, options.unicode ?? false);
     this.groups = this.parsed.groups;
-    this.hasNames = this.parsed.names.size > 0;
+    this.names = [...this.parsed.names];
     this.program = compilePattern(this.parsed.root, this.parsed.groups);
   }
 
@@ -179,7 +182,7 @@ const maxCompiled = 512;
 
 /** A compiled pattern, from a cache of the latest ones where possible. */
 export function compileRegex(pattern: string, options: RegexOptions = {}): Regex {
-  const key = `${options.ignoreCase === true}${options.multiLine === true}${options.dotAll === true}${pattern}`;
+  const key = `${options.unicode === true}${options.ignoreCase === true}${options.multiLine === true}${options.dotAll === true}${pattern}`;
   let regex = compiled.get(key);
   if (regex === undefined) {
     regex = new Regex(pattern, options);

@@ -37,7 +37,7 @@ function directive(letter: string, value: DateTime, c: CivilTime, weekday: numbe
     case 'c':
       return again('%a %b %e %H:%M:%S %Y');
     case 'C':
-      return number(Math.floor(c.year / 100), 2);
+      return number(Math.floor(c.year / 100), 1);
     case 'd':
       return number(c.day, 2);
     case 'D':

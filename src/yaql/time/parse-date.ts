@@ -51,7 +51,8 @@ function assemble(text: string, f: Record<string, string | undefined>): DateTime
   // `31/12/2016` can only be meant the other way round.
   else if (month > 12 && day <= 12 && text.includes('/')) [month, day] = [day, month];
   let hour = Number(f.hour ?? f.chour ?? 0);
-  if (f.hour !== undefined && f.minute === undefined && f.half === undefined) throw parserError(text);
+  if (f.hour !== undefined && f.minute === undefined && f.half === undefined && !/\dt\d/i.test(text))
+    throw parserError(text);
   if (f.half !== undefined) {
     if (hour < 1 || hour > 12) throw parserError(text);
     hour = (hour % 12) + (f.half.toLowerCase().startsWith('p') ? 12 : 0);

@@ -37,6 +37,7 @@ export function parseTimeByFormat(text: string, format: string): DateTime {
   const found = new RegExp(`^(?:${patternOf(format)})`, 'i').exec(text);
   if (found === null) throw valueError(`time data '${text}' does not match format '${format}'`);
   if (found[0].length !== text.length) throw valueError('unconverted data remains');
+  if (found.groups?.z === 'z') throw valueError(`time data '${text}' does not match format '${format}'`);
   return assemble(found.groups ?? {});
 }
 
@@ -89,12 +90,18 @@ function assemble(fields: Fields): DateTime {
     hour = Number(fields.I) % 12;
     if (fields.p?.toLowerCase() === 'pm') hour += 12;
   }
+  const isoDays = isoWeekDate(fields, weekday);
   const ordinal = dayOfYear(fields, year, weekday);
   const second = number('S') ?? 0;
   const microsecond = Number((fields.f ?? '').padEnd(6, '0'));
   const base = year ?? (month === 2 && day === 29 ? 1904 : 1900);
   const fixed = year ?? (base === 1904 ? 1900 : base);
-  if (ordinal !== null) {
+  if (isoDays !== null) {
+    const date = new DateTime(BigInt(isoDays) * 86_400_000_000n, 0n).civil();
+    year = date.year;
+    month = date.month;
+    day = date.day;
+  } else if (ordinal !== null) {
     const date = DateTime.fromCivil(
       { year: fixed, month: 1, day: 1, hour: 0, minute: 0, second: 0, microsecond: 0 },
       0n,
@@ -107,7 +114,7 @@ function assemble(fields: Fields): DateTime {
   }
   return DateTime.fromCivil(
     {
-      year: ordinal === null ? fixed : (year as number),
+      year: ordinal === null && isoDays === null ? fixed : (year as number),
       month,
       day,
       hour,
@@ -119,13 +126,24 @@ function assemble(fields: Fields): DateTime {
   );
 }
 
+/** Days since 1970 of a date by ISO 8601 year, week and weekday. */
+function isoWeekDate(fields: Fields, weekday: number | undefined): number | null {
+  if (fields.G === undefined && fields.V === undefined) return null;
+  if (fields.G === undefined || fields.V === undefined || weekday === undefined || fields.j !== undefined)
+    throw valueError(
+      "the ISO year directive '%G' must be used with the ISO week directive '%V' and a weekday directive",
+    );
+  const year = Number(fields.G);
+  const fourth = daysFromCivil(year, 1, 4);
+  const firstMonday = fourth - ((((fourth + 3) % 7) + 7) % 7);
+  const week = Number(fields.V);
+  const lastWeek = (((daysFromCivil(year, 12, 28) - firstMonday) / 7) | 0) + 1;
+  if (week < 1 || week > lastWeek) throw valueError(`Invalid week: ${week}`);
+  return firstMonday + (week - 1) * 7 + weekday;
+}
+
 /** The day of the year where it is given directly or by a week and a weekday. */
 function dayOfYear(fields: Fields, year: number | undefined, weekday: number | undefined): number | null {
-  if (fields.G !== undefined || fields.V !== undefined) {
-    if (fields.G === undefined || fields.V === undefined || weekday === undefined || fields.Y !== undefined)
-      throw valueError("ISO year directive '%G' must be used with the ISO week directive '%V' and a weekday directive");
-    throw valueError('ISO week dates are not supported');
-  }
   if (fields.j !== undefined) return Number(fields.j);
   const week = fields.U ?? fields.W;
   if (week === undefined || year === undefined || weekday === undefined) return null;

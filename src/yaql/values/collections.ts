@@ -1,6 +1,7 @@
 import { YaqlError } from '../errors.js';
 import { type HashKey, hashKey } from './hash.js';
 import { Kind, type Value, ValueObject } from './kind.js';
+import { setOrder } from './set-order.js';
 
 /** Immutable sequence. (A mutable one is a plain JavaScript array.) */
 export class Tuple extends ValueObject {
@@ -127,7 +128,7 @@ function stringKey(key: string): string {
   return key.charCodeAt(0) === 0 ? (hashKey(key) as string) : key;
 }
 
-/** A set in insertion order. */
+/** A set; its members come in an order that depends on nothing but them. */
 export class ValueSet extends ValueObject {
   private readonly members = new Map<HashKey, Value>();
   readonly frozen: boolean;
@@ -138,6 +139,17 @@ export class ValueSet extends ValueObject {
     for (const value of values) {
       const hash = hashKey(value);
       if (!this.members.has(hash)) this.members.set(hash, value);
+    }
+    if (this.members.size > 1) this.arrange();
+  }
+
+  /** Equal sets are walked in the same order, however they came about. */
+  private arrange(): void {
+    const entries = [...this.members];
+    this.members.clear();
+    for (const key of setOrder(entries.map(([hash]) => hash))) {
+      const [hash, value] = entries[key] as [HashKey, Value];
+      this.members.set(hash, value);
     }
   }
 
@@ -187,18 +199,6 @@ export class DictView extends ValueObject {
 
   get size(): number {
     return this.dict.size;
-  }
-
-  /** Membership as Python's views have it: keys by hash, items by key and equal value. */
-  has(value: Value, equal: (a: Value, b: Value) => boolean): boolean {
-    if (this.part === 'keys') return this.dict.has(value);
-    if (this.part === 'items') {
-      if (!(value instanceof Tuple) || value.items.length !== 2) return false;
-      const found = this.dict.get(value.items[0] as Value);
-      return found !== undefined && equal(found, value.items[1] as Value);
-    }
-    for (const candidate of this.dict.values()) if (equal(candidate, value)) return true;
-    return false;
   }
 
   *[Symbol.iterator](): IterableIterator<Value> {

@@ -1,6 +1,7 @@
+import { YaqlError } from '../errors.js';
 import { Regex } from '../regex/regex.js';
 import { Dict, DictView, Tuple, type ValueSet } from './collections.js';
-import { isSetLike } from './iterators.js';
+import { isIterableValue, isSetLike, iterate } from './iterators.js';
 import type { Value } from './kind.js';
 import { compareNumbers, Float } from './numbers.js';
 import { DateTime, TimeSpan } from './time.js';
@@ -60,7 +61,33 @@ function equalDicts(a: Dict, b: Dict): boolean {
 }
 
 export function setHas(set: ValueSet | DictView, value: Value): boolean {
-  return set instanceof DictView ? set.has(value, sameOrEqual) : set.has(value);
+  return set instanceof DictView ? viewHas(set, value) : set.has(value);
+}
+
+/** Membership as Python's views have it: keys by hash, items by key and equal value, values by walking. */
+function viewHas(view: DictView, value: Value): boolean {
+  if (view.part === 'keys') return view.dict.has(value);
+  if (view.part === 'items') {
+    const pair = view.dict.frozen ? unpacked(value) : value instanceof Tuple ? value.items : [];
+    if (pair.length !== 2) return false;
+    const found = view.dict.get(pair[0] as Value);
+    return found !== undefined && sameOrEqual(found, pair[1] as Value);
+  }
+  for (const candidate of view.dict.values()) if (sameOrEqual(candidate, value)) return true;
+  return false;
+}
+
+/** The items of frozen dicts take whatever is sought apart without asking what it is. */
+function unpacked(value: Value): readonly Value[] {
+  if (typeof value !== 'string' && !(value instanceof Dict) && !isIterableValue(value))
+    throw new YaqlError('TypeError', 'cannot unpack a value that is no pair');
+  const items: Value[] = [];
+  for (const item of iterate(value)) {
+    items.push(item);
+    if (items.length > 2) break;
+  }
+  if (items.length !== 2) throw new YaqlError('ValueError', 'a pair has two values');
+  return items;
 }
 
 /** Whether every member of `a` is in `b`. */
@@ -70,4 +97,5 @@ export function isSubset(a: ValueSet | DictView, b: ValueSet | DictView): boolea
   return true;
 }
 
-const equalSets = (a: ValueSet | DictView, b: ValueSet | DictView): boolean => a.size === b.size && isSubset(a, b);
+const equalSets = (a: ValueSet | DictView, b: ValueSet | DictView): boolean =>
+  a.size === b.size && (b instanceof DictView && !(a instanceof DictView) ? isSubset(b, a) : isSubset(a, b));

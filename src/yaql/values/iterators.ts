@@ -9,6 +9,8 @@ export type Pull = () => Value | typeof DONE;
 /** A one-shot iterator: what `where`, `select`, `range` … give. */
 export class LazyIterator extends ValueObject implements Iterable<Value> {
   readonly next: Pull;
+  /** Text of the endless iterators that Python can show. */
+  shown: (() => string) | null = null;
 
   constructor(next: Pull) {
     super();
@@ -118,7 +120,12 @@ export function pullFrom(value: Value): Pull {
     let index = 0;
     return () => (index < items.length ? (items[index++] as Value) : DONE);
   }
-  return lazily(iterate(value)[Symbol.iterator]()).next;
+  // Nothing happens before the first item is asked for: an ordered iterable sorts only then.
+  return lazily(walk(value)).next;
+}
+
+function* walk(value: Value): Generator<Value> {
+  yield* iterate(value);
 }
 
 /** The items of a sequence; null for anything that is not one. */

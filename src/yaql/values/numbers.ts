@@ -1,4 +1,5 @@
 import { valueError, YaqlError } from '../errors.js';
+import { powerOfDoubles } from './double-power.js';
 import { Kind, type Value, ValueObject } from './kind.js';
 
 /** A float whose value JavaScript could not tell from an integer, or that is not finite. See {@link float}. */
@@ -168,7 +169,7 @@ export function power(a: Numeric, b: Numeric): Numeric {
   if (x === -1 && (y === Infinity || y === -Infinity)) return new Float(1);
   if (x < 0 && Number.isFinite(x) && Number.isFinite(y) && !Number.isInteger(y))
     throw valueError('negative number cannot be raised to a fractional power');
-  const r = x ** y;
+  const r = powerOfDoubles(x, y);
   if (!Number.isFinite(r) && Number.isFinite(x) && Number.isFinite(y))
     throw new YaqlError('OverflowError', 'Numerical result out of range');
   return float(r);
@@ -209,6 +210,7 @@ function modularInverse(a: bigint, modulus: bigint): bigint {
 export function shiftLeft(value: Integer, bits: Integer): Integer {
   if (bits < 0) throw valueError('negative shift count');
   if (value == 0) return 0;
+  if (bits >= 9_223_372_036_854_775_807n) throw new YaqlError('OverflowError', 'too many digits in integer');
   guardBits(bitLength(value) + Number(bits));
   return integer(BigInt(value) << BigInt(bits));
 }

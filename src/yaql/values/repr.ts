@@ -1,5 +1,6 @@
 import { Regex } from '../regex/regex.js';
 import { Dict, DictView, Tuple, ValueSet } from './collections.js';
+import { LazyIterator } from './iterators.js';
 import type { Value } from './kind.js';
 import { kindName, kindOf, ValueObject } from './kind.js';
 import { numberText } from './number-text.js';
@@ -49,6 +50,7 @@ function reprObject(value: object): string {
   if (value instanceof DateTime) return reprDateTime(value);
   if (value instanceof TimeSpan) return reprTimeSpan(value);
   if (value instanceof Regex) return `re.compile(${reprString(value.pattern)}${value.flagText})`;
+  if (value instanceof LazyIterator && value.shown !== null) return value.shown();
   return `<${value instanceof ValueObject ? kindName(kindOf(value)) : 'object'}>`;
 }
 
