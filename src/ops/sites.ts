@@ -78,9 +78,10 @@ export function siteOperations({ store }: OpsDependencies): SiteOperations {
       const check = checkDocuments(request.files);
       if (request.dry_run) return { ...check, revision: null, created: false };
       if (!check.valid && !request.force) {
+        const errors = check.diagnostics.filter(isError).length;
         throw problem(
           'invalid',
-          `the documents have ${check.diagnostics.filter(isError).length} errors: nothing was stored`,
+          `the documents have ${errors === 1 ? 'an error' : `${errors} errors`}: nothing was stored`,
           {
             hint: 'Correct them, or store them as they are with force; a revision with errors cannot be deployed.',
             errors: check.diagnostics,

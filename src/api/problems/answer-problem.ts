@@ -10,10 +10,14 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   const status = statusOf(problem);
   // A proxy or client may come back by itself for what passes by itself.
   if (status === 503) void reply.header('retry-after', '5');
-  return reply
-    .code(status)
-    .type(PROBLEM_TYPE)
-    .send(JSON.stringify(problemBody(problem, pathOf(request.url), request.id)));
+  return (
+    reply
+      .code(status)
+      // Errors of the router come before the hook that does this for all others.
+      .header('x-request-id', request.id)
+      .type(PROBLEM_TYPE)
+      .send(JSON.stringify(problemBody(problem, pathOf(request.url), request.id)))
+  );
 }
 
 /**

@@ -61,7 +61,7 @@ export const schemaFileParams = z.strictObject({ file: z.string().min(1).max(200
 export const jsonSchemaSchema = z.looseObject({}).meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
 
 export const auditQuery = pageQuery.extend({
-  actor: z.string().min(1).max(1000).optional(),
+  actor: z.string().min(1).max(1000).optional().describe('Who did it.'),
   action: z.string().min(1).max(1000).optional().describe('As `run.pause`.'),
   target: z.string().min(1).max(1000).optional().describe('As `site/dc1` or `run/ID`.'),
   since: timestamp.min(1).max(50).optional().describe('From this moment on, ISO 8601.'),

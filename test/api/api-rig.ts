@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import type { InjectOptions } from 'fastify';
+import { pino } from 'pino';
+import { type Api, createApi } from '../../src/api/index.js';
+import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
+import { openMachines } from '../../src/maas/open-machines.js';
+import { simulatorKeys } from '../../src/maas/simulator/index.js';
+import { createOperations, type Operations } from '../../src/ops/index.js';
+import { openStore, type Store } from '../../src/store/index.js';
+import type { LivingSite } from '../rig/living-site.js';
+import type { TemporalRig } from '../rig/temporal.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed where it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export type Method = 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'OPTIONS' | 'HEAD';
+
+/** An API in this process, whose answers are held to their schemas. */
+export interface ApiRig {
+  readonly api: Api;
+  readonly store: Store;
+  /** What was logged, line by line. */
+  readonly log: readonly Record<string, unknown>[];
+  /** `body`: an object is sent as JSON, a text as it is. */
+  ask(method: Method, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export async function apiOf(operations: Operations, store: Store, close: () => Promise<unknown>): Promise<ApiRig> {
+  const log: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      log.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const api = await createApi(operations, {
+    log: pino({ level: 'debug' }, sink),
+    version: '1.2.3',
+    checkAnswers: true,
+  });
+  return {
+    api,
+    store,
+    log,
+    async ask(method, path, body, headers = {}) {
+      const json = body !== undefined && typeof body !== 'string' && !Buffer.isBuffer(body);
+      const answer = await api.inject({
+        method,
+        url: path,
+        headers: { ...(json ? { 'content-type': 'application/json' } : {}), ...headers },
+        ...(body === undefined ? {} : { payload: body as NonNullable<InjectOptions['payload']> }),
+      });
+      return readAnswer(answer.statusCode, answer.headers as Record<string, string>, answer.body);
+    },
+    async close() {
+      await api.close();
+      await close();
+    },
+  };
+}
+
+export function readAnswer(status: number, headers: Readonly<Record<string, string>>, text: string): Answer {
+  const isJson = /json/.test(headers['content-type'] ?? '');
+  return { status, headers, body: isJson ? JSON.parse(text) : text };
+}
+
+const noMaas = (): MachineContext => {
+  throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
+};
+
+/** A real store in a folder of its own; Temporal's address answers nothing, MAAS is not configured. */
+export async function apiAlone(): Promise<ApiRig> {
+  const folder = await mkdtemp(join(tmpdir(), 'sitewright-api-'));
+  const store = await openStore(join(folder, 'store.db'));
+  await store.migrate();
+  const address = '127.0.0.1:1';
+  const retry = defaultGrpcRetryOptions({ maxAttempts: 1 });
+  const connection = Connection.lazy({ address, interceptors: [makeGrpcRetryInterceptor(retry)] });
+  const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
+  return apiOf(createOperations({ store, temporal, maas: noMaas }), store, async () => {
+    await connection.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+}
+
+/** The API of a living site: everything is there. Closing it leaves the site. */
+export function apiOfSite(rig: TemporalRig, site: LivingSite): Promise<ApiRig> {
+  const machines = openMachines({
+    url: site.maasUrl,
+    apiKey: simulatorKeys.admin,
+    pollMinSeconds: 0.05,
+    pollMaxSeconds: 0.5,
+  });
+  const { client, connection, namespace, address } = rig;
+  const operations = createOperations({
+    store: site.store,
+    temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address },
+    maas: () => machines,
+    temporalUiUrl: 'http://temporal.example',
+  });
+  return apiOf(operations, site.store, () => machines.close());
+}

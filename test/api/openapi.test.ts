@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { apiAlone } from './api-rig.js';
+
+const golden = new URL('../golden/api/openapi.json', import.meta.url);
+
+interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly { readonly description?: string }[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content?: object }>>;
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+async function describeApi(): Promise<Description> {
+  const rig = await apiAlone();
+  const { status, body } = await rig.ask('GET', '/openapi.json');
+  await rig.close();
+  expect(status).toBe(200);
+  return body as Description;
+}
+
+// UPDATE_GOLDEN=1 npx vitest run --project api test/api/openapi.test.ts
+test('the description of the API is the one that was agreed on', async () => {
+  const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;
+  if (process.env.UPDATE_GOLDEN) writeFileSync(golden, text);
+  expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
+});
+
+test('every route says what it is, and how it fails', async () => {
+  const { paths } = await describeApi();
+  const ids = new Set<string>();
+  for (const [path, operations] of Object.entries(paths)) {
+    expect(path).toMatch(/^\/api\/v1\//);
+    for (const [method, operation] of Object.entries(operations)) {
+      const name = `${method} ${path}`;
+      expect(operation.summary, name).toMatch(/^[A-Z].{5,}[^.]$/);
+      expect(operation.tags, name).toHaveLength(1);
+      expect(operation.operationId, name).toMatch(/^[a-z][A-Za-z]+$/);
+      ids.add(operation.operationId!);
+      for (const parameter of operation.parameters ?? []) expect(parameter.description, name).toBeTruthy();
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const types = Object.keys(response.content ?? {});
+        if (Number(status) < 400) expect(types, name).toEqual(status === '204' ? [] : ['application/json']);
+        else if (!path.endsWith('/health')) expect(types, name).toEqual(['application/problem+json']);
+      }
+      if (operation.parameters !== undefined || operation.requestBody !== undefined)
+        expect(Object.keys(operation.responses), name).toContain('400');
+      if (path.includes('{')) expect(Object.keys(operation.responses), name).toContain('404');
+      if (operation.requestBody !== undefined)
+        expect(Object.keys(operation.responses), name).toEqual(expect.arrayContaining(['413', '415']));
+    }
+  }
+  const operations = Object.values(paths).flatMap((path) => Object.keys(path));
+  expect(ids.size).toBe(operations.length);
+});
+
+test('every reference leads somewhere, and no schema is there for nothing', async () => {
+  const { paths, components } = await describeApi();
+  const used = new Set<string>();
+  JSON.stringify([paths, components], (key, value: unknown) => {
+    if (key === '$ref') used.add(String(value).replace('#/components/schemas/', ''));
+    return value;
+  });
+  expect([...used].sort()).toEqual(Object.keys(components.schemas).sort());
+});
+
+test('the description can be looked at in a browser', async () => {
+  const rig = await apiAlone();
+  const page = await rig.ask('GET', '/docs/');
+  expect(page).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } });
+  expect(await rig.ask('GET', '/docs/static/swagger-ui-bundle.js')).toMatchObject({ status: 200 });
+  expect((await rig.ask('GET', '/docs/json')).body).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+  await rig.close();
+});

@@ -1,0 +1,299 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ApiRig, apiAlone, type Method } from './api-rig.js';
+
+let rig: ApiRig;
+beforeAll(async () => {
+  rig = await apiAlone();
+  await rig.ask('POST', '/api/v1/sites', { name: 'dc1' });
+});
+afterAll(() => rig.close());
+
+const json = { 'content-type': 'application/json' };
+
+/** Every problem has the members of RFC 9457 and ours. */
+async function refused(
+  method: Method,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
+  const answer = await rig.ask(method, path, body, headers);
+  expect(answer.headers['content-type']).toContain('application/problem+json');
+  const { code, status, detail } = answer.body;
+  expect(answer.body).toMatchObject({
+    type: `urn:sitewright:problem:${code}`,
+    title: expect.any(String),
+    status: answer.status,
+    instance: path.split('?')[0],
+    message: detail,
+    request_id: answer.headers['x-request-id'],
+  });
+  return { status, code, detail, hint: answer.body.hint, errors: answer.body.errors };
+}
+
+describe('bodies', () => {
+  test.each([
+    ['{"name": "dc2"', 'the body is not JSON'],
+    ['{"name": "dc2"]', 'the body is not JSON'],
+    ["{'name': 'dc2'}", 'the body is not JSON'],
+    ['{"name": "dc2",}', 'the body is not JSON'],
+    ['\u0000', 'the body is not JSON'],
+    ['{"__proto__": {"name": "dc2"}}', "the body has a key that is not allowed: '__proto__'"],
+    ['{"name":"dc2","constructor":{"prototype":1}}', "unknown field 'constructor' in the body"],
+    ['{"name":"dc2","\\u005f_proto__":1}', "the body has a key that is not allowed: '__proto__'"],
+    ['[]', 'the body must be an object, not a list'],
+    ['null', 'the body must be an object, not null'],
+    ['"dc2"', "the body must be an object, not the text 'dc2'"],
+    ['1e999', 'the body must be an object, not Infinity'],
+    ['', 'name is missing in the body'],
+  ])('%j is refused: %s', async (body, detail) => {
+    const answer = await refused('POST', '/api/v1/sites', body, json);
+    expect(answer).toMatchObject({ status: 400, code: 'invalid', detail: expect.stringContaining(detail) });
+  });
+
+  test('a mistake in JSON is quoted', async () => {
+    const answer = await refused('POST', '/api/v1/sites', '{\n  "name": dc2\n}', json);
+    expect(answer.detail).toMatch(/^the body is not JSON: .*dc2/);
+  });
+
+  test('deep bodies are refused before they are looked at, brackets in texts do not count', async () => {
+    for (const body of ['['.repeat(2_000_000 / 4), `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`]) {
+      const answer = await refused('POST', '/api/v1/sites', body, json);
+      expect(answer).toMatchObject({ status: 400, detail: 'the body is nested more than 64 levels deep' });
+    }
+    const text = { name: 'deep', cluster: `\\"${'['.repeat(150)}` };
+    expect(await rig.ask('POST', '/api/v1/sites', text)).toMatchObject({ status: 201, body: text });
+  });
+
+  test('what is not UTF-8 is refused, a byte-order mark is not', async () => {
+    const latin1 = Buffer.concat([Buffer.from('{"name": "'), Buffer.from([0xe9]), Buffer.from('"}')]);
+    expect(await refused('POST', '/api/v1/sites', latin1, json)).toMatchObject({ detail: 'the body is not UTF-8' });
+    expect(await rig.ask('POST', '/api/v1/sites', '\uFEFF{"name": "marked"}', json)).toMatchObject({ status: 201 });
+  });
+
+  test.each([
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['application/yaml', 415],
+    ['application/jsonx', 415],
+    ['', 415],
+  ])('a body of type %j is not understood', async (type, status) => {
+    const answer = await refused('POST', '/api/v1/sites', '{"name": "dc2"}', type ? { 'content-type': type } : {});
+    expect(answer).toMatchObject({ status, code: 'unsupported-media-type', hint: expect.stringContaining('JSON') });
+  });
+
+  test('a compressed body is not understood', async () => {
+    const answer = await refused('POST', '/api/v1/sites', '{}', { ...json, 'content-encoding': 'gzip' });
+    expect(answer).toMatchObject({ status: 415, detail: "a body with Content-Encoding 'gzip' is not understood" });
+  });
+
+  test('a large body is refused with its limit; documents may be larger', async () => {
+    const megabyte = 'x'.repeat(1024 * 1024);
+    expect(await refused('POST', '/api/v1/sites', { name: megabyte })).toMatchObject({
+      status: 413,
+      code: 'too-large',
+      detail: 'the body is larger than 1 MiB',
+    });
+    const check = await rig.ask('POST', '/api/v1/documents/check', { files: [{ name: 'a', text: `# ${megabyte}` }] });
+    expect(check.status).toBe(200);
+    const huge = Buffer.alloc(32 * 1024 * 1024 + 1, 'x');
+    const answer = await refused('POST', '/api/v1/documents/check', huge, { 'content-type': 'application/yaml' });
+    expect(answer).toMatchObject({ status: 413, detail: 'the body is larger than 32 MiB' });
+  });
+
+  test('all problems of path, query and body are told at once, with what was meant', async () => {
+    const answer = await refused('POST', `/api/v1/sites/${'x'.repeat(1001)}/revisions?forse=1&dry_run=yes`, {
+      files: [
+        { name: 'a.yaml', txt: '' },
+        { name: 'b.yaml', text: 7 },
+      ],
+      mesage: 'typo',
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.errors).toEqual([
+      {
+        severity: 'error',
+        code: 'request.wrong-value',
+        path: 'path.site',
+        message: 'site must have at most 1000 characters',
+      },
+      {
+        severity: 'error',
+        code: 'request.wrong-value',
+        path: 'query.dry_run',
+        message: "dry_run must be true or false, not the text 'yes'",
+      },
+      {
+        severity: 'error',
+        code: 'request.unknown-field',
+        path: 'query.forse',
+        message: "unknown field 'forse' in the query",
+        hint: "Did you mean 'force'?",
+      },
+      expect.objectContaining({ code: 'request.missing-field', path: 'body.files[0].text' }),
+      {
+        severity: 'error',
+        code: 'request.unknown-field',
+        path: 'body.files[0].txt',
+        message: "unknown field 'txt' in files[0]",
+        hint: "Did you mean 'text'?",
+      },
+      {
+        severity: 'error',
+        code: 'request.wrong-type',
+        path: 'body.files[1].text',
+        message: 'files[1].text must be text, not 7',
+      },
+      expect.objectContaining({ path: 'body.mesage', hint: "Did you mean 'message'?" }),
+    ]);
+  });
+});
+
+describe('paths', () => {
+  test.each([
+    ['/api/v1/sitess', "Did you mean '/api/v1/sites'?"],
+    ['/sites', "Did you mean '/api/v1/sites'?"],
+    ['/v1/sites/dc1', '/docs shows it'],
+    ['/api/v1/sites/dc1/revision', "Did you mean '/api/v1/sites/dc1/revisions' or '/api/v1/sites/dc1/runs'?"],
+    ['/api/v1/sites/dc1/node/status', "Did you mean '/api/v1/sites/dc1/nodes/status'?"],
+    ['/api/v1/sites/dc1/revisions/latest/startegy', "Did you mean '/api/v1/sites/dc1/revisions/latest/strategy'?"],
+    ['/', 'openapi.json'],
+    ['/api/v1/nothing/of/the/kind', 'openapi.json'],
+  ])('%s is not there', async (path, hint) => {
+    const answer = await refused('GET', path, undefined);
+    expect(answer).toMatchObject({ status: 404, code: 'not-found', detail: `there is nothing at ${path}` });
+    if (!hint.includes(' or ')) expect(answer.hint).toContain(hint);
+    else expect(answer.hint).toContain("'/api/v1/sites/dc1/revisions'");
+  });
+
+  test('another method is told which there are', async () => {
+    for (const [method, path, allow] of [
+      ['PUT', '/api/v1/sites/dc1', 'DELETE, GET, HEAD, OPTIONS'],
+      ['DELETE', '/api/v1/runs', 'GET, HEAD, OPTIONS'],
+      ['GET', '/api/v1/documents/check', 'OPTIONS, POST'],
+      ['POST', '/health', 'GET, HEAD, OPTIONS'],
+    ] as const) {
+      const answer = await rig.ask(method, path);
+      expect(answer).toMatchObject({ status: 405, headers: { allow }, body: { code: 'method-not-allowed' } });
+    }
+    expect(await rig.ask('OPTIONS', '/api/v1/sites')).toMatchObject({
+      status: 204,
+      headers: { allow: expect.any(String) },
+    });
+  });
+
+  test.each<[string, number]>([
+    ['/api/v1/sites/%ff', 400],
+    ['/api/v1/sites/%zz', 400],
+    ['/api/v1/sites/%', 400],
+    ['/api/v1/sites/%00', 404],
+    ['/api/v1/sites/..%2f..%2fetc%2fpasswd', 404],
+    ['/api/v1/schemas/..%2f..%2fpackage.json', 404],
+    ['/api/v1/schemas/__proto__', 404],
+    ['/api/v1/schemas/constructor', 404],
+    ['/docs/static/..%2f..%2f..%2fpackage.json', 404],
+    [`/api/v1/sites/${'x'.repeat(1001)}`, 400],
+    [`/api/v1/runs/${'x'.repeat(5000)}`, 400],
+    ['/api/v1/sites/%F0%9F%92%A5', 404],
+    ['/api/v1/runs/%22;drop%20table%20runs', 404],
+    ['/api/v1/sites/dc1/revisions/0', 404],
+    ['/api/v1/sites/dc1/revisions/-1', 400],
+    ['/api/v1/sites/dc1/revisions/newest', 400],
+    ['/api/v1/sites/dc1/revisions/99999999999999999999', 404],
+  ])('$0 is answered $1', async (path, status) => {
+    expect(await refused('GET', path, undefined)).toMatchObject({ status });
+  });
+
+  test.each([
+    'limit=0',
+    'limit=1001',
+    'limit=ten',
+    'limit=1.5',
+    'limit=',
+    'limit=5&limit=6',
+    'limit[]=5',
+    'before=nonsense',
+    'before=',
+    'before=%00',
+    'open=maybe',
+    'kind=',
+    '__proto__=1',
+    'constructor=1',
+    `before=${Buffer.from('["\\u0000","x"]').toString('base64url')}`,
+  ])('the query %s is refused', async (query) => {
+    const answer = await refused('GET', `/api/v1/runs?${query}`, undefined);
+    expect(answer).toMatchObject({ status: 400, code: 'invalid', detail: expect.stringMatching(/\w/) });
+  });
+});
+
+test('a name in the header X-Sitewright-User is who did it; a bad one is refused', async () => {
+  await rig.ask(
+    'POST',
+    '/api/v1/sites',
+    { name: 'named' },
+    { 'x-sitewright-user': Buffer.from('Zoë').toString('latin1') },
+  );
+  await rig.ask('DELETE', '/api/v1/sites/named');
+  const { body } = await rig.ask('GET', '/api/v1/audit?target=site/named');
+  expect(body.items).toMatchObject([
+    { action: 'site.delete', actor: 'api' },
+    { action: 'site.create', actor: 'Zoë' },
+  ]);
+  const answer = await refused('POST', '/api/v1/sites', { name: 'bad' }, { 'x-sitewright-user': 'x'.repeat(201) });
+  expect(answer).toMatchObject({ status: 400, detail: expect.stringContaining('X-Sitewright-User') });
+  expect((await rig.ask('GET', '/api/v1/sites/bad')).status).toBe(404);
+});
+
+test('a sound request id of the caller is kept', async () => {
+  const kept = await rig.ask('GET', '/api/v1/version', undefined, { 'x-request-id': 'ci-17.3' });
+  expect(kept.headers['x-request-id']).toBe('ci-17.3');
+  const replaced = await rig.ask('GET', '/api/v1/version', undefined, { 'x-request-id': 'a b\tc' });
+  expect(replaced.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+});
+
+test('what nobody foresaw is logged under the request and answered without internals', async () => {
+  const original = rig.store.sites.list;
+  Object.assign(rig.store.sites, { list: () => Promise.reject(new Error('secret internals at /home/x')) });
+  const answer = await rig.ask('GET', '/api/v1/sites', undefined, { 'x-request-id': 'odd-1' });
+  Object.assign(rig.store.sites, { list: original });
+  expect(answer).toMatchObject({ status: 500, body: { code: 'unexpected', request_id: 'odd-1' } });
+  expect(JSON.stringify(answer.body)).not.toContain('internals at');
+  const line = rig.log.find((entry) => entry.msg === 'a request failed unexpectedly');
+  expect(line).toMatchObject({ level: 50, request: 'odd-1', err: { message: 'secret internals at /home/x' } });
+});
+
+describe('on the wire', () => {
+  let port: number;
+  beforeAll(async () => {
+    await rig.api.listen({ host: '127.0.0.1', port: 0 });
+    port = (rig.api.server.address() as { port: number }).port;
+  });
+
+  const send = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+      socket.on('error', reject);
+    });
+
+  test.each([
+    ['garbage\r\n\r\n', 400, 'this is not an HTTP request'],
+    [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'the headers are too large'],
+    ['GET /api/v1/sites HTTP/1.1\r\n\r\n', 400, ''],
+  ])('%.20j is answered with a problem', async (text, status, detail) => {
+    const answer = await send(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toContain(detail);
+    if (detail) expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ status, detail });
+  });
+
+  test('a body shorter than its announced length is refused', async () => {
+    const answer = await send(
+      'POST /api/v1/sites HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{"name":1}',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  });
+});
