@@ -1,5 +1,6 @@
 import type {
   CommitAnswer,
+  HealthAnswer,
   MaasCheckAnswer,
   NodeHistoryPageAnswer,
   NodeStatusesAnswer,
@@ -119,6 +120,8 @@ export class ApiClient {
 
   readonly maas = { check: () => this.#get<MaasCheckAnswer>('/maas/check') };
 
+  /** Also when the answer is that something is away. */
+  readonly health = () => this.#send<HealthAnswer>('GET', '/health', undefined, undefined, [503]);
   readonly version = () => this.#get<VersionAnswer>('/version');
 
   #get<T>(at: string, query: object = {}, signal?: AbortSignal): Promise<T> {
@@ -129,7 +132,13 @@ export class ApiClient {
     return this.#send<T>('POST', at, body);
   }
 
-  async #send<T>(method: string, at: string, body?: object, signal?: AbortSignal): Promise<T> {
+  async #send<T>(
+    method: string,
+    at: string,
+    body?: object,
+    signal?: AbortSignal,
+    alsoGood: readonly number[] = [],
+  ): Promise<T> {
     const { user, limitMs = LIMIT_MS } = this.#options;
     const ask = this.#options.fetch ?? fetch;
     const limit = AbortSignal.timeout(limitMs);
@@ -152,8 +161,9 @@ export class ApiClient {
       throw this.#unreachable(error, limit.aborted ? limitMs : undefined);
     }
     const read = readJson(text);
-    if (answer.ok && (text === '' || read !== undefined)) return read as T;
-    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(answer.ok ? 502 : answer.status));
+    const good = answer.ok || (alsoGood.includes(answer.status) && !isProblem(read));
+    if (good && (text === '' || read !== undefined)) return read as T;
+    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(good ? 502 : answer.status));
   }
 
   #problemOf(status: number, body: unknown): CliProblem {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { HealthAnswer } from '../../api/schemas/index.js';
 import { EXIT } from '../exit-codes.js';
 import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
 import { printable } from '../formats/table.js';
@@ -19,10 +20,11 @@ export function registerDoctor(program: Command, session: Session): void {
     .addOption(formatOption())
     .addOption(columnOption())
     .action(async (flags: OutputFlags) => {
+      const [own, api] = await Promise.all([systemFindings(session), apiFindings(session)]);
       const findings = [
         nodeFinding(process.versions.node),
-        ...(await systemFindings(session)),
-        await apiFinding(session),
+        ...own.map((finding) => asApiSees(finding, api)),
+        api.finding,
       ];
       if (flags.format === 'table' && !flags.column) terminal.out(doctorText(findings, paintFor(terminal.color)));
       else await printList(terminal, flags, findings, ['name', 'state', 'message', 'fix']);
@@ -74,16 +76,35 @@ async function systemFindings(session: Session): Promise<Finding[]> {
   return [own, ...(await examine(settings))];
 }
 
-async function apiFinding(session: Session): Promise<Finding> {
+interface ApiFindings {
+  readonly finding: Finding;
+  /** What the API finds of the things it needs. */
+  readonly checks: HealthAnswer['checks'];
+}
+
+async function apiFindings(session: Session): Promise<ApiFindings> {
   try {
     const client = await session.client();
-    const { version } = await client.version();
-    return { name: 'api', state: 'ok', message: `API ${version} at ${client.url}` };
+    const [{ version }, { checks }] = await Promise.all([client.version(), client.health()]);
+    return { finding: { name: 'api', state: 'ok', message: `API ${version} at ${client.url}` }, checks };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { message, hint } = error.problem;
-    return { name: 'api', state: 'fail', message, ...(hint === undefined ? {} : { fix: hint }) };
+    return {
+      finding: { name: 'api', state: 'fail', message, ...(hint === undefined ? {} : { fix: hint }) },
+      checks: [],
+    };
   }
+}
+
+/**
+ * The API may run with other settings than this shell has (`sitewright up` chooses some itself). What it
+ * reaches is what deployments use; that this shell could not is worth a remark and no more.
+ */
+function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
+  const seen = checks.find(({ name }) => name === own.name);
+  if (!seen?.ok || (own.state !== 'fail' && own.state !== 'skip')) return own;
+  return { name: own.name, state: 'ok', message: `${seen.message} (as the API sees it; from here: ${own.message})` };
 }
 
 function doctorText(findings: readonly Finding[], paint: Paint): string {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { machinesOf } from '../../../worker/services.js';
 import type { Settings } from '../../config/index.js';
 import { createOperations } from '../../ops/index.js';
@@ -23,7 +23,9 @@ const LIMIT_MS = 8_000;
 export async function examine(settings: Settings): Promise<Finding[]> {
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
   const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
-  const connection = Connection.lazy({ address, channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200 } });
+  // Each question once: a doctor says what is, and a retry would outlive the connection.
+  const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
+  const connection = Connection.lazy({ address, interceptors: [once] });
   const machines = await machinesOf(settings);
   try {
     const operations = createOperations({

@@ -25,6 +25,8 @@ export interface UpOptions {
 /** Folder, in the working directory, for all that is kept here. */
 const FOLDER = '.sitewright';
 const LOOK_AT_SERVER_MS = 2_000;
+/** Real machines take many minutes for each; a trial shall not. */
+const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_000, erase_ms: 2_000, jitter: 0.3 };
 
 /**
  * Runs a whole system until Ctrl-C or SIGTERM: Temporal's dev server where none answers, a simulated MAAS
@@ -58,6 +60,7 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
     let maasUrl = settings.maas.url;
     if (options.simulateMaas) {
       const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
+      args.push('--auto', JSON.stringify(SIMULATED_PACE));
       if (options.maasSeed !== undefined) args.push('--seed', resolve(terminal.cwd, options.maasSeed));
       const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
       if (first === 'interrupted') return EXIT.interrupted;

@@ -89,12 +89,14 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
     const counted = NODE_STATES.filter((state) => group.counts[state] > 0).map(
       (state) => `${group.counts[state]} ${state.replaceAll('_', ' ')}`,
     );
+    const isOpen = group.state !== 'failure' && group.calls.some(({ ended_at }) => ended_at === undefined);
     const after = group.depends_on.length === 0 ? '' : ` after ${group.depends_on.map(printable).join(', ')}`;
     const block = [
-      `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, group.state)}  ${total} nodes${counted.length > 0 ? `: ${counted.join(', ')}` : ''}${paint.dim(after)}`,
+      `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, isOpen ? 'running' : group.state)}  ${total} nodes${counted.length > 0 ? `: ${counted.join(', ')}` : ''}${paint.dim(after)}`,
     ];
     if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
-    else if (!processed.has(group.name) && group.state === 'not_started') block.push(paint.dim('    not processed'));
+    else if (!isOpen && !processed.has(group.name) && group.state === 'not_started')
+      block.push(paint.dim('    not processed'));
     for (const { call, text, met } of group.criteria)
       block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
     for (const { call, nodes, started_at, ended_at, timed_out } of group.calls) {
