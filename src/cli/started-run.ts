@@ -65,7 +65,9 @@ export async function followAndPresent(
   const ended = followed.run;
   const code = exitCodeOfOutcome(ended.outcome);
   const outcome = paintState(paintFor(terminal.color), ended.outcome ?? 'unknown');
-  const failed = ended.failed_nodes ? `, ${ended.failed_nodes} nodes failed` : '';
+  const failed = ended.failed_nodes
+    ? `, ${ended.failed_nodes} ${ended.failed_nodes === 1 ? 'node' : 'nodes'} failed`
+    : '';
   const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
   await printOne(terminal, flags, ended, `${ended.kind} of ${ended.site ?? '?'}: ${outcome}${failed}${hint}\n`);
   return code;

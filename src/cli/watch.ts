@@ -98,9 +98,6 @@ class Changes {
     if (!status.paused && pausedBefore) lines.push('resumed');
     if (status.stopping && !last?.stopping)
       lines.push(`${paint.busy('stopping')}: running work ends, nothing new starts`);
-    const now = status.current;
-    if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
-      lines.push(`${now.call} group ${printable(now.group)}: ${now.running.length + now.waiting} nodes`);
     const known = new Set(last?.failed.map(({ node }) => node));
     for (const { node, group, reason } of status.failed)
       if (!known.has(node))
@@ -113,6 +110,9 @@ class Changes {
       const why = reason === undefined ? '' : `: ${printable(reason)}`;
       lines.push(`group ${printable(name)}${critical ? ' (critical)' : ''} ${paintState(paint, state)}${why}`);
     }
+    const now = status.current;
+    if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
+      lines.push(`${now.call} group ${printable(now.group)}: ${now.running.length + now.waiting} nodes`);
     if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} nodes done`);
     if (status.outcome !== undefined && last?.outcome === undefined)
       lines.push(`run ended: ${paintState(paint, status.outcome)}`);

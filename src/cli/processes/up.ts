@@ -63,7 +63,7 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
       args.push('--auto', JSON.stringify(SIMULATED_PACE));
       if (options.maasSeed !== undefined) args.push('--seed', resolve(terminal.cwd, options.maasSeed));
       const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
-      if (first === 'interrupted') return EXIT.interrupted;
+      if (first === 'interrupted') return EXIT.done;
       maasUrl = first;
       env.SITEWRIGHT_MAAS_URL = maasUrl;
       env.SITEWRIGHT_MAAS_KEY_FILE = await writeKey(folder);
@@ -77,7 +77,7 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
       await untilInterrupted;
     }
     say('up', 'stopping');
-    return EXIT.interrupted;
+    return EXIT.done;
   } catch (error) {
     if (error instanceof GaveUp)
       throw new CliError(
