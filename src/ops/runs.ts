@@ -144,6 +144,25 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     }
   }
 
+  const openRun = async (workflowId: string): Promise<string> =>
+    (await call(() => client.workflow.getHandle(workflowId).describe())).runId;
+
+  /**
+   * A run tells its end some moments before Temporal closes it; who starts the next one right then need not know.
+   * @throws `site-busy` for a run that has not ended
+   */
+  async function untilClosed(workflowId: string, site: string): Promise<void> {
+    const runId = await openRun(workflowId);
+    const outcome = await store.runs.get(runId).then(
+      (run) => run.outcome,
+      () => null,
+    );
+    if (outcome === null) throw busy(site, workflowId, runId);
+    await call(() => client.workflow.getHandle(workflowId, runId).result()).catch((error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+    });
+  }
+
   return {
     async start(kind, input) {
       const parsed = parseSiteRunInput(kind, [input]);
@@ -163,9 +182,8 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       }
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
-      let runId: string;
-      try {
-        const handle = await call(() =>
+      const begin = () =>
+        call(() =>
           client.workflow.start(WORKFLOWS[kind], {
             taskQueue: temporal.taskQueue,
             workflowId,
@@ -174,12 +192,16 @@ export function runOperations(deps: OpsDependencies): RunOperations {
             staticSummary: fitSummary(`${kind} ${site}${who}`),
           }),
         );
-        runId = handle.firstExecutionRunId;
-      } catch (error) {
+      const started = await begin().catch(async (error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        const open = await call(() => client.workflow.getHandle(workflowId).describe());
-        throw busy(site, workflowId, open.runId);
-      }
+        await untilClosed(workflowId, site);
+        return begin().catch(async (again: unknown) => {
+          // Somebody else waited for the same moment.
+          if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
+          throw busy(site, workflowId, await openRun(workflowId));
+        });
+      });
+      const runId = started.firstExecutionRunId;
       const run = await store.runs.put({
         id: runId,
         sequence: 0,

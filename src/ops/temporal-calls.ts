@@ -10,8 +10,11 @@ import type { TemporalAccess } from './dependencies.js';
 import { problem } from './problem.js';
 
 /** gRPC's codes. */
+const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
+const NOT_FOUND = 5;
+const ALREADY_EXISTS = 6;
 const RESOURCE_EXHAUSTED = 8;
 const FAILED_PRECONDITION = 9;
 const UNAVAILABLE = 14;
@@ -53,7 +56,8 @@ export async function callTemporal<T>(
     if (code === INVALID_ARGUMENT) {
       throw problem('invalid', `Temporal refused it: ${(error as Error).message}`, { hint: 'Correct the request.' });
     }
-    if (code === DEADLINE_EXCEEDED || code === FAILED_PRECONDITION) {
+    // At the time limit the server may notice first: it then says that the call was cancelled.
+    if (code === DEADLINE_EXCEEDED || code === CANCELLED || code === FAILED_PRECONDITION) {
       // A server that hangs looks the same as a worker that is away, until it is asked itself.
       const answers = await connection
         .withDeadline(Date.now() + PROBE_LIMIT_MS, () => connection.workflowService.getSystemInfo({}))
@@ -65,8 +69,14 @@ export async function callTemporal<T>(
         { hint: "Start a worker: 'sitewright worker'. 'sitewright doctor' checks it." },
       );
     }
-    throw error;
+    if (code === undefined || code === NOT_FOUND || code === ALREADY_EXISTS) throw error;
+    throw unreachable(`failed: ${detailsOf(error)}`);
   }
+}
+
+function detailsOf(error: unknown): string {
+  const inner = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(inner) ? inner.details : String(inner);
 }
 
 function grpcCode(error: unknown): number | undefined {

@@ -1,0 +1,195 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { loadSettings, type Settings } from '../../src/config/index.js';
+import { MachineStatus } from '../../src/maas/index.js';
+import { type RunningApi, startApi } from '../../worker/api.js';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { type Answer, type ApiRig, apiOfSite, readAnswer } from './api-rig.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sitewright-away-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const logged: Record<string, unknown>[] = [];
+const sink = new Writable({
+  write(chunk: Buffer, _encoding, done) {
+    logged.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+    done();
+  },
+});
+const log = pino({ level: 'info' }, sink);
+
+async function settingsFor(variables: Record<string, string>): Promise<Settings> {
+  const loaded = await loadSettings({
+    cwd: folder,
+    env: { SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'store.db')}`, SITEWRIGHT_API_PORT: '0', ...variables },
+  });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded));
+  return loaded.settings;
+}
+
+async function ask(api: RunningApi, method: string, path: string, body?: unknown): Promise<Answer> {
+  const answer = await fetch(`${api.url}${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  return readAnswer(answer.status, Object.fromEntries(answer.headers), await answer.text());
+}
+
+describe('without Temporal and MAAS', () => {
+  let api: RunningApi;
+  beforeAll(async () => {
+    const settings = await settingsFor({ SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    api = await startApi(settings, log, { checkAnswers: true });
+  });
+  afterAll(() => api.stop());
+
+  test('the API starts, says what is away and what to do, and is alive', async () => {
+    for (const path of ['/health', '/api/v1/health']) {
+      const health = await ask(api, 'GET', path);
+      expect(health).toMatchObject({ status: 503, body: { status: 'unavailable', ok: false } });
+      const checks = Object.fromEntries(health.body.checks.map((one: { name: string }) => [one.name, one]));
+      expect(checks.store).toMatchObject({ ok: true });
+      expect(checks.temporal).toMatchObject({ ok: false, fix: expect.stringContaining('sitewright up') });
+      expect(checks.maas).toMatchObject({ ok: false, fix: expect.stringContaining('maas.url') });
+    }
+    expect(await ask(api, 'GET', '/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  });
+
+  test('sites and documents work as ever', async () => {
+    expect((await ask(api, 'POST', '/api/v1/sites', { name: 'dc1' })).status).toBe(201);
+    const files = await exampleDocuments();
+    expect((await ask(api, 'POST', '/api/v1/sites/dc1/revisions', { files })).status).toBe(201);
+    expect((await ask(api, 'GET', '/api/v1/sites')).body.items).toMatchObject([{ name: 'dc1', latest_revision: 1 }]);
+    expect((await ask(api, 'GET', '/api/v1/runs')).body).toEqual({ items: [], next: null });
+  });
+
+  test('what needs Temporal is refused with the fix; nothing is left behind', async () => {
+    const started = await ask(api, 'POST', '/api/v1/sites/dc1/runs', { kind: 'deploy_site' });
+    expect(started).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+      body: { code: 'temporal-unreachable', hint: expect.stringContaining('temporal.address') },
+    });
+    expect((await ask(api, 'GET', '/api/v1/runs')).body.items).toEqual([]);
+  });
+
+  test('nodes are shown without what MAAS would know; its check says what to set', async () => {
+    const nodes = await ask(api, 'GET', '/api/v1/sites/dc1/nodes/status');
+    expect(nodes).toMatchObject({ status: 200, body: { stale: true, reason: expect.stringContaining('maas.url') } });
+    expect(nodes.body.nodes).toHaveLength(exampleHosts.length);
+    const check = await ask(api, 'GET', '/api/v1/maas/check');
+    expect(check).toMatchObject({
+      status: 503,
+      body: { code: 'maas-not-configured', hint: expect.stringContaining('maas.url') },
+    });
+  });
+
+  test('a second one on the same port is refused in plain words, and leaves the first alone', async () => {
+    const settings = await settingsFor({ SITEWRIGHT_API_PORT: new URL(api.url).port });
+    await expect(startApi(settings, log)).rejects.toThrow(
+      /cannot listen on 127\.0\.0\.1:\d+: something listens there already; set api\.host and api\.port/,
+    );
+    expect((await ask(api, 'GET', '/api/v1/version')).status).toBe(200);
+  });
+});
+
+test('a listener beyond this machine is warned of', async () => {
+  const api = await startApi(await settingsFor({ SITEWRIGHT_API_HOST: '0.0.0.0' }), log);
+  expect(logged).toContainEqual(
+    expect.objectContaining({ level: 40, host: '0.0.0.0', msg: expect.stringContaining('no login') }),
+  );
+  expect(api.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const stopped = Promise.all([api.stop(), api.stop(), api.done]);
+  await stopped;
+  await expect(fetch(`${api.url}/health/live`)).rejects.toThrow();
+});
+
+test('a server that takes connections and answers nothing is told from a worker that is away', async () => {
+  const deaf = createServer(() => undefined);
+  await new Promise<void>((listening) => deaf.listen(0, '127.0.0.1', listening));
+  const { port } = deaf.address() as { port: number };
+  const api = await startApi(await settingsFor({ SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), log);
+  const started = await ask(api, 'POST', '/api/v1/sites/dc1/runs', { kind: 'deploy_site' });
+  expect(started).toMatchObject({ status: 503, body: { code: 'temporal-unreachable' } });
+  await api.stop();
+  deaf.close();
+}, 30_000);
+
+test('a Temporal that comes later is used without a restart', async () => {
+  // A port of our own that first refuses and then leads to the real server.
+  const { connect } = await import('node:net');
+  const target = inject('temporalAddress').split(':');
+  const gate = createServer((socket) => {
+    const through = connect(Number(target[1]), target[0]);
+    socket.pipe(through).pipe(socket);
+    for (const end of [socket, through]) end.on('error', () => undefined);
+  });
+  await new Promise<void>((listening) => gate.listen(0, '127.0.0.1', listening));
+  const { port } = gate.address() as { port: number };
+  await new Promise((closed) => gate.close(closed));
+  const api = await startApi(await settingsFor({ SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), log);
+  expect((await ask(api, 'GET', '/health')).status).toBe(503);
+  await new Promise<void>((listening) => gate.listen(port, '127.0.0.1', listening));
+  for (;;) {
+    const { body } = await ask(api, 'GET', '/health');
+    if (body.checks.every((one: { name: string; ok: boolean }) => one.ok || ['worker', 'maas'].includes(one.name)))
+      break;
+  }
+  expect(await ask(api, 'GET', '/health')).toMatchObject({ status: 200, body: { status: 'degraded', ok: false } });
+  await api.stop();
+  gate.close();
+});
+
+describe('without a worker', () => {
+  let rig: TemporalRig;
+  let site: LivingSite;
+  let api: ApiRig;
+  let run: string;
+  beforeAll(async () => {
+    rig = await temporalRig({ namespace: 'own' });
+    const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    api = await apiOfSite(rig, site);
+    await api.ask('POST', '/api/v1/sites/stl1/revisions', { files: await exampleDocuments() });
+    run = (await api.ask('POST', '/api/v1/sites/stl1/runs', { kind: 'deploy_site' })).body.id;
+    for (;;) if ((await api.ask('GET', `/api/v1/runs/${run}/status`)).body.current?.running.length === 3) break;
+    await site.worker.stop();
+  });
+  afterAll(async () => {
+    await rig.client.workflow.getHandle('deploy_site:stl1').terminate();
+    await api.close();
+    await site.close();
+    await rig.close();
+  });
+
+  test.each([
+    ['GET', 'status'],
+    ['GET', 'report'],
+    ['GET', 'tree'],
+    ['GET', 'plan'],
+    ['POST', 'pause'],
+    ['POST', 'nodes/stl1r01s02/retry'],
+  ] as const)('%s %s answers that a worker is needed, and how to get one', async (method, part) => {
+    expect(await api.ask(method, `/api/v1/runs/${run}/${part}`)).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+      body: { code: 'worker-unavailable', hint: expect.stringContaining('sitewright worker') },
+    });
+  });
+
+  test('what is stored is shown, and signals are taken: they wait for the worker', async () => {
+    expect(await api.ask('GET', `/api/v1/runs/${run}`)).toMatchObject({ status: 200, body: { outcome: null } });
+    expect((await api.ask('GET', `/api/v1/runs/${run}/nodes`)).status).toBe(200);
+    expect((await api.ask('POST', `/api/v1/runs/${run}/stop`)).status).toBe(202);
+    expect(await api.ask('GET', '/api/v1/health')).toMatchObject({ status: 200, body: { status: expect.any(String) } });
+  });
+});

@@ -1,0 +1,349 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { MachineStatus } from '../../src/maas/index.js';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { type Answer, type ApiRig, apiOfSite } from './api-rig.js';
+
+let rig: TemporalRig;
+let site: LivingSite;
+let api: ApiRig;
+
+beforeAll(async () => {
+  // Workflow ids hold the name of the site: only in a namespace of our own is nobody else's run in the way.
+  rig = await temporalRig({ namespace: 'own' });
+});
+afterEach(async () => {
+  // The next test's site has the same name: no workflow of this one may be open still.
+  for (const { workflow_id, id } of (await api.ask('GET', '/api/v1/runs')).body.items)
+    await rig.client.workflow
+      .getHandle(workflow_id, id)
+      .result()
+      .catch(() => undefined);
+  await api.close();
+  await site.close();
+});
+afterAll(() => rig.close());
+
+const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+const HOUR = 3_600_000;
+
+async function living(auto: Record<string, unknown> = {}): Promise<void> {
+  site = await livingSite(rig, { seed: { machines }, auto });
+  api = await apiOfSite(rig, site);
+  const committed = await api.ask('POST', '/api/v1/sites/stl1/revisions', { files: await exampleDocuments() });
+  expect(committed.status).toBe(201);
+}
+
+const start = (body: object): Promise<Answer> => api.ask('POST', '/api/v1/sites/stl1/runs', body);
+
+/** Asks until the answer is as wanted; the test's time limit is the only clock. */
+async function until(path: string, wanted: (body: Answer['body']) => boolean): Promise<Answer['body']> {
+  for (;;) {
+    const { status, body } = await api.ask('GET', path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    if (wanted(body)) return body;
+  }
+}
+
+const finished = (run: string) => until(`/api/v1/runs/${run}`, (body) => body.outcome !== null);
+
+test('a deployment is started, watched, and read when it is over', async () => {
+  await living();
+  const started = await start({ kind: 'deploy_site', reason: 'first time', started_by: 'nina' });
+  const { id } = started.body;
+  expect(started).toMatchObject({
+    status: 202,
+    headers: { location: `/api/v1/runs/${id}` },
+    body: {
+      kind: 'deploy_site',
+      site: 'stl1',
+      started_by: 'nina',
+      reason: 'first time',
+      outcome: null,
+      temporal_url: `http://temporal.example/namespaces/${rig.namespace}/workflows/deploy_site%3Astl1/${id}`,
+    },
+  });
+  expect(await finished(id)).toMatchObject({
+    outcome: 'success',
+    phase: 'finished',
+    revision: 1,
+    failed_nodes: 0,
+    parameters: { site: 'stl1', reason: 'first time', started_by: 'nina' },
+  });
+  const status = await api.ask('GET', `/api/v1/runs/${id}/status`);
+  expect(status).toMatchObject({ status: 200, body: { phase: 'finished', outcome: 'success', done: 6, total: 6 } });
+  const { body: report } = await api.ask('GET', `/api/v1/runs/${id}/report`);
+  expect(report).toMatchObject({
+    outcome: 'success',
+    revision: 1,
+    baremetal: { processed: ['masters', 'worker_group_0', 'workers'] },
+  });
+  const { body: tree } = await api.ask('GET', `/api/v1/runs/${id}/tree`);
+  expect(tree).toMatchObject({ name: 'deploy_site:stl1', kind: 'run', state: 'success' });
+  const { body: plan } = await api.ask('GET', `/api/v1/runs/${id}/plan`);
+  expect(plan.plan).toMatchObject({ site: 'stl1', revision: 1, nodes: exampleHosts });
+  const { body: nodes } = await api.ask('GET', `/api/v1/runs/${id}/nodes`);
+  expect(nodes.items.map((node: { node: string; state: string }) => [node.node, node.state])).toEqual(
+    exampleHosts.map((host) => [host, 'success']),
+  );
+  const { body: history } = await api.ask('GET', '/api/v1/sites/stl1/nodes/stl1r01s05/history');
+  expect(history).toMatchObject({
+    items: [{ node: 'stl1r01s05', state: 'success', run: { id, outcome: 'success' } }],
+    next: null,
+  });
+  const { body: revision } = await api.ask('GET', '/api/v1/sites/stl1/revisions/last-good');
+  expect(revision).toMatchObject({ number: 1, last_good: true });
+
+  // At once: the workflow of the first may be closing still.
+  const again = await start({ kind: 'deploy_site' });
+  expect(again).toMatchObject({ status: 202 });
+  expect(await finished(again.body.id)).toMatchObject({ outcome: 'success' });
+});
+
+test('what Temporal has forgotten is read from the store', async () => {
+  await living();
+  const { body: run } = await start({ kind: 'test_site' });
+  await finished(run.id);
+  const { body: report } = await api.ask('GET', `/api/v1/runs/${run.id}/report`);
+  const old = {
+    id: 'of-last-year',
+    workflowId: 'test_site:stl1',
+    temporalRunId: '00000000-0000-4000-8000-000000000000',
+  };
+  const about = { kind: 'test_site', site: 'stl1', startedAt: '2025-01-01T00:00:00Z' };
+  await site.store.runs.put({ ...old, ...about, sequence: 9, phase: 'finished', outcome: 'success' });
+  await site.store.runs.putReport(old.id, 9, report);
+  expect((await api.ask('GET', `/api/v1/runs/${old.id}/report`)).body).toEqual(report);
+  expect(await api.ask('GET', `/api/v1/runs/${old.id}/status`)).toMatchObject({
+    status: 200,
+    body: { outcome: 'success' },
+  });
+  for (const part of ['tree', 'plan']) {
+    const answer = await api.ask('GET', `/api/v1/runs/${old.id}/${part}`);
+    expect(answer).toMatchObject({ status: 404, body: { hint: expect.stringContaining('report') } });
+  }
+
+  const lost = { ...old, id: 'lost', temporalRunId: '00000000-0000-4000-8000-000000000001' };
+  await site.store.runs.put({ ...lost, ...about, sequence: 3, phase: 'baremetal' });
+  expect(await api.ask('GET', '/api/v1/runs/lost')).toMatchObject({
+    status: 200,
+    body: { outcome: 'lost', phase: 'finished' },
+  });
+  expect(await api.ask('POST', '/api/v1/runs/lost/pause')).toMatchObject({ status: 409, body: { code: 'run-ended' } });
+});
+
+test('a run is paused, resumed, and one of its nodes tried again; another run is refused meanwhile', async () => {
+  await living({ deploy_ms: HOUR });
+  const { body: run } = await start({ kind: 'deploy_site' });
+  const path = `/api/v1/runs/${run.id}`;
+  await until(`${path}/status`, (body) => body.current?.call === 'deploy' && body.current.running.length === 3);
+
+  const second = await start({ kind: 'update_site' });
+  expect(second).toMatchObject({
+    status: 409,
+    body: {
+      code: 'site-busy',
+      run: { id: run.id, workflow_id: 'deploy_site:stl1' },
+      detail: expect.stringContaining(run.id),
+    },
+  });
+  expect(await start({ kind: 'deploy_site' })).toMatchObject({ status: 409, body: { run: { id: run.id } } });
+  expect(await api.ask('DELETE', '/api/v1/sites/stl1')).toMatchObject({ status: 409 });
+
+  const paused = await api.ask('POST', `${path}/pause`, { reason: 'power work' }, { 'x-sitewright-user': 'eva' });
+  expect(paused).toMatchObject({ status: 200, body: { paused: { by: 'eva', reason: 'power work' } } });
+  expect(await api.ask('POST', `${path}/pause`)).toMatchObject({ status: 200 });
+  expect((await api.ask('GET', `${path}/report`)).body.operator[0]).toMatchObject({ action: 'pause', by: 'eva' });
+
+  const tooEarly = await api.ask('POST', `${path}/nodes/stl1r01s03/retry`);
+  expect(tooEarly).toMatchObject({
+    status: 409,
+    body: { code: 'refused', detail: expect.stringContaining('has not failed') },
+  });
+  expect(await api.ask('POST', `${path}/nodes/nobody/retry`)).toMatchObject({ status: 409, body: { code: 'refused' } });
+
+  // One machine fails, the others come up; nothing new starts, since the run is paused.
+  await ends('stl1r01s03', 'failed');
+  for (const host of ['stl1r01s02', 'stl1r01s04']) await ends(host, 'deployed');
+  await until(`${path}/status`, (body) => body.counts.failure > 0 && body.current === null);
+  await site.control('auto', { commission_ms: 20, deploy_ms: 50, release_ms: 20 });
+  const retried = await api.ask('POST', `${path}/nodes/stl1r01s03/retry`, { by: 'eva', reason: 'new cable' });
+  expect(retried).toMatchObject({ status: 200, body: { paused: { by: 'eva' } } });
+  expect(await api.ask('POST', `${path}/resume`, { by: 'eva' })).toMatchObject({ status: 200, body: { paused: null } });
+  expect(await finished(run.id)).toMatchObject({ outcome: 'success' });
+  expect(await site.entered(MachineStatus.Deploying)).toMatchObject({ stl1r01s02: 1, stl1r01s03: 2 });
+
+  for (const verb of ['pause', 'resume', 'stop', 'cancel', 'nodes/stl1r01s03/retry'])
+    expect(await api.ask('POST', `${path}/${verb}`)).toMatchObject({ status: 409, body: { code: 'run-ended' } });
+  const { body: audit } = await api.ask('GET', `/api/v1/audit?target=run/${run.id}`);
+  expect(audit.items.map((entry: { action: string }) => entry.action)).toContain('run.retry_node');
+  expect(audit.items.find((entry: { action: string }) => entry.action === 'run.pause')).toMatchObject({ actor: 'api' });
+});
+
+test('a run is stopped gracefully', async () => {
+  await living({ deploy_ms: HOUR });
+  const { body: run } = await start({ kind: 'deploy_site' });
+  await until(
+    `/api/v1/runs/${run.id}/status`,
+    (body) => body.current?.call === 'deploy' && body.current.running.length === 3,
+  );
+  const stopped = await api.ask('POST', `/api/v1/runs/${run.id}/stop`, { by: 'eva', reason: 'enough' });
+  expect(stopped).toMatchObject({ status: 202, body: { id: run.id, outcome: null } });
+  await until(`/api/v1/runs/${run.id}/status`, (body) => body.stopping);
+  for (const host of ['stl1r01s02', 'stl1r01s03', 'stl1r01s04']) await ends(host, 'deployed');
+  expect(await finished(run.id)).toMatchObject({ outcome: 'stopped' });
+  expect((await api.ask('GET', `/api/v1/runs/${run.id}/report`)).body.operator).toContainEqual(
+    expect.objectContaining({ action: 'stop', by: 'eva', reason: 'enough' }),
+  );
+});
+
+test('a run is cancelled, which aborts what runs', async () => {
+  await living({ deploy_ms: HOUR });
+  const { body: run } = await start({ kind: 'deploy_site' });
+  for (;;) if (Object.keys(await site.entered(MachineStatus.Deploying)).length === 3) break;
+  expect(await api.ask('POST', `/api/v1/runs/${run.id}/cancel`)).toMatchObject({ status: 202 });
+  expect(await finished(run.id)).toMatchObject({ outcome: 'cancelled' });
+  const last = new Map((await site.effects()).map((effect) => [effect.hostname, effect.to]));
+  expect(last.get('stl1r01s02')).toBe(MachineStatus.Allocated);
+});
+
+test('a run that Temporal was told to terminate has ended here too', async () => {
+  await living({ deploy_ms: HOUR });
+  const { body: run } = await start({ kind: 'deploy_site' });
+  await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);
+  await rig.client.workflow.getHandle('deploy_site:stl1', run.id).terminate('by the test');
+  expect(await finished(run.id)).toMatchObject({ outcome: 'terminated', phase: 'finished' });
+  expect(await api.ask('GET', `/api/v1/runs/${run.id}/report`)).toMatchObject({
+    status: 200,
+    body: { run_id: run.id },
+  });
+  expect(await api.ask('GET', `/api/v1/runs/${run.id}/status`)).toMatchObject({
+    status: 200,
+    body: { outcome: 'terminated' },
+  });
+});
+
+describe('starting', () => {
+  test('the other kinds take what is theirs', async () => {
+    await living();
+    await finished((await start({ kind: 'deploy_site' })).body.id);
+    const tested = await finished((await start({ kind: 'test_site', revision: 1 })).body.id);
+    expect(tested).toMatchObject({ kind: 'test_site', outcome: 'success', started_by: 'api' });
+    const again = await start({ kind: 'redeploy_nodes', nodes: ['stl1r01s05'], erase: true, revision: 'latest' });
+    expect(await finished(again.body.id)).toMatchObject({
+      outcome: 'success',
+      parameters: { nodes: ['stl1r01s05'], erase: true },
+    });
+    const updated = await start({ kind: 'update_site', release_removed: false });
+    expect(await finished(updated.body.id)).toMatchObject({ outcome: 'success' });
+
+    const { body: all } = await api.ask('GET', '/api/v1/runs?site=stl1');
+    expect(all.items.map((run: { kind: string }) => run.kind)).toEqual([
+      'update_site',
+      'redeploy_nodes',
+      'test_site',
+      'deploy_site',
+    ]);
+    const { body: page } = await api.ask('GET', '/api/v1/sites/stl1/runs?limit=3');
+    const { body: rest } = await api.ask(
+      'GET',
+      `/api/v1/sites/stl1/runs?limit=3&before=${encodeURIComponent(page.next)}`,
+    );
+    expect([...page.items, ...rest.items]).toEqual(all.items);
+    const kinds = async (query: string) =>
+      (await api.ask('GET', `/api/v1/runs?${query}`)).body.items.map((run: { kind: string }) => run.kind);
+    expect(await kinds('kind=test_site&kind=deploy_site')).toEqual(['test_site', 'deploy_site']);
+    expect(await kinds('kind=test_site&outcome=failed')).toEqual([]);
+    expect(await kinds('open=true')).toEqual([]);
+    expect(await kinds('open=false&phase=finished&limit=1')).toEqual(['update_site']);
+    expect(await kinds('site=elsewhere')).toEqual([]);
+    expect((await api.ask('GET', '/api/v1/sites/elsewhere/runs')).status).toBe(404);
+  });
+
+  test('what cannot be started is refused before it begins', async () => {
+    await living();
+    const wrong: [object, number, RegExp][] = [
+      [{}, 400, /kind is missing/],
+      [{ kind: 'deploy' }, 400, /must be deploy_site or/],
+      [{ kind: 'deploy_site', erase: true }, 400, /unknown field 'erase'/],
+      [{ kind: 'deploy_site', nodes: ['stl1r01s05'] }, 400, /unknown field 'nodes'/],
+      [{ kind: 'redeploy_nodes' }, 400, /missing field 'nodes'/],
+      [{ kind: 'redeploy_nodes', nodes: [] }, 400, /at least one/],
+      [{ kind: 'redeploy_nodes', nodes: ['a', 'a'] }, 400, /twice/],
+      [{ kind: 'redeploy_nodes', nodes: 'a' }, 400, /must be a list/],
+      [{ kind: 'deploy_site', revision: 0 }, 400, /revision/],
+      [{ kind: 'deploy_site', revision: 1.5 }, 400, /revision/],
+      [{ kind: 'deploy_site', revision: true }, 400, /revision/],
+      [{ kind: 'deploy_site', revision: 'newest' }, 400, /names no revision/],
+      [{ kind: 'deploy_site', revision: 9 }, 404, /revision/],
+      [{ kind: 'deploy_site', revision: 'last-good' }, 404, /./],
+      [{ kind: 'deploy_site', started_by: 'x'.repeat(201) }, 400, /at most 200/],
+      [{ kind: 'deploy_site', started_by: 'a\nb' }, 400, /control/],
+      [{ kind: 'deploy_site', reason: 'x'.repeat(2001) }, 400, /at most 2000/],
+      [{ kind: 'deploy_site', reason: ' ' }, 400, /reason/],
+      [{ kind: 'deploy_site', site: 'other' }, 400, /unknown field 'site'/],
+    ];
+    for (const [body, status, detail] of wrong) {
+      const answer = await start(body);
+      expect(answer, JSON.stringify(body)).toMatchObject({ status, body: { detail: expect.stringMatching(detail) } });
+    }
+    expect((await api.ask('POST', '/api/v1/sites/elsewhere/runs', { kind: 'deploy_site' })).status).toBe(404);
+    expect((await api.ask('GET', '/api/v1/runs')).body.items).toEqual([]);
+  });
+
+  test('who starts may have a long name in any script', async () => {
+    await living();
+    const name = '漢'.repeat(200);
+    const { status, body } = await start({ kind: 'test_site', started_by: name });
+    expect({ status, started_by: body.started_by }).toEqual({ status: 202, started_by: name });
+    expect(await finished(body.id)).toMatchObject({ outcome: 'success', started_by: name });
+  });
+});
+
+test('nodes are shown as MAAS knows them, and as it knew them last when it is away', async () => {
+  await living();
+  await site.control('seed', { machines: [] }).catch(() => undefined);
+  const { body } = await api.ask('GET', '/api/v1/sites/stl1/nodes/status');
+  expect(body).toMatchObject({ site: 'stl1', revision: 1, stale: false });
+  expect(body.nodes.map((node: { node: string }) => node.node)).toEqual(exampleHosts);
+  expect(body.nodes[0]).toMatchObject({
+    hostname: 'stl1r01s02',
+    status: 'New',
+    power: expect.any(String),
+    zone: 'default',
+    tags: [],
+  });
+  await site.control('faults', [{ match: 'machines', kind: 'drop_before', times: 1000 }]);
+  const away = await api.ask('GET', '/api/v1/sites/stl1/nodes/status?revision=1');
+  expect(away).toMatchObject({ status: 200, body: { stale: true, reason: expect.any(String) } });
+  expect(away.body.nodes[0]).toMatchObject({ hostname: 'stl1r01s02', status: 'New' });
+  await site.control('faults', []);
+  const check = await api.ask('GET', '/api/v1/maas/check');
+  expect(check).toMatchObject({
+    status: 200,
+    body: { ok: expect.any(Boolean), user: { is_superuser: true }, machines: [{ name: 'New', count: 6 }] },
+  });
+  expect(await api.ask('GET', '/api/v1/health')).toMatchObject({ status: 200, body: { status: 'ok', ok: true } });
+});
+
+test('a run, a node and a site that never were are not found', async () => {
+  await living();
+  for (const path of [
+    'runs/none',
+    'runs/none/status',
+    'runs/none/report',
+    'runs/none/tree',
+    'runs/none/plan',
+    'runs/none/nodes',
+    'sites/none/nodes/status',
+  ])
+    expect(await api.ask('GET', `/api/v1/${path}`), path).toMatchObject({ status: 404, body: { code: 'not-found' } });
+  for (const verb of ['pause', 'resume', 'stop', 'cancel', 'nodes/n/retry'])
+    expect(await api.ask('POST', `/api/v1/runs/none/${verb}`), verb).toMatchObject({ status: 404 });
+  expect((await api.ask('GET', '/api/v1/sites/stl1/nodes/none/history')).body).toEqual({ items: [], next: null });
+});
+
+/** Ends a machine's deployment by hand. */
+async function ends(hostname: string, event: 'deployed' | 'failed'): Promise<void> {
+  await site.control(`${hostname}/${event}`, {});
+}
