@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_API } from '../../../src/cli/api-address.js';
+import { EXIT, exitCodeOfStatus } from '../../../src/cli/exit-codes.js';
+import { createProgram } from '../../../src/cli/program.js';
+import { settingDefinitions } from '../../../src/config/index.js';
+import { PROBLEM_CODES } from '../../../src/ops/problem.js';
+import { recordingTerminal } from './recording-terminal.js';
+
+const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+const program = createProgram(recordingTerminal());
+
+function leaves(command: Command, path: readonly string[] = []): { path: string; command: Command }[] {
+  return command.commands.flatMap((child) => {
+    const name = [...path, child.name()];
+    return child.commands.length > 0 ? leaves(child, name) : [{ path: name.join(' '), command: child }];
+  });
+}
+
+/** The section of a top-level command: options are described there, or in the part for every command. */
+function sectionOf(name: string): string {
+  const [before = '', ...sections] = text.split(/^## /m);
+  const own = sections.filter((section) => new RegExp(`\\b${name}\\b`).test(section.split('\n')[0]!));
+  const common = sections.find((section) => section.startsWith('For every command'));
+  return [before, common, ...own].join('\n');
+}
+
+describe('docs/cli.md', () => {
+  const commands = leaves(program);
+  test('there are commands', () => expect(commands.length).toBeGreaterThan(35));
+
+  test.each(commands.map(({ path, command }) => [path, command] as const))('describes %s', (path, command) => {
+    const [top = '', sub] = path.split(' ');
+    const section = sectionOf(top);
+    if (sub !== undefined) expect(section).toMatch(new RegExp(`^### .*\`${path}[ \`]`, 'm'));
+    else expect(text).toMatch(new RegExp(`^## (.*\\b)?${top}\\b`, 'm'));
+    for (const { long } of command.options) expect(section, `${path} ${long}`).toContain(long);
+  });
+
+  test('describes the options of the program', () => {
+    for (const { long } of program.options) expect(text).toContain(long);
+  });
+
+  test('names no option that does not exist', () => {
+    const known = new Set(
+      [...commands.map(({ command }) => command), program].flatMap((c) => c.options.map((o) => o.long)),
+    );
+    const named = new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => option));
+    expect([...named].filter((option) => !known.has(option) && option !== '--help')).toEqual([]);
+  });
+
+  test('lists every exit code', () => {
+    for (const code of Object.values(EXIT)) expect(text).toMatch(new RegExp(`^\\| ${code} \\|`, 'm'));
+  });
+});
+
+test('every command says what it does, and so does every option', () => {
+  for (const { path, command } of leaves(program)) {
+    expect(command.description(), path).not.toBe('');
+    for (const option of command.options) expect(option.description, `${path} ${option.flags}`).not.toBe('');
+  }
+});
+
+test('the exit codes of answers are those the use cases give their problems', () => {
+  for (const [code, { status, exit }] of Object.entries(PROBLEM_CODES))
+    expect([code, exitCodeOfStatus(status)]).toEqual([code, exit]);
+});
+
+test('the default address of the API is that of the settings', () => {
+  const value = (path: string) => settingDefinitions.find((setting) => setting.path === path)?.defaultValue;
+  expect(DEFAULT_API).toEqual({ host: value('api.host'), port: value('api.port') });
+});
