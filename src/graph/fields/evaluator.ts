@@ -1,0 +1,247 @@
+import {
+  createTaskEngine,
+  type Engine,
+  type NodeState,
+  nodeState,
+  type PreparedData,
+  prepareData,
+  TaskScope,
+  type Value,
+  YaqlError,
+} from '../../yaql/index.js';
+import { GraphProblemError, type InputPath } from '../problem.js';
+import { type Fields, isMapping } from '../tasks/task.js';
+import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.js';
+import { conditionValue, toPlain } from './plain-data.js';
+import { type FormatText, type FormatValues, orNone } from './python-format.js';
+import { type ReadSet, readSetOf } from './read-set.js';
+import { type ClusterState, type Found, lookUp, type OldStates, ownPart, ValueNumbers } from './state.js';
+import type { TemplateScope } from './template.js';
+
+export interface EvaluatorInput {
+  readonly state: ClusterState;
+  readonly old?: OldStates;
+  /** Values of `{MASTER_IP}` and other names that do not come from the state. */
+  readonly formatter?: FormatValues;
+  /** The engine to use, with any helper functions registered; one of its own otherwise. */
+  readonly engine?: Engine;
+}
+
+/** One side, new or old, of what a node's expressions see. */
+interface Side {
+  readonly key: string;
+  readonly own: Fields;
+  readonly state: NodeState;
+}
+
+/** How many different results are kept before the memory of them is emptied. */
+const MAX_RESULTS = 200_000;
+
+/**
+ * Evaluates the fields of tasks on nodes. Results are remembered by what an expression can read: where two nodes
+ * agree on that, in the new state and in the task's old one, it is worked out once.
+ */
+export class FieldEvaluator {
+  readonly engine: Engine;
+  private readonly input: EvaluatorInput;
+  private readonly common: PreparedData;
+  private readonly sides = new Map<string, Side>();
+  private readonly oldSides = new Map<string, Side | null>();
+  private readonly oldCommon = new Map<string, PreparedData>();
+  private readonly numbers = new ValueNumbers();
+  private readonly readSets = new Map<string, ReadSet>();
+  private readonly results = new Map<string, unknown>();
+  private readonly legacy = new Map<string, LegacyCondition>();
+  private readonly formats = new Map<string, FormatValues>();
+
+  constructor(input: EvaluatorInput) {
+    this.input = input;
+    this.engine = input.engine ?? createTaskEngine({ cacheSize: 20_000 });
+    this.common = prepareData(input.state.common);
+  }
+
+  /** The fields of one task on one node. Throws GraphProblemError when the state does not know the node. */
+  scope(task: string, node: string): NodeScope {
+    return new NodeScope(this, task, node);
+  }
+
+  /** What `$` is for fields that decide where tasks are: the common data alone. */
+  clusterScope(task: string): NodeScope {
+    return new NodeScope(this, task, null);
+  }
+
+  newSide(node: string | null): Side {
+    const key = node ?? '';
+    let side = this.sides.get(key);
+    if (side === undefined) {
+      const own = node === null ? {} : ownPart(this.input.state, node);
+      if (!isMapping(own)) {
+        throw new GraphProblemError(
+          'graph.no-node-state',
+          `deployment_info.nodes has no data for ${node === 'null' ? 'the sync node (key "null")' : `node '${node}'`}`,
+          `Add cluster.deployment_info.nodes[${JSON.stringify(node)}]; {} if there is nothing to say.`,
+        );
+      }
+      side = { key: node === null ? 'c' : `n${this.sides.size}`, own, state: nodeState(this.common, prepareData(own)) };
+      this.sides.set(key, side);
+    }
+    return side;
+  }
+
+  /** Null: the task never ended well there. A node without data of its own counts as unknown. */
+  oldSide(task: string, node: string | null): Side | null {
+    const { old } = this.input;
+    if (old === undefined || node === null || !Object.hasOwn(old.tasks, task)) return null;
+    const name = old.tasks[task]!;
+    const key = JSON.stringify([name, node]);
+    let side = this.oldSides.get(key);
+    if (side === undefined) {
+      const state = old.states[name]!;
+      const own = ownPart(state, node);
+      if (own === undefined || Object.keys(own).length === 0) side = null;
+      else {
+        let common = this.oldCommon.get(name);
+        if (common === undefined) {
+          common = prepareData(state.common);
+          this.oldCommon.set(name, common);
+        }
+        side = { key: `${name}/${this.oldSides.size}`, own, state: nodeState(common, prepareData(own)) };
+      }
+      this.oldSides.set(key, side);
+    }
+    return side;
+  }
+
+  /** Names the result, or null when it may differ on any two nodes. */
+  resultKey(expression: string, now: Side, old: Side | null, task: string): string | null {
+    let reads = this.readSets.get(expression);
+    if (reads === undefined) {
+      reads = readSetOf(this.engine.parse(expression).tree);
+      this.readSets.set(expression, reads);
+    }
+    if (reads === null) return null;
+    const numbers = (part: Fields): string => reads.map((key) => this.numbers.of(part, key)).join(',');
+    const before = old === null ? '-' : `${this.input.old!.tasks[task]}:${numbers(old.own)}`;
+    return `${numbers(now.own)};${before};${expression}`;
+  }
+
+  remembered(key: string): { readonly value: unknown } | undefined {
+    return this.results.has(key) ? { value: this.results.get(key) } : undefined;
+  }
+
+  remember(key: string, value: unknown): void {
+    if (this.results.size >= MAX_RESULTS) this.results.clear();
+    this.results.set(key, value);
+  }
+
+  condition(text: string): LegacyCondition {
+    let condition = this.legacy.get(text);
+    if (condition === undefined) {
+      condition = parseLegacyCondition(text);
+      this.legacy.set(text, condition);
+    }
+    return condition;
+  }
+
+  formatValues(side: Side): FormatValues {
+    const key = ['cluster', 'openstack_version', 'public_ssl'].map((name) => this.numbers.of(side.own, name)).join(',');
+    let values = this.formats.get(key);
+    if (values === undefined) {
+      const at = (...path: string[]): unknown => {
+        const found = lookUp(this.commonData, side.own, path);
+        return orNone('value' in found ? found.value : null);
+      };
+      values = {
+        CLUSTER_ID: at('cluster', 'id'),
+        OPENSTACK_VERSION: at('openstack_version'),
+        CN_HOSTNAME: at('public_ssl', 'hostname'),
+        ...this.input.formatter,
+        SETTINGS: {
+          ...this.input.formatter,
+          ...(isMapping(this.input.formatter?.SETTINGS) ? this.input.formatter.SETTINGS : {}),
+        },
+      };
+      this.formats.set(key, values);
+    }
+    return values;
+  }
+
+  get commonData(): Fields {
+    return this.input.state.common;
+  }
+}
+
+/** The fields of one task on one node. */
+export class NodeScope implements TemplateScope {
+  private readonly evaluator: FieldEvaluator;
+  private readonly task: string;
+  private readonly now: Side;
+  private readonly before: Side | null;
+  private context: TaskScope | undefined;
+
+  constructor(evaluator: FieldEvaluator, task: string, node: string | null) {
+    this.evaluator = evaluator;
+    this.task = task;
+    this.now = evaluator.newSide(node);
+    this.before = evaluator.oldSide(task, node);
+  }
+
+  /** Whether the task ended well on this node before. */
+  get ranBefore(): boolean {
+    return this.before !== null;
+  }
+
+  fill(text: FormatText): string {
+    return text.fill(this.evaluator.formatValues(this.now));
+  }
+
+  evaluate(expression: string, path: InputPath): unknown {
+    return this.work('v', expression, path, toPlain);
+  }
+
+  /** Text stays text (an older condition); anything else is the truth of it, also of what JSON has no form of. */
+  evaluateCondition(expression: string, path: InputPath): string | boolean {
+    return this.work('c', expression, path, conditionValue) as string | boolean;
+  }
+
+  private work(use: string, expression: string, path: InputPath, convert: (value: Value) => unknown): unknown {
+    try {
+      const reads = this.evaluator.resultKey(expression, this.now, this.before, this.task);
+      const key = reads === null ? null : use + reads;
+      const known = key === null ? undefined : this.evaluator.remembered(key);
+      if (known !== undefined) return known.value;
+      this.context ??= new TaskScope(this.evaluator.engine, this.now.state, this.before?.state ?? null);
+      const value = convert(this.context.evaluate(expression));
+      if (key !== null) this.evaluator.remember(key, value);
+      return value;
+    } catch (error) {
+      throw atPath(error, path);
+    }
+  }
+
+  /** The value of a condition of the older language; the reference decides on its truth. */
+  evaluateLegacy(text: string): unknown {
+    const { own } = this.now;
+    const settings = (path: readonly string[]): Found => lookUp(this.evaluator.commonData, own, path);
+    const cluster = lookUp(this.evaluator.commonData, own, ['cluster']);
+    const ofCluster = 'value' in cluster && isMapping(cluster.value) ? cluster.value : {};
+    const models: ConditionModels = { settings, cluster: (path) => lookUp(ofCluster, {}, path) };
+    return this.evaluator.condition(text).evaluate(models);
+  }
+}
+
+function atPath(error: unknown, path: InputPath): unknown {
+  if (error instanceof GraphProblemError)
+    return new GraphProblemError(error.code, error.message, error.hint, [...path, ...error.below]);
+  if (!(error instanceof YaqlError)) return error;
+  const { place } = error;
+  const where = place === null ? '' : ` at line ${place.line}, column ${place.column} of the expression`;
+  const code = error.is('YaqlParsingException') ? 'graph.bad-yaql' : 'graph.yaql-failed';
+  const hint = error.is('KeyError') ? 'Use .get(key, default) where the key may be absent.' : error.caret();
+  return new GraphProblemError(
+    code,
+    `${error.errorClass}: ${error.message}${where}`,
+    hint === '' ? undefined : hint,
+    path,
+  );
+}

@@ -1,0 +1,188 @@
+import { GraphProblemError } from '../problem.js';
+import type { Found } from './state.js';
+import { truthy } from './truth.js';
+
+/** What a condition of the older language may name: `settings:a.b` and `cluster:a.b`. */
+export type ConditionModels = Readonly<Record<'settings' | 'cluster', (path: readonly string[]) => Found>>;
+
+type Evaluate = (models: ConditionModels) => unknown;
+
+/** A condition in the older language of settings: `settings:a.value == true and not cluster:b in 'text'`. */
+export interface LegacyCondition {
+  readonly evaluate: Evaluate;
+  /** Paths it names, as `model:path`, after rewriting. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * Conditions were written for settings as users edit them; the data of a run has the sections `common` and
+ * `additional_components` merged into the top level, and `.value` removed. So paths are rewritten before reading.
+ */
+export function rewriteForRun(text: string): string {
+  return text
+    .replace(/settings:additional_components\.(\w+)(\.value)?/g, 'settings:$1.enabled')
+    .replace(/settings:common\.([^\n]+?)([^\n]value)?/g, 'settings:$1')
+    .replace(/settings:([^\n]+?)([^\n]value)(?!\.)/g, 'settings:$1');
+}
+
+/** Throws GraphProblemError (`graph.bad-condition`) for a text that is no condition. */
+export function parseLegacyCondition(text: string): LegacyCondition {
+  const rewritten = rewriteForRun(text);
+  const parser = new Parser(tokens(rewritten), text);
+  return { evaluate: parser.whole(), paths: parser.paths };
+}
+
+interface Token {
+  readonly kind: 'literal' | 'path' | 'operator' | '(' | ')';
+  readonly text: string;
+  readonly value?: unknown;
+}
+
+// Order as in the language's own lexer: words are not delimited, and what is no token is passed over.
+const TOKEN =
+  /(?<number>-?\d+)|(?<string>(["'])[^\n]*?\3)|(?<word>true|false|null)|(?<path>\w*?:[\w.-]+)|(?<operator>and|not|or|in|==|!=)|(?<bracket>[()])/y;
+
+const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
+
+function tokens(text: string): Token[] {
+  const out: Token[] = [];
+  for (let at = 0; at < text.length; ) {
+    TOKEN.lastIndex = at;
+    const groups = TOKEN.exec(text)?.groups;
+    if (groups === undefined) {
+      at += 1;
+      continue;
+    }
+    at = TOKEN.lastIndex;
+    const { number, string, word, path, operator, bracket } = groups;
+    if (number !== undefined) out.push({ kind: 'literal', text: number, value: Number(number) });
+    else if (string !== undefined) out.push({ kind: 'literal', text: string, value: string.slice(1, -1) });
+    else if (word !== undefined) out.push({ kind: 'literal', text: word, value: WORDS[word] });
+    else if (path !== undefined) out.push({ kind: 'path', text: path });
+    else if (operator !== undefined) out.push({ kind: 'operator', text: operator });
+    else out.push({ kind: bracket as '(' | ')', text: bracket! });
+  }
+  return out;
+}
+
+/** Loosest first; those of one level group from the left, and `not` binds as tightly as `in`. */
+const LEVELS: readonly (readonly string[])[] = [['or'], ['and'], ['==', '!='], ['in']];
+
+class Parser {
+  readonly paths: string[] = [];
+  private at = 0;
+  private readonly tokens: readonly Token[];
+  private readonly text: string;
+
+  constructor(tokens: readonly Token[], text: string) {
+    this.tokens = tokens;
+    this.text = text;
+  }
+
+  whole(): Evaluate {
+    const evaluate = this.level(0);
+    if (this.at < this.tokens.length) this.fail();
+    return evaluate;
+  }
+
+  private level(level: number): Evaluate {
+    const operators = LEVELS[level];
+    if (operators === undefined) return this.unary();
+    let left = this.level(level + 1);
+    for (
+      let token = this.tokens[this.at];
+      token?.kind === 'operator' && operators.includes(token.text);
+      token = this.tokens[this.at]
+    ) {
+      this.at += 1;
+      left = binary(token.text, left, this.level(level + 1));
+    }
+    return left;
+  }
+
+  private unary(): Evaluate {
+    const token = this.tokens[this.at];
+    this.at += 1;
+    if (token?.kind === 'literal') return () => token.value;
+    if (token?.kind === 'path') return this.path(token.text);
+    if (token?.kind === 'operator' && token.text === 'not') {
+      const operand = this.unary();
+      return (models) => !truthy(operand(models));
+    }
+    if (token?.kind === '(') {
+      const inner = this.level(0);
+      if (this.tokens[this.at]?.kind !== ')') this.fail();
+      this.at += 1;
+      return inner;
+    }
+    this.at -= 1;
+    return this.fail();
+  }
+
+  private path(text: string): Evaluate {
+    const [model, path] = text.split(':') as [string, string];
+    this.paths.push(text);
+    return (models) => {
+      if (model !== 'settings' && model !== 'cluster') {
+        throw bad(`the condition names '${model}:', which there is not`, 'Use settings: or cluster:.');
+      }
+      const found = models[model](path.split('.'));
+      if ('error' in found) throw bad(`${text}: ${found.error}`, 'Correct the path.');
+      return found.value;
+    };
+  }
+
+  private fail(): never {
+    const token = this.tokens[this.at];
+    const where = token === undefined ? 'ends too early' : `does not fit at '${token.text}'`;
+    throw bad(
+      `the condition ${where}: ${this.text.slice(0, 100)}`,
+      'Text is a condition of the older language; write {yaql_exp: "…"} for YAQL.',
+    );
+  }
+}
+
+const bad = (message: string, hint: string): GraphProblemError =>
+  new GraphProblemError('graph.bad-condition', message, hint);
+
+function binary(operator: string, left: Evaluate, right: Evaluate): Evaluate {
+  switch (operator) {
+    case 'or':
+      return (models) => {
+        const value = left(models);
+        return truthy(value) ? value : right(models);
+      };
+    case 'and':
+      return (models) => {
+        const value = left(models);
+        return truthy(value) ? right(models) : value;
+      };
+    case '==':
+      return (models) => equal(left(models), right(models));
+    case '!=':
+      return (models) => !equal(left(models), right(models));
+    default:
+      return (models) => contains(right(models), left(models));
+  }
+}
+
+/** Python's equality of JSON data: true is 1, false is 0. */
+function equal(a: unknown, b: unknown): boolean {
+  const [left, right] = [numeric(a), numeric(b)];
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const [keysA, keysB] = [Object.keys(left), Object.keys(right)];
+  if (keysA.length !== keysB.length) return false;
+  return keysA.every((key) => Object.hasOwn(right, key) && equal((left as never)[key], (right as never)[key]));
+}
+
+const numeric = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : (value ?? null));
+
+function contains(container: unknown, item: unknown): boolean {
+  if (typeof container === 'string' && typeof item === 'string') return container.includes(item);
+  if (Array.isArray(container)) return container.some((one) => equal(one, item));
+  if (typeof container === 'object' && container !== null)
+    return typeof item === 'string' && Object.hasOwn(container, item);
+  throw bad("'in' needs text, a list or a mapping on its right", 'Correct the condition.');
+}

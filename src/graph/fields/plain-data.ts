@@ -1,0 +1,67 @@
+import {
+  Dict,
+  DictView,
+  Float,
+  isUndefinedMarker,
+  iterate,
+  kindName,
+  kindOf,
+  LazyIterator,
+  TimeSpan,
+  Tuple,
+  type Value,
+  ValueSet,
+} from '../../yaql/index.js';
+import { GraphProblemError } from '../problem.js';
+import { define } from '../tasks/task.js';
+
+/**
+ * A value of an expression as JSON data. Keys that are no text become text, as in JSON written by Python. Throws
+ * GraphProblemError for what JSON has no form of: times, patterns, an undefined old value.
+ */
+export function toPlain(value: Value): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (value instanceof Float) return value.value;
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof Dict) {
+    const out: Record<string, unknown> = {};
+    for (const [key, item] of value.entries()) define(out, keyText(key), toPlain(item));
+    return out;
+  }
+  const items = isUndefinedMarker(value) ? undefined : itemsOf(value);
+  if (items !== undefined) return items.map(toPlain);
+  const kind = isUndefinedMarker(value) ? 'undefined (there is no old value)' : kindName(kindOf(value));
+  throw new GraphProblemError(
+    'graph.no-json-value',
+    `the expression gives ${kind}, which a task cannot hold`,
+    'Convert it to text, a number, a list or a mapping.',
+  );
+}
+
+function itemsOf(value: Value): Value[] | undefined {
+  const iterable =
+    value instanceof Tuple || value instanceof ValueSet || value instanceof DictView || value instanceof LazyIterator;
+  return iterable ? [...iterate(value)] : undefined;
+}
+
+/** A value as a condition has it: text as it is, otherwise whether it is true (as Python has it). */
+export function conditionValue(value: Value): string | boolean {
+  if (typeof value === 'string') return value;
+  if (value instanceof Float) return value.value !== 0;
+  if (value instanceof Dict || value instanceof ValueSet) return value.size > 0;
+  if (value instanceof Tuple) return value.items.length > 0;
+  if (value instanceof TimeSpan) return value.microseconds !== 0n;
+  return Array.isArray(value) ? value.length > 0 : value !== 0n && Boolean(value);
+}
+
+function keyText(key: Value): string {
+  if (typeof key === 'string') return key;
+  if (key === null || typeof key === 'boolean' || typeof key === 'number' || typeof key === 'bigint')
+    return String(key);
+  if (key instanceof Float) return String(key.value);
+  throw new GraphProblemError(
+    'graph.no-json-value',
+    'the expression gives a mapping whose key is neither text nor a number',
+    'Use text as keys.',
+  );
+}

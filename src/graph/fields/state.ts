@@ -1,0 +1,74 @@
+import { canonicalJson } from '../../documents/canonical-json.js';
+import { Float } from '../../yaql/index.js';
+import { type Fields, isMapping } from '../tasks/task.js';
+
+/** What is known of a cluster at one time: `common` to all its nodes, and each node's own part. */
+export interface ClusterState {
+  readonly common: Fields;
+  readonly nodes: Readonly<Record<string, Fields>>;
+}
+
+/** States of earlier runs: for a task, the state with which it last ended well. */
+export interface OldStates {
+  readonly states: Readonly<Record<string, ClusterState>>;
+  /** By task id, the name of one of `states`. */
+  readonly tasks: Readonly<Record<string, string>>;
+}
+
+/** The node's own part, if it has one that says anything. */
+export function ownPart(state: ClusterState, node: string): Fields | undefined {
+  return Object.hasOwn(state.nodes, node) ? state.nodes[node] : undefined;
+}
+
+/** What stands at a path: a value (null when a key is absent), or why there can be no value. */
+export type Found = { readonly value: unknown } | { readonly error: string };
+
+/** Follows a path through common data with a node's own on top: mappings are merged, everything else is replaced. */
+export function lookUp(common: Fields, own: Fields, path: readonly string[]): Found {
+  let over: unknown = own;
+  let base: unknown = common;
+  for (const [at, key] of path.entries()) {
+    if (!isMapping(over ?? base)) return { error: `'${path[at - 1]}' has no keys, so no '${key}'` };
+    over = memberOf(over, key);
+    base = memberOf(base, key);
+    if (over === undefined && base === undefined) return { value: null };
+    if (over !== undefined && !isMapping(over)) base = undefined;
+  }
+  return { value: isMapping(over) && isMapping(base) ? { ...base, ...over } : over === undefined ? base : over };
+}
+
+const memberOf = (value: unknown, key: string): unknown =>
+  isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
+/** Gives equal values one number, so that nodes can be compared key by key. */
+export class ValueNumbers {
+  private readonly numbers = new Map<string, number>();
+  private readonly ofNode = new WeakMap<Fields, Map<string, number>>();
+
+  /** 0 when the part does not have the key. */
+  of(part: Fields, key: string): number {
+    if (!Object.hasOwn(part, key)) return 0;
+    let known = this.ofNode.get(part);
+    if (known === undefined) {
+      known = new Map();
+      this.ofNode.set(part, known);
+    }
+    let number = known.get(key);
+    if (number === undefined) {
+      const text = canonicalJson(exactText(part[key]));
+      number = this.numbers.get(text) ?? this.numbers.size + 1;
+      this.numbers.set(text, number);
+      known.set(key, number);
+    }
+    return number;
+  }
+}
+
+/** Numbers that JSON would confuse (1 and 1.0), told apart. */
+function exactText(value: unknown): unknown {
+  if (typeof value === 'bigint') return { $int: String(value) };
+  if (value instanceof Float) return { $float: String(value.value) };
+  if (Array.isArray(value)) return value.map(exactText);
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, exactText(item)]));
+}

@@ -1,0 +1,112 @@
+import type { SkipReason } from '../plan.js';
+import { GraphProblemError, type InputPath, type Problems } from '../problem.js';
+import { describe } from '../tasks/name-pattern.js';
+import { type GraphTask, isMapping } from '../tasks/task.js';
+import type { NodeScope } from './evaluator.js';
+import { compileTemplate, expressionsIn, instantiate, type Template } from './template.js';
+import { truthy } from './truth.js';
+
+export const DEPENDENCY_FIELDS = ['requires', 'required_for', 'cross_depends', 'cross_depended_by'] as const;
+
+/** A task's fields prepared for all its nodes. */
+export interface TaskTemplate {
+  readonly id: Template;
+  readonly condition: Template | undefined;
+  readonly parameters: Template | undefined;
+  readonly failOnError: Template | undefined;
+  readonly dependencies: readonly (Template | undefined)[];
+  /** Fields nobody reads, whose expressions have to work all the same. */
+  readonly others: readonly Template[];
+  /** Parameters that are the same everywhere. */
+  readonly constantParameters: Readonly<Record<string, unknown>> | undefined;
+}
+
+const SEPARATE: ReadonlySet<string> = new Set([
+  ...DEPENDENCY_FIELDS,
+  'id',
+  'type',
+  'version',
+  'condition',
+  'parameters',
+  'fail_on_error',
+  'tags',
+  'roles',
+  'groups',
+]);
+
+/** Undefined when an expression has no meaning; `problems` says which. */
+export function compileTask(task: GraphTask, at: InputPath, problems: Problems): TaskTemplate | undefined {
+  let ok = true;
+  const compile = (field: string): Template | undefined => {
+    if (!Object.hasOwn(task, field)) return undefined;
+    const template = problems.attempt(at, () => compileTemplate(task[field], [field]));
+    if (template === undefined) ok = false;
+    return template;
+  };
+  const parameters = compile('parameters');
+  const compiled = {
+    id: compileTemplate(task.id, ['id']),
+    condition: compile('condition'),
+    parameters,
+    failOnError: compile('fail_on_error'),
+    dependencies: DEPENDENCY_FIELDS.map(compile),
+    others: Object.keys(task)
+      .filter((field) => !SEPARATE.has(field))
+      .flatMap((field) => compile(field) ?? [])
+      .filter((template) => !expressionsIn(template).next().done),
+    constantParameters:
+      parameters === undefined
+        ? withDirectory({})
+        : parameters.kind === 'constant' && isMapping(parameters.value)
+          ? withDirectory(parameters.value)
+          : undefined,
+  };
+  return ok ? compiled : undefined;
+}
+
+/** Why a task does not run on a node; undefined when it does. The condition is worked out before anything else. */
+export function skipReason(
+  template: TaskTemplate,
+  type: string,
+  deselected: boolean,
+  scope: NodeScope,
+): SkipReason | undefined {
+  if (type === 'skipped' || type === 'stage') return 'type';
+  if (deselected) return 'not_selected';
+  return template.condition === undefined || holds(template.condition, scope) ? undefined : 'condition';
+}
+
+function holds(condition: Template, scope: NodeScope): boolean {
+  const value =
+    condition.kind === 'yaql'
+      ? scope.evaluateCondition(condition.expression, condition.path)
+      : instantiate(condition, scope);
+  if (typeof value !== 'string') return truthy(value);
+  try {
+    return truthy(scope.evaluateLegacy(value));
+  } catch (error) {
+    if (!(error instanceof GraphProblemError)) throw error;
+    throw new GraphProblemError(error.code, error.message, error.hint, ['condition']);
+  }
+}
+
+/** What a task that runs is given. */
+export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly<Record<string, unknown>> {
+  if (template.constantParameters !== undefined) return template.constantParameters;
+  const value = instantiate(template.parameters!, scope);
+  if (isMapping(value)) return withDirectory(value);
+  throw new GraphProblemError(
+    'graph.bad-parameters',
+    `parameters must be a mapping, this is ${describe(value)}`,
+    'Write {name: value}.',
+    ['parameters'],
+  );
+}
+
+const withDirectory = (parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd: '/' };
+
+/** Works out the fields nobody reads, for the errors in them. */
+export function checkOthers(template: TaskTemplate, scope: NodeScope): void {
+  for (const other of template.others) instantiate(other, scope);
+}

@@ -1,0 +1,131 @@
+import { Float } from '../../yaql/index.js';
+import type { InputPath } from '../problem.js';
+
+/** Lines and columns count from 1, columns in code points. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+export type JsonReading =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly place: TextPlace | undefined };
+
+/** A text or a number; everything else in JSON is punctuation and words. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+
+/**
+ * JSON with numbers as exact as the data of expressions needs them: `1.0` is a float of the expression language, a
+ * whole number beyond 2^53 a bigint. Everything else is what `JSON.parse` gives.
+ */
+export function readJsonText(text: string): JsonReading {
+  const marked = markNumbers(text);
+  try {
+    const value: unknown = JSON.parse(text);
+    return { ok: true, value: marked === undefined ? value : JSON.parse(marked, exactNumber) };
+  } catch (error) {
+    const { message } = error as Error;
+    const offset = /position (\d+)/.exec(message)?.[1];
+    const atEnd = message.includes('end of JSON input') ? text.length : undefined;
+    const at = offset === undefined ? atEnd : Number(offset);
+    return { ok: false, message, place: at === undefined ? undefined : placeOf(text, at) };
+  }
+}
+
+const MARK = '\u0000number';
+
+/** The text with numbers that JSON.parse would change wrapped up; undefined when there are none. */
+function markNumbers(text: string): string | undefined {
+  let found = false;
+  const marked = text.replace(TOKEN, (token) => {
+    if (token.startsWith('"')) return token;
+    const number = Number(token);
+    const changes = Number.isInteger(number) && (/[.eE]/.test(token) || !Number.isSafeInteger(number));
+    if (!changes) return token;
+    found = true;
+    return JSON.stringify({ [MARK]: token });
+  });
+  return found ? marked : undefined;
+}
+
+function exactNumber(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, MARK)) return value;
+  const token = (value as Record<string, string>)[MARK]!;
+  return /[.eE]/.test(token) ? new Float(Number(token)) : BigInt(token);
+}
+
+export function placeOf(text: string, offset: number): TextPlace {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: [...before.at(-1)!].length + 1 };
+}
+
+/** Where the value at a path stands; as near above it as there is one. Undefined for text that is no JSON. */
+export function findInJson(text: string, path: InputPath): TextPlace | undefined {
+  try {
+    return placeOf(text, new Scanner(text).find(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Walks a valid JSON text without building it. */
+class Scanner {
+  private readonly text: string;
+  private at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  find(path: InputPath): number {
+    this.blank();
+    const here = this.at;
+    const [step, ...rest] = path;
+    if (step === undefined) return here;
+    const open = this.text[this.at];
+    if (open !== '{' && open !== '[') return here;
+    this.at += 1;
+    for (let index = 0; ; index++) {
+      this.blank();
+      if (this.text[this.at] === ',') {
+        this.at += 1;
+        this.blank();
+      }
+      if (this.text[this.at] === '}' || this.text[this.at] === ']') return here;
+      const key = open === '{' ? this.key() : index;
+      if (key === step) return this.find(rest);
+      this.skip();
+    }
+  }
+
+  private key(): string {
+    const key = JSON.parse(this.token()) as string;
+    this.blank();
+    this.at += 1;
+    return key;
+  }
+
+  private skip(): void {
+    let depth = 0;
+    do {
+      this.blank();
+      const char = this.text[this.at]!;
+      if (char === '{' || char === '[') depth += 1;
+      else if (char === '}' || char === ']') depth -= 1;
+      if (/["\d-]/.test(char)) this.token();
+      else if (/[a-z]/.test(char)) this.at += /[a-z]+/.exec(this.text.slice(this.at, this.at + 5))![0].length;
+      else this.at += 1;
+    } while (depth > 0);
+  }
+
+  private token(): string {
+    TOKEN.lastIndex = this.at;
+    const found = TOKEN.exec(this.text)?.[0] ?? '';
+    this.at += found.length;
+    return found;
+  }
+
+  private blank(): void {
+    while (/\s/.test(this.text[this.at] ?? '')) this.at += 1;
+  }
+}

@@ -1,0 +1,236 @@
+import type { FormatValues } from '../fields/python-format.js';
+import type { ClusterState, OldStates } from '../fields/state.js';
+import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
+import type { PlanInput } from '../plan-graph.js';
+import { type GraphProblem, type InputPath, Problems } from '../problem.js';
+import { checkTask } from '../tasks/check-task.js';
+import { type LayerName, type LayerTasks, mergeLayers, type PlacedInInput } from '../tasks/merge-layers.js';
+import { describe } from '../tasks/name-pattern.js';
+import { type Fields, isMapping, normaliseTask } from '../tasks/task.js';
+import { plainNumbers } from './plain-numbers.js';
+
+export type ReadInput =
+  | { readonly ok: true; readonly input: PlanInput; readonly problems: readonly GraphProblem[] }
+  | { readonly ok: false; readonly problems: readonly GraphProblem[] };
+
+/**
+ * Reads what is to be planned, as one object: `tasks`, or `layers: {release, plugins, cluster}` to merge first;
+ * `cluster` with `resolver` (the nodes), `deployment_info` (the state) and `formatter`; optionally `old_state`,
+ * `selected_tasks`, `subgraphs`, `legacy_plugin_tasks`, and `any_choices` to keep to those of an earlier result. All problems at once; unknown keys are left alone.
+ */
+export function readPlanInput(value: unknown): ReadInput {
+  const problems = new Problems();
+  const reader = new InputReader(problems);
+  const fields = reader.mapping(value, []);
+  if (fields === undefined) return { ok: false, problems: problems.all() };
+  const tasks = mergeLayers(reader.layers(fields), ({ at, error }) =>
+    problems.error(at, error.code, error.message, error.hint),
+  );
+  const cluster = reader.mapping(fields.cluster, ['cluster']);
+  const nodes = cluster === undefined ? [] : reader.nodes(cluster.resolver);
+  const state =
+    cluster === undefined ? undefined : reader.state(cluster.deployment_info, ['cluster', 'deployment_info']);
+  const formatter = cluster === undefined ? {} : reader.formatter(cluster.formatter);
+  const old = reader.oldStates(fields.old_state);
+  const selectedTasks = reader.texts(fields.selected_tasks, ['selected_tasks']);
+  const subgraphs = reader.subgraphs(fields.subgraphs);
+  const anyChoices = reader.anyChoices(fields.any_choices);
+  const legacyPluginTasks = reader.mappings(fields.legacy_plugin_tasks, ['legacy_plugin_tasks']);
+  if (problems.hasErrors || state === undefined) return { ok: false, problems: problems.all() };
+  const input = {
+    tasks,
+    nodes,
+    state,
+    formatter,
+    selectedTasks,
+    subgraphs,
+    legacyPluginTasks,
+    anyChoices,
+    ...(old === undefined ? {} : { old }),
+  };
+  return { ok: true, input, problems: problems.all() };
+}
+
+const LAYERS: readonly LayerName[] = ['release', 'plugins', 'cluster'];
+
+class InputReader {
+  private readonly problems: Problems;
+
+  constructor(problems: Problems) {
+    this.problems = problems;
+  }
+
+  private bad(at: InputPath, message: string, hint: string): undefined {
+    this.problems.error(at, 'graph.bad-input', message, hint);
+    return undefined;
+  }
+
+  mapping(value: unknown, at: InputPath): Fields | undefined {
+    if (isMapping(value)) return value;
+    return this.bad(
+      at,
+      value === undefined ? `${at.at(-1) ?? 'the input'} is missing` : `must be a mapping, is ${describe(value)}`,
+      'Write {"…": …}.',
+    );
+  }
+
+  private list(value: unknown, at: InputPath): readonly unknown[] {
+    if (Array.isArray(value)) return value;
+    this.bad(
+      at,
+      value === undefined ? `${at.at(-1)} is missing` : `must be a list, is ${describe(value)}`,
+      'Write […]; empty is [].',
+    );
+    return [];
+  }
+
+  texts(value: unknown, at: InputPath): string[] {
+    if (value === undefined || value === null) return [];
+    return this.list(value, at).flatMap((one, i) => {
+      if (typeof one === 'string') return [one];
+      this.bad([...at, i], `must be text, is ${describe(one)}`, 'Write a name.');
+      return [];
+    });
+  }
+
+  mappings(value: unknown, at: InputPath): Fields[] {
+    if (value === undefined || value === null) return [];
+    return this.list(value, at).flatMap((one, i): Fields[] => {
+      const found = this.mapping(one, [...at, i]);
+      return found === undefined ? [] : [found];
+    });
+  }
+
+  layers(fields: Fields): LayerTasks[] {
+    if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.tasks(fields.tasks, ['tasks']) }];
+    if (fields.tasks !== undefined) this.bad(['tasks'], 'both tasks and layers are given', 'Keep one of them.');
+    const layers = this.mapping(fields.layers, ['layers']) ?? {};
+    for (const name of Object.keys(layers)) {
+      if (!(LAYERS as readonly string[]).includes(name))
+        this.bad(['layers', name], `there is no layer '${name}'`, `Use ${LAYERS.join(', ')}.`);
+    }
+    return LAYERS.flatMap((layer) => {
+      const given = layers[layer];
+      if (given === undefined || given === null) return [];
+      return layer === 'plugins' ? this.plugins(given) : [{ layer, ...this.owner(given, ['layers', layer]) }];
+    });
+  }
+
+  /** One list of tasks, or one for each plugin: a list, or `{name, path, roles, tasks}`. */
+  private plugins(given: unknown): LayerTasks[] {
+    const at: InputPath = ['layers', 'plugins'];
+    const owners =
+      Array.isArray(given) &&
+      given.some((one) => Array.isArray(one) || (isMapping(one) && 'tasks' in one && !('id' in one)));
+    if (!owners) return [{ layer: 'plugins', ...this.owner(given, at) }];
+    return this.list(given, at).map((one, i) => ({ layer: 'plugins', ...this.owner(one, [...at, i]) }));
+  }
+
+  private owner(given: unknown, at: InputPath): Omit<LayerTasks, 'layer'> {
+    if (!isMapping(given)) return { tasks: this.tasks(given, at) };
+    const { name, path, roles } = given;
+    return {
+      tasks: this.tasks(given.tasks, [...at, 'tasks']),
+      ...(typeof name === 'string' ? { owner: name } : {}),
+      ...(typeof path === 'string' ? { path } : {}),
+      ...(isMapping(roles) ? { roles } : {}),
+    };
+  }
+
+  private tasks(given: unknown, at: InputPath): PlacedInInput[] {
+    return this.list(given, at).flatMap((one, i) => {
+      const task = plainNumbers(one);
+      const place = [...at, i];
+      return checkTask(task, place, this.problems) ? [{ task: normaliseTask(task), at: place }] : [];
+    });
+  }
+
+  nodes(given: unknown): TaggedNode[] {
+    const at: InputPath = ['cluster', 'resolver'];
+    const seen = new Set<string>([MASTER, SYNC]);
+    return this.list(given, at).flatMap((one, i) => {
+      const node = this.mapping(one, [...at, i]);
+      if (node === undefined) return [];
+      if (typeof node.uid !== 'string' && typeof node.uid !== 'number') {
+        this.bad(
+          [...at, i, 'uid'],
+          node.uid === undefined ? 'the node has no uid' : `uid must be text, is ${describe(node.uid)}`,
+          'Give it an id.',
+        );
+        return [];
+      }
+      const uid = String(node.uid);
+      if (seen.has(uid))
+        this.bad(
+          [...at, i, 'uid'],
+          `node '${uid}' is given twice, or is a name of the system`,
+          'Give each node an id of its own.',
+        );
+      seen.add(uid);
+      return [{ uid, tags: this.tagsOf(node, [...at, i]) }];
+    });
+  }
+
+  /** `all_tags`; without it worked out from `tags` (or `roles`) and `primary_tags`. */
+  private tagsOf(node: Fields, at: InputPath): string[] {
+    if (node.all_tags !== undefined) return this.texts(node.all_tags, [...at, 'all_tags']);
+    const field = node.tags === undefined ? 'roles' : 'tags';
+    const primary = new Set(this.texts(node.primary_tags, [...at, 'primary_tags']));
+    return this.texts(node[field], [...at, field]).map((tag) => (primary.has(tag) ? `primary-${tag}` : tag));
+  }
+
+  state(given: unknown, at: InputPath): ClusterState | undefined {
+    const state = this.mapping(given, at);
+    if (state === undefined) return undefined;
+    const common = this.mapping(state.common, [...at, 'common']);
+    const nodes = this.mapping(state.nodes, [...at, 'nodes']);
+    if (common === undefined || nodes === undefined) return undefined;
+    let ok = true;
+    for (const [name, own] of Object.entries(nodes))
+      if (this.mapping(own, [...at, 'nodes', name]) === undefined) ok = false;
+    return ok ? { common, nodes: nodes as Readonly<Record<string, Fields>> } : undefined;
+  }
+
+  formatter(given: unknown): FormatValues {
+    if (given === undefined || given === null) return {};
+    return (plainNumbers(this.mapping(given, ['cluster', 'formatter']) ?? {}) ?? {}) as FormatValues;
+  }
+
+  oldStates(given: unknown): OldStates | undefined {
+    if (given === undefined || given === null) return undefined;
+    const old = this.mapping(given, ['old_state']);
+    if (old === undefined) return undefined;
+    const states: Record<string, ClusterState> = Object.create(null);
+    for (const [name, one] of Object.entries(this.mapping(old.states ?? {}, ['old_state', 'states']) ?? {})) {
+      const state = this.state(one, ['old_state', 'states', name]);
+      if (state !== undefined) states[name] = state;
+    }
+    const tasks: Record<string, string> = Object.create(null);
+    for (const [task, name] of Object.entries(this.mapping(old.tasks ?? {}, ['old_state', 'tasks']) ?? {})) {
+      if (name === null) continue;
+      if (typeof name === 'string' && name in states) tasks[task] = name;
+      else
+        this.bad(
+          ['old_state', 'tasks', task],
+          `there is no state ${JSON.stringify(name)}`,
+          `Use one of ${Object.keys(states).join(', ') || 'old_state.states, which is empty'}.`,
+        );
+    }
+    return { states, tasks };
+  }
+
+  subgraphs(given: unknown): { readonly start?: readonly string[]; readonly end?: readonly string[] }[] {
+    return this.mappings(given, ['subgraphs']).map((one, i) => {
+      const side = (name: 'start' | 'end') =>
+        one[name] === undefined || one[name] === null ? {} : { [name]: this.texts(one[name], ['subgraphs', i, name]) };
+      return { ...side('start'), ...side('end') };
+    });
+  }
+
+  anyChoices(given: unknown): { readonly roles: readonly unknown[]; readonly chosen: readonly string[] }[] {
+    return this.mappings(given, ['any_choices']).map(({ roles, chosen }, i) => ({
+      roles: this.list(roles, ['any_choices', i, 'roles']),
+      chosen: this.texts(chosen, ['any_choices', i, 'chosen']),
+    }));
+  }
+}

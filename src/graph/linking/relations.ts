@@ -1,0 +1,85 @@
+import { truthy } from '../fields/truth.js';
+import { GraphProblemError, type InputPath } from '../problem.js';
+import { describe, type NamePattern, namePattern } from '../tasks/name-pattern.js';
+import { isMapping } from '../tasks/task.js';
+
+/** Which tasks a task waits for, or is waited for by: names to look for, and where. */
+export interface Relation {
+  readonly name: NamePattern;
+  /** As the user wrote it. */
+  readonly written: string;
+  readonly where: Where;
+}
+
+/**
+ * `near`: the same node and the sync node. `self`: the same node. `sync`: the sync node. `tags`: the nodes with these
+ * tags, or the lowest of them.
+ */
+export type Where =
+  | { readonly on: 'near' | 'self' | 'sync' }
+  | { readonly on: 'tags'; readonly tags: unknown; readonly policy: 'all' | 'any' };
+
+/** Reads `requires` or `required_for`. Throws GraphProblemError with the path below the field. */
+export function nearRelations(value: unknown): Relation[] {
+  if (!truthy(value)) return [];
+  if (!Array.isArray(value)) {
+    throw new GraphProblemError(
+      'graph.bad-dependency',
+      `a list of task names is needed, this is ${describe(value)}`,
+      'Write ["task", "/regex/"].',
+    );
+  }
+  return value.map((name: unknown, at) => ({
+    name: below([at], () => namePattern(name)),
+    written: String(name),
+    where: { on: 'near' },
+  }));
+}
+
+/** Reads `cross_depends` or `cross_depended_by`. Entries that are null or empty mean nothing. */
+export function crossRelations(value: unknown): Relation[] {
+  if (!truthy(value)) return [];
+  if (!Array.isArray(value)) {
+    throw new GraphProblemError(
+      'graph.bad-dependency',
+      `a list of relations is needed, this is ${describe(value)}`,
+      'Write [{name: …, role: …}].',
+    );
+  }
+  return value.flatMap((entry: unknown, at) => (truthy(entry) ? [below([at], () => crossRelation(entry))] : []));
+}
+
+function crossRelation(entry: unknown): Relation {
+  if (!isMapping(entry)) {
+    throw new GraphProblemError(
+      'graph.bad-dependency',
+      `a relation is a mapping, this is ${describe(entry)}`,
+      'Write {name: …, role: …}.',
+    );
+  }
+  if (!Object.hasOwn(entry, 'name')) {
+    throw new GraphProblemError(
+      'graph.bad-dependency',
+      'the relation has no name',
+      'Add the name of a task, or "/regex/".',
+    );
+  }
+  const name = below(['name'], () => namePattern(entry.name));
+  return { name, written: entry.name as string, where: whereOf(entry) };
+}
+
+function whereOf(entry: Readonly<Record<string, unknown>>): Where {
+  const tags = Object.hasOwn(entry, 'tags') ? entry.tags : Object.hasOwn(entry, 'role') ? entry.role : '*';
+  if (tags === 'self') return { on: 'self' };
+  if (tags === null) return { on: 'sync' };
+  return { on: 'tags', tags, policy: entry.policy === 'any' ? 'any' : 'all' };
+}
+
+export function below<T>(path: InputPath, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof GraphProblemError)) throw error;
+    throw new GraphProblemError(error.code, error.message, error.hint, [...path, ...error.below]);
+  }
+}

@@ -1,0 +1,111 @@
+import { GraphProblemError } from '../problem.js';
+import { describe, namePattern } from '../tasks/name-pattern.js';
+
+/** A node of the run and what tasks are matched against. */
+export interface TaggedNode {
+  readonly uid: string;
+  /** All its tags: for a tag it is primary for, `primary-TAG` in place of `TAG`. */
+  readonly tags: readonly string[];
+}
+
+/** The orchestrator's own host, as a node. */
+export const MASTER = 'master';
+/** The virtual node of stages; its id is null in what executors get. */
+export const SYNC = 'null';
+
+/** What a list of tags or roles means in terms of nodes. */
+export interface ResolvedNodes {
+  /** Ascending indexes into `NodeResolver.nodes`. */
+  readonly nodes: readonly number[];
+  /** Set when the value has no meaning as tags and so resolves to nothing. */
+  readonly nothing?: string;
+}
+
+/**
+ * Finds nodes by tags or roles: names, `/regex/`, `master`, and `*` alone for every node that has any tag. Nodes are
+ * numbered: those of the run in their order, then `master`, then the sync node.
+ */
+export class NodeResolver {
+  readonly nodes: readonly string[];
+  readonly master: number;
+  readonly sync: number;
+  private readonly byTag = new Map<string, number[]>();
+  private readonly any: readonly number[];
+  private readonly known = new Map<string, ResolvedNodes>();
+
+  constructor(nodes: readonly TaggedNode[]) {
+    this.nodes = [...nodes.map(({ uid }) => uid), MASTER, SYNC];
+    this.master = nodes.length;
+    this.sync = nodes.length + 1;
+    const any: number[] = [];
+    nodes.forEach(({ tags }, node) => {
+      if (tags.length > 0) any.push(node);
+      for (const tag of new Set(tags)) {
+        const list = this.byTag.get(tag);
+        if (list === undefined) this.byTag.set(tag, [node]);
+        else list.push(node);
+      }
+    });
+    this.any = any;
+  }
+
+  /** Throws GraphProblemError for an entry that is no text or no regular expression. */
+  resolve(tags: unknown): ResolvedNodes {
+    const key = JSON.stringify(tags) ?? 'undefined';
+    let resolved = this.known.get(key);
+    if (resolved === undefined) {
+      resolved = this.find(tags);
+      this.known.set(key, resolved);
+    }
+    return resolved;
+  }
+
+  private find(tags: unknown): ResolvedNodes {
+    if (tags === '*') return { nodes: this.any };
+    const entries = typeof tags === 'string' ? [tags] : tags;
+    if (!Array.isArray(entries)) return { nodes: [], nothing: `${describe(tags)} names no tags` };
+    const found = new Set<number>();
+    entries.forEach((entry: unknown, at) => {
+      if (entry === MASTER) {
+        found.add(this.master);
+        return;
+      }
+      for (const tag of this.tagsLike(entry, at)) for (const node of this.byTag.get(tag) ?? []) found.add(node);
+    });
+    return { nodes: [...found].sort((a, b) => a - b) };
+  }
+
+  private tagsLike(entry: unknown, at: number): readonly string[] {
+    try {
+      const pattern = namePattern(entry);
+      if (pattern.exact !== undefined) return [pattern.exact];
+      return [...this.byTag.keys()].filter((tag) => pattern.matches(tag));
+    } catch (error) {
+      if (!(error instanceof GraphProblemError)) throw error;
+      throw new GraphProblemError(error.code, error.message, error.hint, [at]);
+    }
+  }
+
+  /** The tags of the run's nodes that a pattern, a list of them, or nothing (all tags) stands for. */
+  tagsMatching(tags: unknown): string[] {
+    const all = [...this.byTag.keys()];
+    if (tags === undefined || tags === null || tags === '*') return all;
+    const entries = typeof tags === 'string' ? [tags] : tags;
+    if (!Array.isArray(entries)) return [];
+    const patterns = entries.map((entry: unknown) => namePattern(entry));
+    return all.filter((tag) => patterns.some((pattern) => pattern.matches(tag)));
+  }
+
+  /** The one of several nodes that `policy: any` takes: the lowest id. */
+  lowest(nodes: readonly number[]): number {
+    return nodes.reduce((best, node) => (compareIds(this.nodes[node]!, this.nodes[best]!) < 0 ? node : best));
+  }
+}
+
+/** Numbers by value and before words; words by their text. */
+export function compareIds(a: string, b: string): number {
+  const [numberA, numberB] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (numberA !== numberB) return numberA ? -1 : 1;
+  if (numberA && a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,164 @@
+import type { FieldEvaluator } from '../fields/evaluator.js';
+import { compileTemplate, isExpression } from '../fields/template.js';
+import type { FaultTolerance } from '../plan.js';
+import type { Problems } from '../problem.js';
+import type { MergedTask } from '../tasks/merge-layers.js';
+import { describe } from '../tasks/name-pattern.js';
+import { INTERNAL_TYPES } from '../tasks/task.js';
+import { faultTolerance } from './fault-tolerance.js';
+import type { NodeResolver } from './node-resolver.js';
+
+/** Where a task goes. */
+export interface Placement {
+  readonly merged: MergedTask;
+  readonly type: string;
+  /** Not among the tasks that were selected: it keeps its place in the order and does not run. */
+  readonly deselected: boolean;
+  /** In the order of placement, each node once. */
+  readonly nodes: readonly number[];
+  readonly placedBy: string;
+  readonly unplaced?: string;
+}
+
+export interface Placed {
+  readonly placements: readonly Placement[];
+  readonly groups: readonly FaultTolerance[];
+}
+
+/** Fields that decide where tasks are; expressions in them see the cluster's common data. */
+const PLACING = ['tags', 'roles', 'groups'] as const;
+
+/**
+ * Puts tasks on nodes: by `tags` if the key is there, else `roles`, else `groups`; stages on the sync node; the tasks
+ * a group lists on the group's nodes, too.
+ */
+export function placeTasks(
+  tasks: readonly MergedTask[],
+  resolver: NodeResolver,
+  evaluator: FieldEvaluator,
+  selected: readonly string[],
+  problems: Problems,
+): Placed {
+  const chosen = new Set(selected);
+  const field = (merged: MergedTask, name: string): unknown =>
+    problems.attempt([...merged.at, name], () => clusterValue(merged.task[name], merged.task.id, evaluator));
+  const resolve = (merged: MergedTask): Resolved => {
+    const by = PLACING.find((name) => Object.hasOwn(merged.task, name));
+    if (by === undefined) return { nodes: [], placedBy: '', nothing: 'it has no tags, roles or groups' };
+    const value = field(merged, by);
+    const placedBy = `${by} ${text(value)}`;
+    const found = problems.attempt([...merged.at, by], () => resolver.resolve(value));
+    if (Array.isArray(value) && value.includes('*')) {
+      problems.warning(
+        [...merged.at, by],
+        'graph.star-in-list',
+        "'*' in a list is a tag of that name",
+        `For all nodes write ${by}: '*'.`,
+      );
+    }
+    if (found === undefined) return { nodes: [], placedBy };
+    const nothing = found.nothing ?? (found.nodes.length === 0 ? `no node has ${placedBy}` : undefined);
+    return { nodes: found.nodes, placedBy, ...(nothing === undefined ? {} : { nothing }) };
+  };
+
+  const placements = new Map<string, Placement>();
+  for (const merged of tasks) {
+    const type = field(merged, 'type');
+    if (typeof type !== 'string') {
+      problems.error([...merged.at, 'type'], 'graph.bad-type', `the type must be text, this is ${describe(type)}`);
+      continue;
+    }
+    const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !INTERNAL_TYPES.has(type);
+    const { nodes, placedBy, nothing } =
+      type === 'stage' ? { nodes: [resolver.sync], placedBy: 'stage', nothing: undefined } : resolve(merged);
+    const unplaced = nothing === undefined ? {} : { unplaced: nothing };
+    placements.set(merged.task.id, { merged, type, deselected, nodes, placedBy, ...unplaced });
+  }
+  const groups = [...placements.values()].filter(({ type }) => type === 'group');
+  return {
+    placements: withGroups(placements, groups, field, problems),
+    groups: toleranceOf(groups, resolver, field, problems),
+  };
+}
+
+interface Resolved {
+  readonly nodes: readonly number[];
+  readonly placedBy: string;
+  readonly nothing?: string;
+}
+
+type FieldOf = (merged: MergedTask, name: string) => unknown;
+
+/** Adds to each task the nodes of the groups that list it. A group on no node asks for nothing. */
+function withGroups(
+  placements: Map<string, Placement>,
+  groups: readonly Placement[],
+  field: FieldOf,
+  problems: Problems,
+): Placement[] {
+  const added = new Map<string, { nodes: number[]; by: string[] }>();
+  for (const { merged, nodes } of groups) {
+    const listed = nodes.length === 0 ? undefined : field(merged, 'tasks');
+    if (listed === undefined || listed === null) continue;
+    if (!Array.isArray(listed)) {
+      problems.error(
+        [...merged.at, 'tasks'],
+        'graph.bad-group',
+        `tasks must be a list of task ids, this is ${describe(listed)}`,
+      );
+      continue;
+    }
+    listed.forEach((id: unknown, at) => {
+      const known = typeof id === 'string' ? placements.get(id) : undefined;
+      if (known === undefined || known.type === 'group') {
+        const what = known === undefined ? 'there is no such task' : 'it is a group itself';
+        problems.error(
+          [...merged.at, 'tasks', at],
+          'graph.unknown-group-task',
+          `group '${merged.task.id}' lists '${String(id)}': ${what}`,
+          'Correct the name, or remove it from the group.',
+        );
+        return;
+      }
+      const entry = added.get(known.merged.task.id) ?? { nodes: [], by: [] };
+      added.set(known.merged.task.id, entry);
+      entry.nodes.push(...nodes);
+      entry.by.push(merged.task.id);
+    });
+  }
+  return [...placements.values()].map((placement) => {
+    const more = added.get(placement.merged.task.id);
+    if (more === undefined) return placement;
+    const { unplaced: _, ...rest } = placement;
+    const by = [...(placement.nodes.length > 0 ? [placement.placedBy] : []), ...more.by.map((id) => `group ${id}`)];
+    return { ...rest, nodes: [...new Set([...placement.nodes, ...more.nodes])], placedBy: by.join(', ') };
+  });
+}
+
+function toleranceOf(
+  groups: readonly Placement[],
+  resolver: NodeResolver,
+  field: FieldOf,
+  problems: Problems,
+): FaultTolerance[] {
+  return groups.flatMap(({ merged, nodes }) => {
+    if (nodes.length === 0) return [];
+    const given = field(merged, 'fault_tolerance');
+    const tolerated = problems.attempt([...merged.at, 'fault_tolerance'], () => faultTolerance(given, nodes.length));
+    if (tolerated === undefined) return [];
+    const ids = nodes.map((node) => resolver.nodes[node]!).sort();
+    return [{ name: merged.task.id, node_ids: ids, fault_tolerance: tolerated }];
+  });
+}
+
+/** The value of a field that belongs to no node: expressions see the common data as `$`. */
+function clusterValue(value: unknown, task: string, evaluator: FieldEvaluator): unknown {
+  if (isExpression(value)) {
+    const template = compileTemplate(value);
+    return template.kind === 'yaql' ? evaluator.clusterScope(task).evaluate(template.expression, template.path) : value;
+  }
+  if (Array.isArray(value) && value.some(isExpression)) return value.map((item) => clusterValue(item, task, evaluator));
+  return value;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,0 +1,237 @@
+import type { Subgraph } from '../core/scheduler/index.js';
+import type { Engine } from '../yaql/index.js';
+import { FieldEvaluator, type NodeScope } from './fields/evaluator.js';
+import type { FormatValues } from './fields/python-format.js';
+import type { ClusterState, OldStates } from './fields/state.js';
+import {
+  checkOthers,
+  compileTask,
+  DEPENDENCY_FIELDS,
+  parametersOf,
+  skipReason,
+  type TaskTemplate,
+} from './fields/task-template.js';
+import { instantiate } from './fields/template.js';
+import { truthy } from './fields/truth.js';
+import { type EarlierChoice, InstanceIndex, Linker } from './linking/link.js';
+import { below, crossRelations, nearRelations, type Relation } from './linking/relations.js';
+import { NodeResolver, type TaggedNode } from './placing/node-resolver.js';
+import { type Placement, placeTasks } from './placing/place-tasks.js';
+import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.js';
+import { type GraphProblem, type InputPath, Problems } from './problem.js';
+import { adaptLegacyTasks } from './tasks/adapt-legacy.js';
+import type { MergedTask } from './tasks/merge-layers.js';
+
+/** A merged graph and what it is planned for. */
+export interface PlanInput {
+  readonly tasks: readonly MergedTask[];
+  /** The nodes of the run. */
+  readonly nodes: readonly TaggedNode[];
+  readonly state: ClusterState;
+  readonly old?: OldStates;
+  /** Tasks that may run; the others keep their places in the order. None or empty: all. */
+  readonly selectedTasks?: readonly string[];
+  /** Values of names in fields that are not in the state, e.g. MASTER_IP. */
+  readonly formatter?: FormatValues;
+  readonly subgraphs?: readonly Subgraph[];
+  /** Tasks of plugins from before graphs, ordered by `stage`; used when old tasks are adapted. */
+  readonly legacyPluginTasks?: readonly Readonly<Record<string, unknown>>[];
+  /** What `policy: any` took before; kept to where it still is a candidate. */
+  readonly anyChoices?: readonly EarlierChoice[];
+  readonly engine?: Engine;
+}
+
+export type Planned =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly problems: readonly GraphProblem[] };
+
+/**
+ * Places tasks on nodes, works out their fields, and links them. Refuses with all problems at once; cycles are looked
+ * for by `findCycles`, so that a graph that has one can still be shown.
+ */
+export function planGraph(input: PlanInput): Planned {
+  const problems = new Problems();
+  const resolver = new NodeResolver(input.nodes);
+  const evaluator = new FieldEvaluator(input);
+  const tasks = adapted(input, resolver, problems);
+  const selected = input.selectedTasks ?? [];
+  const placed = placeTasks(tasks, resolver, evaluator, selected, problems);
+  const draft = new Draft(resolver, evaluator, problems);
+  for (const placement of placed.placements) if (placement.type !== 'group') draft.add(placement);
+  warnOfUnknownSelection(selected, tasks, problems);
+  const linked = draft.link(input.anyChoices ?? []);
+  if (problems.hasErrors) return { ok: false, problems: problems.all() };
+  for (const { merged, unplaced, dropped } of linked.tasks) {
+    for (const { field, name } of dropped.filter(({ reason }) => reason === 'no such task')) {
+      problems.warning(
+        [...merged.at, field],
+        'graph.unknown-dependency',
+        `task '${merged.task.id}' ${field} '${name}', and no task is called so`,
+        'Correct the name; in this run it orders nothing.',
+      );
+    }
+    if (unplaced !== undefined && merged.replaces.length > 0 && merged.task.type === 'skipped') {
+      problems.warning(
+        merged.at,
+        'graph.order-lost',
+        `the override of '${merged.task.id}' is on no node, so the order that ran through it is lost`,
+        'Give it the tags and the dependencies of the task it replaces.',
+      );
+    }
+  }
+  const plan: Plan = {
+    nodes: resolver.nodes,
+    ...linked,
+    faultTolerance: placed.groups,
+    subgraphs: input.subgraphs ?? [],
+    problems: problems.all(),
+  };
+  return { ok: true, plan };
+}
+
+function adapted(input: PlanInput, resolver: NodeResolver, problems: Problems): readonly MergedTask[] {
+  if (!truthy(input.state.common.propagate_task_deploy)) return input.tasks;
+  return adaptLegacyTasks(input.tasks, input.legacyPluginTasks ?? [], resolver, problems);
+}
+
+function warnOfUnknownSelection(selected: readonly string[], tasks: readonly MergedTask[], problems: Problems): void {
+  const known = new Set(tasks.map(({ task }) => task.id));
+  selected.forEach((id, at) => {
+    if (!known.has(id))
+      problems.warning(
+        ['selected_tasks', at],
+        'graph.unknown-selection',
+        `no task is called '${id}'`,
+        'Correct the name.',
+      );
+  });
+}
+
+/** Relations a task has on one node, before they are linked. */
+interface Unlinked {
+  readonly relations: readonly (readonly Relation[])[];
+}
+
+class Draft {
+  private readonly resolver: NodeResolver;
+  private readonly evaluator: FieldEvaluator;
+  private readonly problems: Problems;
+  private readonly index = new InstanceIndex();
+  private readonly placements: Placement[] = [];
+  private readonly instances: (Omit<TaskInstance, 'requires' | 'requiredFor'> & Unlinked)[] = [];
+  private readonly relations = new Map<string, readonly Relation[]>();
+
+  constructor(resolver: NodeResolver, evaluator: FieldEvaluator, problems: Problems) {
+    this.resolver = resolver;
+    this.evaluator = evaluator;
+    this.problems = problems;
+  }
+
+  add(placement: Placement): void {
+    const number = this.placements.length;
+    this.placements.push(placement);
+    const { merged } = placement;
+    const template = compileTask(merged.task, merged.at, this.problems);
+    if (template === undefined) return;
+    for (const node of placement.nodes) {
+      const name = this.resolver.nodes[node]!;
+      this.problems.attempt(merged.at, () => this.addInstance(placement, number, node, template), name);
+    }
+  }
+
+  private addInstance(placement: Placement, task: number, node: number, template: TaskTemplate): void {
+    const { type, deselected, merged } = placement;
+    const scope = this.evaluator.scope(merged.task.id, this.resolver.nodes[node]!);
+    const skip = skipReason(template, type, deselected, scope);
+    const relations = this.relationsOf(template, scope);
+    const id = instantiate(template.id, scope) as string;
+    const common = { task, node, id, ranBefore: scope.ranBefore, relations };
+    const instance =
+      skip === undefined
+        ? {
+            ...common,
+            type,
+            parameters: parametersOf(template, scope),
+            failOnError: template.failOnError === undefined ? true : instantiate(template.failOnError, scope),
+          }
+        : { ...common, type: 'skipped', failOnError: false, skip };
+    if (skip === undefined) checkOthers(template, scope);
+    // Ids that become equal by formatting: the first stays, unless only the later one runs.
+    const before = this.index.at(id, node);
+    if (before !== undefined) {
+      const { type: earlier } = this.instances[before]!;
+      if (earlier !== instance.type && instance.type !== 'skipped') this.instances[before] = instance;
+      return;
+    }
+    this.index.add(id, node, this.instances.length);
+    this.instances.push(instance);
+  }
+
+  private relationsOf(template: TaskTemplate, scope: NodeScope): readonly (readonly Relation[])[] {
+    return template.dependencies.map((dependency, at) => {
+      if (dependency === undefined) return NONE;
+      const value = instantiate(dependency, scope);
+      const field = DEPENDENCY_FIELDS[at]!;
+      const key = `${at < 2 ? 'n' : 'c'}${JSON.stringify(value)}`;
+      let relations = this.relations.get(key);
+      if (relations === undefined) {
+        relations = below([field], () => (at < 2 ? nearRelations(value) : crossRelations(value)));
+        this.relations.set(key, relations);
+      }
+      return relations;
+    });
+  }
+
+  link(earlier: readonly EarlierChoice[]): Pick<Plan, 'tasks' | 'instances' | 'byNode' | 'targets' | 'anyChoices'> {
+    const linker = new Linker(this.index, this.resolver, earlier);
+    const found = this.placements.map(() => new Map<string, DroppedDependency | null>());
+    const instances = this.instances.map(({ relations, ...instance }): TaskInstance => {
+      const sets: [number[], number[]] = [[], []];
+      const ends = found[instance.task]!;
+      relations.forEach((list, at) => {
+        const field = DEPENDENCY_FIELDS[at]!;
+        for (const relation of list) {
+          const set = this.linkOne(linker, relation, instance, field);
+          const key = `${field} ${relation.written}`;
+          if (set !== undefined) {
+            if (!sets[at % 2]!.includes(set)) sets[at % 2]!.push(set);
+            ends.set(key, null);
+          } else if (!ends.has(key)) {
+            const reason = this.isKnown(relation) ? 'not on the nodes it looks at' : 'no such task';
+            ends.set(key, { field, name: relation.written, reason });
+          }
+        }
+      });
+      return { ...instance, requires: sets[0], requiredFor: sets[1] };
+    });
+    const byNode: number[][] = this.resolver.nodes.map(() => []);
+    for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
+    const tasks = this.placements.map(({ merged, type, unplaced, placedBy }, at): PlannedTask => {
+      const dropped = [...found[at]!.values()].filter((one) => one !== null);
+      return { merged, type, placedBy, dropped, ...(unplaced === undefined ? {} : { unplaced }) };
+    });
+    return { tasks, instances, byNode, targets: linker.targets, anyChoices: linker.anyChoices };
+  }
+
+  private linkOne(
+    linker: Linker,
+    relation: Relation,
+    instance: { task: number; node: number },
+    field: string,
+  ): number | undefined {
+    const { merged } = this.placements[instance.task]!;
+    const path: InputPath = [...merged.at, field];
+    return this.problems.attempt(
+      path,
+      () => linker.resolve(relation, instance.node),
+      this.resolver.nodes[instance.node]!,
+    );
+  }
+
+  /** Whether some task of the graph could be meant, on a node of this run or not. */
+  private isKnown({ name }: Relation): boolean {
+    return this.placements.some(({ merged }) => name.matches(merged.task.id));
+  }
+}
+
+const NONE: readonly Relation[] = [];

@@ -1,0 +1,98 @@
+import type { Subgraph } from '../core/scheduler/index.js';
+import type { GraphProblem } from './problem.js';
+import type { MergedTask } from './tasks/merge-layers.js';
+
+/**
+ * A graph planned for nodes: every task on every node it is for, what runs and what does not and why, and the order.
+ * Tasks, nodes and sets are numbers: indexes into the lists of the plan. All-to-all order is kept as sets, so that a
+ * plan grows with its tasks and not with its edges.
+ */
+export interface Plan {
+  /** The nodes of the run in their order, then `master`, then the sync node, `null`. */
+  readonly nodes: readonly string[];
+  readonly tasks: readonly PlannedTask[];
+  readonly instances: readonly TaskInstance[];
+  /** By node, ascending indexes into `instances`. */
+  readonly byNode: readonly (readonly number[])[];
+  /** Sets of instances that others refer to, ascending. */
+  readonly targets: readonly TargetSet[];
+  readonly faultTolerance: readonly FaultTolerance[];
+  /** What each `policy: any` took, once for equal tags. */
+  readonly anyChoices: readonly AnyChoice[];
+  readonly subgraphs: readonly Subgraph[];
+  /** Warnings; with an error there is no plan. */
+  readonly problems: readonly GraphProblem[];
+}
+
+export interface PlannedTask {
+  readonly merged: MergedTask;
+  /** The type after evaluation, before a condition or a selection made it `skipped`. */
+  readonly type: string;
+  /** Set when the task is on no node. */
+  readonly unplaced?: string;
+  /** Where it is: by what, in the words of the task. */
+  readonly placedBy: string;
+  /** Dependencies that lead nowhere in this run. */
+  readonly dropped: readonly DroppedDependency[];
+}
+
+export interface DroppedDependency {
+  readonly field: DependencyField;
+  readonly name: string;
+  readonly reason: 'no such task' | 'not on the nodes it looks at';
+}
+
+export type DependencyField = 'requires' | 'required_for' | 'cross_depends' | 'cross_depended_by';
+
+/** One task on one node. */
+export interface TaskInstance {
+  readonly task: number;
+  readonly node: number;
+  /** The task's id with names like {CLUSTER_ID} replaced. */
+  readonly id: string;
+  /** `skipped` for everything that does not run. */
+  readonly type: string;
+  /** Absent for what does not run. Shared between instances: never change it. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly failOnError: unknown;
+  readonly skip?: SkipReason;
+  /** Whether the task ended well on this node before, with a state that is known. */
+  readonly ranBefore: boolean;
+  /** Indexes into `targets`: what it waits for, what waits for it. The instance itself never counts. */
+  readonly requires: readonly number[];
+  readonly requiredFor: readonly number[];
+}
+
+/** `type`: a stage, or a task that is switched off. */
+export type SkipReason = 'type' | 'not_selected' | 'condition';
+
+export interface TargetSet {
+  readonly instances: readonly number[];
+  /** Set for relations over tags, whose pairs of tasks make joins. */
+  readonly shared: boolean;
+}
+
+export interface FaultTolerance {
+  readonly name: string;
+  readonly node_ids: readonly string[];
+  readonly fault_tolerance: number;
+}
+
+export interface AnyChoice {
+  readonly roles: readonly unknown[];
+  readonly candidates: readonly string[];
+  readonly chosen: readonly string[];
+}
+
+/** The id executors get for a node: the sync node has none. */
+export const nodeIdOf = (plan: Pick<Plan, 'nodes'>, node: number): string | null =>
+  node === plan.nodes.length - 1 ? null : plan.nodes[node]!;
+
+/** The other end of each relation of an instance, each once and never itself, ascending. */
+export function related(plan: Plan, instance: number, direction: 'requires' | 'requiredFor'): number[] {
+  const sets = plan.instances[instance]![direction];
+  const found = new Set<number>();
+  for (const set of sets) for (const target of plan.targets[set]!.instances) found.add(target);
+  found.delete(instance);
+  return [...found].sort((a, b) => a - b);
+}

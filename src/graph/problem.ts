@@ -1,0 +1,99 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+
+/** Keys and indexes from the top of the input to a value, e.g. `['tasks', 3, 'condition']`. */
+export type InputPath = readonly (string | number)[];
+
+/** A finding that knows the value it is about; `Diagnostic.path` is written from it. */
+export interface GraphProblem extends Diagnostic {
+  readonly at: InputPath;
+}
+
+/** `tasks[3].parameters.cmd`; keys that are no plain words are quoted. */
+export function pathText(path: InputPath): string {
+  return path
+    .map((step, at) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return at === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
+
+/** Thrown inside planning by the code that meets a bad value; {@link Problems} collects what it says. */
+export class GraphProblemError extends Error {
+  override readonly name = 'GraphProblemError';
+  readonly code: string;
+  readonly hint: string | undefined;
+  /** Below the value that was being worked on. */
+  readonly below: InputPath;
+
+  constructor(code: string, message: string, hint?: string, below: InputPath = []) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.below = below;
+  }
+}
+
+/** Collects findings. What is wrong in the same way on many nodes is said once, with the nodes. */
+export class Problems {
+  private readonly list: GraphProblem[] = [];
+  private readonly perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
+
+  add(problem: Omit<GraphProblem, 'path'>): void {
+    this.list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: pathText(problem.at) }) });
+  }
+
+  error(at: InputPath, code: string, message: string, hint?: string): void {
+    this.add({ severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  warning(at: InputPath, code: string, message: string, hint?: string): void {
+    this.add({ severity: 'warning', code, message, at, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  /** What `work` throws, as an error at `at`; undefined then. Errors of any other kind pass. */
+  attempt<T>(at: InputPath, work: () => T, node?: string): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof GraphProblemError)) throw error;
+      const { code, message, hint, below } = error;
+      if (node === undefined) this.error([...at, ...below], code, message, hint);
+      else this.onNode(node, [...at, ...below], code, message, hint);
+      return undefined;
+    }
+  }
+
+  private onNode(node: string, at: InputPath, code: string, message: string, hint: string | undefined): void {
+    const key = JSON.stringify([at, code, message]);
+    const known = this.perNode.get(key);
+    if (known !== undefined) known.nodes.push(node);
+    else {
+      const problem = { severity: 'error' as const, code, message, at, ...(hint === undefined ? {} : { hint }) };
+      this.perNode.set(key, { problem, nodes: [node] });
+    }
+  }
+
+  get hasErrors(): boolean {
+    return this.perNode.size > 0 || this.list.some(({ severity }) => severity === 'error');
+  }
+
+  /** Everything found so far, in the order in which it was found. */
+  all(): GraphProblem[] {
+    const many = [...this.perNode.values()].map(({ problem, nodes }) => ({
+      ...problem,
+      message: `${problem.message} (on ${nodeList(nodes)})`,
+      path: pathText(problem.at),
+    }));
+    return [...this.list, ...many];
+  }
+}
+
+const SHOWN_NODES = 5;
+
+function nodeList(nodes: readonly string[]): string {
+  const shown = nodes.slice(0, SHOWN_NODES).join(', ');
+  const more = nodes.length - SHOWN_NODES;
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${shown}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,78 @@
+import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related } from './plan.js';
+
+/** A plan in the form executors of the Fuel line get it. */
+export interface SerializedGraph {
+  /** By node id; `null` is the sync node and is always there. */
+  readonly tasks_graph: Readonly<Record<string, readonly SerializedTask[]>>;
+  /** Always empty: tasks carry all they need. */
+  readonly tasks_directory: Readonly<Record<string, never>>;
+  readonly tasks_metadata: {
+    readonly fault_tolerance_groups: readonly FaultTolerance[];
+    readonly subgraphs?: readonly unknown[];
+  };
+  readonly any_choices: readonly AnyChoice[];
+}
+
+export interface SerializedTask {
+  readonly id: string;
+  readonly type: string;
+  readonly fail_on_error: unknown;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly requires?: readonly SerializedRelation[];
+  readonly required_for?: readonly SerializedRelation[];
+}
+
+export interface SerializedRelation {
+  readonly name: string;
+  readonly node_id: string | null;
+}
+
+/** Numbers of the nodes that have tasks, by their id; the sync node always is among them. */
+export function nodesWithTasks(plan: Plan): { readonly key: string; readonly node: number }[] {
+  return plan.nodes
+    .map((key, node) => ({ key, node }))
+    .filter(({ node }) => plan.byNode[node]!.length > 0 || node === plan.nodes.length - 1)
+    .sort((a, b) => compareText(a.key, b.key));
+}
+
+/** The tasks of one node, by id; relations by name and node. A list at a time, so that big plans can be streamed. */
+export function serializedTasks(plan: Plan, node: number): SerializedTask[] {
+  return plan.byNode[node]!.map((at) => {
+    const { id, type, failOnError, parameters } = plan.instances[at]!;
+    const requires = relationsOf(plan, at, 'requires');
+    const requiredFor = relationsOf(plan, at, 'requiredFor');
+    return {
+      fail_on_error: failOnError,
+      id,
+      ...(parameters === undefined ? {} : { parameters }),
+      ...(requiredFor.length === 0 ? {} : { required_for: requiredFor }),
+      ...(requires.length === 0 ? {} : { requires }),
+      type,
+    };
+  }).sort((a, b) => compareText(a.id, b.id));
+}
+
+function relationsOf(plan: Plan, at: number, direction: 'requires' | 'requiredFor'): SerializedRelation[] {
+  return related(plan, at, direction)
+    .map((target) => ({ name: plan.instances[target]!.id, node_id: nodeIdOf(plan, plan.instances[target]!.node) }))
+    .sort((a, b) => compareText(a.name, b.name) || compareText(String(a.node_id), String(b.node_id)));
+}
+
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The metadata of a plan. */
+export function serializedMetadata(plan: Plan): SerializedGraph['tasks_metadata'] {
+  const subgraphs = plan.subgraphs.length === 0 ? {} : { subgraphs: plan.subgraphs };
+  return { fault_tolerance_groups: plan.faultTolerance, ...subgraphs };
+}
+
+/** The whole result at once. */
+export function serializeGraph(plan: Plan): SerializedGraph {
+  const entries = nodesWithTasks(plan).map(({ key, node }) => [key, serializedTasks(plan, node)] as const);
+  return {
+    any_choices: plan.anyChoices,
+    tasks_directory: {},
+    tasks_graph: Object.fromEntries(entries),
+    tasks_metadata: serializedMetadata(plan),
+  };
+}

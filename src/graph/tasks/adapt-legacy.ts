@@ -1,0 +1,176 @@
+import type { NodeResolver } from '../placing/node-resolver.js';
+import type { Problems } from '../problem.js';
+import { reachable, type TaskGraph, taskGraph } from '../view/task-graph.js';
+import type { MergedTask } from './merge-layers.js';
+import type { Fields, GraphTask } from './task.js';
+
+/** From this version on a task says what it needs from other nodes. */
+const CROSS_DEPENDENCIES = '2.0.0';
+
+/** `[major, minor, patch, pre-release]`; undefined for a text that is no version. */
+export function versionNumbers(text: unknown): readonly number[] | undefined {
+  const found = typeof text === 'string' ? /^(\d+)\.(\d+)(?:\.(\d+))?(?:([ab])(\d+))?$/.exec(text) : null;
+  if (found === null) return undefined;
+  const [, major, minor, patch = '0', stage, number] = found;
+  return [
+    Number(major),
+    Number(minor),
+    Number(patch),
+    stage === undefined ? Number.POSITIVE_INFINITY : (stage === 'a' ? 0 : 1e9) + Number(number),
+  ];
+}
+
+/** Whether a task is from before dependencies between nodes. */
+export function isLegacy(version: unknown): boolean {
+  const numbers = versionNumbers(version ?? '0.0.0') ?? versionNumbers(CROSS_DEPENDENCIES)!;
+  const least = versionNumbers(CROSS_DEPENDENCIES)!;
+  const at = numbers.findIndex((number, i) => number !== least[i]);
+  return at >= 0 && numbers[at]! < least[at]!;
+}
+
+const start = (name: string): string => `${name}_start`;
+const end = (name: string): string => `${name}_end`;
+const rolesOf = (task: GraphTask | Fields): unknown => task.roles ?? task.groups;
+
+/**
+ * Fits tasks that know nothing of other nodes into a graph that orders nodes: each group becomes a pair of brackets,
+ * `NAME_start` and `NAME_end`, that carry the group's order between nodes; an old task goes between the brackets of
+ * its roles on its own node, one before `pre_deployment_end` or after `post_deployment_start` between those stages.
+ * Tasks that plugins ordered by stage follow that stage one after another.
+ */
+export function adaptLegacyTasks(
+  tasks: readonly MergedTask[],
+  pluginTasks: readonly Fields[],
+  resolver: NodeResolver,
+  problems: Problems,
+): MergedTask[] {
+  const graph = taskGraph(tasks.map(({ task }) => task));
+  const stages = {
+    pre_deployment: between(graph, 'pre_deployment'),
+    post_deployment: between(graph, 'post_deployment'),
+  };
+  const out: MergedTask[] = [];
+  const legacy: { readonly merged: MergedTask; readonly depends: readonly Fields[] }[] = [];
+  const groups = new Map<string, { readonly merged: MergedTask; readonly depends: Fields[] }>();
+  for (const merged of tasks) {
+    const { task } = merged;
+    if (task.type === 'group') groups.set(task.id, { merged, depends: [] });
+    if (task.type === 'group' || task.type === 'stage') {
+      out.push(merged);
+      continue;
+    }
+    const stage = stages.pre_deployment.has(task.id)
+      ? 'pre_deployment'
+      : stages.post_deployment.has(task.id)
+        ? 'post_deployment'
+        : undefined;
+    const tags =
+      stage === undefined
+        ? (problems.attempt([...merged.at, 'roles'], () => resolver.tagsMatching(rolesOf(task))) ?? [])
+        : [];
+    const ends = stage === undefined ? tags.map(end) : [end(stage)];
+    const given = Array.isArray(task.required_for) ? (task.required_for as unknown[]) : [];
+    const bound = { ...merged, task: { ...task, required_for: [...new Set([...given, ...ends])] } };
+    if (!isLegacy(task.version)) out.push(bound);
+    else {
+      const depends =
+        stage === undefined
+          ? tags.map((tag) => ({ name: start(tag), role: 'self' }))
+          : [{ name: start(stage), role: null }];
+      legacy.push({ merged: bound, depends });
+    }
+  }
+  if (legacy.length === 0 && pluginTasks.length === 0) return out;
+  out.push(...brackets(groups));
+  for (const { merged, depends } of legacy) {
+    out.push({ ...merged, task: { ...merged.task, version: CROSS_DEPENDENCIES, cross_depends: depends } });
+  }
+  return [...out, ...chains(pluginTasks, tasks, problems)];
+}
+
+/** Tasks from the start of a stage to its end, the ends included. */
+function between(graph: TaskGraph, stage: string): ReadonlySet<string> {
+  // The one that decides whether a graph has the stage differs: before deployment its end, after it its start.
+  if (!graph.hasNode(stage === 'pre_deployment' ? end(stage) : start(stage))) return new Set();
+  const after = reachable(graph, start(stage), 'outbound');
+  const before = reachable(graph, end(stage), 'inbound');
+  return new Set([...after].filter((name) => before.has(name)));
+}
+
+function brackets(
+  groups: ReadonlyMap<string, { readonly merged: MergedTask; readonly depends: Fields[] }>,
+): MergedTask[] {
+  const waits = (later: string, earlier: string): void => {
+    const before = groups.get(earlier);
+    const after = groups.get(later);
+    if (before !== undefined && after !== undefined)
+      after.depends.push({ name: end(earlier), role: rolesOf(before.merged.task) });
+  };
+  const names = (value: unknown): string[] =>
+    Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  for (const [id, { merged }] of groups) {
+    for (const earlier of names(merged.task.requires)) waits(id, earlier);
+    for (const later of names(merged.task.required_for)) waits(later, id);
+  }
+  return [...groups].flatMap(([id, { merged, depends }]) => {
+    const common = { type: 'skipped', version: CROSS_DEPENDENCIES, roles: rolesOf(merged.task) };
+    const opening = {
+      id: start(id),
+      ...common,
+      cross_depends: depends,
+      cross_depended_by: [{ name: end(id), role: 'self' }],
+    };
+    return [opening, { id: end(id), ...common }].map((task) => ({ ...merged, task, replaces: [] }));
+  });
+}
+
+function chains(pluginTasks: readonly Fields[], tasks: readonly MergedTask[], problems: Problems): MergedTask[] {
+  const successors = (name: string): string[] => {
+    const stages = tasks.filter(({ task }) => task.type === 'stage').map(({ task }) => task);
+    const graph = taskGraph(stages);
+    return graph.hasNode(name) ? graph.outNeighbors(name) : [];
+  };
+  const sorted = pluginTasks
+    .flatMap((task, at) => {
+      if (typeof task.stage !== 'string') {
+        problems.error(
+          ['legacy_plugin_tasks', at, 'stage'],
+          'graph.no-stage',
+          'the task has no stage',
+          'Write stage: post_deployment, or post_deployment/100.',
+        );
+        return [];
+      }
+      const [stage, ...rest] = task.stage.split('/');
+      return [{ task, at, stage: stage!, priority: Number(rest.at(-1) ?? 0) || 0 }];
+    })
+    .sort((a, b) => (a.stage < b.stage ? -1 : a.stage > b.stage ? 1 : a.priority - b.priority));
+  const out: MergedTask[] = [];
+  let [stage, number, depends, dependedBy]: [string | undefined, number, Fields[], Fields[]] = [undefined, 0, [], []];
+  for (const one of sorted) {
+    if (one.stage !== stage) {
+      stage = one.stage;
+      number = 0;
+      depends = [{ name: end(stage), role: null }];
+      const [next] = successors(end(stage));
+      dependedBy = next === undefined ? [] : [{ name: next, role: null }];
+    }
+    const roles = one.task.roles ?? one.task.role ?? one.task.groups;
+    const { parameters = {}, condition = true, type } = one.task;
+    const id = `${stage}_${number}`;
+    const task: GraphTask = {
+      id,
+      type,
+      roles,
+      version: CROSS_DEPENDENCIES,
+      cross_depends: depends,
+      cross_depended_by: dependedBy,
+      parameters,
+      condition,
+    };
+    out.push({ task, at: ['legacy_plugin_tasks', one.at], layer: 'plugins', replaces: [] });
+    depends = [{ name: id, role: roles }];
+    number += 1;
+  }
+  return out;
+}

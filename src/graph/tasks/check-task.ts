@@ -1,0 +1,221 @@
+import { createTaskEngine, YaqlError } from '../../yaql/index.js';
+import { parseLegacyCondition } from '../fields/legacy-condition.js';
+import { compileTemplate, expressionsIn, isExpression } from '../fields/template.js';
+import type { InputPath, Problems } from '../problem.js';
+import { versionNumbers } from './adapt-legacy.js';
+import { describe, namePattern } from './name-pattern.js';
+import { type Fields, isMapping } from './task.js';
+
+/** Types a task can have. The last row is not for graphs users upload, and executors know it. */
+export const TASK_TYPES = [
+  'puppet',
+  'shell',
+  'sync',
+  'upload_file',
+  'group',
+  'stage',
+  'skipped',
+  'reboot',
+  'copy_files',
+  'role',
+  'master_shell',
+  'move_to_bootstrap',
+  'erase_node',
+  'upload_files',
+  'cobbler_sync',
+  'noop',
+] as const;
+
+/** An engine that only parses: it remembers every expression it has read. */
+const parser = createTaskEngine({ cacheSize: 20_000 });
+
+/** Checks the shape of one task as a user wrote it, the syntax of its expressions included. All problems at once. */
+export function checkTask(task: unknown, at: InputPath, problems: Problems): task is Fields {
+  if (!isMapping(task)) {
+    problems.error(at, 'graph.bad-task', `a task is a mapping, this is ${describe(task)}`, 'Write {id: …, type: …}.');
+    return false;
+  }
+  const before = problems.all().length;
+  const check = new FieldChecks(task, at, problems);
+  check.id();
+  check.type();
+  check.version();
+  check.parameters();
+  for (const field of ['requires', 'required_for'] as const) check.names(field);
+  for (const field of ['cross-depends', 'cross_depends', 'cross-depended-by', 'cross_depended_by'] as const)
+    check.relations(field);
+  for (const field of ['tags', 'roles', 'role', 'groups'] as const) check.tags(field);
+  check.condition();
+  check.expressions();
+  return problems
+    .all()
+    .slice(before)
+    .every(({ severity }) => severity !== 'error');
+}
+
+class FieldChecks {
+  private readonly task: Fields;
+  private readonly at: InputPath;
+  private readonly problems: Problems;
+
+  constructor(task: Fields, at: InputPath, problems: Problems) {
+    this.task = task;
+    this.at = at;
+    this.problems = problems;
+  }
+
+  private given(field: string): unknown {
+    const value = Object.hasOwn(this.task, field) ? this.task[field] : undefined;
+    return value === null || isExpression(value) ? undefined : value;
+  }
+
+  private bad(path: InputPath, message: string, hint: string): void {
+    this.problems.error([...this.at, ...path], 'graph.bad-task', message, hint);
+  }
+
+  id(): void {
+    const id = this.task.id ?? this.task.task_name;
+    if (typeof id === 'string' && id !== '') return;
+    if (isExpression(id))
+      this.bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
+    else
+      this.bad(
+        ['id'],
+        id === undefined ? 'the task has no id' : `the id must be text, this is ${describe(id)}`,
+        'Give it a name that is unique in the graph.',
+      );
+  }
+
+  type(): void {
+    const { type } = this.task;
+    if (isExpression(type) || (TASK_TYPES as readonly unknown[]).includes(type)) return;
+    const what = type === undefined ? 'the task has no type' : `there is no type ${JSON.stringify(type)}`;
+    this.bad(['type'], what, `Use one of ${TASK_TYPES.slice(0, 13).join(', ')}.`);
+  }
+
+  version(): void {
+    const version = this.given('version');
+    if (version === undefined || versionNumbers(version) !== undefined) return;
+    this.bad(['version'], `${JSON.stringify(version)} is no version`, 'Write three numbers, e.g. "2.1.0".');
+  }
+
+  parameters(): void {
+    const parameters = this.given('parameters');
+    if (parameters === undefined) return;
+    if (!isMapping(parameters)) {
+      this.bad(['parameters'], `parameters must be a mapping, this is ${describe(parameters)}`, 'Write {name: value}.');
+      return;
+    }
+    const { strategy } = parameters;
+    if (strategy === undefined || isExpression(strategy)) return;
+    const path = ['parameters', 'strategy'];
+    if (!isMapping(strategy)) {
+      this.bad(path, `strategy must be a mapping, this is ${describe(strategy)}`, 'Write {type: parallel, amount: 3}.');
+      return;
+    }
+    const { type, amount } = strategy;
+    if (!isExpression(type) && type !== 'parallel' && type !== 'one_by_one')
+      this.bad([...path, 'type'], `${JSON.stringify(type ?? null)} is no strategy`, 'Use parallel or one_by_one.');
+    if (amount !== undefined && !isExpression(amount) && !Number.isInteger(amount))
+      this.bad(
+        [...path, 'amount'],
+        `amount must be a whole number, this is ${JSON.stringify(amount)}`,
+        'Leave it out for no limit.',
+      );
+  }
+
+  names(field: string): void {
+    const value = this.given(field);
+    if (value === undefined) return;
+    if (!Array.isArray(value)) {
+      this.bad(
+        [field],
+        `${field} must be a list of task names, this is ${describe(value)}`,
+        'Write ["task", "/regex/"].',
+      );
+      return;
+    }
+    value.forEach((name: unknown, at) => this.name(name, [field, at]));
+  }
+
+  private name(name: unknown, path: InputPath): void {
+    if (!isExpression(name)) this.problems.attempt([...this.at, ...path], () => namePattern(name));
+  }
+
+  relations(field: string): void {
+    const value = this.given(field);
+    if (value === undefined) return;
+    if (!Array.isArray(value)) {
+      this.bad(
+        [field],
+        `${field} must be a list of relations, this is ${describe(value)}`,
+        'Write [{name: …, role: …}].',
+      );
+      return;
+    }
+    value.forEach((relation: unknown, at) => {
+      const path = [field, at];
+      if (relation === null || isExpression(relation)) return;
+      if (!isMapping(relation)) {
+        this.bad(path, `a relation is a mapping, this is ${describe(relation)}`, 'Write {name: …, role: …}.');
+        return;
+      }
+      if (Object.keys(relation).length === 0) return;
+      if (!Object.hasOwn(relation, 'name'))
+        this.bad(path, 'the relation has no name', 'Add the name of a task, or "/regex/".');
+      else this.name(relation.name, [...path, 'name']);
+      for (const who of ['tags', 'role']) this.entries(relation[who], [...path, who]);
+      const { policy } = relation;
+      if (policy !== undefined && policy !== 'all' && policy !== 'any' && !isExpression(policy))
+        this.bad([...path, 'policy'], `${JSON.stringify(policy)} is no policy`, 'Use all or any.');
+    });
+  }
+
+  tags(field: string): void {
+    this.entries(this.given(field), [field]);
+  }
+
+  private entries(value: unknown, path: InputPath): void {
+    if (typeof value === 'string') this.name(value, path);
+    else if (Array.isArray(value)) value.forEach((entry, at) => this.name(entry, [...path, at]));
+  }
+
+  condition(): void {
+    const condition = this.given('condition');
+    if (typeof condition === 'string' && condition !== '' && !condition.includes('{')) {
+      this.problems.attempt([...this.at, 'condition'], () => parseLegacyCondition(condition));
+    }
+  }
+
+  expressions(): void {
+    for (const [field, value] of Object.entries(this.task)) {
+      // Both spellings of a field hold the same.
+      if (
+        field === 'id' ||
+        (field.includes('-') && Object.hasOwn(this.task, field.replaceAll('-', '_'))) ||
+        (field === 'role' && Object.hasOwn(this.task, 'roles'))
+      )
+        continue;
+      const template = this.problems.attempt(this.at, () => compileTemplate(value, [field]));
+      if (template !== undefined)
+        for (const { expression, path } of expressionsIn(template)) this.syntax(expression, path);
+    }
+  }
+
+  private syntax(expression: string, path: InputPath): void {
+    try {
+      parser.parse(expression);
+    } catch (error) {
+      if (!(error instanceof YaqlError)) throw error;
+      const { place } = error;
+      const where = place === null ? '' : ` at line ${place.line}, column ${place.column} of the expression`;
+      const caret = error.caret();
+      this.problems.error(
+        [...this.at, ...path],
+        'graph.bad-yaql',
+        `${error.errorClass}: ${error.message}${where}`,
+        caret === '' ? 'Correct the expression.' : caret,
+      );
+    }
+  }
+}

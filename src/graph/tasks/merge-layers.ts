@@ -1,0 +1,98 @@
+import { GraphProblemError, type InputPath } from '../problem.js';
+import { define, type Fields, type GraphTask, isMapping } from './task.js';
+
+/** Who a task comes from: the more specific layer wins. */
+export type LayerName = 'cluster' | 'plugins' | 'release';
+
+/** Tasks of one owner. */
+export interface LayerTasks {
+  readonly layer: LayerName;
+  /** Name of the plugin, for messages. */
+  readonly owner?: string;
+  /** Where the plugin's files are on the nodes: `cwd` of its tasks that have parameters and name none. */
+  readonly path?: string;
+  /** Roles the plugin brings, by name: their `fault_tolerance` is that of its group of the same name. */
+  readonly roles?: Fields;
+  readonly tasks: readonly PlacedInInput[];
+}
+
+/** A task with the place it was read from. */
+export interface PlacedInInput {
+  readonly task: GraphTask;
+  readonly at: InputPath;
+}
+
+export interface MergedTask extends PlacedInInput {
+  readonly layer: LayerName;
+  readonly owner?: string;
+  /** Layers whose task of the same id this one replaces entirely. */
+  readonly replaces: readonly LayerName[];
+}
+
+const ORDER: readonly LayerName[] = ['cluster', 'plugins', 'release'];
+
+/**
+ * One graph of the layers: cluster over plugins over release, whole tasks by id. Cluster tasks come first, then what
+ * the layers below add, each in its own order. Two owners of one layer with the same id are reported to `overlap`.
+ */
+export function mergeLayers(
+  layers: readonly LayerTasks[],
+  overlap: (problem: { readonly at: InputPath; readonly error: GraphProblemError }) => void,
+): MergedTask[] {
+  const merged = new Map<string, MergedTask & { replaces: LayerName[] }>();
+  for (const name of ORDER) {
+    const inLayer = new Map<string, string | undefined>();
+    for (const layer of layers.filter((one) => one.layer === name)) {
+      for (const { task, at } of layer.tasks) {
+        if (inLayer.has(task.id)) {
+          overlap({ at: [...at, 'id'], error: sameId(name, inLayer.get(task.id), layer.owner, task.id) });
+          continue;
+        }
+        inLayer.set(task.id, layer.owner);
+        const above = merged.get(task.id);
+        if (above !== undefined) above.replaces.push(name);
+        else {
+          const owner = layer.owner === undefined ? {} : { owner: layer.owner };
+          merged.set(task.id, { task: withOwnersDefaults(task, layer), at, layer: name, ...owner, replaces: [] });
+        }
+      }
+    }
+  }
+  return [...merged.values()];
+}
+
+function sameId(
+  layer: LayerName,
+  first: string | undefined,
+  second: string | undefined,
+  id: string,
+): GraphProblemError {
+  if (layer !== 'plugins' || (first === second && first !== undefined)) {
+    return new GraphProblemError(
+      'graph.duplicate-task',
+      `task '${id}' is defined twice in the ${layer} tasks`,
+      'Task ids are unique in a graph: rename or remove one.',
+    );
+  }
+  const who = first === undefined ? 'two plugins define' : `plugins '${first}' and '${second ?? '?'}' both define`;
+  return new GraphProblemError(
+    'graph.plugins-overlap',
+    `${who} task '${id}'`,
+    'Disable one of the plugins, or rename its task.',
+  );
+}
+
+function withOwnersDefaults(task: GraphTask, layer: LayerTasks): GraphTask {
+  const added: Record<string, unknown> = {};
+  const { parameters } = task;
+  const filled = isMapping(parameters) && Object.keys(parameters).length > 0 && !('yaql_exp' in parameters);
+  if (layer.path !== undefined && filled && !('cwd' in parameters)) {
+    const withCwd: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(parameters)) define(withCwd, key, value);
+    added.parameters = { ...withCwd, cwd: layer.path };
+  }
+  const role = layer.roles !== undefined && Object.hasOwn(layer.roles, task.id) ? layer.roles[task.id] : undefined;
+  if (task.type === 'group' && isMapping(role) && 'fault_tolerance' in role)
+    added.fault_tolerance = role.fault_tolerance;
+  return Object.keys(added).length === 0 ? task : { ...task, ...added };
+}

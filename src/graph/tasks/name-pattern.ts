@@ -1,0 +1,79 @@
+import { compileRegex, type Regex, YaqlError } from '../../yaql/index.js';
+import { GraphProblemError } from '../problem.js';
+
+/** Steps one match may take: far above what a name needs, far below what a hostile pattern would. */
+const REGEX_STEPS = 1_000_000;
+
+/** A name of a task or a tag, or a regular expression between slashes. */
+export interface NamePattern {
+  /** The one name it can match; undefined for a regular expression. */
+  readonly exact: string | undefined;
+  matches(name: string): boolean;
+}
+
+const known = new Map<string, NamePattern>();
+const MAX_KNOWN = 2000;
+
+/**
+ * `/x/` matches names that begin with a match of Python's regular expression x (nothing ties its end); other text
+ * matches itself. Throws GraphProblemError (`graph.bad-regex`, `graph.bad-name`).
+ */
+export function namePattern(text: unknown): NamePattern {
+  if (typeof text !== 'string') {
+    throw new GraphProblemError(
+      'graph.bad-name',
+      `a name must be text, this is ${describe(text)}`,
+      'Write a name, or a regular expression as "/…/".',
+    );
+  }
+  let pattern = known.get(text);
+  if (pattern === undefined) {
+    pattern = isRegex(text) ? regexPattern(text) : { exact: text, matches: (name) => name === text };
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(text, pattern);
+  }
+  return pattern;
+}
+
+export const isRegex = (text: string): boolean => text.startsWith('/') && text.endsWith('/');
+
+function regexPattern(text: string): NamePattern {
+  const regex = compiled(text);
+  return {
+    exact: undefined,
+    matches(name) {
+      try {
+        return regex.search(name, { regexSteps: REGEX_STEPS })?.start === 0;
+      } catch (error) {
+        if (!(error instanceof YaqlError)) throw error;
+        throw new GraphProblemError(
+          'graph.bad-regex',
+          `matching ${text} takes too long`,
+          'Write a simpler expression.',
+        );
+      }
+    },
+  };
+}
+
+function compiled(text: string): Regex {
+  try {
+    return compileRegex(text.slice(1, -1));
+  } catch (error) {
+    if (!(error instanceof YaqlError)) throw error;
+    throw new GraphProblemError(
+      'graph.bad-regex',
+      `${text} is no regular expression: ${error.message}`,
+      'Correct it, or leave out the slashes to name one thing.',
+    );
+  }
+}
+
+/** What kind of JSON value it is, for messages. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'missing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+}

@@ -1,0 +1,103 @@
+/**
+ * A task as planning works with it: one spelling for each field, what is empty left out. `id` and `type` are always
+ * there after {@link normaliseTask} of a task that passed `checkTask`.
+ */
+export interface GraphTask {
+  readonly id: string;
+  readonly type: unknown;
+  readonly version?: unknown;
+  readonly condition?: unknown;
+  readonly groups?: unknown;
+  readonly tasks?: unknown;
+  readonly roles?: unknown;
+  readonly tags?: unknown;
+  readonly requires?: unknown;
+  readonly required_for?: unknown;
+  readonly cross_depends?: unknown;
+  readonly cross_depended_by?: unknown;
+  readonly parameters?: unknown;
+  readonly fault_tolerance?: unknown;
+  readonly fail_on_error?: unknown;
+  readonly [custom: string]: unknown;
+}
+
+/** A mapping as JSON or YAML gives it. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Types that hold no work of their own: they are never switched off by a selection of tasks. */
+export const INTERNAL_TYPES: ReadonlySet<unknown> = new Set(['group', 'stage', 'skipped']);
+
+/** Fields a graph stores by themselves; all others are kept as they were given. */
+const STORED = [
+  'version',
+  'condition',
+  'type',
+  'groups',
+  'tasks',
+  'roles',
+  'reexecute_on',
+  'refresh_on',
+  'required_for',
+  'requires',
+  'cross_depended_by',
+  'cross_depends',
+  'parameters',
+] as const;
+
+/** Other spelling, by the field it stands for. */
+const OTHER_SPELLING = {
+  roles: 'role',
+  cross_depends: 'cross-depends',
+  cross_depended_by: 'cross-depended-by',
+} as const;
+
+const KNOWN: ReadonlySet<string> = new Set([...STORED, ...Object.values(OTHER_SPELLING), 'id', 'task_name']);
+
+/** Roles that mean something by themselves: in a list of one they stand for the plain word. */
+export const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
+
+const DEFAULT_VERSION = '1.0.0';
+
+export const isMapping = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether a stored field counts as not given. A literal `false` is a value: it switches a condition off. */
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isMapping(value) && Object.keys(value).length === 0;
+}
+
+const listed = (value: unknown): unknown => (typeof value === 'string' ? [value] : value);
+
+/**
+ * The task from what a user wrote or from what a graph answers: both spellings of a field are one, an empty stored
+ * field is absent, a single `role` or `groups` becomes a list. Tasks that differ only so are planned alike.
+ */
+export function normaliseTask(given: Fields): GraphTask {
+  const out: Record<string, unknown> = { id: given.id ?? given.task_name };
+  for (const field of STORED) {
+    const other = OTHER_SPELLING[field as keyof typeof OTHER_SPELLING];
+    const plain = given[field];
+    let value = plain !== undefined || other === undefined ? plain : given[other];
+    if (field === 'groups' || (field === 'roles' && plain === undefined)) value = listed(value);
+    if (field === 'roles' && Array.isArray(value) && value.length === 1 && SPECIAL_ROLES.has(value[0])) [value] = value;
+    if (!isEmpty(value)) out[field] = value;
+  }
+  out.version ??= DEFAULT_VERSION;
+  for (const [key, value] of Object.entries(given)) if (!KNOWN.has(key)) define(out, key, value);
+  return out as GraphTask;
+}
+
+/** The task as a graph answers it: with both spellings of the fields that have two. */
+export function presentTask(task: GraphTask): Fields {
+  const out: Record<string, unknown> = { task_name: task.id, ...task };
+  for (const [field, other] of Object.entries(OTHER_SPELLING)) if (field in task) out[other] = task[field];
+  return out;
+}
+
+/** Sets a key that may be `__proto__`, which is a key like any other in a user's file. */
+export function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}

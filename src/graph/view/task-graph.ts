@@ -1,0 +1,91 @@
+import { DirectedGraph } from 'graphology';
+import { isRegex, namePattern } from '../tasks/name-pattern.js';
+import { type GraphTask, isMapping } from '../tasks/task.js';
+
+/** What a name in a graph of definitions is: a task, or a name nobody defines. */
+export interface TaskNode {
+  readonly task: GraphTask | undefined;
+}
+
+/** Why one comes before the other. */
+export interface TaskEdge {
+  /** `cross`: between nodes. Only such edges may be missing on a given node. */
+  readonly kind: 'near' | 'group' | 'cross';
+}
+
+export type TaskGraph = DirectedGraph<TaskNode, TaskEdge>;
+
+export interface TaskGraphOptions {
+  /** Also the dependencies between nodes. */
+  readonly cross: boolean;
+}
+
+/**
+ * The graph of definitions: one vertex a task, in order, and an edge from what comes before to what comes after.
+ * Edges come from `requires`, `required_for`, `stage`, the `tasks` of a group and from a task to its `groups`. A
+ * regular expression among names is an edge from each task it matches; a name nobody defines is a vertex of its own.
+ */
+export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions = { cross: false }): TaskGraph {
+  const graph: TaskGraph = new DirectedGraph<TaskNode, TaskEdge>();
+  for (const task of tasks) graph.mergeNode(task.id, { task });
+  const names = tasks.map(({ id }) => id);
+  const groups = tasks.filter(({ type }) => type === 'group').map(({ id }) => id);
+  const meant = (name: string, among: readonly string[]): readonly string[] => {
+    if (!isRegex(name)) return [name];
+    const pattern = safely(name);
+    const found = pattern === undefined ? [] : among.filter((one) => pattern.matches(one));
+    return found.length === 0 ? [name] : found;
+  };
+  const edge = (from: string, to: string, kind: TaskEdge['kind']): void => {
+    for (const end of [from, to]) if (!graph.hasNode(end)) graph.addNode(end, { task: undefined });
+    if (!graph.hasEdge(from, to)) graph.addEdge(from, to, { kind });
+  };
+  for (const task of tasks) {
+    for (const name of texts(task.required_for))
+      for (const to of meant(name, names)) if (to !== task.id || !isRegex(name)) edge(task.id, to, 'near');
+    for (const name of texts(task.requires))
+      for (const from of meant(name, names)) if (from !== task.id || !isRegex(name)) edge(from, task.id, 'near');
+    if (typeof task.stage === 'string') edge(task.id, task.stage, 'near');
+  }
+  for (const task of tasks) {
+    for (const name of texts(task.groups)) for (const to of meant(name, groups)) edge(task.id, to, 'group');
+    for (const from of texts(task.tasks)) edge(from, task.id, 'group');
+  }
+  if (!options.cross) return graph;
+  for (const task of tasks) {
+    for (const name of crossNames(task.cross_depends))
+      for (const from of meant(name, names)) if (from !== task.id) edge(from, task.id, 'cross');
+    for (const name of crossNames(task.cross_depended_by))
+      for (const to of meant(name, names)) if (to !== task.id) edge(task.id, to, 'cross');
+  }
+  return graph;
+}
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+
+/** Names in a literal list of relations; what an expression gives is known only for a node. */
+const crossNames = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.flatMap((one: unknown) => (isMapping(one) && typeof one.name === 'string' ? [one.name] : []))
+    : [];
+
+function safely(name: string): ReturnType<typeof namePattern> | undefined {
+  try {
+    return namePattern(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names that can be reached from one, itself included; against the edges with `inbound`. */
+export function reachable(graph: TaskGraph, from: string, direction: 'outbound' | 'inbound'): Set<string> {
+  const seen = new Set<string>();
+  const queue = graph.hasNode(from) ? [from] : [];
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    queue.push(...(direction === 'outbound' ? graph.outNeighbors(name) : graph.inNeighbors(name)));
+  }
+  return seen;
+}
