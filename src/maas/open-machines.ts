@@ -2,11 +2,13 @@ import { MaasClient } from './client.js';
 import type { MaasConnectionConfig } from './connection.js';
 import { HostnameLookup } from './hostname-lookup.js';
 import { MachineWatcher } from './machine-watcher.js';
-import type { MachineContext } from './operation.js';
+import type { MachineContext, Patience } from './operation.js';
 
 export interface MachinesConfig extends MaasConnectionConfig {
   readonly pollMinSeconds: number;
   readonly pollMaxSeconds: number;
+  /** Tests: shorter pauses than a real MAAS needs. */
+  readonly patience?: Partial<Patience>;
 }
 
 /** What a process needs to act on machines: one client, one watcher and one look-up for all its work. */
@@ -19,6 +21,7 @@ export function openMachines(config: MachinesConfig): MachineContext & { close()
       maxIntervalMs: config.pollMaxSeconds * 1000,
     }),
     lookup: new HostnameLookup(client),
+    ...(config.patience ? { patience: config.patience } : {}),
     close: () => client.close(),
   };
 }

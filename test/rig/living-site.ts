@@ -56,6 +56,7 @@ export async function livingSite(
     apiKey: simulatorKeys.admin,
     pollMinSeconds: 0.05,
     pollMaxSeconds: 0.5,
+    patience: { retryDelaysMs: [20, 50, 100, 200], settleMs: 100, markerGraceMs: 20 },
   });
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),

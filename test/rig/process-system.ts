@@ -1,14 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
 import { type Effect, simulatorKeys } from '../../src/maas/simulator/index.js';
 
+const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 
 export type Target = 'worker' | 'api' | 'maas';
@@ -38,6 +40,8 @@ export async function processSystem(options: {
   readonly commissionMs: number;
   readonly deployMs: number;
 }): Promise<ProcessSystem> {
+  // What is killed shall be the code as it stands; a tenth of a second when nothing changed.
+  await promisify(execFile)(process.execPath, [BUILD]);
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-processes-'));
   const [apiPort, maasPort] = [await freePort(), await freePort()];
   const apiUrl = `http://127.0.0.1:${apiPort}`;

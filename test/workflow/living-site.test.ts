@@ -96,7 +96,9 @@ describe('the example site on a simulated MAAS', () => {
       failure_kind: 'other-owner',
       reason: expect.stringContaining('belongs to the MAAS user oper'),
     });
-    expect((await site.effects()).filter((effect) => effect.hostname === 'stl1r01s07' && effect.cause !== 'seed')).toEqual([]);
+    expect(
+      (await site.effects()).filter((effect) => effect.hostname === 'stl1r01s07' && effect.cause !== 'seed'),
+    ).toEqual([]);
   });
 
   test('update_site takes new nodes, leaves deployed ones, releases removed ones only when asked', async () => {
@@ -179,6 +181,27 @@ describe('the example site on a simulated MAAS', () => {
     expect(report.outcome).toBe('cancelled');
     const last = new Map((await site.effects()).map((effect) => [effect.hostname, effect.to]));
     expect(['stl1r01s02', 'stl1r01s03', 'stl1r01s04'].map((host) => last.get(host))).toEqual([10, 10, 10]);
+  });
+
+  test.each([
+    ['answers are lost after the deed', ['drop_after', '504_after']],
+    ['requests are lost on their way', ['drop_before', '502']],
+    ['requests arrive twice', ['double']],
+    ['MAAS is busy with itself', ['500', '503']],
+  ])('%s: still one deploy a node', async (_what, kinds) => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    const calls = ['op=allocate', 'op=set_workload_annotations', 'op=deploy', 'op=commission', 'GET .*machines'];
+    await site.control(
+      'faults',
+      kinds.flatMap((kind) =>
+        calls.map((call) => ({ match: call.startsWith('GET') ? call : `POST .*${call}`, kind, times: 2 })),
+      ),
+    );
+    const { report, error } = await run('deploy_site');
+    expect(error).toBeNull();
+    expect(report.outcome).toBe('success');
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
   test('the secret of the MAAS key is in no history', async () => {
