@@ -1,0 +1,94 @@
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The cgroup v2 folder this process lives in; undefined where there is no cgroup v2. */
+export function ownCgroup(): string | undefined {
+  try {
+    const mount = readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .find((line) => / - cgroup2 /.test(line))
+      ?.split(' ')[4];
+    const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
+    return mount === undefined || path === undefined ? undefined : join(mount, path);
+  } catch {
+    return undefined;
+  }
+}
+
+const processesOf = (folder: string): string => join(folder, 'cgroup.procs');
+
+/** A cgroup of our own: whatever a task starts stays in it, however it detaches itself. */
+export class Cgroup {
+  readonly folder: string;
+  readonly #home: string;
+
+  private constructor(folder: string, home: string) {
+    this.folder = folder;
+    this.#home = home;
+  }
+
+  /** Opens or makes the group; undefined where that is not possible (no cgroup v2, no permission, no cgroup.kill). */
+  static open(root: string, name: string): Cgroup | undefined {
+    const home = ownCgroup();
+    if (home === undefined) return undefined;
+    const folder = join(root, name);
+    try {
+      mkdirSync(folder, { recursive: true });
+      if (!readdirSync(folder).includes('cgroup.kill')) return undefined;
+      const group = new Cgroup(folder, home);
+      group.run(() => undefined);
+      return group;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What `start` forks is born in the group: this process joins it for that moment. */
+  run<T>(start: () => T): T {
+    writeFileSync(processesOf(this.folder), String(process.pid));
+    try {
+      return start();
+    } finally {
+      writeFileSync(processesOf(this.#home), String(process.pid));
+    }
+  }
+
+  members(): number[] {
+    return this.#folders(this.folder).flatMap((folder) => {
+      try {
+        return readFileSync(processesOf(folder), 'utf8').split('\n').filter(Boolean).map(Number);
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** SIGKILL to all, at once, children that are being forked included. */
+  kill(): void {
+    try {
+      writeFileSync(join(this.folder, 'cgroup.kill'), '1');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+
+  /** Takes the empty group away; one that still has processes stays. */
+  remove(): void {
+    for (const folder of this.#folders(this.folder).reverse()) {
+      try {
+        rmdirSync(folder);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  #folders(folder: string): string[] {
+    try {
+      const inner = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      return [folder, ...inner.flatMap((entry) => this.#folders(join(folder, entry.name)))];
+    } catch {
+      return [];
+    }
+  }
+}

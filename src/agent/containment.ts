@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Cgroup } from './cgroup.js';
+import { type ProcessState, readProcess } from './process-identity.js';
+import type { KillRecord } from './result.js';
+
+/** The variable that marks a task's processes, so that they are found without a cgroup. */
+export const MARK_VARIABLE = 'SITEWRIGHT_EXECUTION';
+
+const POLL_MS = 20;
+/** How long SIGKILL may take: a process in uninterruptible sleep outlives it. */
+const KILL_WAIT_MS = 5000;
+
+/** All processes that a task started, however they detached themselves. */
+export interface Containment {
+  readonly means: KillRecord['means'];
+  /** Starts something inside. */
+  run<T>(start: () => T): T;
+  /** Tells the session of a process started inside. */
+  adopt(pid: number): void;
+  members(): number[];
+  kill(): void;
+  /** Frees what the containment itself holds. */
+  close(): void;
+}
+
+/**
+ * Contains by cgroup where the machine allows it. Elsewhere by looking at every process: those of the
+ * task's sessions, their descendants, and those that carry the task's mark in their environment.
+ */
+export function contain(cgroupRoot: string | false, mark: string, sessions: Iterable<number> = []): Containment {
+  const group = cgroupRoot === false ? undefined : Cgroup.open(cgroupRoot, `sitewright-${mark}`);
+  if (group === undefined) return new ProcessWalk(mark, sessions);
+  return {
+    means: 'cgroup',
+    run: (start) => group.run(start),
+    adopt: () => undefined,
+    members: () => group.members(),
+    kill: () => group.kill(),
+    close: () => group.remove(),
+  };
+}
+
+class ProcessWalk implements Containment {
+  readonly means = 'process-walk';
+  readonly #mark: Buffer;
+  readonly #sessions: Set<number>;
+
+  constructor(mark: string, sessions: Iterable<number>) {
+    this.#mark = Buffer.from(`${MARK_VARIABLE}=${mark}\0`);
+    this.#sessions = new Set(sessions);
+  }
+
+  run<T>(start: () => T): T {
+    return start();
+  }
+
+  adopt(pid: number): void {
+    this.#sessions.add(pid);
+  }
+
+  members(): number[] {
+    const all = new Map<number, ProcessState>();
+    for (const name of readdirSync('/proc')) {
+      if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+      const found = readProcess(Number(name));
+      if (found !== undefined && found.state !== 'Z' && found.state !== 'X') all.set(found.pid, found);
+    }
+    const known = new Map<number, boolean>();
+    const isOurs = (pid: number): boolean => {
+      const found = all.get(pid);
+      if (found === undefined) return false;
+      const before = known.get(pid);
+      if (before !== undefined) return before;
+      known.set(pid, false);
+      const ours = this.#sessions.has(found.session) || this.#isMarked(pid) || isOurs(found.parent);
+      known.set(pid, ours);
+      return ours;
+    };
+    return [...all.keys()].filter(isOurs);
+  }
+
+  #isMarked(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/environ`).includes(this.#mark);
+    } catch {
+      return false;
+    }
+  }
+
+  kill(): void {
+    signalAll(this.members(), 'SIGKILL');
+  }
+
+  close(): void {}
+}
+
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+async function becomesEmpty(containment: Containment, withinMs: number, again?: () => void): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  while (containment.members().length > 0) {
+    if (performance.now() >= end) return false;
+    again?.();
+    await delay(POLL_MS);
+  }
+  return true;
+}
+
+/** TERM to every process, KILL to those that are left after the grace; says what it took. */
+export async function endAll(
+  containment: Containment,
+  graceMs: number,
+  cause: KillRecord['cause'],
+): Promise<KillRecord> {
+  const found = containment.members();
+  const record = { cause, means: containment.means, found: found.length };
+  if (found.length === 0) return { ...record, signal: null, survivors: 0 };
+  if (graceMs > 0) {
+    signalAll(found, 'SIGTERM');
+    if (await becomesEmpty(containment, graceMs)) return { ...record, signal: 'SIGTERM', survivors: 0 };
+  }
+  await becomesEmpty(containment, KILL_WAIT_MS, () => containment.kill());
+  return { ...record, signal: 'SIGKILL', survivors: containment.members().length };
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Diagnostic } from '../core/diagnostic.js';
+
+/** Names one execution. A logical retry (an operator's, the workflow's) is a new generation, never the same again. */
+export interface ExecutionKey {
+  readonly run: string;
+  readonly task: string;
+  readonly node: string;
+  /** From 1. */
+  readonly generation: number;
+}
+
+/** A secret the task may use, by reference; its value never enters the journal. */
+export interface SecretUse {
+  /** Name of the variable, or of the file in the folder that `SITEWRIGHT_SECRETS` names. */
+  readonly name: string;
+  readonly ref: string;
+  readonly as: 'environment' | 'file';
+}
+
+/** One task to be executed on one node: what the journal keeps as the intent. */
+export interface Execution extends ExecutionKey {
+  /** Name of a registered task type. */
+  readonly type: string;
+  /** As docs/agents.md describes them for the type. Values `{secret: REF}` are allowed where that page says so. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** `noop` changes nothing on the node. Default `apply`. */
+  readonly mode?: 'apply' | 'noop';
+  /** Asks the runner for more detail (puppet `--debug`). */
+  readonly debug?: boolean;
+  /** Upper limit in seconds over everything, retries included; the task's own timeout may be shorter. */
+  readonly deadlineSec?: number;
+  /** Seconds between TERM and KILL. Default: the type's. */
+  readonly killGraceSec?: number;
+  /** One try only: whoever started this does the retries, each as a new generation. */
+  readonly singleTry?: boolean;
+  /** Bytes kept of each of stdout and stderr. Default 16 MiB. */
+  readonly outputLimitBytes?: number;
+  readonly secrets?: readonly SecretUse[];
+}
+
+/**
+ * Text as one folder name: letters, digits, `-`, `_` and inner dots stay, everything else becomes `=XX`
+ * by byte, so that two names never share a folder and none leaves its parent. Long ones end in a hash.
+ */
+export function folderName(text: string): string {
+  const name = [...Buffer.from(text, 'utf8')]
+    .map((byte, at) => {
+      const char = String.fromCharCode(byte);
+      return /[A-Za-z0-9_-]/.test(char) || (char === '.' && at > 0)
+        ? char
+        : `=${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+    })
+    .join('');
+  if (name.length <= 120) return name === '' ? '=' : name;
+  return `${name.slice(0, 80)}=-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+}
+
+export const nodeFolder = (stateDir: string, node: string): string => join(stateDir, 'nodes', folderName(node));
+
+/** The folder that holds an execution's journal and output. */
+export function executionFolder(stateDir: string, key: ExecutionKey): string {
+  return join(
+    nodeFolder(stateDir, key.node),
+    'runs',
+    folderName(key.run),
+    folderName(key.task),
+    String(key.generation),
+  );
+}
+
+/** Short name by which processes, cgroup and scratch folder of an execution are found again. */
+export const executionMark = (folder: string): string => createHash('sha256').update(folder).digest('hex').slice(0, 24);
+
+/** JSON with sorted keys: equal for equal executions, however they were written. */
+export function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner,
+  );
+}
+
+/** All that is wrong with the frame of an execution (its parameters are the type's to judge). */
+export function checkExecution(execution: Execution): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const wrong = (path: string, message: string, hint: string) =>
+    found.push({ severity: 'error', code: 'execution.invalid', message, hint, path });
+  for (const name of ['run', 'task', 'node', 'type'] as const) {
+    const text: unknown = execution[name];
+    if (typeof text !== 'string' || text === '' || text.length > 1000)
+      wrong(name, `${name} must be a text of 1 to 1000 characters`, 'Give the name the plan has.');
+  }
+  if (!Number.isSafeInteger(execution.generation) || execution.generation < 1)
+    wrong('generation', 'generation must be an integer from 1', 'The first try of a task is generation 1.');
+  if (typeof execution.parameters !== 'object' || execution.parameters === null || Array.isArray(execution.parameters))
+    wrong('parameters', 'parameters must be an object', 'Give {} for a task without parameters.');
+  if (execution.mode !== undefined && execution.mode !== 'apply' && execution.mode !== 'noop')
+    wrong('mode', 'mode must be apply or noop', 'Leave it out to apply.');
+  for (const name of ['deadlineSec', 'killGraceSec', 'outputLimitBytes'] as const) {
+    const value: unknown = execution[name];
+    if (value !== undefined && !(typeof value === 'number' && Number.isFinite(value) && value >= 0))
+      wrong(name, `${name} must be a number from 0`, 'Leave it out for the default of the task type.');
+  }
+  const secrets: unknown = execution.secrets ?? [];
+  if (!Array.isArray(secrets)) wrong('secrets', 'secrets must be a list', 'Each entry has name, ref and as.');
+  else
+    secrets.forEach((secret: Partial<SecretUse> | null, at) => {
+      if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(String(secret?.name)))
+        wrong(`secrets[${at}].name`, 'the name of a secret is letters, digits and _', 'Rename it.');
+      if (typeof secret?.ref !== 'string' || secret.ref === '')
+        wrong(`secrets[${at}].ref`, 'ref must name the secret', 'Give the reference, not the value.');
+      if (secret?.as !== 'environment' && secret?.as !== 'file')
+        wrong(`secrets[${at}].as`, 'as must be environment or file', 'Prefer file.');
+    });
+  return found;
+}

@@ -1,0 +1,107 @@
+import { watch } from 'node:fs';
+import type { Journal, Progress } from './journal.js';
+import { OUTPUT_STREAMS, type OutputStream, readOutput } from './output-segments.js';
+import type { TaskResult } from './result.js';
+import { type Machine, settle } from './settle.js';
+
+/** Bytes of each stream that the follower has. */
+export type OutputOffsets = Readonly<Record<OutputStream, number>>;
+
+export type FollowEvent =
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  /** At most 256 KiB; offsets count every byte the task wrote. */
+  | { readonly kind: 'output'; readonly stream: OutputStream; readonly offset: number; readonly bytes: Buffer }
+  /** Bytes that were dropped over the limit. */
+  | { readonly kind: 'gap'; readonly stream: OutputStream; readonly offset: number; readonly to: number }
+  /** The last event. */
+  | { readonly kind: 'ended'; readonly result: TaskResult };
+
+/** How often the supervisor is looked after, and the files where the file system does not notify. */
+const LOOK_MS = 1000;
+
+/**
+ * Reads an execution live until its end: from the given offsets, so that whoever was away goes on where it was.
+ * Holds one chunk at a time, however much the task prints. Ends without a last event when `stop` is aborted.
+ */
+export async function* follow(
+  journal: Journal,
+  machine: Machine,
+  from: OutputOffsets,
+  stop?: AbortSignal,
+): AsyncGenerator<FollowEvent, void, void> {
+  const offsets = { ...from };
+  const bell = new Bell(journal.folder, stop);
+  const isStopped = () => stop?.aborted === true;
+  let shown = '';
+  try {
+    while (!isStopped()) {
+      bell.reset();
+      // The result is read first: whatever the task wrote is in the files by then.
+      const result = journal.readResult() ?? (await settle(journal.folder, machine));
+      const progress = journal.readProgress();
+      const text = JSON.stringify(progress);
+      if (progress !== undefined && text !== shown) {
+        shown = text;
+        yield { kind: 'progress', progress };
+      }
+      for (const stream of OUTPUT_STREAMS) {
+        for (;;) {
+          const part = readOutput(journal.folder, stream, offsets[stream]);
+          if (part.kind === 'none') break;
+          offsets[stream] = part.kind === 'gap' ? part.to : part.offset + part.bytes.length;
+          yield part.kind === 'gap' ? { ...part, stream } : { ...part, kind: 'output', stream };
+          if (isStopped()) return;
+        }
+      }
+      if (result !== undefined) {
+        for (const stream of OUTPUT_STREAMS) {
+          const to = result.output[stream].bytes;
+          if (to > offsets[stream]) yield { kind: 'gap', stream, offset: offsets[stream], to };
+        }
+        yield { kind: 'ended', result };
+        return;
+      }
+      await bell.rung();
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** Rings when something in a folder changes, now and then anyway, and at the stop. */
+class Bell {
+  readonly #watcher: { close(): void };
+  readonly #stop: AbortSignal | undefined;
+  #isRung = false;
+  #wake: () => void = () => undefined;
+  readonly #ring = () => {
+    this.#isRung = true;
+    this.#wake();
+  };
+
+  constructor(folder: string, stop: AbortSignal | undefined) {
+    this.#watcher = watch(folder, this.#ring);
+    this.#stop = stop;
+    stop?.addEventListener('abort', this.#ring);
+  }
+
+  reset(): void {
+    this.#isRung = false;
+  }
+
+  async rung(): Promise<void> {
+    if (this.#isRung) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  close(): void {
+    this.#watcher.close();
+    this.#stop?.removeEventListener('abort', this.#ring);
+  }
+}

@@ -1,0 +1,107 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createDurably, readJson, replaceDurably, syncFolder } from './durable-file.js';
+import { type Execution, stableJson } from './execution.js';
+import type { ProcessIdentity } from './process-identity.js';
+import type { TaskResult, TryRecord } from './result.js';
+
+/** Where an execution is between its claim and its end. */
+export interface Progress {
+  readonly phase: 'waiting' | 'running' | 'pausing' | 'ending';
+  readonly startedAt?: string;
+  /** When the deadline falls by the wall clock, for display; the supervisor keeps it by the monotonic one. */
+  readonly deadlineAt?: string;
+  /** Sessions the task's processes were started in. */
+  readonly sessions: readonly number[];
+  readonly tries: readonly TryRecord[];
+  /** Set before a reboot is asked for: the boot id that must change. */
+  readonly rebootFrom?: string;
+}
+
+export interface CancelRequest {
+  readonly reason: string;
+  readonly by?: string;
+  readonly at: string;
+}
+
+/** Room kept on the disk so that the end of a task can be written when the task has filled it. */
+const RESERVE_BYTES = 128 * 1024;
+
+/**
+ * The folder of one execution. Each file is written whole and synced, and says one thing:
+ * `execution.json` (the intent), `claim.json` (who runs it: created once, so it runs once),
+ * `progress.json`, `cancel.json`, `exit.json` (the one result), beside the output files.
+ */
+export class Journal {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  #path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Creates the folder, and its parents, so that they survive a power cut. */
+  create(): void {
+    if (existsSync(this.folder)) return;
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    for (let at = this.folder, depth = 0; depth < 6; depth += 1) {
+      at = dirname(at);
+      syncFolder(at);
+    }
+  }
+
+  /** False when there is an intent already. */
+  writeExecution(execution: Execution): boolean {
+    return createDurably(this.#path('execution.json'), stableJson(execution));
+  }
+
+  readExecution(): Execution | undefined {
+    return readJson<Execution>(this.#path('execution.json'));
+  }
+
+  /** False when somebody else claimed it: then it must not be run. */
+  claim(identity: ProcessIdentity): boolean {
+    if (!existsSync(this.#path('reserve')))
+      writeFileSync(this.#path('reserve'), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
+    return createDurably(this.#path('claim.json'), JSON.stringify(identity));
+  }
+
+  readClaim(): ProcessIdentity | undefined {
+    return readJson<ProcessIdentity>(this.#path('claim.json'));
+  }
+
+  /** On a full disk the old record stays: losing a display line must not end a task. */
+  writeProgress(progress: Progress): void {
+    try {
+      replaceDurably(this.#path('progress.json'), JSON.stringify(progress));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
+
+  readProgress(): Progress | undefined {
+    return readJson<Progress>(this.#path('progress.json'));
+  }
+
+  /** The first request counts. */
+  requestCancel(request: CancelRequest): boolean {
+    return createDurably(this.#path('cancel.json'), JSON.stringify(request));
+  }
+
+  readCancel(): CancelRequest | undefined {
+    return readJson<CancelRequest>(this.#path('cancel.json'));
+  }
+
+  /** The first result is the one; false when there was one. */
+  writeResult(result: TaskResult): boolean {
+    rmSync(this.#path('reserve'), { force: true });
+    return createDurably(this.#path('exit.json'), JSON.stringify(result));
+  }
+
+  readResult(): TaskResult | undefined {
+    return readJson<TaskResult>(this.#path('exit.json'));
+  }
+}

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Journal } from './journal.js';
+import type { SupervisorOrder } from './supervisor-order.js';
+
+/** This Node with the supervisor's program as it lies beside this file: built, or as source under tsx. */
+export function ownSupervisor(): readonly [string, ...string[]] {
+  const isSource = import.meta.url.endsWith('.ts');
+  const program = fileURLToPath(new URL(isSource ? './supervisor-main.ts' : './supervisor-main.js', import.meta.url));
+  return [process.execPath, ...(isSource ? ['--import', 'tsx'] : []), program];
+}
+
+/**
+ * Starts a supervisor in a session of its own, hands it its order, and returns when the execution is claimed,
+ * by it or by another one that was quicker.
+ * @throws Error when it ends before that; its own words are in the message
+ */
+export async function launchSupervisor(
+  [program, ...args]: readonly [string, ...string[]],
+  journal: Journal,
+  order: SupervisorOrder,
+): Promise<void> {
+  const logPath = join(journal.folder, 'supervisor.log');
+  const log = openSync(logPath, 'a', 0o600);
+  const child = spawn(program, args, { detached: true, stdio: ['pipe', 'pipe', log] });
+  closeSync(log);
+  // Its standard output says one thing, by being closed: the execution is claimed.
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.stdout!.once('end', resolve).resume();
+  });
+  child.stdin!.on('error', () => undefined);
+  child.stdin!.end(JSON.stringify(order));
+  await ended;
+  child.stdout!.destroy();
+  child.unref();
+  if (journal.readClaim() === undefined)
+    throw new Error(`The supervisor ended before it began: ${readFileSync(logPath, 'utf8').trim().slice(-1000)}`);
+}

@@ -1,0 +1,256 @@
+import { existsSync, mkdirSync, readdirSync, statfsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ownCgroup } from './cgroup.js';
+import { type Execution, type ExecutionKey, executionFolder, nodeFolder, stableJson } from './execution.js';
+import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
+import { Journal } from './journal.js';
+import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
+import { DEFAULT_PATH_ROOTS } from './path-rules.js';
+import { systemFailure } from './place-file.js';
+import { type PreparedTask, prepareTask } from './prepare-task.js';
+import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.js';
+import type { TaskFailure, TaskResult } from './result.js';
+import { type Machine, resultWithout, settle } from './settle.js';
+import type { SupervisorOrder } from './supervisor-order.js';
+import { DEFAULT_TASK_PATH } from './task-process.js';
+import { taskTypeNames } from './task-registry.js';
+
+export interface NodeAgentOptions {
+  /** The node's id, as executions name it. */
+  readonly node: string;
+  /** Folder that survives restarts, e.g. `/var/lib/sitewright`. Agents of other nodes may share it. */
+  readonly stateDir: string;
+  /** The value of a secret reference. Absent: executions with secrets cannot start. */
+  readonly resolveSecret?: (ref: string, key: ExecutionKey) => Promise<string>;
+  /** Content of a source of `copy_files`. Default: a file of this machine. */
+  readonly readSource?: (path: string, key: ExecutionKey) => Promise<Uint8Array>;
+  /** Task types this node accepts. Default: all. */
+  readonly allowedTypes?: readonly string[];
+  /** Where files may be placed. */
+  readonly pathRoots?: readonly string[];
+  /** Default `systemctl reboot`. */
+  readonly rebootCommand?: readonly [string, ...string[]];
+  /** Seconds an execution waits for another one on this node before it fails as busy. Default 60. */
+  readonly lockWaitSec?: number;
+  /** The PATH of tasks. */
+  readonly taskPath?: string;
+  /** Free bytes below which nothing new is accepted. Default 64 MiB. */
+  readonly minFreeBytes?: number;
+  /** The cgroup for tasks; default: this process's own, where it can make groups. False: none. */
+  readonly cgroupRoot?: string | false;
+  /** Folder in memory. Default /dev/shm where there is one. */
+  readonly scratchRoot?: string;
+  readonly bootIdPath?: string;
+  /** How a supervisor is started. Default: this Node with the program beside this file. */
+  readonly supervisorCommand?: readonly [string, ...string[]];
+}
+
+/** What came of asking for an execution. A refusal leaves nothing behind and may be asked again. */
+export type EnsureAnswer =
+  | { readonly kind: 'accepted'; readonly result: TaskResult | undefined }
+  | { readonly kind: 'refused'; readonly failure: TaskFailure }
+  /** The same key was used before for something else. */
+  | { readonly kind: 'conflict' };
+
+export interface NodeFacts {
+  readonly node: string;
+  readonly bootId: string;
+  readonly taskTypes: readonly string[];
+  readonly containment: 'cgroup' | 'process-walk';
+  /** Executions without a result. */
+  readonly unfinished: readonly ExecutionKey[];
+}
+
+/** Executes tasks on one node of this machine, each exactly once. Holds no state of its own but the journal. */
+export class NodeAgent {
+  readonly #options: NodeAgentOptions;
+  readonly #stateDir: string;
+  readonly #machine: Machine;
+
+  constructor(options: NodeAgentOptions) {
+    if (process.platform !== 'linux')
+      throw new Error('A node agent needs Linux: it watches tasks through /proc. Run it on the node itself.');
+    this.#options = options;
+    this.#stateDir = resolve(options.stateDir);
+    this.#machine = {
+      bootIdPath: options.bootIdPath ?? BOOT_ID_PATH,
+      cgroupRoot: options.cgroupRoot ?? ownCgroup() ?? false,
+      scratchRoot: options.scratchRoot ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir()),
+    };
+  }
+
+  /**
+   * Makes sure that the execution exists: starts it the first time, and never again, whoever asks how often.
+   * Returns when it is in the journal and under supervision, or over. Rejects only when a secret or a source
+   * cannot be had, or no supervisor can be started: asking again is right then.
+   */
+  async ensure(execution: Execution): Promise<EnsureAnswer> {
+    const prepared = prepareTask(execution);
+    const otherNode = execution.node !== this.#options.node;
+    if (otherNode || (!prepared.ok && prepared.problems.some(({ code }) => code === 'execution.invalid')))
+      return { kind: 'refused', failure: this.#misdirected(execution, prepared.ok ? [] : prepared.problems) };
+    const journal = this.#journal(execution);
+    const before = journal.readExecution();
+    if (before === undefined) {
+      const failure = this.#register(journal, execution);
+      if (failure !== undefined) return { kind: 'refused', failure };
+    }
+    if (stableJson(journal.readExecution()) !== stableJson(execution)) return { kind: 'conflict' };
+    if (journal.readResult() === undefined && journal.readClaim() === undefined) {
+      const cancel = journal.readCancel();
+      const early: [TaskFailure | null, Partial<TaskResult>] | undefined =
+        cancel !== undefined
+          ? [{ kind: 'cancelled', reason: cancel.reason, ...(cancel.by === undefined ? {} : { by: cancel.by }) }, {}]
+          : !prepared.ok
+            ? [{ kind: 'rejected', problems: prepared.problems }, {}]
+            : this.#withoutRunning(execution, prepared.task);
+      if (early !== undefined) this.#close(journal, early[0], early[1]);
+      else if (prepared.ok) await this.#launch(journal, execution, prepared.task);
+    }
+    return { kind: 'accepted', result: journal.readResult() };
+  }
+
+  /** Reads an execution live; offsets where the reader already was. It must have been ensured. */
+  follow(key: ExecutionKey, from?: Partial<OutputOffsets>, stop?: AbortSignal): AsyncGenerator<FollowEvent> {
+    return follow(this.#journal(key), this.#machine, { stdout: 0, stderr: 0, ...from }, stop);
+  }
+
+  /** Waits for the end of an execution that was ensured. */
+  async result(key: ExecutionKey): Promise<TaskResult> {
+    for await (const event of this.follow(key, {
+      stdout: Number.MAX_SAFE_INTEGER,
+      stderr: Number.MAX_SAFE_INTEGER,
+    })) {
+      if (event.kind === 'ended') return event.result;
+    }
+    throw new Error('The execution was followed to no end.');
+  }
+
+  /**
+   * Asks for the end of an execution: its processes get TERM, then KILL. Also before it was ensured: then it
+   * never starts. The first request counts; after the end it changes nothing.
+   */
+  cancel(key: ExecutionKey, reason: string, by?: string): void {
+    const journal = this.#journal(key);
+    journal.create();
+    journal.requestCancel({ reason, at: new Date().toISOString(), ...(by === undefined ? {} : { by }) });
+  }
+
+  /** Ends what lost its supervisor, e.g. by a restart of the machine. For the start of an agent. */
+  async recover(): Promise<void> {
+    for (const folder of this.#executionFolders()) await settle(folder, this.#machine);
+  }
+
+  facts(): NodeFacts {
+    const unfinished = this.#executionFolders().flatMap((folder) => {
+      const journal = new Journal(folder);
+      const execution = journal.readResult() === undefined ? journal.readExecution() : undefined;
+      if (execution === undefined) return [];
+      const { run, task, node, generation } = execution;
+      return [{ run, task, node, generation }];
+    });
+    return {
+      node: this.#options.node,
+      bootId: readBootId(this.#machine.bootIdPath),
+      taskTypes: this.#options.allowedTypes ?? taskTypeNames,
+      containment: this.#machine.cgroupRoot === false ? 'process-walk' : 'cgroup',
+      unfinished,
+    };
+  }
+
+  #journal(key: ExecutionKey): Journal {
+    return new Journal(executionFolder(this.#stateDir, key));
+  }
+
+  #executionFolders(): string[] {
+    const runs = join(nodeFolder(this.#stateDir, this.#options.node), 'runs');
+    const below = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
+    return existsSync(runs) ? below(runs).flatMap(below).flatMap(below) : [];
+  }
+
+  #misdirected(execution: Execution, problems: Extract<TaskFailure, { kind: 'rejected' }>['problems']): TaskFailure {
+    if (problems.length > 0) return { kind: 'rejected', problems };
+    const message = `this is the agent of node ${this.#options.node}, not of ${execution.node}`;
+    const problem = { severity: 'error', code: 'execution.other-node', message, path: 'node' } as const;
+    return { kind: 'rejected', problems: [{ ...problem, hint: "Send it to that node's agent." }] };
+  }
+
+  /** Writes the intent; says why not when the disk has no room for it and its output. */
+  #register(journal: Journal, execution: Execution): TaskFailure | undefined {
+    try {
+      mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 });
+      const { bavail, bsize } = statfsSync(this.#stateDir);
+      if (bavail * bsize < (this.#options.minFreeBytes ?? 64 * 1024 * 1024))
+        return { kind: 'no-space', path: this.#stateDir };
+      journal.create();
+      journal.writeExecution(execution);
+      return undefined;
+    } catch (error) {
+      return systemFailure(this.#stateDir, error);
+    }
+  }
+
+  /** The end of an execution that needs no process; undefined when it does. */
+  #withoutRunning(execution: Execution, task: PreparedTask): [TaskFailure | null, Partial<TaskResult>] | undefined {
+    const { allowedTypes } = this.#options;
+    if (allowedTypes !== undefined && !allowedTypes.includes(execution.type)) {
+      const problem = {
+        severity: 'error',
+        code: 'execution.forbidden-type',
+        message: `the policy of this node forbids tasks of type ${execution.type}`,
+        hint: `It allows ${allowedTypes.join(', ')}.`,
+        path: 'type',
+      } as const;
+      return [{ kind: 'rejected', problems: [problem] }, { changed: false }];
+    }
+    const isNoop = execution.mode === 'noop' && task.type.noop === 'skip';
+    if (task.type.nothing !== true && !isNoop) return undefined;
+    const message = isNoop ? 'nothing was done: this is a noop run' : 'there is nothing to do';
+    return [null, { outcome: 'skipped', changed: false, message }];
+  }
+
+  /** Ends an execution that was never started, unless somebody starts it in this moment. */
+  #close(journal: Journal, failure: TaskFailure | null, rest: Partial<TaskResult>): void {
+    const identity = ownIdentity(this.#machine.bootIdPath);
+    if (!journal.claim(identity)) return;
+    journal.writeResult(resultWithout(journal, identity.bootId, failure, { changed: false, ...rest }));
+  }
+
+  async #launch(journal: Journal, execution: Execution, task: PreparedTask): Promise<void> {
+    const secrets: Record<string, string> = {};
+    const sources: Record<string, SupervisorOrder['sources'][string]> = {};
+    for (const input of task.inputs) {
+      if (input.kind === 'secret') secrets[input.ref] ??= await this.#secret(input.ref, execution);
+      else sources[input.path] ??= await this.#source(input.path, execution);
+    }
+    const options = this.#options;
+    await launchSupervisor(options.supervisorCommand ?? ownSupervisor(), journal, {
+      folder: journal.folder,
+      lockFile: join(nodeFolder(this.#stateDir, execution.node), 'lock'),
+      lockWaitSec: options.lockWaitSec ?? 60,
+      machine: this.#machine,
+      pathRoots: options.pathRoots ?? DEFAULT_PATH_ROOTS,
+      rebootCommand: options.rebootCommand ?? ['systemctl', 'reboot'],
+      taskPath: options.taskPath ?? DEFAULT_TASK_PATH,
+      secrets,
+      sources,
+    });
+  }
+
+  async #secret(ref: string, key: ExecutionKey): Promise<string> {
+    if (this.#options.resolveSecret === undefined)
+      throw new Error(`The task needs the secret ${ref}, and this agent has no service to ask for it.`);
+    return await this.#options.resolveSecret(ref, key);
+  }
+
+  async #source(path: string, key: ExecutionKey): Promise<SupervisorOrder['sources'][string]> {
+    try {
+      const data = await (this.#options.readSource ?? ((file: string) => readFile(file)))(path, key);
+      return { base64: Buffer.from(data).toString('base64') };
+    } catch (error) {
+      return { failure: systemFailure(path, error) };
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readFile, realpath, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { allowedPath, isUnderRoots } from './path-rules.js';
+import type { TaskFailure } from './result.js';
+
+/** One file as it shall be. */
+export interface WantedFile {
+  readonly path: string;
+  readonly data: Uint8Array;
+  readonly permissions: number;
+  /** Name or number; undefined: as the agent's own. */
+  readonly owner: string | undefined;
+  readonly group: string | undefined;
+  /** False leaves an existing file alone, whatever it holds. */
+  readonly overwrite: boolean;
+  /** Whether missing folders are made, with `dirPermissions`. Existing ones are never changed. */
+  readonly parents: boolean;
+  readonly dirPermissions: number;
+}
+
+/** A file that was not placed; carries the reason as a value. */
+export class PlacementError extends Error {
+  readonly failure: TaskFailure;
+
+  constructor(failure: TaskFailure) {
+    super(failure.kind);
+    this.failure = failure;
+  }
+}
+
+const refuse = (path: string, rule: string): never => {
+  throw new PlacementError({ kind: 'refused-path', path, rule });
+};
+
+/** A failure of the system at a path, as a value. */
+export function systemFailure(path: string, error: unknown): TaskFailure {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
+  return { kind: 'io', path, code: code ?? String(error) };
+}
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** A name inside an open folder: also when somebody renames or replaces the folder's path meanwhile. */
+const inside = (folder: FileHandle, name: string): string => `/proc/self/fd/${folder.fd}/${name}`;
+
+/**
+ * Places a file under one of the roots: written beside its target with final owner and permissions, synced,
+ * renamed, so that the path holds the old or the new content at any moment. Links are followed in folders
+ * only, and only to places under the roots; what is no regular file is never replaced.
+ * @returns whether anything was changed
+ * @throws PlacementError
+ */
+export async function placeFile(wanted: WantedFile, roots: readonly string[]): Promise<boolean> {
+  const rule = allowedPath(wanted.path);
+  if (rule !== undefined) refuse(wanted.path, rule);
+  const name = basename(wanted.path);
+  if (name === '' || wanted.path.endsWith('/')) refuse(wanted.path, 'it names a folder, not a file');
+  const owner = await idOf(wanted.owner, '/etc/passwd', wanted.path);
+  const group = await idOf(wanted.group, '/etc/group', wanted.path);
+  try {
+    const folder = await openFolder(dirname(wanted.path), wanted, roots);
+    try {
+      return await placeInside(folder, name, wanted, owner, group);
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    if (error instanceof PlacementError) throw error;
+    throw new PlacementError(systemFailure(wanted.path, error));
+  }
+}
+
+/** Opens the parent folder part by part without following links any more; makes what is missing. */
+async function openFolder(path: string, wanted: WantedFile, roots: readonly string[]): Promise<FileHandle> {
+  const missing: string[] = [];
+  let existing = path;
+  let resolved: string | undefined;
+  while (resolved === undefined) {
+    try {
+      resolved = await realpath(existing);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      missing.unshift(basename(existing));
+      existing = dirname(existing);
+    }
+  }
+  if (!isUnderRoots(join(resolved, ...missing), roots))
+    refuse(wanted.path, `${join(resolved, ...missing)} is under none of ${roots.join(', ')}`);
+  if (missing.length > 0 && !wanted.parents) refuse(wanted.path, `the folder ${path} does not exist`);
+
+  let folder = await open('/', FOLDER);
+  for (const part of resolved.split('/').filter(Boolean)) folder = await stepInto(folder, part);
+  for (const part of missing) {
+    const made = await mkdir(inside(folder, part), { mode: wanted.dirPermissions }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      },
+    );
+    folder = await stepInto(folder, part);
+    if (made) await folder.chmod(wanted.dirPermissions);
+  }
+  return folder;
+}
+
+async function stepInto(folder: FileHandle, part: string): Promise<FileHandle> {
+  try {
+    return await open(inside(folder, part), FOLDER);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function placeInside(
+  folder: FileHandle,
+  name: string,
+  wanted: WantedFile,
+  owner: number | undefined,
+  group: number | undefined,
+): Promise<boolean> {
+  const there = await existing(folder, name, wanted.path);
+  if (there !== undefined) {
+    try {
+      if (!wanted.overwrite || (await isSame(there, wanted, owner, group))) return false;
+    } finally {
+      await there.close();
+    }
+  }
+  // Own to the process: two writers never share one, and the next try of a killed one starts afresh.
+  const temporary = inside(folder, `.sitewright-${process.pid}-${Date.now().toString(36)}`);
+  const file = await open(
+    temporary,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
+  try {
+    try {
+      await file.writeFile(wanted.data);
+      // Owner before permissions: chown takes setuid bits away.
+      if (owner !== undefined || group !== undefined) await file.chown(owner ?? -1, group ?? -1);
+      await file.chmod(wanted.permissions);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, inside(folder, name));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  await folder.sync();
+  return true;
+}
+
+/** The regular file of that name; undefined when there is nothing. */
+async function existing(folder: FileHandle, name: string, path: string): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    // Not blocking: opening a FIFO would wait for its other end.
+    file = await open(inside(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP') return refuse(path, 'it is a symbolic link');
+    if (code === 'ENXIO') return refuse(path, 'it is no regular file');
+    throw error;
+  }
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  return refuse(path, 'it is no regular file');
+}
+
+async function isSame(
+  file: FileHandle,
+  wanted: WantedFile,
+  owner: number | undefined,
+  group: number | undefined,
+): Promise<boolean> {
+  const stat = await file.stat();
+  return (
+    stat.size === wanted.data.length &&
+    (stat.mode & 0o7777) === wanted.permissions &&
+    stat.uid === (owner ?? stat.uid) &&
+    stat.gid === (group ?? stat.gid) &&
+    (await file.readFile()).equals(wanted.data)
+  );
+}
+
+/** The number of a user or group name, as the node's files have it. */
+async function idOf(name: string | undefined, file: string, path: string): Promise<number | undefined> {
+  if (name === undefined) return undefined;
+  if (/^\d{1,10}$/.test(name)) return Number(name);
+  const line = (await readFile(file, 'utf8')).split('\n').find((entry) => entry.startsWith(`${name}:`));
+  const id = line?.split(':')[2];
+  return id === undefined ? refuse(path, `this node has no "${name}" in ${file}`) : Number(id);
+}

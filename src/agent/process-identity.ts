@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+
+export const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
+
+/** A process, told apart from a later one with the same number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks since boot, as the kernel counts them. */
+  readonly startTime: string;
+  readonly bootId: string;
+}
+
+export interface ProcessState {
+  readonly pid: number;
+  readonly parent: number;
+  readonly session: number;
+  readonly startTime: string;
+  /** One letter, as in ps: `Z` is a zombie. */
+  readonly state: string;
+}
+
+export const readBootId = (path: string = BOOT_ID_PATH): string => readFileSync(path, 'utf8').trim();
+
+/** What the kernel says of a process; undefined when there is none. */
+export function readProcess(pid: number): ProcessState | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return undefined;
+  }
+  // The name, in parentheses, may itself hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    pid,
+    state: fields[0]!,
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    startTime: fields[19]!,
+  };
+}
+
+export function ownIdentity(bootIdPath?: string): ProcessIdentity {
+  return { pid: process.pid, startTime: readProcess(process.pid)!.startTime, bootId: readBootId(bootIdPath) };
+}
+
+export function isAlive(identity: ProcessIdentity, bootId: string): boolean {
+  if (identity.bootId !== bootId) return false;
+  const found = readProcess(identity.pid);
+  return found !== undefined && found.startTime === identity.startTime && found.state !== 'Z' && found.state !== 'X';
+}

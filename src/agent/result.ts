@@ -1,0 +1,142 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+
+/** Why a task did not succeed. A new reason is a new variant. */
+export type TaskFailure =
+  | { readonly kind: 'exit'; readonly exitCode: number }
+  | { readonly kind: 'signal'; readonly signal: string }
+  | { readonly kind: 'timeout'; readonly seconds: number }
+  | { readonly kind: 'cancelled'; readonly reason: string; readonly by?: string }
+  /** The supervisor ended before the task, or the machine did. Whether it may run again is the caller's to know. */
+  | { readonly kind: 'interrupted'; readonly cause: 'reboot' | 'supervisor-lost' | 'supervisor-stopped' }
+  | { readonly kind: 'rejected'; readonly problems: readonly Diagnostic[] }
+  /** Another execution (`holder`: its folder) or another program had the node for too long. */
+  | { readonly kind: 'busy'; readonly holder: string }
+  | { readonly kind: 'no-space'; readonly path: string }
+  | { readonly kind: 'missing-program'; readonly program: string }
+  | { readonly kind: 'refused-path'; readonly path: string; readonly rule: string }
+  | { readonly kind: 'io'; readonly path: string; readonly code: string }
+  /** Files that could not be handled, each with its reason; the others were. */
+  | { readonly kind: 'files'; readonly files: readonly { readonly path: string; readonly reason: string }[] }
+  /** puppet's exit code and its summary contradict each other, or the summary is missing or old. */
+  | { readonly kind: 'puppet-summary'; readonly reason: string }
+  | { readonly kind: 'not-rebooted'; readonly fired: number }
+  | { readonly kind: 'defect'; readonly message: string };
+
+export type TaskOutcome = 'ok' | 'failed' | 'timeout' | 'cancelled' | 'interrupted' | 'rejected' | 'skipped';
+
+/** One run of the task's work; retries are further ones of the same execution. */
+export interface TryRecord {
+  /** From 1. */
+  readonly number: number;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly outcome: TaskOutcome;
+  readonly exitCode: number | null;
+  readonly message: string;
+}
+
+export interface OutputRecord {
+  /** Bytes the task wrote. */
+  readonly bytes: number;
+  /** Of these, bytes that are in no file: over the limit, or the disk was full. */
+  readonly dropped: number;
+  /** The last of it as text, at most 4,000 characters. */
+  readonly tail: string;
+  /** It holds NUL or is no UTF-8. */
+  readonly binary: boolean;
+}
+
+/** How the processes of a cancelled, timed out or interrupted task were ended. */
+export interface KillRecord {
+  readonly cause: 'timeout' | 'cancel' | 'interrupted' | 'signal';
+  /** The strongest signal that was needed. */
+  readonly signal: 'SIGTERM' | 'SIGKILL' | null;
+  readonly means: 'cgroup' | 'process-walk';
+  /** Processes that were there when it began, and that still are. */
+  readonly found: number;
+  readonly survivors: number;
+}
+
+/** What became of an execution. Under 64 KiB as JSON, and free of secrets. */
+export interface TaskResult {
+  readonly v: 1;
+  readonly outcome: TaskOutcome;
+  readonly failure: TaskFailure | null;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** Whether the node was changed; null when the task cannot tell. */
+  readonly changed: boolean | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly bootId: string;
+  readonly tries: readonly TryRecord[];
+  readonly killed: KillRecord | null;
+  /** Processes that a task left behind on purpose (daemons): counted, not killed. */
+  readonly leftRunning: number;
+  /** What the type has to tell, e.g. puppet's counts and names. */
+  readonly summary: Readonly<Record<string, unknown>>;
+  readonly output: { readonly stdout: OutputRecord; readonly stderr: OutputRecord };
+}
+
+export function outcomeOf(failure: TaskFailure): TaskOutcome {
+  switch (failure.kind) {
+    case 'timeout':
+      return 'timeout';
+    case 'cancelled':
+      return 'cancelled';
+    case 'interrupted':
+      return 'interrupted';
+    case 'rejected':
+      return 'rejected';
+    default:
+      return 'failed';
+  }
+}
+
+/** Failures that the same try would meet again: no retry. */
+export function isFinal(failure: TaskFailure): boolean {
+  return ['cancelled', 'interrupted', 'rejected', 'missing-program', 'refused-path', 'not-rebooted'].includes(
+    failure.kind,
+  );
+}
+
+export function describeFailure(failure: TaskFailure): string {
+  switch (failure.kind) {
+    case 'exit':
+      return `ended with exit code ${failure.exitCode}`;
+    case 'signal':
+      return `was ended by ${failure.signal}`;
+    case 'timeout':
+      return `did not end within ${failure.seconds} s; its processes were killed`;
+    case 'cancelled':
+      return `was cancelled${failure.by === undefined ? '' : ` by ${failure.by}`}: ${failure.reason}`;
+    case 'interrupted':
+      return {
+        reboot: 'the machine was restarted while it ran',
+        'supervisor-lost': 'its supervisor was killed; what it had started was killed too',
+        'supervisor-stopped': 'the machine was shutting down',
+      }[failure.cause];
+    case 'rejected':
+      return `was not run: ${failure.problems.map((p) => `${p.path === undefined ? '' : `${p.path}: `}${p.message}`).join('; ')}`;
+    case 'busy':
+      return `was not run: the node was still busy with ${failure.holder}`;
+    case 'no-space':
+      return `no space is left on the disk of ${failure.path}`;
+    case 'missing-program':
+      return `${failure.program} is not installed on this node, or not in PATH`;
+    case 'refused-path':
+      return `${failure.path} is refused: ${failure.rule}`;
+    case 'io':
+      return `${failure.path}: ${failure.code}`;
+    case 'files':
+      return failure.files.map((file) => `${file.path}: ${file.reason}`).join('; ');
+    case 'puppet-summary':
+      return `puppet's verdict cannot be trusted: ${failure.reason}`;
+    case 'not-rebooted':
+      return `the boot id stayed the same after ${failure.fired} reboot command(s)`;
+    case 'defect':
+      return `the agent has a defect: ${failure.message}`;
+  }
+}

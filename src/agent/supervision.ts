@@ -1,0 +1,335 @@
+import { mkdirSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Containment, contain, endAll } from './containment.js';
+import { type Execution, executionMark } from './execution.js';
+import type { CancelRequest, Journal, Progress } from './journal.js';
+import { NodeLock } from './node-lock.js';
+import { systemFailure } from './place-file.js';
+import type { PreparedTask } from './prepare-task.js';
+import { readBootId } from './process-identity.js';
+import {
+  describeFailure,
+  isFinal,
+  type KillRecord,
+  outcomeOf,
+  type TaskFailure,
+  type TaskResult,
+  type TryRecord,
+} from './result.js';
+import { scrubValue } from './scrubber.js';
+import { resultWithout, scratchFolder, settle } from './settle.js';
+import type { SupervisorOrder } from './supervisor-order.js';
+import { TaskOutput } from './task-output.js';
+import { runCommand } from './task-process.js';
+import type { TaskContext, TryEnd } from './task-type.js';
+
+type StopCause =
+  | { readonly kind: 'cancel'; readonly request: CancelRequest }
+  | { readonly kind: 'timeout'; readonly seconds: number }
+  | { readonly kind: 'terminated' };
+
+/** A timer cannot be longer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A runner that has not noticed the end of its processes by then is left behind. */
+const NOTICE_MS = 5000;
+/** The file system's own notification is missing on some; then a request is seen after this. */
+const LOOK_MS = 1000;
+
+const NEVER_ENDED: TryEnd = { failure: { kind: 'signal', signal: 'SIGKILL' }, changed: null, signal: 'SIGKILL' };
+
+const timerMs = (seconds: number): number => Math.min(seconds * 1000, LONGEST_TIMER_MS);
+
+function failureOf(cause: StopCause): TaskFailure {
+  switch (cause.kind) {
+    case 'cancel':
+      return {
+        kind: 'cancelled',
+        reason: cause.request.reason,
+        ...(cause.request.by === undefined ? {} : { by: cause.request.by }),
+      };
+    case 'timeout':
+      return { kind: 'timeout', seconds: cause.seconds };
+    case 'terminated':
+      return { kind: 'interrupted', cause: 'supervisor-stopped' };
+  }
+}
+
+/** One claimed execution from the node's lock to its result. */
+export class Supervision {
+  readonly #order: SupervisorOrder;
+  readonly #journal: Journal;
+  readonly #execution: Execution;
+  readonly #task: PreparedTask;
+  readonly #output: TaskOutput;
+  readonly #secrets: readonly string[];
+  readonly #mark: string;
+  readonly #bootId: string;
+  readonly #scratch: string;
+  #containment: Containment | undefined;
+  #progress: Progress = { phase: 'waiting', sessions: [], tries: [] };
+  /** What ends the whole execution; the first counts. */
+  #cause: StopCause | undefined;
+  readonly #stop = new AbortController();
+  #killing: Promise<KillRecord> | undefined;
+  #killed: KillRecord | null = null;
+
+  constructor(order: SupervisorOrder, journal: Journal, execution: Execution, task: PreparedTask) {
+    this.#order = order;
+    this.#journal = journal;
+    this.#execution = execution;
+    this.#task = task;
+    this.#secrets = Object.values(order.secrets);
+    this.#output = new TaskOutput(order.folder, execution.outputLimitBytes, this.#secrets);
+    this.#mark = executionMark(order.folder);
+    this.#bootId = readBootId(order.machine.bootIdPath);
+    this.#scratch = scratchFolder(order.machine, order.folder);
+  }
+
+  /** Runs the task and writes its result. Returns when all is written. */
+  async run(): Promise<void> {
+    const look = () => {
+      const request = this.#journal.readCancel();
+      if (request !== undefined) this.#end({ kind: 'cancel', request });
+    };
+    const watcher = watch(this.#order.folder, look);
+    const looking = setInterval(look, LOOK_MS);
+    const terminate = () => this.#end({ kind: 'terminated' });
+    process.on('SIGTERM', terminate);
+    look();
+    this.#record({});
+    try {
+      await this.#serially();
+    } finally {
+      watcher.close();
+      clearInterval(looking);
+      process.off('SIGTERM', terminate);
+    }
+  }
+
+  async #serially(): Promise<void> {
+    const { lockFile, lockWaitSec, machine, folder } = this.#order;
+    const answer = await NodeLock.acquire(lockFile, lockWaitSec, this.#stop.signal);
+    if (answer.kind !== 'held') {
+      const failure: TaskFailure =
+        answer.kind === 'given-up'
+          ? failureOf(this.#cause!)
+          : answer.kind === 'busy'
+            ? { kind: 'busy', holder: answer.holder }
+            : { kind: 'missing-program', program: answer.program };
+      this.#write(resultWithout(this.#journal, this.#bootId, failure));
+      return;
+    }
+    const last = answer.lock.lastHolder();
+    // What a killed supervisor left running must not run beside us.
+    if (last !== '' && last !== folder) await settle(last, machine);
+    answer.lock.sign(folder);
+    this.#containment = contain(machine.cgroupRoot, this.#mark);
+    await this.#work(new Date().toISOString());
+    this.#containment.close();
+    answer.lock.release();
+  }
+
+  async #work(startedAt: string): Promise<void> {
+    const { limits } = this.#task;
+    const overall = [
+      ...(limits.timeoutCovers === 'all-tries' ? [limits.timeoutSec] : []),
+      ...(this.#execution.deadlineSec === undefined ? [] : [this.#execution.deadlineSec]),
+    ];
+    const seconds = Math.min(...overall, Number.POSITIVE_INFINITY);
+    let deadline: NodeJS.Timeout | undefined;
+    if (seconds !== Number.POSITIVE_INFINITY) {
+      deadline = setTimeout(() => this.#end({ kind: 'timeout', seconds }), timerMs(seconds));
+      this.#record({ deadlineAt: new Date(Date.now() + timerMs(seconds)).toISOString() });
+    }
+    this.#record({ startedAt });
+    let end: TryEnd;
+    try {
+      this.#makeScratch();
+      end = await this.#tries();
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      const failure: TaskFailure =
+        code === undefined
+          ? { kind: 'defect', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+          : systemFailure((error as NodeJS.ErrnoException).path ?? this.#order.folder, error);
+      end = { failure, changed: null };
+    }
+    clearTimeout(deadline);
+    await this.#finish(end, startedAt);
+  }
+
+  #makeScratch(): void {
+    mkdirSync(join(this.#scratch, 'secrets'), { recursive: true, mode: 0o700 });
+    for (const { name, ref, as } of this.#execution.secrets ?? [])
+      if (as === 'file') writeFileSync(join(this.#scratch, 'secrets', name), this.#secret(ref), { mode: 0o600 });
+  }
+
+  async #tries(): Promise<TryEnd> {
+    const { limits } = this.#task;
+    const most = this.#execution.singleTry === true ? 1 : limits.retries + 1;
+    for (let number = 1; ; number += 1) {
+      if (this.#cause !== undefined) return { failure: failureOf(this.#cause), changed: false };
+      const end = await this.#oneTry(number);
+      const over = end.failure === null || isFinal(end.failure) || this.#cause !== undefined || number >= most;
+      if (over) return end;
+      this.#record({ phase: 'pausing' });
+      await this.#pause(limits.intervalSec * 1000, this.#stop.signal);
+    }
+  }
+
+  async #oneTry(number: number): Promise<TryEnd> {
+    const { limits } = this.#task;
+    const startedAt = new Date().toISOString();
+    const own = new AbortController();
+    const stop = AbortSignal.any([this.#stop.signal, own.signal]);
+    let tooLong = false;
+    const timer =
+      limits.timeoutCovers === 'each-try'
+        ? setTimeout(() => {
+            tooLong = true;
+            own.abort();
+            this.#killAll('timeout');
+          }, timerMs(limits.timeoutSec))
+        : undefined;
+    const tryFolder = join(this.#order.folder, `try-${number}`);
+    mkdirSync(tryFolder, { mode: 0o700 });
+    this.#record({ phase: 'running' });
+
+    const abandoned = new Promise<TryEnd>((resolve) => {
+      stop.addEventListener('abort', () => {
+        const killed = this.#killing ?? Promise.resolve();
+        void killed.then(() => delay(NOTICE_MS)).then(() => resolve(NEVER_ENDED));
+      });
+    });
+    const ended = await Promise.race([
+      this.#task.type.run(this.#task.parameters, this.#context(tryFolder, stop)),
+      abandoned,
+    ]);
+    clearTimeout(timer);
+    this.#output.flush();
+    const end = this.#verdict(ended, tooLong, await this.#killing);
+    const record: TryRecord = {
+      number,
+      startedAt,
+      endedAt: new Date().toISOString(),
+      outcome: end.failure === null ? (end.skipped === true ? 'skipped' : 'ok') : outcomeOf(end.failure),
+      exitCode: end.exitCode ?? null,
+      message: end.failure === null ? 'done' : describeFailure(end.failure).slice(0, 300),
+    };
+    this.#record({ tries: [...this.#progress.tries.slice(-49), record] });
+    return end;
+  }
+
+  /** A task that was stopped has that as its reason, unless it had succeeded by then. */
+  #verdict(end: TryEnd, tooLong: boolean, killed: KillRecord | undefined): TryEnd {
+    const stopped: StopCause | undefined =
+      this.#cause ?? (tooLong ? { kind: 'timeout', seconds: this.#task.limits.timeoutSec } : undefined);
+    if (stopped === undefined || (end.failure === null && (killed === undefined || killed.found === 0))) return end;
+    return { ...end, failure: failureOf(stopped), changed: end.changed === false ? false : null };
+  }
+
+  async #finish(end: TryEnd, startedAt: string): Promise<void> {
+    this.#record({ phase: 'ending' });
+    const containment = this.#containment!;
+    this.#killed = (await this.#killing) ?? null;
+    // Ended by somebody else's signal: its children have lost their parent, not their reason to run.
+    if (end.failure?.kind === 'signal') this.#killed = await endAll(containment, 0, 'signal');
+    if (this.#cause?.kind === 'terminated' && this.#progress.rebootFrom !== undefined) return;
+    const { stdout, stderr } = this.#output.end();
+    rmSync(this.#scratch, { recursive: true, force: true });
+    const outcome = end.failure === null ? (end.skipped === true ? 'skipped' : 'ok') : outcomeOf(end.failure);
+    this.#write(
+      resultWithout(this.#journal, this.#bootId, end.failure, {
+        outcome,
+        changed: end.changed,
+        exitCode: end.exitCode ?? null,
+        signal: end.signal ?? null,
+        startedAt,
+        tries: this.#progress.tries,
+        killed: this.#killed,
+        leftRunning: containment.members().length,
+        summary: end.summary ?? {},
+        output: { stdout, stderr },
+      }),
+    );
+  }
+
+  #write(result: TaskResult): void {
+    this.#journal.writeResult(scrubValue(result, this.#secrets));
+  }
+
+  #end(cause: StopCause): void {
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    // First the kill: whoever hears of the stop may wait for it.
+    this.#killAll(cause.kind === 'timeout' ? 'timeout' : cause.kind === 'cancel' ? 'cancel' : 'interrupted');
+    this.#stop.abort();
+  }
+
+  #killAll(cause: KillRecord['cause']): void {
+    if (this.#containment === undefined) return;
+    const graceSec = this.#execution.killGraceSec ?? this.#task.limits.killGraceSec;
+    const before = this.#killing ?? Promise.resolve();
+    this.#killing = before.then(() => endAll(this.#containment!, graceSec * 1000, cause));
+  }
+
+  #record(change: Partial<Progress>): void {
+    this.#progress = { ...this.#progress, ...change };
+    this.#journal.writeProgress(scrubValue(this.#progress, this.#secrets));
+  }
+
+  #secret(ref: string): string {
+    const value = this.#order.secrets[ref];
+    if (value === undefined) throw new Error(`no value was handed over for the secret ${ref}`);
+    return value;
+  }
+
+  async #pause(ms: number, stop: AbortSignal): Promise<void> {
+    await delay(ms, undefined, { signal: stop }).catch(() => undefined);
+  }
+
+  #environment(): Record<string, string> {
+    const uses = this.#execution.secrets ?? [];
+    if (uses.length === 0) return {};
+    const variables = uses.filter(({ as }) => as === 'environment').map(({ name, ref }) => [name, this.#secret(ref)]);
+    return { ...Object.fromEntries(variables), SITEWRIGHT_SECRETS: join(this.#scratch, 'secrets') };
+  }
+
+  #context(tryFolder: string, stop: AbortSignal): TaskContext {
+    const { machine } = this.#order;
+    return {
+      execution: this.#execution,
+      noop: this.#execution.mode === 'noop',
+      tryFolder,
+      scratchFolder: this.#scratch,
+      pathRoots: this.#order.pathRoots,
+      rebootCommand: this.#order.rebootCommand,
+      stop,
+      run: async (command) => {
+        // Between the stop and the kill nothing new may begin.
+        if (stop.aborted) return { kind: 'signal', signal: 'SIGTERM' };
+        return await runCommand(
+          { ...command, environment: { ...this.#environment(), ...command.environment } },
+          {
+            path: this.#order.taskPath,
+            mark: this.#mark,
+            containment: this.#containment!,
+            sink: this.#output,
+            started: (pid) => this.#record({ sessions: [...this.#progress.sessions, pid] }),
+          },
+        );
+      },
+      print: (line) => this.#output.write('stdout', Buffer.from(`${line}\n`)),
+      secret: (ref) => this.#secret(ref),
+      source: (path) => {
+        const found = this.#order.sources[path];
+        if (found === undefined) return { kind: 'io', path, code: 'ENOENT' };
+        return 'base64' in found ? Buffer.from(found.base64, 'base64') : found.failure;
+      },
+      pause: (ms) => this.#pause(ms, stop),
+      readBootId: () => readBootId(machine.bootIdPath),
+      armReboot: (bootId) => this.#record({ rebootFrom: bootId }),
+    };
+  }
+}

@@ -1,0 +1,29 @@
+// The detached process that runs one task to its end, whatever becomes of the agent that started it.
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { Journal } from './journal.js';
+import { prepareTask } from './prepare-task.js';
+import { ownIdentity } from './process-identity.js';
+import { resultWithout } from './settle.js';
+import { Supervision } from './supervision.js';
+import type { SupervisorOrder } from './supervisor-order.js';
+
+// The agent may be killed while it writes: half an order is none, and the next agent starts another supervisor.
+const order = JSON.parse(readFileSync(0, 'utf8')) as SupervisorOrder;
+const journal = new Journal(order.folder);
+const execution = journal.readExecution();
+if (execution === undefined) throw new Error(`${order.folder} holds no execution`);
+const identity = ownIdentity(order.machine.bootIdPath);
+if (journal.claim(identity)) {
+  process.chdir('/');
+  // The agent waits for this end of file; what takes the number's place is harmless to write to.
+  closeSync(1);
+  openSync('/dev/null', 'w');
+  const prepared = prepareTask(execution);
+  if (prepared.ok) await new Supervision(order, journal, execution, prepared.task).run();
+  // Only when agent and supervisor are of different versions.
+  else
+    journal.writeResult(
+      resultWithout(journal, identity.bootId, { kind: 'rejected', problems: prepared.problems }, { changed: false }),
+    );
+}
+process.exit(0);

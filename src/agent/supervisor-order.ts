@@ -1,0 +1,21 @@
+import type { TaskFailure } from './result.js';
+import type { Machine } from './settle.js';
+
+/**
+ * What the agent tells a supervisor on its standard input, once. It holds values of secrets, so it is never
+ * written anywhere; everything else the supervisor needs is in the journal.
+ */
+export interface SupervisorOrder {
+  /** The execution's folder. */
+  readonly folder: string;
+  readonly lockFile: string;
+  readonly lockWaitSec: number;
+  readonly machine: Machine;
+  readonly pathRoots: readonly string[];
+  readonly rebootCommand: readonly [string, ...string[]];
+  readonly taskPath: string;
+  /** By reference. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Content of `copy_files` sources by path, or why there is none. */
+  readonly sources: Readonly<Record<string, { readonly base64: string } | { readonly failure: TaskFailure }>>;
+}

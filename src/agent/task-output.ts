@@ -1,0 +1,35 @@
+import { OUTPUT_STREAMS, type OutputStream, SegmentedOutput } from './output-segments.js';
+import type { OutputRecord } from './result.js';
+import { Scrubber } from './scrubber.js';
+
+/** Both output streams of a task, without its secrets, in the journal's folder. */
+export class TaskOutput {
+  readonly #files: Readonly<Record<OutputStream, SegmentedOutput>>;
+  readonly #scrubbers: Readonly<Record<OutputStream, Scrubber>>;
+
+  constructor(folder: string, limitBytes: number | undefined, secrets: readonly string[]) {
+    this.#files = {
+      stdout: new SegmentedOutput(folder, 'stdout', limitBytes),
+      stderr: new SegmentedOutput(folder, 'stderr', limitBytes),
+    };
+    this.#scrubbers = { stdout: new Scrubber(secrets), stderr: new Scrubber(secrets) };
+  }
+
+  write(stream: OutputStream, chunk: Buffer): void {
+    const passed = this.#scrubbers[stream].push(chunk);
+    if (passed.length > 0) this.#files[stream].write(passed);
+  }
+
+  /** Writes what was held back. */
+  flush(): void {
+    for (const stream of OUTPUT_STREAMS) {
+      const rest = this.#scrubbers[stream].flush();
+      if (rest.length > 0) this.#files[stream].write(rest);
+    }
+  }
+
+  end(): Record<OutputStream, OutputRecord> {
+    this.flush();
+    return { stdout: this.#files.stdout.end(), stderr: this.#files.stderr.end() };
+  }
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { type Containment, MARK_VARIABLE } from './containment.js';
+import { systemFailure } from './place-file.js';
+import type { Command, CommandEnd } from './task-type.js';
+
+/** Where a task's programs are looked for, unless the agent is told otherwise. */
+export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/puppetlabs/bin';
+
+/** A daemon may keep the output open after the program's end: it is read until it is this long silent. */
+const SILENCE_MS = 300;
+
+export interface OutputSink {
+  write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+}
+
+function findProgram(name: string, path: string): string | undefined {
+  const candidates = isAbsolute(name) ? [name] : path.split(delimiter).map((folder) => join(folder, name));
+  return candidates.find((candidate) => {
+    try {
+      accessSync(candidate, constants.X_OK);
+      return statSync(candidate).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * Runs a program in a session of its own inside the containment: no shell, no standard input, an environment
+ * made from scratch. Its output goes to the sink as it comes; a slow disk slows the program, not our memory.
+ */
+export async function runCommand(
+  command: Command,
+  surroundings: {
+    readonly path: string;
+    readonly mark: string;
+    readonly containment: Containment;
+    readonly sink: OutputSink;
+    readonly started: (pid: number) => void;
+  },
+): Promise<CommandEnd> {
+  const { containment, sink } = surroundings;
+  const environment = {
+    PATH: surroundings.path,
+    LANG: 'C.UTF-8',
+    HOME: homedir(),
+    ...command.environment,
+    [MARK_VARIABLE]: surroundings.mark,
+  };
+  const [name, ...args] = command.argv;
+  const program = findProgram(name, environment.PATH);
+  if (program === undefined) return { kind: 'not-started', failure: { kind: 'missing-program', program: name } };
+  const cwd = command.cwd ?? '/';
+  if (!existsSync(cwd)) return { kind: 'not-started', failure: { kind: 'io', path: cwd, code: 'ENOENT' } };
+
+  return await new Promise((resolve) => {
+    const child = containment.run(() =>
+      spawn(program, args, { argv0: name, cwd, env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
+    child.once('error', (error) => resolve({ kind: 'not-started', failure: systemFailure(program, error) }));
+    if (child.pid !== undefined) {
+      containment.adopt(child.pid);
+      surroundings.started(child.pid);
+    }
+    let end: CommandEnd | undefined;
+    let silence: NodeJS.Timeout | undefined;
+    const waitForSilence = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, SILENCE_MS);
+    };
+    const take = (stream: 'stdout' | 'stderr') => (chunk: Buffer) => {
+      sink.write(stream, chunk);
+      if (stream === 'stdout') command.onStdout?.(chunk);
+      if (end !== undefined) waitForSilence();
+    };
+    child.stdout.on('data', take('stdout'));
+    child.stderr.on('data', take('stderr'));
+    child.once('exit', (code, signal) => {
+      end = signal === null ? { kind: 'exit', exitCode: code ?? 1 } : { kind: 'signal', signal };
+      waitForSilence();
+    });
+    child.once('close', () => {
+      clearTimeout(silence);
+      if (end !== undefined) resolve(end);
+    });
+  });
+}

@@ -1,0 +1,91 @@
+import { realpathSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ParameterReader } from '../parameters.js';
+import { isUnderRoots } from '../path-rules.js';
+import { systemFailure } from '../place-file.js';
+import { type TaskContext, type TaskType, type TryEnd, tryEndOf } from '../task-type.js';
+
+interface SyncParameters {
+  readonly src: string;
+  readonly dst: string;
+  readonly timeout: number;
+  readonly retries: number;
+}
+
+/** rsync's own spellings of a source: a daemon's module (two ways), a host over ssh, a path of this machine. */
+const SOURCES = [
+  /^rsync:\/\/[\w.@[\]:-]+\/[^\n]+$/,
+  /^(?:[\w.-]+@)?[\w.-]+::[^\n]+$/,
+  /^(?:[\w.-]+@)?[\w.-]+:\/[^\n]*$/,
+  /^\/[^\n]*$/,
+];
+
+/** An itemized change, e.g. `>f+++++++++ name` or `*deleting   name`. */
+const CHANGE = /^(?:[<>ch*][fdLDS.]|\*deleting)/;
+
+function read(parameters: ParameterReader): SyncParameters {
+  const src = parameters.operand('src');
+  if (src !== '' && !SOURCES.some((form) => form.test(src)))
+    parameters.wrong(
+      'src',
+      'src is no source that rsync knows',
+      'Use rsync://HOST/MODULE/PATH, HOST::MODULE/PATH, HOST:/PATH or /PATH.',
+    );
+  return {
+    src,
+    dst: parameters.path('dst'),
+    timeout: parameters.amount('timeout', 300),
+    retries: parameters.count('retries', 10),
+  };
+}
+
+async function run(p: SyncParameters, context: TaskContext): Promise<TryEnd> {
+  try {
+    if (!isUnderRoots(nearest(p.dst), context.pathRoots)) {
+      const rule = `it is under none of ${context.pathRoots.join(', ')}`;
+      return { failure: { kind: 'refused-path', path: p.dst, rule }, changed: false };
+    }
+    await mkdir(p.dst, { recursive: true });
+  } catch (error) {
+    return { failure: systemFailure(p.dst, error), changed: false };
+  }
+  let changes = 0;
+  let rest = '';
+  const end = await context.run({
+    argv: ['rsync', '-c', '-r', '--delete', '-l', '--itemize-changes', '--out-format=%i %n', '--', p.src, p.dst],
+    // Nobody is there to answer a question of ssh.
+    environment: { RSYNC_RSH: 'ssh -o BatchMode=yes' },
+    onStdout: (chunk) => {
+      const lines = (rest + chunk.toString('latin1')).split('\n');
+      rest = lines.pop()!.slice(0, 1000);
+      changes += lines.filter((line) => CHANGE.test(line)).length;
+    },
+  });
+  return { ...tryEndOf(end, changes > 0), summary: { changes } };
+}
+
+/** The path with all links resolved, as far as it exists. */
+function nearest(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return `${nearest(dirname(path))}/${path.slice(path.lastIndexOf('/') + 1)}`.replace('//', '/');
+  }
+}
+
+/** Makes a folder equal to a source by checksum, and deletes what the source does not have. */
+export const sync: TaskType<SyncParameters> = {
+  name: 'sync',
+  noop: 'skip',
+  read,
+  limits: (p) => ({
+    timeoutSec: p.timeout,
+    timeoutCovers: 'all-tries',
+    retries: p.retries,
+    intervalSec: 2,
+    killGraceSec: 5,
+  }),
+  run,
+};

@@ -1,0 +1,91 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import type { Execution } from '../../src/agent/execution.js';
+import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js';
+import type { TaskResult } from '../../src/agent/result.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** One folder for everything an agent of a test has; `tidy` takes it away. */
+export class AgentRig {
+  readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-agent-'));
+  readonly stateDir = join(this.folder, 'state');
+  #programs = new Map<string, string>();
+  #tasks = 0;
+
+  /** Builds one of our programs into a single file: it starts in a tenth of the time of its source. */
+  program(source: string): readonly [string, string] {
+    let built = this.#programs.get(source);
+    if (built === undefined) {
+      built = join(this.folder, `program-${this.#programs.size}.mjs`);
+      buildSync({
+        entryPoints: [join(root, source)],
+        outfile: built,
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        target: 'node20',
+        logLevel: 'error',
+      });
+      this.#programs.set(source, built);
+    }
+    return [process.execPath, built];
+  }
+
+  options(more: Partial<NodeAgentOptions> = {}): NodeAgentOptions {
+    return {
+      node: '1',
+      stateDir: this.stateDir,
+      supervisorCommand: this.program('src/agent/supervisor-main.ts'),
+      ...more,
+    };
+  }
+
+  agent(more: Partial<NodeAgentOptions> = {}): NodeAgent {
+    return new NodeAgent(this.options(more));
+  }
+
+  /** A path that tasks of this test may use. */
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** An execution nobody else has. */
+  task(type: string, parameters: Record<string, unknown>, more: Partial<Execution> = {}): Execution {
+    this.#tasks += 1;
+    return { run: 'r', task: `t${this.#tasks}`, node: '1', generation: 1, type, parameters, ...more };
+  }
+
+  async run(agent: NodeAgent, execution: Execution): Promise<TaskResult> {
+    const answer = await agent.ensure(execution);
+    if (answer.kind !== 'accepted') throw new Error(JSON.stringify(answer));
+    return await agent.result(execution);
+  }
+
+  tidy(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Everything a task printed to a stream that is still kept. */
+export async function printed(
+  agent: NodeAgent,
+  execution: Execution,
+  stream: 'stdout' | 'stderr' = 'stdout',
+): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const event of agent.follow(execution))
+    if (event.kind === 'output' && event.stream === stream) parts.push(event.bytes);
+  return Buffer.concat(parts);
+}
+
+/** All files below a folder with their content, for a look at everything that was written. */
+export function contentsBelow(folder: string): Map<string, Buffer> {
+  const found = new Map<string, Buffer>();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) found.set(join(entry.parentPath, entry.name), readFileSync(join(entry.parentPath, entry.name)));
+  return found;
+}
