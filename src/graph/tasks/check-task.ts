@@ -135,7 +135,7 @@ class FieldChecks {
       );
       return;
     }
-    value.forEach((name: unknown, at) => this.name(name, [field, at]));
+    for (const [at, name] of value.entries()) this.name(name, [field, at]);
   }
 
   private name(name: unknown, path: InputPath): void {
@@ -177,7 +177,7 @@ class FieldChecks {
 
   private entries(value: unknown, path: InputPath): void {
     if (typeof value === 'string') this.name(value, path);
-    else if (Array.isArray(value)) value.forEach((entry, at) => this.name(entry, [...path, at]));
+    else if (Array.isArray(value)) for (const [at, entry] of value.entries()) this.name(entry, [...path, at]);
   }
 
   condition(): void {

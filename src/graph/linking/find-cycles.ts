@@ -1,0 +1,121 @@
+import type { Plan } from '../plan.js';
+import { type GraphProblem, pathText } from '../problem.js';
+import { type PlanOrder, planOrder } from './order.js';
+
+/** A circle of tasks that wait for each other, `task@node`; the first is not repeated at the end. */
+export interface Cycle {
+  readonly members: readonly number[];
+}
+
+/** At most this many circles are told; where there is one there are often many like it. */
+const MAX_CYCLES = 10;
+
+/**
+ * Circles in the order of a plan: for every knot of tasks that wait for each other a shortest one, so that each is
+ * named in full. Circles of the same names on other nodes are one. Empty when the plan can be run.
+ */
+export function findCycles(plan: Plan, order: PlanOrder = planOrder(plan)): Cycle[] {
+  const successors = successorLists(plan.instances.length, order);
+  const left = leftInCircles(successors);
+  const cycles = new Map<string, Cycle>();
+  const done = new Set<number>();
+  for (const from of left) {
+    if (done.has(from) || from >= plan.instances.length) continue;
+    const path = shortestCircle(from, successors, left);
+    if (path === undefined) continue;
+    for (const at of path) done.add(at);
+    const members = rotated(path.filter((at) => at < plan.instances.length));
+    const key = JSON.stringify(members.map((at) => plan.instances[at]!.id));
+    if (!cycles.has(key)) cycles.set(key, { members });
+    if (cycles.size >= MAX_CYCLES) break;
+  }
+  return [...cycles.values()];
+}
+
+/** The circles as problems, each at the first of its tasks. */
+export function cycleProblems(plan: Plan, cycles: readonly Cycle[]): GraphProblem[] {
+  return cycles.map(({ members }) => {
+    const names = [...members, members[0]!].map((at) => {
+      const { id, node } = plan.instances[at]!;
+      return `${id}@${plan.nodes[node]!}`;
+    });
+    const { at } = plan.tasks[plan.instances[members[0]!]!.task]!.merged;
+    return {
+      severity: 'error',
+      code: 'graph.cycle',
+      message: `tasks wait for each other: ${names.join(' -> ')}`,
+      hint: 'Each has to end before the next starts: remove one of these dependencies.',
+      at,
+      path: pathText(at),
+    };
+  });
+}
+
+/** Tasks, then joins: a join follows all of its `before` and precedes all of its `after`. */
+function successorLists(tasks: number, { edges, joins }: PlanOrder): number[][] {
+  const out: number[][] = Array.from({ length: tasks }, () => []);
+  for (const [before, after] of edges) out[before]!.push(after);
+  joins.forEach(({ before, after }, at) => {
+    out.push([...after]);
+    for (const one of before) out[one]!.push(tasks + at);
+  });
+  return out;
+}
+
+/** What remains when everything without predecessors, and then everything without successors, is taken away. */
+function leftInCircles(successors: readonly (readonly number[])[]): Set<number> {
+  const predecessors: number[][] = successors.map(() => []);
+  successors.forEach((list, at) => {
+    for (const to of list) predecessors[to]!.push(at);
+  });
+  const forward = peel(successors, predecessors, new Set(successors.keys()));
+  return peel(predecessors, successors, forward);
+}
+
+function peel(
+  next: readonly (readonly number[])[],
+  previous: readonly (readonly number[])[],
+  among: ReadonlySet<number>,
+): Set<number> {
+  const left = new Set(among);
+  const waiting = previous.map((list) => list.filter((at) => left.has(at)).length);
+  const free = [...left].filter((at) => waiting[at] === 0);
+  for (let at = free.pop(); at !== undefined; at = free.pop()) {
+    left.delete(at);
+    for (const to of next[at]!) if (left.has(to) && --waiting[to]! === 0) free.push(to);
+  }
+  return left;
+}
+
+/** A shortest way from a task back to itself; undefined when it only lies between circles. */
+function shortestCircle(
+  from: number,
+  successors: readonly (readonly number[])[],
+  among: ReadonlySet<number>,
+): number[] | undefined {
+  const cameFrom = new Map<number, number>();
+  const queue = [from];
+  for (let head = 0; head < queue.length; head++) {
+    const at = queue[head]!;
+    for (const to of successors[at]!) {
+      if (to === from) {
+        const path = [at];
+        for (let one = at; one !== from; ) {
+          one = cameFrom.get(one)!;
+          path.push(one);
+        }
+        return path.reverse();
+      }
+      if (!among.has(to) || cameFrom.has(to)) continue;
+      cameFrom.set(to, at);
+      queue.push(to);
+    }
+  }
+  return undefined;
+}
+
+/** The same circle, begun at its lowest member. */
+function rotated(members: readonly number[]): number[] {
+  const lowest = members.indexOf(Math.min(...members));
+  return [...members.slice(lowest), ...members.slice(0, lowest)];
+}

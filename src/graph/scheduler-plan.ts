@@ -1,0 +1,45 @@
+import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.js';
+import { taskKey } from '../core/scheduler/index.js';
+import { truthy } from './fields/truth.js';
+import { planOrder } from './linking/order.js';
+import type { Plan } from './plan.js';
+import { isMapping } from './tasks/task.js';
+
+export interface SchedulerPlanOptions {
+  readonly mode?: NonNullable<SchedulerPlan['mode']>;
+  readonly limits?: PlanLimits;
+}
+
+/**
+ * The plan as the scheduler runs it: nodes that have tasks, tasks without their parameters, and the order with joins
+ * in place of all-to-all pairs. The sync node is called `null`.
+ */
+export function schedulerPlan(plan: Plan, options: SchedulerPlanOptions = {}): SchedulerPlan {
+  const keys = plan.instances.map(({ id, node }) => taskKey(id, plan.nodes[node]!));
+  const { edges, joins } = planOrder(plan);
+  const sync = plan.nodes.length - 1;
+  return {
+    nodes: plan.nodes.flatMap((id, node) =>
+      plan.byNode[node]!.length === 0 ? [] : [{ id, kind: node === sync ? ('sync' as const) : ('node' as const) }],
+    ),
+    tasks: plan.instances.map(({ id, node, type, failOnError, parameters }) => {
+      const strategy = parameters?.strategy;
+      return {
+        id,
+        node: plan.nodes[node]!,
+        type,
+        fail_on_error: truthy(failOnError),
+        ...(isMapping(strategy) ? { strategy } : {}),
+      };
+    }),
+    edges: edges.map(([before, after]) => [keys[before]!, keys[after]!] as const),
+    joins: joins.map(({ before, after }) => ({
+      before: before.map((at) => keys[at]!),
+      after: after.map((at) => keys[at]!),
+    })),
+    fault_tolerance_groups: plan.faultTolerance,
+    subgraphs: plan.subgraphs,
+    ...(options.mode === undefined ? {} : { mode: options.mode }),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  };
+}
