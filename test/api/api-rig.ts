@@ -71,7 +71,7 @@ export async function apiOf(operations: Operations, store: Store, close: () => P
 
 export function readAnswer(status: number, headers: Readonly<Record<string, string>>, text: string): Answer {
   const isJson = /json/.test(headers['content-type'] ?? '');
-  return { status, headers, body: isJson ? JSON.parse(text) : text };
+  return { status, headers, body: isJson && text !== '' ? JSON.parse(text) : text };
 }
 
 const noMaas = (): MachineContext => {
