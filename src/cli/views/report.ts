@@ -90,7 +90,7 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
       (state) => `${group.counts[state]} ${state.replaceAll('_', ' ')}`,
     );
     const isOpen = group.state !== 'failure' && group.calls.some(({ ended_at }) => ended_at === undefined);
-    const after = group.depends_on.length === 0 ? '' : ` after ${group.depends_on.map(printable).join(', ')}`;
+    const after = group.depends_on.length === 0 ? '' : ` (after ${group.depends_on.map(printable).join(', ')})`;
     const block = [
       `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, isOpen ? 'running' : group.state)}  ${total} nodes${counted.length > 0 ? `: ${counted.join(', ')}` : ''}${paint.dim(after)}`,
     ];

@@ -38,7 +38,7 @@ export function strategyText(strategy: StrategyAnswer, color = false): string {
 
 function headline(group: Group, position: number, parent: string | undefined, paint: Paint): string {
   const others = group.depends_on.filter((name) => name !== parent).map(printable);
-  const also = others.length > 0 ? paint.dim(` also after ${others.join(', ')}`) : '';
+  const also = others.length > 0 ? paint.dim(` (also after ${others.join(', ')})`) : '';
   return `${position}. ${paint.strong(printable(group.name))}${group.critical ? ' (critical)' : ''}  ${count(group.nodes.length, 'node')}${also}`;
 }
 

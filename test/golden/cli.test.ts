@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import type { RunReportAnswer, RunStatusAnswer, RunTreeAnswer, StrategyAnswer } from '../../src/api/schemas/index.js';
+import { reportText } from '../../src/cli/views/report.js';
+import { statusText } from '../../src/cli/views/status.js';
+import { strategyDot, strategyText } from '../../src/cli/views/strategy.js';
+import { treeText } from '../../src/cli/views/tree.js';
+import {
+  type BaremetalState,
+  finishCall,
+  finishNode,
+  nextCall,
+  planGroups,
+  retryNode,
+  type SiteNode,
+  startBaremetal,
+  startNode,
+} from '../../src/core/deployment/index.js';
+import {
+  fitReport,
+  groupToWire,
+  type RunProgress,
+  reportRun,
+  statusOf,
+  treeOf,
+} from '../../src/core/site-run/index.js';
+import { viewStrategy } from '../../src/ops/strategy.js';
+
+/** What people read, as they read it. A change of these texts is a deliberate act. */
+const golden = (name: string) => new URL(`cli/${name}.golden.txt`, import.meta.url).pathname;
+
+const T0 = Date.UTC(2026, 2, 4, 10, 0, 0);
+const seconds = (count: number): number => T0 + count * 1000;
+
+const nodes: SiteNode[] = ['ctl01', 'ctl02', 'ctl03', 'cmp01', 'cmp02', 'spare'].map((name) => ({
+  name,
+  rack: 'r1',
+  tags: [name.slice(0, 3)],
+  labels: {},
+}));
+
+const strategy = {
+  groups: [
+    {
+      name: 'compute',
+      critical: false,
+      depends_on: ['control', 'base'],
+      selectors: [{ node_tags: ['cmp'] }, { node_names: ['ctl03'] }],
+      success_criteria: { percent_successful_nodes: 50, maximum_failed_nodes: 1 },
+    },
+    {
+      name: 'control',
+      critical: true,
+      depends_on: ['base'],
+      selectors: [{ node_tags: ['ctl'] }],
+      success_criteria: { percent_successful_nodes: 60, minimum_successful_nodes: 2 },
+    },
+    { name: 'base', critical: false, depends_on: [], selectors: [{ node_names: ['absent'] }] },
+    {
+      name: 'late',
+      critical: false,
+      depends_on: ['compute'],
+      selectors: [{ node_names: ['nobody'] }],
+      success_criteria: { minimum_successful_nodes: 1 },
+    },
+  ],
+};
+
+const plans = planGroups(strategy, nodes);
+
+/** Works the groups off; `failing` says why a node fails in a call. Ends before the call `until`, if given. */
+function work(
+  failing: Readonly<Record<string, string>>,
+  until?: { readonly group: string; readonly call: string },
+): { state: BaremetalState; now: number } {
+  let state = startBaremetal(
+    plans,
+    nodes.map(({ name }) => name),
+  );
+  for (let now = 10; ; now += 20) {
+    const next = nextCall(state, seconds(now));
+    state = next.state;
+    if (!next.call) return { state, now };
+    const { call, name } = next.call;
+    next.call.nodes.forEach((index) => {
+      state = startNode(state, index, seconds(now));
+    });
+    if (until?.group === name && until.call === call) return { state, now };
+    next.call.nodes.forEach((index, at) => {
+      const reason = failing[`${nodes[index]!.name} ${call}`];
+      const id = { system_id: `sys${index}` };
+      const result = reason
+        ? {
+            ok: false as const,
+            ...id,
+            failure: { kind: 'deployment-failed', message: reason, hint: 'look at the log in MAAS' },
+          }
+        : { ok: true as const, ...id };
+      state = finishNode(state, index, call, result, seconds(now + 5 + at));
+    });
+    state = finishCall(state, { kind: 'complete' }, seconds(now + 15));
+  }
+}
+
+function progressOf(baremetal: BaremetalState, more: Partial<RunProgress> = {}): RunProgress {
+  return {
+    kind: 'deploy_site',
+    input: { site: 'dc1', started_by: 'ann', reason: 'new rack' },
+    workflow_id: 'deploy_site:dc1',
+    run_id: '0199aaaa-0000-7000-8000-000000000001',
+    started_at: T0,
+    plan: {
+      site: 'dc1',
+      revision: 3,
+      hash: 'f'.repeat(64),
+      nodes: nodes.map(({ name }) => name),
+      groups: plans.map(groupToWire),
+      pace: {} as never,
+      done: [],
+      removed: ['old07'],
+      warnings: ['node spare is in no group'],
+    },
+    baremetal,
+    phases: [
+      {
+        name: 'load',
+        state: 'success',
+        started_at: iso(0),
+        ended_at: iso(1),
+        detail: 'revision 3, 6 nodes in 4 groups',
+      },
+      { name: 'verify_site', state: 'success', started_at: iso(1), ended_at: iso(9) },
+      { name: 'baremetal', state: 'running', started_at: iso(10) },
+    ],
+    operator: [],
+    warnings: [],
+    paused: null,
+    stopping: false,
+    ...more,
+  };
+}
+
+const iso = (count: number): string => new Date(seconds(count)).toISOString();
+const asAnswer = <T>(value: unknown): T => JSON.parse(JSON.stringify(value)) as T;
+
+const halted = progressOf(
+  work({ 'ctl01 deploy': 'no boot\u001b[2J disk', 'ctl02 deploy': 'power\nlost', 'ctl03 prepare': 'not found' }).state,
+  {
+    ended_at: seconds(3_725),
+    outcome: 'failed',
+    failure: { kind: 'critical-group-failed', groups: [{ name: 'control', reason: 'too few nodes' }] },
+    operator: [
+      { action: 'pause', at: iso(12), by: 'ann', reason: 'lunch' },
+      { action: 'retry_node', at: iso(40), node: 'ctl03' },
+    ],
+  },
+);
+const under = work({ 'ctl01 deploy': 'no boot' }, { group: 'compute', call: 'deploy' });
+const underWay = progressOf(under.state, { paused: { since: iso(70), by: 'bob', reason: 'fan noise' } });
+const succeeded = progressOf(work({}).state, { ended_at: seconds(150), outcome: 'success_with_failures' });
+
+const cases: readonly (readonly [string, RunProgress])[] = [
+  ['halted', halted],
+  ['under-way', underWay],
+  ['succeeded', succeeded],
+];
+
+describe.each(cases)('a run %s', (name, progress) => {
+  test('as a report', async () => {
+    const text = reportText(asAnswer<RunReportAnswer>(reportRun(progress)));
+    await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
+  });
+  test('as a tree', async () => {
+    await expect(treeText(asAnswer<RunTreeAnswer>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
+  });
+  test('as a status', async () => {
+    await expect(statusText(asAnswer<RunStatusAnswer>(statusOf(progress)))).toMatchFileSnapshot(
+      golden(`status-${name}`),
+    );
+  });
+});
+
+test('all four states are shown, also with no node in them', () => {
+  const text = reportText(asAnswer<RunReportAnswer>(reportRun(succeeded)));
+  for (const state of ['not started', 'prepared', 'success', 'failure'])
+    expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
+});
+
+test('a report that was cut says so and still counts what it kept', () => {
+  const report = asAnswer<RunReportAnswer>(fitReport(reportRun(halted), 4_000));
+  const text = reportText(report);
+  expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
+  expect(text).toContain(`${report.cut?.nodes_omitted} nodes are left out`);
+  const kept = report.baremetal!.nodes.filter(({ state }) => state === 'failure').map(({ name }) => name);
+  expect(kept.length).toBeGreaterThan(0);
+  expect(text).toMatch(new RegExp(`^ {2}failure +${kept.length} {2}${kept.join(', ')}$`, 'm'));
+});
+
+test('other people’s control characters never reach the terminal; ours do only with colour', () => {
+  const report = asAnswer<RunReportAnswer>(reportRun(halted));
+  expect(reportText(report)).not.toContain('\u001b');
+  expect(reportText(report, true)).toContain('\u001b[31m');
+  expect(reportText(report, true)).not.toContain('\u001b[2J');
+});
+
+test('a node that was taken up again shows its attempts', () => {
+  let { state } = work({ 'ctl01 deploy': 'no boot', 'ctl02 deploy': 'x', 'ctl03 deploy': 'x' });
+  state = retryNode(state, 'ctl01');
+  const { state: again, call } = nextCall(state, seconds(100));
+  expect(call?.nodes).toEqual([0]);
+  let failed = startNode(again, 0, seconds(101));
+  failed = finishNode(
+    failed,
+    0,
+    'prepare',
+    { ok: false, failure: { kind: 'vanished', message: 'gone' } },
+    seconds(102),
+  );
+  failed = finishCall(failed, { kind: 'complete' }, seconds(103));
+  expect(reportText(asAnswer<RunReportAnswer>(reportRun(progressOf(failed))))).toMatch(/ctl01 .*attempt 2/);
+});
+
+describe('a strategy', () => {
+  const view = asAnswer<StrategyAnswer>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
+  test('as a tree', async () => {
+    await expect(strategyText(view)).toMatchFileSnapshot(golden('strategy'));
+  });
+  test('as a drawing', async () => {
+    await expect(strategyDot(view)).toMatchFileSnapshot(golden('strategy-dot'));
+  });
+  test('shows every group exactly once, whatever its dependencies', () => {
+    const text = strategyText(view);
+    for (const { name } of view.groups) expect(text.split(new RegExp(`\\d\\. ${name}\\b`)).length).toBe(2);
+  });
+});
