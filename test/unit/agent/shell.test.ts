@@ -43,10 +43,10 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
   });
 
   it('has an environment of its own and no standard input', async () => {
-    process.env['SITEWRIGHT_LEAK'] = 'leak';
+    process.env.SITEWRIGHT_LEAK = 'leak';
     const cmd = 'env | sed "s/=.*//" | sort | tr "\\n" " "; cat';
     const result = await rig.run(agent, rig.task('shell', { cmd }));
-    delete process.env['SITEWRIGHT_LEAK'];
+    delete process.env.SITEWRIGHT_LEAK;
     expect(result.output.stdout.tail).toBe('HOME LANG PATH PWD SHLVL SITEWRIGHT_EXECUTION _ ');
   });
 

@@ -1,0 +1,394 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ownCgroup } from '../../../src/agent/cgroup.js';
+import { contain } from '../../../src/agent/containment.js';
+import type { Execution } from '../../../src/agent/execution.js';
+import { executionFolder, executionMark } from '../../../src/agent/execution.js';
+import { Journal } from '../../../src/agent/journal.js';
+import { readProcess } from '../../../src/agent/process-identity.js';
+import { AgentRig, printed } from '../../rig/agent.js';
+import { AgentProcess } from '../../rig/agent-process-handle.js';
+import { Gate } from '../../rig/gate.js';
+
+const rig = new AgentRig();
+const agent = rig.agent();
+afterAll(() => rig.tidy());
+
+let gates = 0;
+const gate = () => new Gate(rig.path(`gate-${(gates += 1)}`));
+
+/** Processes of an execution, found by their mark. */
+const processesOf = (execution: Execution) =>
+  contain(false, executionMark(executionFolder(rig.stateDir, execution))).members();
+
+/** A task that counts its runs, says `here`, waits at the gate and says `there`. */
+function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execution; runs: () => string } {
+  const counter = rig.path(`counter-${gates}`);
+  const cmd = `echo run >> ${counter}; echo here; read -r line < ${stand.path}; echo there; echo err >&2`;
+  return { task: rig.task('shell', { cmd, retries: 0 }, more), runs: () => readFileSync(counter, 'utf8') };
+}
+
+const here = (line: { kind: string }) => line.kind === 'output';
+
+describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
+  it('#3 kill -9 of its agent: it runs once, goes on, and the next agent re-attaches', async () => {
+    const stand = gate();
+    const { task, runs } = countedTask(stand);
+    const first = new AgentProcess(rig, task);
+    await first.said(here);
+    await first.kill();
+    const second = new AgentProcess(rig, task, {}, true);
+    await second.said(here);
+    await stand.open();
+    const { result } = await second.said((line) => line.kind === 'ended');
+    expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, tries: [{ number: 1 }] });
+    expect(runs()).toBe('run\n');
+    expect((await printed(agent, task)).toString()).toBe('here\nthere\n');
+    expect((await printed(agent, task, 'stderr')).toString()).toBe('err\n');
+  });
+
+  it('#3 its agent never coming back: the result waits for whoever asks', async () => {
+    const stand = gate();
+    const { task, runs } = countedTask(stand);
+    const only = new AgentProcess(rig, task);
+    await only.said(here);
+    await only.kill();
+    await stand.open();
+    expect(await agent.result(task)).toMatchObject({ outcome: 'ok' });
+    expect(await agent.ensure(task)).toMatchObject({ kind: 'accepted', result: { outcome: 'ok' } });
+    expect(runs()).toBe('run\n');
+  });
+
+  it('#23 an upgrade in mid-task: the next version follows from the offsets of the last', async () => {
+    const stand = gate();
+    const { task } = countedTask(stand);
+    await agent.ensure(task);
+    const stop = new AbortController();
+    let had = 0;
+    for await (const event of agent.follow(task, {}, stop.signal)) {
+      if (event.kind !== 'output') continue;
+      had = event.offset + event.bytes.length;
+      stop.abort();
+    }
+    expect(had).toBe(5);
+    await stand.open();
+    const rest: string[] = [];
+    for await (const event of rig.agent().follow(task, { stdout: had }))
+      if (event.kind === 'output') rest.push(`${event.stream}@${event.offset}:${event.bytes}`);
+    expect(rest.sort()).toEqual(['stderr@0:err\n', 'stdout@5:there\n']);
+  });
+
+  it('#3 being asked for many times at once: it runs once', async () => {
+    const counter = rig.path('once');
+    const task = rig.task('shell', { cmd: `echo run >> ${counter}` });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => rig.agent().ensure(task)));
+    expect(answers.every(({ kind }) => kind === 'accepted')).toBe(true);
+    expect(await agent.result(task)).toMatchObject({ outcome: 'ok' });
+    expect(readFileSync(counter, 'utf8')).toBe('run\n');
+  });
+
+  it('refuses the same key for something else', async () => {
+    const task = rig.task('shell', { cmd: 'true' });
+    await rig.run(agent, task);
+    expect(await agent.ensure({ ...task, parameters: { cmd: 'false' } })).toEqual({ kind: 'conflict' });
+    expect(await agent.ensure({ ...task, node: '2' })).toMatchObject({ kind: 'refused' });
+  });
+
+  it('an agent that was killed between intent and supervisor: the next one starts it', async () => {
+    const task = rig.task('shell', { cmd: 'echo late' });
+    const journal = new Journal(executionFolder(rig.stateDir, task));
+    journal.create();
+    journal.writeExecution(task);
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
+  });
+
+  it('says why a supervisor cannot start, and starts it when asked again', async () => {
+    const broken = rig.path('broken.mjs');
+    writeFileSync(broken, 'throw new Error("no such luck")');
+    const task = rig.task('shell', { cmd: 'true' });
+    await expect(rig.agent({ supervisorCommand: [process.execPath, broken] }).ensure(task)).rejects.toThrow(
+      'no such luck',
+    );
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok' });
+  });
+});
+
+for (const means of ['cgroup', 'process-walk'] as const) {
+  const root = ownCgroup();
+  const possible = process.platform === 'linux' && (means === 'process-walk' || canMakeGroups());
+  const contained = rig.agent({ cgroupRoot: means === 'cgroup' && root !== undefined ? root : false });
+  function canMakeGroups(): boolean {
+    const probe = root === undefined ? undefined : contain(root, 'probe');
+    probe?.close();
+    return probe?.means === 'cgroup';
+  }
+
+  describe.skipIf(!possible)(`a tree of processes, held by ${means}`, () => {
+    /** Five processes in five sessions, all deaf to TERM; the script says `here` when all are. */
+    const tree = (stand: Gate) =>
+      `for n in 1 2 3 4; do setsid setsid bash -c 'trap "" TERM; while :; do sleep 1000; done' & done
+       trap "" TERM; echo here; read -r line < ${stand.path}`;
+
+    it('#4 kill -9 of the supervisor: interrupted, and nothing of it is left', async () => {
+      const stand = gate();
+      const task = rig.task('shell', { cmd: tree(stand) });
+      await contained.ensure(task);
+      const journal = new Journal(executionFolder(rig.stateDir, task));
+      for await (const event of contained.follow(task)) {
+        if (event.kind === 'output') process.kill(journal.readClaim()!.pid, 'SIGKILL');
+        if (event.kind !== 'ended') continue;
+        expect(event.result).toMatchObject({
+          outcome: 'interrupted',
+          failure: { kind: 'interrupted', cause: 'supervisor-lost' },
+          killed: { cause: 'interrupted', means, signal: 'SIGKILL', survivors: 0 },
+        });
+        expect(event.result.killed!.found).toBeGreaterThanOrEqual(5);
+      }
+      expect(processesOf(task)).toEqual([]);
+    });
+
+    it('#4 kill -9 of supervisor and agent: the next task on the node ends the leftovers first', async () => {
+      const stand = gate();
+      const task = rig.task('shell', { cmd: tree(stand) });
+      const lost = new AgentProcess(
+        rig,
+        task,
+        contained === agent ? {} : { cgroupRoot: means === 'cgroup' && root ? root : false },
+      );
+      await lost.said(here);
+      await lost.kill();
+      process.kill(new Journal(executionFolder(rig.stateDir, task)).readClaim()!.pid, 'SIGKILL');
+      expect(processesOf(task).length).toBeGreaterThanOrEqual(5);
+      const left = rig.path(`left-${means}`);
+      await rig.run(contained, rig.task('shell', { cmd: `date > ${left}` }));
+      expect(processesOf(task)).toEqual([]);
+      expect(await contained.result(task)).toMatchObject({ outcome: 'interrupted' });
+    });
+
+    it('#4 kill -9 of the task: failed with the signal, its children ended', async () => {
+      const task = rig.task('shell', { cmd: 'setsid sleep 1000 & kill -KILL $$', retries: 0 });
+      expect(await rig.run(contained, task)).toMatchObject({
+        outcome: 'failed',
+        signal: 'SIGKILL',
+        failure: { kind: 'signal', signal: 'SIGKILL' },
+        killed: { cause: 'signal', found: 1, survivors: 0 },
+      });
+      expect(processesOf(task)).toEqual([]);
+    });
+
+    it('#12 cancel ends detached groups that ignore TERM, and records it', async () => {
+      const stand = gate();
+      const task = rig.task('shell', { cmd: tree(stand) }, { killGraceSec: 0.1 });
+      await contained.ensure(task);
+      for await (const event of contained.follow(task)) {
+        if (event.kind === 'output') contained.cancel(task, 'not needed any more', 'ann');
+        if (event.kind !== 'ended') continue;
+        expect(event.result).toMatchObject({
+          outcome: 'cancelled',
+          failure: { kind: 'cancelled', reason: 'not needed any more', by: 'ann' },
+          message: 'was cancelled by ann: not needed any more',
+          killed: { cause: 'cancel', means, signal: 'SIGKILL', survivors: 0 },
+          leftRunning: 0,
+        });
+        expect(event.result.killed!.found).toBeGreaterThanOrEqual(5);
+      }
+      expect(processesOf(task)).toEqual([]);
+    });
+
+    it('#12 the deadline is kept on the node though the agent is dead', async () => {
+      const stand = gate();
+      const task = rig.task('shell', { cmd: tree(stand), timeout: 0.4, retries: 3 }, { killGraceSec: 0.1 });
+      const lost = new AgentProcess(rig, task, { cgroupRoot: means === 'cgroup' && root ? root : false });
+      await lost.said((line) => line.kind === 'ensured');
+      await lost.kill();
+      expect(await contained.result(task)).toMatchObject({
+        outcome: 'timeout',
+        failure: { kind: 'timeout', seconds: 0.4 },
+        killed: { cause: 'timeout', means, survivors: 0 },
+        tries: [{ number: 1, outcome: 'timeout' }],
+      });
+      expect(processesOf(task)).toEqual([]);
+    });
+
+    it('#11 a thousand children that nobody waits for leave no zombie', async () => {
+      const program = rig.path(`forks-${means}.pl`);
+      writeFileSync(program, 'for (1..1000) { my $p = fork; exit 0 unless $p } print "forked\\n";');
+      const task = rig.task('shell', { cmd: `perl ${program}; echo $$` });
+      const result = await rig.run(contained, task);
+      expect(result.output.stdout.tail).toMatch(/^forked\n\d+\n$/);
+      expect(result).toMatchObject({ outcome: 'ok', leftRunning: 0 });
+      expect(readProcess(Number(result.output.stdout.tail.split('\n')[1]))).toBeUndefined();
+    });
+  });
+}
+
+describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
+  it('before it was ensured: it never starts', async () => {
+    const file = rig.path('never');
+    const task = rig.task('shell', { cmd: `touch ${file}` });
+    agent.cancel(task, 'changed my mind');
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'cancelled', changed: false, tries: [] });
+    expect(() => readFileSync(file)).toThrow('ENOENT');
+  });
+
+  it('twice: the first reason stands', async () => {
+    const stand = gate();
+    const { task } = countedTask(stand);
+    await agent.ensure(task);
+    agent.cancel(task, 'first');
+    agent.cancel(task, 'second');
+    expect(await agent.result(task)).toMatchObject({ failure: { kind: 'cancelled', reason: 'first' } });
+  });
+
+  it('after the end: nothing changes', async () => {
+    const task = rig.task('shell', { cmd: 'true' });
+    const result = await rig.run(agent, task);
+    agent.cancel(task, 'late');
+    expect(await agent.result(task)).toEqual(result);
+  });
+
+  it('at the exit: one outcome, whichever, and it stays', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const stand = gate();
+      const { task } = countedTask(stand);
+      await agent.ensure(task);
+      await stand.open();
+      agent.cancel(task, 'now');
+      const result = await agent.result(task);
+      expect(['ok', 'cancelled']).toContain(result.outcome);
+      expect(await agent.result(task)).toEqual(result);
+      expect(processesOf(task)).toEqual([]);
+    }
+  });
+
+  it('between two tries: there is no further one', async () => {
+    const task = rig.task('shell', { cmd: 'echo x; exit 1', interval: 1000, retries: 5 });
+    await agent.ensure(task);
+    for await (const event of agent.follow(task))
+      if (event.kind === 'progress' && event.progress.phase === 'pausing') agent.cancel(task, 'enough');
+    expect(await agent.result(task)).toMatchObject({ outcome: 'cancelled', tries: [{ number: 1, exitCode: 1 }] });
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('#2 one task at a time on a node', () => {
+  it('also by another agent: the second waits for the first', async () => {
+    const stand = gate();
+    const { task: first } = countedTask(stand);
+    await agent.ensure(first);
+    const second = rig.task('shell', { cmd: 'echo second' });
+    const other = rig.agent();
+    await other.ensure(second);
+    expect(new Journal(executionFolder(rig.stateDir, second)).readProgress()?.phase ?? 'waiting').toBe('waiting');
+    await stand.open();
+    const [a, b] = [await agent.result(first), await other.result(second)];
+    expect([a.outcome, b.outcome]).toEqual(['ok', 'ok']);
+    expect(b.startedAt >= a.endedAt.slice(0, 22)).toBe(true);
+  });
+
+  it('is not waited for without end: busy, with who has it; other nodes are free', async () => {
+    const stand = gate();
+    const { task: first } = countedTask(stand);
+    await agent.ensure(first);
+    const impatient = rig.agent({ lockWaitSec: 0 });
+    expect(await rig.run(impatient, rig.task('shell', { cmd: 'true' }))).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'busy', holder: executionFolder(rig.stateDir, first) },
+    });
+    const neighbour = rig.agent({ node: '2', lockWaitSec: 0 });
+    expect(await rig.run(neighbour, rig.task('shell', { cmd: 'true' }, { node: '2' }))).toMatchObject({
+      outcome: 'ok',
+    });
+    await stand.open();
+    expect(await agent.result(first)).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('a cancel ends the waiting', async () => {
+    const stand = gate();
+    const { task: first } = countedTask(stand);
+    await agent.ensure(first);
+    const second = rig.task('shell', { cmd: 'true' });
+    await agent.ensure(second);
+    agent.cancel(second, 'no time');
+    expect(await agent.result(second)).toMatchObject({ outcome: 'cancelled', tries: [] });
+    await stand.open();
+    expect(await agent.result(first)).toMatchObject({ outcome: 'ok' });
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () => {
+  const bootIdPath = join(rig.folder, 'boot_id');
+  const booted = (id: string) => writeFileSync(bootIdPath, `${id}\n`);
+
+  it('interrupts what was running, found by the next agent at its start', async () => {
+    booted('boot-1');
+    const stand = gate();
+    const { task, runs } = countedTask(stand);
+    const before = new AgentProcess(rig, task, { bootIdPath });
+    await before.said(here);
+    await before.kill();
+    process.kill(new Journal(executionFolder(rig.stateDir, task)).readClaim()!.pid, 'SIGKILL');
+    contain(ownCgroup() ?? false, executionMark(executionFolder(rig.stateDir, task))).kill();
+    booted('boot-2');
+    const after = rig.agent({ bootIdPath });
+    await after.recover();
+    expect(after.facts()).toMatchObject({ bootId: 'boot-2', node: '1' });
+    expect(await after.result(task)).toMatchObject({
+      outcome: 'interrupted',
+      failure: { kind: 'interrupted', cause: 'reboot' },
+      bootId: 'boot-2',
+    });
+    expect(runs()).toBe('run\n');
+  });
+
+  it('is success for the reboot task that asked for it, by the boot id', async () => {
+    booted('boot-1');
+    const fired = rig.path('fired');
+    const gone = gate();
+    const rebootCommand = ['bash', '-c', `echo fired >> ${fired}; read -r line < ${gone.path}`] as const;
+    const task = rig.task('reboot', { timeout: 900 });
+    const before = new AgentProcess(rig, task, { bootIdPath, rebootCommand });
+    await before.said(here);
+    await before.kill();
+    const journal = new Journal(executionFolder(rig.stateDir, task));
+    expect(journal.readProgress()?.rebootFrom).toBe('boot-1');
+    process.kill(journal.readClaim()!.pid, 'SIGKILL');
+    contain(ownCgroup() ?? false, executionMark(journal.folder)).kill();
+    booted('boot-2');
+    expect(await rig.run(rig.agent({ bootIdPath, rebootCommand }), task)).toMatchObject({
+      outcome: 'ok',
+      changed: true,
+      bootId: 'boot-2',
+      summary: { bootIdBefore: 'boot-1' },
+    });
+  });
+
+  it('that does not come is asked for three times, then failed', async () => {
+    booted('boot-1');
+    const fired = rig.path('fired-thrice');
+    const rebootCommand = ['bash', '-c', `echo fired >> ${fired}`] as const;
+    const stubborn = rig.agent({ bootIdPath, rebootCommand });
+    expect(await rig.run(stubborn, rig.task('reboot', { timeout: 0.3 }))).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'not-rebooted', fired: 3 },
+    });
+    expect(readFileSync(fired, 'utf8')).toBe('fired\nfired\nfired\n');
+  });
+
+  it('with a supervisor that is told to end first (as at a shutdown) is no failure of the reboot', async () => {
+    booted('boot-1');
+    const gone = gate();
+    const rebootCommand = ['bash', '-c', `echo down; read -r line < ${gone.path}`] as const;
+    const task = rig.task('reboot', {});
+    const asked = rig.agent({ bootIdPath, rebootCommand });
+    await asked.ensure(task);
+    const journal = new Journal(executionFolder(rig.stateDir, task));
+    for await (const event of asked.follow(task)) {
+      if (event.kind === 'output' && event.bytes.includes('down')) {
+        booted('boot-2');
+        process.kill(journal.readClaim()!.pid, 'SIGTERM');
+      }
+      if (event.kind === 'ended') expect(event.result).toMatchObject({ outcome: 'ok', bootId: 'boot-2' });
+    }
+  });
+});
