@@ -1,0 +1,108 @@
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import { addressOf, apiAddress } from '../../../src/cli/api-address.js';
+import { nodeFinding } from '../../../src/cli/commands/doctor.js';
+import { formatCsv } from '../../../src/cli/formats/csv.js';
+import { type Format, printList } from '../../../src/cli/formats/output.js';
+import { formatTable } from '../../../src/cli/formats/table.js';
+import { formatDuration } from '../../../src/cli/views/duration.js';
+import { recordingTerminal } from './recording-terminal.js';
+
+const rows = [
+  { name: 'a', count: 5, tags: ['x', 'y'], note: null },
+  { name: 'long name', count: 12, tags: [], note: 'says "hi", twice\nor so' },
+];
+const columns = ['name', 'count', 'tags', 'note'];
+
+test('a table lines up, numbers to the right, nothing ends in blanks', () => {
+  expect(formatTable(rows, columns)).toBe(
+    'NAME       COUNT  TAGS  NOTE\na              5  x,y   -\nlong name     12        says "hi", twice or so\n',
+  );
+});
+
+test('wide and combining characters count as what they take', () => {
+  const text = formatTable(
+    [
+      { a: '日本', b: 'x' },
+      { a: 'e\u0301', b: 'y' },
+    ],
+    ['a', 'b'],
+  );
+  expect(text).toBe('A     B\n日本  x\ne\u0301     y\n');
+});
+
+test('control characters are made visible', () => {
+  expect(formatTable([{ a: '\u001b[2Jx\u202ey' }], ['a'])).toBe('A\n\uFFFD[2Jx\uFFFDy\n');
+});
+
+test('an empty table is its heading', () => expect(formatTable([], ['a_b', 'c'])).toBe('A B  C\n'));
+
+test('csv quotes what needs it', () => {
+  expect(formatCsv(rows, columns)).toBe(
+    'name,count,tags,note\r\na,5,x y,\r\nlong name,12,,"says ""hi"", twice\nor so"\r\n',
+  );
+});
+
+describe('output', () => {
+  const print = async (format: Format, column?: string[]): Promise<string> => {
+    const terminal = recordingTerminal();
+    await printList(terminal, { format, ...(column ? { column } : {}) }, rows, ['name']);
+    return terminal.said.out;
+  };
+  test('json and yaml have all fields', async () => {
+    expect(JSON.parse(await print('json'))).toEqual(rows);
+    expect(load(await print('yaml'))).toEqual(rows);
+  });
+  test('columns choose, in their order, for every format', async () => {
+    expect(await print('table', ['count', 'name'])).toBe('COUNT  NAME\n    5  a\n   12  long name\n');
+    expect(await print('csv', ['count'])).toBe('count\r\n5\r\n12\r\n');
+    expect(JSON.parse(await print('json', ['count']))).toEqual([{ count: 5 }, { count: 12 }]);
+  });
+  test('a column that is not there is named, with those that are', async () => {
+    await expect(print('table', ['nmae'])).rejects.toMatchObject({
+      exitCode: 2,
+      problem: { message: 'there is no column nmae', hint: 'Columns are: name, count, tags, note.' },
+    });
+  });
+  test('colour only where it is wanted', async () => {
+    const terminal = recordingTerminal({ color: true });
+    await printList(terminal, { format: 'table' }, rows, ['name']);
+    expect(terminal.said.out).toContain('\u001b[1mNAME');
+    expect(await print('table')).not.toContain('\u001b');
+  });
+});
+
+test.each([
+  [0, '0s'],
+  [59_400, '59s'],
+  [130_000, '2m10s'],
+  [3_600_000 * 3 + 300_000, '3h05m'],
+  [-5, '0s'],
+])('%i ms reads %s', (milliseconds, text) => expect(formatDuration(milliseconds)).toBe(text));
+
+describe('the address of the API', () => {
+  test.each([
+    ['127.0.0.1', 8080, 'http://127.0.0.1:8080'],
+    ['0.0.0.0', 1, 'http://127.0.0.1:1'],
+    ['::', 1, 'http://[::1]:1'],
+    ['::1', 1, 'http://[::1]:1'],
+    ['site.example', 80, 'http://site.example:80'],
+  ])('to a listener on %s:%i is %s', (host, port, url) => expect(addressOf(host, port)).toBe(url));
+
+  test.each([
+    [{ SITEWRIGHT_API: 'http://a:1/' }, {}, 'http://a:1'],
+    [{ SITEWRIGHT_API: 'a:1' }, {}, 'http://a:1'],
+    [{ SITEWRIGHT_API: 'http://a:1' }, { api: 'https://b/x/api/v1' }, 'https://b/x'],
+    [{}, {}, 'http://127.0.0.1:8080'],
+    [{ SITEWRIGHT_API_PORT: '9000' }, {}, 'http://127.0.0.1:9000'],
+  ])('with %j and %j is %s', async (env, flags, url) => {
+    expect(await apiAddress(recordingTerminal({ env, cwd: '/' }), flags)).toBe(url);
+  });
+});
+
+test.each([
+  ['20.18.9', 'fail'],
+  ['20.19.0', 'ok'],
+  ['18.20.0', 'fail'],
+  ['22.1.0', 'ok'],
+])('Node.js %s is %s', (version, state) => expect(nodeFinding(version).state).toBe(state));

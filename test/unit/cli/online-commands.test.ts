@@ -1,0 +1,400 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../../src/cli/run-cli.js';
+import { cli, recordingTerminal } from './recording-terminal.js';
+import {
+  problem,
+  RUN_ID,
+  runRecord,
+  runStatus,
+  type StubAnswer,
+  type StubApi,
+  type StubRequest,
+  stubApi,
+} from './stub-api.js';
+
+const example = fileURLToPath(new URL('../../../examples/stl1', import.meta.url));
+
+let api: StubApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+/** Runs a command against an API that answers so. */
+async function against(
+  answer: (request: StubRequest) => StubAnswer,
+  args: readonly string[],
+  options: Parameters<typeof cli>[1] = {},
+) {
+  api = await stubApi(answer);
+  const { env, ...rest } = options;
+  const result = await cli(args, { env: { SITEWRIGHT_API: api.url, ...env }, ...rest });
+  return { ...result, requests: api.requests };
+}
+
+describe('exit codes', () => {
+  test.each([
+    [problem('invalid', 400, 'that is wrong', { hint: 'write it right' }), 2],
+    [problem('not-found', 404, 'no such site'), 3],
+    [problem('conflict', 409, 'the name is taken'), 4],
+    [problem('site-busy', 409, 'site is busy', { run: { id: RUN_ID, workflow_id: 'deploy_site:dc1' } }), 4],
+    [problem('temporal-unreachable', 503, 'Temporal is away'), 5],
+    [problem('unexpected', 500, 'a defect'), 5],
+    [[200, '<html>'] as const, 5],
+    [[404, '<html>'] as const, 3],
+    [null, 5],
+  ])('of the answer %j', async (answer, code) => {
+    const result = await against(() => answer, ['site', 'show', 'dc1']);
+    expect(result.code).toBe(code);
+    expect(result.out).toBe('');
+    expect(result.err).toMatch(/^error: /);
+  });
+
+  test('an error says what, which run, and what to do', async () => {
+    const more = { hint: 'wait for it', run: { id: RUN_ID, workflow_id: 'deploy_site:dc1' } };
+    const { err } = await against(() => problem('site-busy', 409, 'busy', more), ['site', 'deploy', 'dc1']);
+    expect(err).toBe(`error: busy\n  run:  ${RUN_ID} (deploy_site:dc1)\n  hint: wait for it\n`);
+  });
+
+  test.each([['-f', 'json'], ['--format=json']])('with %s the problem is JSON', async (...flags) => {
+    const answer = problem('conflict', 409, 'taken', { hint: 'choose another' });
+    const { err, out } = await against(() => answer, ['site', 'create', 'dc1', ...flags]);
+    expect(JSON.parse(err)).toEqual({ code: 'conflict', message: 'taken', hint: 'choose another' });
+    expect(out).toBe('');
+  });
+
+  test('an API that is not there is unreachable, with the way to start it', async () => {
+    const gone = await stubApi(() => null);
+    await gone.close();
+    const { code, err } = await cli(['run', 'list', '--api', gone.url]);
+    expect(code).toBe(5);
+    expect(err).toContain(`${gone.url} cannot be reached: nothing listens there`);
+    expect(err).toContain('sitewright up');
+  });
+
+  test.each([
+    [['site', 'lsit'], /Did you mean list\?/],
+    [['run', 'list', '--sit', 'x'], /Did you mean --site\?/],
+    [['run', 'list', '-f', 'xml'], /Allowed choices are table, json, yaml, csv/],
+    [['run', 'list', '--limit', '0'], /whole number from 1 to 1000/],
+    [['site', 'show'], /missing required argument/],
+    [['site', 'show', '..'], /'\.\.' is no name/],
+    [['site'], /Usage: sitewright site/],
+    [[], /Usage: sitewright/],
+    [['run', 'list', '--api', 'ftp://x'], /is no address of an API/],
+  ])('wrong use: %j', async (args, message) => {
+    const { code, err } = await cli(args, { env: { SITEWRIGHT_API: 'http://127.0.0.1:9' } });
+    expect(code).toBe(2);
+    expect(err).toMatch(message);
+  });
+
+  test.each([[['--help']], [['--version']], [['site', 'deploy', '--help']]])('%j is no error', async (args) => {
+    const { code, out } = await cli(args);
+    expect(code).toBe(0);
+    expect(out).not.toBe('');
+  });
+});
+
+describe('settings', () => {
+  test('their problems come all at once, with exit code 2', async () => {
+    const env = { SITEWRIGHT_API_PORT: 'x', SITEWRIGHT_LOG_LEVEL: 'loud' };
+    const { code, err } = await cli(['run', 'list'], { env });
+    expect(code).toBe(2);
+    expect(err).toMatch(/SITEWRIGHT_API_PORT/);
+    expect(err).toMatch(/SITEWRIGHT_LOG_LEVEL/);
+  });
+
+  test('config show names origins and hides secrets', async () => {
+    const env = { SITEWRIGHT_MAAS_KEY: 'aaa:bbb:ccc', SITEWRIGHT_STORE_URL: 'postgres://u:pw@h/d' };
+    const { code, out } = await cli(['config', 'show', '-f', 'json'], { env, cwd: '/' });
+    expect(code).toBe(0);
+    const rows = JSON.parse(out) as { setting: string; value: string; origin: string }[];
+    expect(rows.find(({ setting }) => setting === 'maas.key')).toEqual({
+      setting: 'maas.key',
+      value: '(set)',
+      origin: 'SITEWRIGHT_MAAS_KEY',
+    });
+    expect(out).not.toMatch(/aaa|pw@/);
+  });
+});
+
+describe('a run is found', () => {
+  const runs = [runRecord(), runRecord({ id: '0199aabb-0000-7000-8000-000000000002', site: 'dc2' })];
+  const answer = ({ at }: StubRequest): StubAnswer => {
+    const { pathname, searchParams } = new URL(at, 'http://x');
+    if (pathname === '/runs') {
+      const [site, kind] = [searchParams.get('site'), searchParams.get('kind')];
+      const items = runs.filter((run) => (!site || run.site === site) && (!kind || run.kind === kind));
+      return [200, { items, next: null }];
+    }
+    const run = runs.find(({ id }) => pathname === `/runs/${String(id)}`);
+    return run ? [200, { ...run, parameters: {} }] : problem('not-found', 404, 'no such run');
+  };
+
+  test.each([
+    [RUN_ID, RUN_ID],
+    ['0199aabb', '0199aabb-0000-7000-8000-000000000002'],
+    ['dc2', '0199aabb-0000-7000-8000-000000000002'],
+    ['deploy_site:dc1', RUN_ID],
+  ])('by %s', async (reference, id) => {
+    const { code, out } = await against(answer, ['run', 'show', reference, '-f', 'json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id });
+  });
+
+  test('unless several begin so', async () => {
+    const { code, err } = await against(answer, ['run', 'show', '0199aa']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/2 runs begin with '0199aa'/);
+  });
+
+  test.each(['ffff', 'update_site:dc1', 'dc3'])('or not: %s', async (reference) => {
+    const { code, err } = await against(answer, ['run', 'report', reference]);
+    expect(code).toBe(3);
+    expect(err).toContain(`no run is called '${reference}'`);
+  });
+});
+
+describe('starting a run', () => {
+  const started = ({ method, at }: StubRequest): StubAnswer => {
+    if (method === 'POST') return [202, runRecord()];
+    if (at.endsWith('/strategy'))
+      return [200, { name: null, order: ['g'], warnings: [], groups: [{ name: 'g', nodes: ['a', 'b'] }] }];
+    return problem('not-found', 404, at);
+  };
+
+  test('prints where to look next, and sends what was said', async () => {
+    const args = ['site', 'deploy', 'dc1', '--revision', '3', '--reason', 'new rack'];
+    const { code, out, requests } = await against(started, args, { env: { USER: 'ann' } });
+    expect(code).toBe(0);
+    expect(out).toBe(
+      `started deploy_site of dc1 revision 3: run ${RUN_ID}
+  watch it  sitewright run watch ${RUN_ID}
+  API       ${api!.url}/api/v1/runs/${RUN_ID}
+  Temporal  http://ui.test/run
+`,
+    );
+    expect(requests.at(-1)).toEqual({
+      method: 'POST',
+      at: '/sites/dc1/runs',
+      user: 'ann',
+      body: { kind: 'deploy_site', revision: '3', reason: 'new rack', started_by: 'ann' },
+    });
+  });
+
+  test('asks on a terminal, and does nothing without a yes', async () => {
+    const { code, out, err, requests } = await against(started, ['site', 'deploy', 'dc1'], { answer: 'n' });
+    expect(code).toBe(2);
+    expect(out).toContain('Deploy site dc1: 2 nodes in 1 groups? [y/N]');
+    expect(err).toContain('nothing was done');
+    expect(requests.some(({ method }) => method === 'POST')).toBe(false);
+  });
+
+  test('goes ahead on a yes', async () => {
+    const { code, requests } = await against(started, ['site', 'update', 'dc1', '--release-removed'], {
+      answer: 'Yes',
+    });
+    expect(code).toBe(0);
+    expect(requests.at(-1)?.body).toEqual({ kind: 'update_site', release_removed: true });
+  });
+
+  test('what destroys needs --yes where nobody can be asked', async () => {
+    const without = await against(started, ['site', 'redeploy', 'dc1', 'a', 'b', '--erase']);
+    expect(without.code).toBe(2);
+    expect(without.requests).toEqual([]);
+    await api?.close();
+    const args = ['site', 'redeploy', 'dc1', 'a', 'b', 'a', '--erase', '--yes'];
+    const { code, requests } = await against(started, args);
+    expect(code).toBe(0);
+    expect(requests.at(-1)?.body).toEqual({ kind: 'redeploy_nodes', nodes: ['a', 'b'], erase: true });
+  });
+});
+
+describe('following a run', () => {
+  /** Answers of `status`, one a look; the last stays. `null`: the API is away. */
+  const script = (looks: readonly (object | null)[], outcome: string) => {
+    let look = 0;
+    return ({ at }: StubRequest): StubAnswer => {
+      const status = looks[Math.min(look, looks.length - 1)]!;
+      if (at === `/runs/${RUN_ID}/status`) {
+        look += 1;
+        return status && [200, status];
+      }
+      if (at === `/runs/${RUN_ID}`)
+        return [200, { ...runRecord(look >= looks.length ? { outcome, failed_nodes: 1 } : {}), parameters: {} }];
+      return problem('not-found', 404, at);
+    };
+  };
+  const ended = (outcome: string) => runStatus({ phase: 'finished', outcome, current: null, done: 2 });
+
+  test.each([
+    ['success', 0],
+    ['success_with_failures', 0],
+    ['failed', 1],
+    ['stopped', 1],
+    ['cancelled', 1],
+    ['terminated', 1],
+  ])('that ends as %s gives exit code %i', async (outcome, code) => {
+    const result = await against(script([runStatus(), ended(outcome)], outcome), ['run', 'watch', RUN_ID]);
+    expect(result.code).toBe(code);
+  });
+
+  test('says each change once, and beats in between', async () => {
+    const failing = { failed: [{ node: 'a', group: 'g', reason: 'no boot' }] };
+    const groups = (state: string) => [{ name: 'g', critical: true, state, reason: 'too few' }];
+    const looks = [
+      runStatus({ phase: 'load', current: null }),
+      ...Array.from({ length: 12 }, () => runStatus()),
+      null,
+      runStatus({ paused: { since: 'x', by: 'ann', reason: 'lunch' } }),
+      runStatus({ ...failing }),
+      runStatus({
+        ...failing,
+        phase: 'finished',
+        outcome: 'failed',
+        done: 2,
+        current: null,
+        groups: groups('failure'),
+      }),
+    ];
+    const { out } = await against(script(looks, 'failed'), ['run', 'watch', RUN_ID]);
+    const lines = out.split('\n').map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, ''));
+    expect(lines).toEqual([
+      'load',
+      'baremetal',
+      'prepare group g: 2 nodes',
+      '… still running after 11s: 0 of 2 nodes, prepare g: a, b',
+      expect.stringMatching(/cannot be reached: .*; the run goes on, still trying$/),
+      'the API answers again',
+      'paused by ann: lunch',
+      'resumed',
+      'failed a (g): no boot',
+      'group g (critical) failure: too few',
+      '2 of 2 nodes done',
+      'run ended: failed',
+      'deploy_site of dc1: failed, 1 node failed',
+      `  see why:  sitewright run report ${RUN_ID}`,
+      '',
+    ]);
+  });
+
+  test('with --wait is silent until the end; for programs it is one object', async () => {
+    const looks = [runStatus(), runStatus(), ended('success')];
+    const scripted = script(looks, 'success');
+    const { code, out, err } = await against(
+      (request) => (request.method === 'POST' ? [202, runRecord()] : scripted(request)),
+      ['site', 'test', 'dc1', '--wait', '-f', 'json'],
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: RUN_ID, outcome: 'success' });
+    expect(err).toBe('');
+  });
+
+  test('gives up when the API stays away, with exit code 5', async () => {
+    const { code, err } = await against(script([null], 'x'), ['run', 'watch', RUN_ID, '--api', 'http://127.0.0.1:9']);
+    expect(code).toBe(5);
+    expect(err).toMatch(/cannot be reached/);
+  });
+
+  test('waits for an API that is away for minutes, and no longer', async () => {
+    api = await stubApi(script([null], 'x'));
+    const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
+    const from = terminal.now();
+    const code = await runCli(['run', 'watch', RUN_ID], terminal);
+    expect(code).toBe(5);
+    expect(terminal.now() - from).toBeGreaterThan(5 * 60_000);
+    expect(terminal.now() - from).toBeLessThan(6 * 60_000);
+  });
+
+  test('Ctrl-C ends the watching, not the run', async () => {
+    api = await stubApi(script([runStatus()], 'x'));
+    const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
+    terminal.onSleep = () => terminal.interrupt();
+    const code = await runCli(['run', 'watch', RUN_ID], terminal);
+    expect(code).toBe(130);
+    expect(terminal.said.err).toContain('interrupted: the run goes on');
+    expect(api.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+});
+
+describe('documents', () => {
+  const commit = (more: object) => ({
+    valid: true,
+    diagnostics: [],
+    nodes: 6,
+    groups: 3,
+    created: true,
+    revision: { number: 4, hash: 'ab'.repeat(32) },
+    ...more,
+  });
+
+  test('are committed with what was said of them', async () => {
+    const args = ['site', 'commit', 'dc1', example, '-m', 'first', '--force'];
+    const { code, out, requests } = await against(() => [201, commit({})], args, { env: { USER: 'ann' } });
+    expect(code).toBe(0);
+    expect(out).toContain('revision 4 of dc1 stored: 6 nodes in 3 groups, abababababab');
+    const body = requests[0]?.body as { files: { name: string; text: string }[] };
+    expect(body).toMatchObject({ message: 'first', author: 'ann', force: true });
+    expect(body.files.map(({ name }) => name.replace(/.*\//, ''))).toEqual([
+      'deployment-configuration.yaml',
+      'deployment-strategy.yaml',
+      'nodes.yaml',
+    ]);
+  });
+
+  test('that are not valid show every finding with its line, and exit code 2', async () => {
+    const file = `${example}/nodes.yaml`;
+    const errors = [{ severity: 'error', code: 'x.y', message: 'bad thing', file, line: 1, column: 1, text: '---' }];
+    const { code, err } = await against(
+      () => problem('invalid', 400, '1 error', { errors }),
+      ['site', 'commit', 'dc1', file],
+    );
+    expect(code).toBe(2);
+    expect(err).toContain(`${file}:1:1: error[x.y]: bad thing\n  1 | `);
+  });
+
+  test('a dry run of bad ones is exit code 2 as well', async () => {
+    const answer = commit({ valid: false, revision: null, created: false });
+    const { code, out } = await against(() => [200, answer], ['site', 'commit', 'dc1', example, '--dry-run']);
+    expect(code).toBe(2);
+    expect(out).toContain('nothing was stored (dry run)');
+  });
+
+  test.each([
+    ['site', 'commit', 'dc1', '/nowhere/at.yaml'],
+    ['site', 'check', '/nowhere/at.yaml'],
+    ['strategy', 'show', '/nowhere/at.yaml'],
+  ])('that are not there are not found: %s %s', async (...args) => {
+    const { code, err } = await cli(args);
+    expect(code).toBe(3);
+    expect(err).toContain('/nowhere/at.yaml');
+    expect(err).toContain('there is no such file or folder');
+  });
+
+  test('are checked offline', async () => {
+    const { code, out } = await cli(['site', 'check', example]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/valid: 6 nodes in 3 groups\n$/);
+  });
+});
+
+describe('nodes', () => {
+  test('are selected by all criteria given', async () => {
+    const args = ['node', 'select', 'dc1', '--tag', 'a', '--tag', 'b', '--label', 'k:v', '--rack', 'r', '--name', 'n'];
+    const { out, requests } = await against(() => [200, { revision: 1, nodes: ['n', 'm'] }], args);
+    expect(out).toBe('n\nm\n');
+    expect(requests[0]).toMatchObject({
+      at: '/sites/dc1/revisions/latest/select',
+      body: { selectors: [{ node_names: ['n'], node_tags: ['a', 'b'], node_labels: ['k:v'], rack_names: ['r'] }] },
+    });
+  });
+
+  test('seen last are shown with a warning', async () => {
+    const node = { node: 'a', status: 'Deployed', power: 'on', system_id: 's', zone: 'z', tags: [], seen_at: 'then' };
+    const answer = { site: 'dc1', revision: 1, stale: true, reason: 'timeout', nodes: [node] };
+    const { out, err } = await against(() => [200, answer], ['node', 'status', 'dc1', '-c', 'node', '-c', 'status']);
+    expect(err).toContain('MAAS did not answer (timeout)');
+    expect(out).toBe('NODE  STATUS\na     Deployed\n');
+  });
+});
