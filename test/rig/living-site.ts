@@ -34,7 +34,8 @@ export interface LivingSite {
 export async function exampleDocuments(): Promise<{ name: string; text: string }[]> {
   const folder = new URL('../../examples/stl1/', import.meta.url);
   const names = ['nodes.yaml', 'deployment-strategy.yaml', 'deployment-configuration.yaml'];
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), 'utf8') })));
+  const quick = (text: string) => text.replace(/(verify|prepare_site)_interval: \d+/g, '$1_interval: 1');
+  return Promise.all(names.map(async (name) => ({ name, text: quick(await readFile(new URL(name, folder), 'utf8')) })));
 }
 
 /** The example site's hosts, as they come to MAAS. */

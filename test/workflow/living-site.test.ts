@@ -204,6 +204,22 @@ describe('the example site on a simulated MAAS', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
+  test('a MAAS that knows none of the nodes, or refuses the key, ends the run before anything is touched', async () => {
+    site = await livingSite(rig, { seed: { machines: [{ hostname: 'stranger' }] } });
+    await site.commit(
+      (await exampleDocuments()).map((file) => ({
+        ...file,
+        text: file.text.replace('verify_timeout: 60', 'verify_timeout: 2'),
+      })),
+    );
+    const { error, report } = await run('deploy_site');
+    expect(error).toMatchObject({
+      cause: { type: 'VerifySiteFailed', message: expect.stringContaining('knows none of the 6 nodes of site stl1') },
+    });
+    expect(report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
+    expect((await site.effects()).filter((effect) => effect.cause !== 'seed')).toEqual([]);
+  });
+
   test('the secret of the MAAS key is in no history', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
