@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { loadSettings, type Settings } from '../../src/config/index.js';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas/simulator/index.js';
+import { createLogger } from '../../src/telemetry/log.js';
+import { type RunningApi, startApi } from '../../worker/api.js';
+import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
+import { exampleHosts } from '../rig/living-site.js';
+import { recordingTerminal } from '../unit/cli/recording-terminal.js';
+
+/** Everything real but the machines, in this process; the command line talks to it as it would from a shell. */
+const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url));
+/** Workflow ids hold the name of the site, and all test files share one Temporal server. */
+const site = `cli-${process.pid}`;
+
+let folder = '';
+let simulator: Simulator;
+let api: RunningApi;
+let worker: Orchestrator;
+let env: NodeJS.ProcessEnv = {};
+
+async function sitewright(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_API: api.url, USER: 'ann' }, cwd: folder });
+  // Following a run looks often, and leaves the processor to the run.
+  terminal.onSleep = () => new Promise((done) => setTimeout(done, 100));
+  const code = await runCli(args, terminal);
+  return { code, ...terminal.said };
+}
+
+async function control(path: string, body: unknown): Promise<void> {
+  const answer = await fetch(`${simulator.controlUrl}/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+const quick = { commission_ms: 20, deploy_ms: 50, erase_ms: 20, release_ms: 20 };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-cli-'));
+  const machines = exampleHosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' }));
+  simulator = await simulateMaas({
+    port: 0,
+    seed: { machines },
+    auto: { ...quick, fail_times: { deploy: { stl1r01s06: 1 } } },
+  });
+  env = {
+    SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
+    SITEWRIGHT_TEMPORAL_TASK_QUEUE: site,
+    SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'store.db')}`,
+    SITEWRIGHT_MAAS_URL: simulator.url,
+    SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
+    SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.05',
+    SITEWRIGHT_MAAS_POLL_MAX_SECONDS: '0.5',
+    SITEWRIGHT_API_PORT: '0',
+    SITEWRIGHT_LOG_LEVEL: 'error',
+  };
+  const loaded = loadSettings({ env, cwd: folder });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const settings: Settings = loaded.settings;
+  const log = createLogger(settings.log, 'test');
+  worker = await startOrchestrator(settings, log, inject('workflowBundlePath'));
+  api = await startApi(settings, log, { temporalUiUrl: 'http://ui.test', checkAnswers: true });
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await worker?.stop();
+  await simulator?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the doctor finds everything in order', async () => {
+  const { code, out, err } = await sitewright('doctor');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  for (const name of ['node', 'settings', 'temporal', 'namespace', 'worker', 'maas', 'store', 'api'])
+    expect(out).toMatch(new RegExp(`^ok +${name} `, 'm'));
+});
+
+test('MAAS is checked through the API, and from here', async () => {
+  for (const args of [
+    ['maas', 'check'],
+    ['maas', 'check', '--direct'],
+  ]) {
+    const { code, out } = await sitewright(...args);
+    expect(code).toBe(0);
+    expect(out).toMatch(/is an administrator/);
+    expect(out).toMatch(/^ +6 {2}New$/m);
+  }
+});
+
+test('a bad key is told, with its fix', async () => {
+  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_MAAS_KEY: 'not:the:key' }, cwd: folder });
+  expect(await runCli(['maas', 'check', '--direct'], terminal)).toBe(5);
+  expect(terminal.said.out).toMatch(/^failed .*\n +fix: /m);
+  expect(terminal.said.out + terminal.said.err).not.toContain('not:the:key');
+});
+
+test('the store says how it stands', async () => {
+  const { code, out } = await sitewright('db', 'status');
+  expect(code).toBe(0);
+  expect(out).toMatch(/up to date\n$/);
+  expect((await sitewright('db', 'migrate')).out).toMatch(/nothing to do/);
+});
+
+describe('a site', () => {
+  test('is made, filled and planned', async () => {
+    expect((await sitewright('site', 'create', site)).code).toBe(0);
+    expect((await sitewright('site', 'create', site)).code).toBe(4);
+    expect((await sitewright('site', 'create', 'Not a name')).code).toBe(2);
+    expect((await sitewright('site', 'deploy', site)).code).toBe(3);
+
+    const commit = await sitewright('site', 'commit', site, documents, '-m', 'first');
+    expect(commit).toMatchObject({ code: 0, err: '' });
+    expect(commit.out).toContain(`revision 1 of ${site} stored: 6 nodes in 3 groups`);
+    expect((await sitewright('site', 'commit', site, documents)).out).toContain('nothing changed');
+    const revisions = await sitewright(
+      'site',
+      'revisions',
+      site,
+      '-f',
+      'csv',
+      '-c',
+      'number',
+      '-c',
+      'author',
+      '-c',
+      'message',
+    );
+    expect(revisions.out).toBe('number,author,message\r\n1,ann,first\r\n');
+
+    const plan = await sitewright('site', 'plan', site);
+    expect(plan.out).toMatch(/1\. masters \(critical\) {2}3 nodes/);
+    expect(plan.out).toMatch(/machines: 6 New/);
+  });
+
+  test('has the strategy that its documents on disk have', async () => {
+    const [fromApi, fromDisk] = [
+      await sitewright('strategy', 'show', site, '-f', 'json'),
+      await sitewright('strategy', 'show', documents, '--json'),
+    ];
+    expect(JSON.parse(fromApi.out)).toEqual(JSON.parse(fromDisk.out));
+  });
+
+  test('selects nodes', async () => {
+    const { out } = await sitewright('node', 'select', site, '--name', 'stl1r01s06', '--name', 'stl1r01s07');
+    expect(out).toBe('stl1r01s06\nstl1r01s07\n');
+    const bad = await sitewright('node', 'select', site, '--label', 'gold');
+    expect(bad.code).toBe(2);
+    expect(bad.err).toMatch(/gold/);
+  });
+
+  test('is deployed before the user’s eyes, and its failure is reported first', async () => {
+    const run = await sitewright('site', 'deploy', site, '--watch', '--reason', 'trial');
+    expect(run.err).toBe('');
+    expect(run.code).toBe(0);
+    expect(run.out).toContain('Temporal  http://ui.test/namespaces/default/workflows/');
+    expect(run.out).toMatch(/group masters \(critical\) success/);
+    expect(run.out).toMatch(/failed stl1r01s06/);
+    expect(run.out).toMatch(/run ended: success with failures/);
+
+    const report = await sitewright('run', 'report', site);
+    expect(report.out).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failure/);
+    for (const state of ['not started', 'prepared', 'success', 'failure'])
+      expect(report.out).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
+    expect((await sitewright('run', 'tree', `deploy_site:${site}`)).out).toMatch(/└─ .*stl1r01s0/);
+    expect((await sitewright('run', 'status', site)).out).toMatch(/success with failures, 6 of 6 nodes/);
+    const nodes = await sitewright('run', 'nodes', site, '-f', 'csv', '-c', 'node', '-c', 'state');
+    expect(nodes.out).toContain('stl1r01s06,failure');
+    const list = await sitewright('run', 'list', '--site', site, '--outcome', 'success_with_failures', '-f', 'json');
+    expect(JSON.parse(list.out)).toMatchObject([{ site, started_by: 'ann', reason: 'trial', revision: 1 }]);
+    const status = await sitewright('node', 'status', site, '-f', 'csv', '-c', 'node', '-c', 'status');
+    expect(status.out).toContain('stl1r01s02,Deployed');
+  });
+
+  test('has a failed node deployed again, by itself', async () => {
+    const run = await sitewright('site', 'redeploy', site, 'stl1r01s06', '--yes', '--wait', '-f', 'json');
+    expect(run).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(run.out)).toMatchObject({ kind: 'redeploy_nodes', outcome: 'success' });
+    const history = await sitewright('node', 'history', site, 'stl1r01s06', '-f', 'csv', '-c', 'kind', '-c', 'state');
+    expect(history.out).toBe('kind,state\r\nredeploy_nodes,success\r\ndeploy_site,failure\r\n');
+  });
+
+  test('is steered while it runs: busy, paused, resumed, cancelled', async () => {
+    await control('auto', { ...quick, deploy_ms: 3_600_000 });
+    const start = await sitewright('site', 'redeploy', site, 'stl1r01s07', '--yes', '-f', 'json');
+    const { id } = JSON.parse(start.out) as { id: string };
+
+    const second = await sitewright('site', 'deploy', site);
+    expect(second.code).toBe(4);
+    expect(second.err).toContain(id);
+
+    expect((await sitewright('run', 'pause', id, '--reason', 'lunch')).out).toBe(`run ${id} paused\n`);
+    expect((await sitewright('run', 'status', id)).out).toMatch(/paused since .* by ann: lunch/);
+    expect((await sitewright('run', 'resume', id)).code).toBe(0);
+    await expect
+      .poll(async () => (await sitewright('run', 'status', id)).out, { timeout: 20_000 })
+      .toMatch(/^now: deploy/m);
+    expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(4);
+    const refused = await sitewright('run', 'retry', id, 'stl1r01s07');
+    expect(refused.code).toBe(4);
+    expect(refused.err).toMatch(/has not failed/);
+
+    const cancelled = await sitewright('run', 'cancel', id, '--wait');
+    expect(cancelled.code).toBe(1);
+    expect(cancelled.out).toMatch(/redeploy_nodes of .*: cancelled/);
+    expect((await sitewright('run', 'pause', id)).code).toBe(4);
+  });
+
+  test('is deleted when somebody means it', async () => {
+    expect((await sitewright('site', 'delete', site)).code).toBe(2);
+    expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(0);
+    expect((await sitewright('site', 'show', site)).code).toBe(3);
+  });
+});
