@@ -15,7 +15,7 @@ export function toYaml(value: Value): string {
   const writer = new DocumentWriter();
   writer.countIdentities(value);
   writer.node(value, -1, 'root');
-  return `${writer.out}\n`;
+  return `${writer.text}\n`;
 }
 
 type Place = 'root' | 'item' | 'value' | 'key';
@@ -27,7 +27,10 @@ interface Scalar {
 }
 
 class DocumentWriter {
-  out = '';
+  /** What is finished, kept apart: looking at the end of one long text again and again would copy it each time. */
+  private readonly finished: string[] = [];
+  /** From the line being written on. */
+  private out = '';
   private readonly seen = new Map<object, { count: number; anchor: string | null }>();
   private anchors = 0;
 
@@ -45,6 +48,10 @@ class DocumentWriter {
       }
   }
 
+  get text(): string {
+    return this.finished.join('') + this.out;
+  }
+
   private get column(): number {
     return this.out.length - (this.out.lastIndexOf('\n') + 1);
   }
@@ -55,7 +62,8 @@ class DocumentWriter {
 
   private newLine(indent: number): void {
     if (this.column > 0) this.out += '\n';
-    this.out += ' '.repeat(indent);
+    this.finished.push(this.out);
+    this.out = ' '.repeat(indent);
   }
 
   /** Writes a node; `indent` is that of the collection it is in, -1 at the root. */
