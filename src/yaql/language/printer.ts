@@ -18,11 +18,10 @@ export function printExpression(node: Node, operators: OperatorTable): string {
         if (n.name === '#call') return `${print(n.args[0] as Node)}(${printArguments(n.args.slice(1))})`;
         return `${n.name}(${printArguments(n.args)})`;
       case 'binary': {
-        const tight = n.operator === '.' || n.operator === '?.';
-        // A number before a dot would swallow it into a fraction only if digits followed, which the grammar excludes.
-        return tight
-          ? `${print(n.left)}${n.operator}${print(n.right)}`
-          : `${print(n.left)} ${n.operator} ${print(n.right)}`;
+        const right = print(n.right);
+        // Digits on both sides of a dot would be read as a fraction.
+        const tight = (n.operator === '.' || n.operator === '?.') && !/^\p{Nd}/u.test(right);
+        return tight ? `${print(n.left)}${n.operator}${right}` : `${print(n.left)} ${n.operator} ${right}`;
       }
       case 'unary':
         if (n.suffix) return `${print(n.operand)} ${n.operator}`;

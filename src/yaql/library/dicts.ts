@@ -44,7 +44,8 @@ function merged(left: Dict, changes: Iterable<readonly [Value, Value]>): Dict {
 
 function without(from: Dict, keys: Iterable<Value>): Dict {
   const out = Dict.of(from.entries(), false);
-  for (const key of keys) out.delete(key);
+  // An empty dict does not even look at what it is asked for.
+  for (const key of keys) if (out.size > 0) out.delete(key);
   return out;
 }
 

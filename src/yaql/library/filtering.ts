@@ -26,8 +26,8 @@ const it = () => p.iterable('collection');
 
 /** A count of elements to draw; what does not fit a machine word is refused as a negative one is. */
 export function drawCount(count: Integer): number {
-  if (typeof count !== 'number' || count < 0) throw valueError('the count must be a non-negative integer');
-  return count;
+  if (count < 0 || count > 9_223_372_036_854_775_807n) throw valueError('the count must be a non-negative integer');
+  return Number(count);
 }
 
 export function take(items: Value, count: number): LazyIterator {

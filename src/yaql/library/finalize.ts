@@ -17,7 +17,10 @@ export function finalize(context: Context, value: Value): Value {
 
   const list = (items: Value, depth: number): Value[] => {
     const out: Value[] = [];
-    for (const item of iterate(limit(items))) out.push(convert(item, depth + 1));
+    for (const item of iterate(limit(items))) {
+      context.runtime.step();
+      out.push(convert(item, depth + 1));
+    }
     context.runtime.checkMemory(out);
     return out;
   };
@@ -27,7 +30,10 @@ export function finalize(context: Context, value: Value): Value {
     if (v instanceof Dict) {
       limit(v);
       const out = new Dict(false);
-      for (const [key, item] of v.entries()) out.set(convert(key, depth + 1), convert(item, depth + 1));
+      for (const [key, item] of v.entries()) {
+        context.runtime.step();
+        out.set(convert(key, depth + 1), convert(item, depth + 1));
+      }
       return out;
     }
     if (isSetLike(v)) return options.convertSetsToLists ? list(v, depth) : new ValueSet(list(v, depth), false);

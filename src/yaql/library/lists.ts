@@ -59,8 +59,8 @@ export function chain(collections: readonly Value[]): LazyIterator {
 
 function repeatList(context: Context, list: Value, count: Integer): Value {
   const items = sequenceItems(list) as readonly Value[];
+  context.runtime.checkMemoryOf([1 - Number(count), []], [count, list]);
   const times = Math.max(0, toSize(count));
-  context.runtime.checkMemoryOf([-toIndex(count) + 1, []], [count, list]);
   if (items.length === 0) return Array.isArray(list) ? [] : list;
   context.runtime.checkLength(times * items.length);
   const out: Value[] = [];

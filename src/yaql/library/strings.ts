@@ -45,9 +45,9 @@ const joinTexts = (context: Context, items: Value, separator: string): string =>
 };
 
 const repeatText = (context: Context, text: string, count: Integer): string => {
-  const times = Math.max(0, toSize(count));
   const { runtime } = context;
-  runtime.checkMemoryOf([-toIndex(count) + 1, ''], [count, text]);
+  runtime.checkMemoryOf([1 - Number(count), ''], [count, text]);
+  const times = Math.max(0, toSize(count));
   runtime.checkLength(times * text.length);
   return text.repeat(times);
 };

@@ -41,8 +41,8 @@ export const defaultOptions: EvaluationOptions = {
   convertTuplesToLists: true,
   convertSetsToLists: false,
   iterableDicts: false,
-  maxSteps: 10_000_000,
-  maxRegexSteps: 20_000_000,
+  maxSteps: 1_000_000,
+  maxRegexSteps: 5_000_000,
   maxDepth: 250,
 };
 
@@ -93,6 +93,11 @@ export class Runtime {
   /** Refuses to build a text or list of this many characters or items. */
   checkLength(length: number): void {
     if (length > maxLength) throw memoryExceeded();
+    // Copying takes time too: text that grows in a loop is paid for by its length.
+    if (length > 1000) {
+      this.steps -= Math.floor(length / 256);
+      this.step();
+    }
   }
 
   /**

@@ -74,7 +74,6 @@ export function binaryFunction(context: Context, name: string): (a: Value, b: Va
   const candidates = context.lookup(name).functions;
   const winners: (Winner | undefined)[] = [];
   return (a, b) => {
-    context.runtime.step();
     const key = kindOf(a) * 32 + kindOf(b);
     let winner = winners[key];
     if (winner === undefined) {

@@ -6,6 +6,7 @@ import { setOrder } from './set-order.js';
 /** Immutable sequence. (A mutable one is a plain JavaScript array.) */
 export class Tuple extends ValueObject {
   readonly items: readonly Value[];
+  private hash: string | null = null;
   constructor(items: readonly Value[]) {
     super();
     this.items = items;
@@ -14,11 +15,22 @@ export class Tuple extends ValueObject {
     return Kind.Tuple;
   }
   override hashKey(): HashKey {
-    return `\0(${this.items.map(hashPart).join(',')})`;
+    this.hash ??= composite('(', this.items.map(hashPart), ')');
+    return this.hash;
   }
 }
 
 export const emptyTuple = new Tuple([]);
+
+/** Longest text a hash key may grow to: values that share parts can be far larger than the memory they take. */
+const maxKeyLength = 4_000_000;
+
+function composite(open: string, parts: readonly string[], close: string): string {
+  let length = 0;
+  for (const part of parts) length += part.length + 1;
+  if (length > maxKeyLength) throw new YaqlError('MemoryQuotaExceededException', 'The value is too large to be hashed');
+  return `\0${open}${parts.join(',')}${close}`;
+}
 
 /** Text of a hash key that cannot be confused with that of another; identities have none and make it unequal to all. */
 function hashPart(value: Value): string {
@@ -72,7 +84,7 @@ export class Dict extends ValueObject {
     if (!this.frozen) throw unhashable('dict');
     const parts: string[] = [];
     for (const [key, value] of this.entries()) parts.push(`${hashPart(key)}=${hashPart(value)}`);
-    return `\0{${parts.sort().join(',')}}`;
+    return composite('{', parts.sort(), '}');
   }
 
   get size(): number {
@@ -128,7 +140,7 @@ function stringKey(key: string): string {
   return key.charCodeAt(0) === 0 ? (hashKey(key) as string) : key;
 }
 
-/** A set; its members come in an order that depends on nothing but them. */
+/** A set; see `setOrder` for the order in which its members come. */
 export class ValueSet extends ValueObject {
   private readonly members = new Map<HashKey, Value>();
   readonly frozen: boolean;
@@ -143,7 +155,7 @@ export class ValueSet extends ValueObject {
     if (this.members.size > 1) this.arrange();
   }
 
-  /** Equal sets are walked in the same order, however they came about. */
+  /** The order does not depend on how the set came about, but for integers as far as it does in CPython. */
   private arrange(): void {
     const entries = [...this.members];
     this.members.clear();
@@ -161,7 +173,7 @@ export class ValueSet extends ValueObject {
     if (!this.frozen) throw unhashable('set');
     const parts: string[] = [];
     for (const value of this.members.values()) parts.push(hashPart(value));
-    return `\0<${parts.sort().join(',')}>`;
+    return composite('<', parts.sort(), '>');
   }
 
   get size(): number {

@@ -11,6 +11,16 @@ import { DateTime, TimeSpan } from './time.js';
  * value; iterators, functions and contexts by identity. Never fails.
  */
 export function equals(a: Value, b: Value): boolean {
+  visits = 0;
+  return equal(a, b);
+}
+
+/** Parts looked at by one comparison, bounded because values that share parts can be compared for ever. */
+let visits = 0;
+const maxVisits = 3_000_000;
+
+function equal(a: Value, b: Value): boolean {
+  if (++visits > maxVisits) throw new YaqlError('StepQuotaExceededException', 'The comparison takes too many steps');
   if (a === b) return !(a instanceof Float && Number.isNaN(a.value));
   switch (typeof a) {
     case 'string':
@@ -44,10 +54,11 @@ function equalObjects(a: object, b: object): boolean {
 
 /** Equality inside containers: the very same object is always equal, which matters for nan. */
 export const sameOrEqual = (a: Value, b: Value): boolean => a === b || equals(a, b);
+const sameOrEqualPart = (a: Value, b: Value): boolean => a === b || equal(a, b);
 
 function equalItems(a: readonly Value[], b: readonly Value[]): boolean {
   if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!sameOrEqual(a[i] as Value, b[i] as Value)) return false;
+  for (let i = 0; i < a.length; i++) if (!sameOrEqualPart(a[i] as Value, b[i] as Value)) return false;
   return true;
 }
 
@@ -55,7 +66,7 @@ function equalDicts(a: Dict, b: Dict): boolean {
   if (a.size !== b.size) return false;
   for (const [key, value] of a.entries()) {
     const other = b.get(key);
-    if (other === undefined || !sameOrEqual(value, other)) return false;
+    if (other === undefined || !sameOrEqualPart(value, other)) return false;
   }
   return true;
 }

@@ -1,3 +1,4 @@
+import { YaqlError } from '../errors.js';
 import { Regex } from '../regex/regex.js';
 import { Dict, DictView, Tuple, ValueSet } from './collections.js';
 import { LazyIterator } from './iterators.js';
@@ -17,10 +18,21 @@ export function toText(value: Value): string {
   return repr(value);
 }
 
-/** Python's `repr`, which is what nested values show in `str(..)`. */
+/** Python's `repr`, which is what nested values show in `str(..)`. MemoryQuotaExceededException for over 20 million characters. */
 export function repr(value: Value): string {
+  written = 0;
+  return represent(value);
+}
+
+/** Characters of the parts written so far: values that share parts can be far larger than the memory they take. */
+let written = 0;
+const maxWritten = 20_000_000;
+
+function represent(value: Value): string {
+  if (++written > maxWritten) throw new YaqlError('MemoryQuotaExceededException', 'The text of the value is too long');
   switch (typeof value) {
     case 'string':
+      written += value.length;
       return reprString(value);
     case 'number':
     case 'bigint':
@@ -34,16 +46,16 @@ export function repr(value: Value): string {
 
 function reprObject(value: object): string {
   if (value instanceof Float) return numberText(value);
-  if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(represent).join(', ')}]`;
   if (value instanceof Tuple) {
-    const items = value.items.map(repr);
+    const items = value.items.map(represent);
     return items.length === 1 ? `(${items[0]},)` : `(${items.join(', ')})`;
   }
   if (value instanceof Dict) return reprDict(value);
   if (value instanceof ValueSet) {
     const name = value.frozen ? 'frozenset' : 'set';
     if (value.size === 0) return `${name}()`;
-    const items = `{${[...value].map(repr).join(', ')}}`;
+    const items = `{${[...value].map(represent).join(', ')}}`;
     return value.frozen ? `frozenset(${items})` : items;
   }
   if (value instanceof DictView) return reprView(value);
@@ -56,7 +68,7 @@ function reprObject(value: object): string {
 
 function reprDict(value: Dict): string {
   const entries: string[] = [];
-  for (const [key, item] of value.entries()) entries.push(`${repr(key)}: ${repr(item)}`);
+  for (const [key, item] of value.entries()) entries.push(`${represent(key)}: ${represent(item)}`);
   return `{${entries.join(', ')}}`;
 }
 
@@ -65,7 +77,7 @@ function reprView(view: DictView): string {
     const names = { keys: 'KeysView', values: 'ValuesView', items: 'ItemsView' };
     return `${names[view.part]}(${reprDict(view.dict)})`;
   }
-  return `dict_${view.part}([${[...view].map(repr).join(', ')}])`;
+  return `dict_${view.part}([${[...view].map(represent).join(', ')}])`;
 }
 
 function reprDateTime(value: DateTime): string {

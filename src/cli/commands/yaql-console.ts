@@ -1,0 +1,105 @@
+import { appendFile, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.js';
+import type { YaqlCommandPorts } from './yaql.js';
+import { createEvaluator, type Evaluator, reportFailure, shown } from './yaql-eval.js';
+import { describeFunction } from './yaql-functions.js';
+import type { InputFlags } from './yaql-input.js';
+
+const historySize = 1000;
+const help = `An expression is evaluated and its value printed. Also:
+  .help            this text
+  .functions       names of all functions
+  .function NAME   documentation of one
+  .exit            end (also Ctrl-D)`;
+
+/** Runs `yaql console` until the input ends; gives the exit code. */
+export async function runConsole(flags: InputFlags, ports: YaqlCommandPorts): Promise<number> {
+  let evaluator: Evaluator;
+  try {
+    evaluator = await createEvaluator(flags, ports);
+  } catch (error) {
+    return reportFailure(error);
+  }
+  const file = join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sitewright-yaql-history');
+  const history = await readHistory(file);
+  const terminal = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    prompt: 'yaql> ',
+    history,
+    historySize,
+    removeHistoryDuplicates: true,
+    completer: (line: string) => complete(line, evaluator),
+  });
+  return await converse(terminal, evaluator, file);
+}
+
+async function readHistory(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .slice(-historySize)
+    .reverse();
+}
+
+async function converse(terminal: Interface, evaluator: Evaluator, historyFile: string): Promise<number> {
+  terminal.prompt();
+  for await (const line of terminal) {
+    const text = line.trim();
+    if (text === '.exit') break;
+    if (text !== '') {
+      // A history that cannot be kept is no reason to stop.
+      await appendFile(historyFile, `${text}\n`).catch(() => undefined);
+      process.stdout.write(`${answer(text, evaluator)}\n`);
+    }
+    terminal.prompt();
+  }
+  terminal.close();
+  return 0;
+}
+
+/** What the console prints for a line. */
+export function answer(line: string, evaluator: Evaluator): string {
+  if (line === '.help') return help;
+  if (line === '.functions') return functionNames(evaluator).join(' ');
+  if (line.startsWith('.function ')) return describeFunction(line.slice(10).trim()) ?? 'There is no such function.';
+  try {
+    return shown(evaluator.evaluate(line));
+  } catch (error) {
+    if (error instanceof YaqlError) return error.describe();
+    throw error;
+  }
+}
+
+const functionNames = (evaluator: Evaluator): string[] =>
+  [...new Set(evaluator.engine.context.allFunctions().map((f: FunctionDefinition) => f.name))]
+    .filter((name) => /^[a-zA-Z]/.test(name))
+    .sort();
+
+/** Completes names of functions, and keys of the dict before a dot. */
+export function complete(line: string, evaluator: Evaluator): [string[], string] {
+  const word = /[\p{L}\p{N}_]*$/u.exec(line)?.[0] ?? '';
+  const before = line.slice(0, line.length - word.length);
+  const candidates = functionNames(evaluator).map((name) => `${name}(`);
+  if (before.endsWith('.')) candidates.unshift(...keysBefore(before, evaluator));
+  return [candidates.filter((name) => name.startsWith(word)), word];
+}
+
+/** Keys of what the path before the dot leads to; nothing when it is more than a path. */
+function keysBefore(before: string, evaluator: Evaluator): string[] {
+  const path = /\$[\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*\.$/u.exec(before)?.[0];
+  if (path === undefined) return [];
+  try {
+    const value: Value = evaluator.evaluate(path.slice(0, -1));
+    const dict = Array.isArray(value) ? value[0] : value;
+    return dict instanceof Dict
+      ? [...dict.keys()].filter((key) => typeof key === 'string' && /^[\p{L}_]/u.test(key)).map(String)
+      : [];
+  } catch {
+    return [];
+  }
+}

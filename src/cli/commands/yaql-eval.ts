@@ -1,0 +1,132 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import {
+  createTaskEngine,
+  Dict,
+  type Engine,
+  type EngineOptions,
+  type EvaluationRecord,
+  encodeValue,
+  fromHost,
+  type HelperModule,
+  nodeState,
+  RecordEvaluator,
+  registerHelpers,
+  TaskScope,
+  type Value,
+  YaqlError,
+} from '../../yaql/index.js';
+import type { YaqlCommandPorts } from './yaql.js';
+import { type InputFlags, InputProblem, type InputStates, readStates } from './yaql-input.js';
+
+/** Clock, random source and zone of this machine: the command is no workflow. */
+export const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {
+  clock: () => BigInt(Date.now()) * 1000n,
+  random: Math.random,
+  localOffset: BigInt(-new Date().getTimezoneOffset()) * 60_000_000n,
+};
+
+/** Runs `yaql eval`; gives the exit code: 0, 1 for a failed expression, 2 for a wrong call or file. */
+export async function runEval(
+  expression: string | undefined,
+  flags: InputFlags & { readonly batch?: string },
+  ports: YaqlCommandPorts,
+): Promise<number> {
+  try {
+    if (flags.batch !== undefined) return await runBatch(flags.batch);
+    if (expression === undefined) throw new InputProblem('Give an expression, or a file of them by --batch');
+    const evaluator = await createEvaluator(flags, ports);
+    process.stdout.write(`${shown(evaluator.evaluate(expression))}\n`);
+    return 0;
+  } catch (error) {
+    return reportFailure(error);
+  }
+}
+
+/** Prints an error for a person; the exit code. */
+export function reportFailure(error: unknown): number {
+  if (error instanceof YaqlError) {
+    process.stderr.write(`${error.describe()}\n`);
+    return 1;
+  }
+  if (error instanceof InputProblem) {
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+  throw error;
+}
+
+/** A value as JSON in the encoding of batch files, lists and dicts indented. */
+export const shown = (value: Value): string => JSON.stringify(encodeValue(value), null, 2);
+
+export interface Evaluator {
+  readonly engine: Engine;
+  evaluate(expression: string): Value;
+}
+
+/** An engine over the states that the flags name, with the helpers of the configuration. */
+export async function createEvaluator(flags: InputFlags, ports: YaqlCommandPorts): Promise<Evaluator> {
+  const states = await readStates(flags, ports.loadCluster);
+  const engine = createTaskEngine(machineSources);
+  const helpers = (await ports.loadHelpers?.()) ?? null;
+  if (helpers !== null) registerHelpers(engine, helpers as HelperModule);
+  const scope = scopeOf(engine, states);
+  return { engine, evaluate: (expression) => scope.evaluate(expression) };
+}
+
+function scopeOf(engine: Engine, states: InputStates): TaskScope {
+  const common = fromHost(states.data ?? null, 'mutable');
+  const old = states.old === null ? null : fromHost(states.old, 'mutable');
+  const node = states.node === null ? new Dict(false) : (fromHost(states.node, 'mutable') as Dict);
+  if (!(common instanceof Dict) || (old !== null && !(old instanceof Dict))) {
+    if (states.node !== null) throw new InputProblem('With --node, the data must be an object');
+    const plain = (value: Value) => ({ union: value, node, common: value });
+    return new TaskScope(engine, plain(common), old === null ? null : plain(old));
+  }
+  return new TaskScope(engine, nodeState(common, node), old === null ? null : nodeState(old, node));
+}
+
+/** One line out for each line in; a line that is no record gives an error with its number as id. */
+async function runBatch(path: string): Promise<number> {
+  const evaluator = new RecordEvaluator(machineSources);
+  const input = createReadStream(path, 'utf8');
+  const failed = new Promise<never>((_, reject) =>
+    input.once('error', (error) => reject(new InputProblem(`Cannot read ${path}: ${error.message}`))),
+  );
+  failed.catch(() => undefined);
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  let number = 0;
+  const evaluateAll = async (): Promise<void> => {
+    let out = '';
+    for await (const line of lines) {
+      number++;
+      if (line.trim() === '') continue;
+      out += `${JSON.stringify(evaluateLine(evaluator, line, number))}\n`;
+      if (out.length > 65_536) {
+        await write(out);
+        out = '';
+      }
+    }
+    await write(out);
+  };
+  await Promise.race([evaluateAll(), failed]);
+  return 0;
+}
+
+function evaluateLine(evaluator: RecordEvaluator, line: string, number: number): unknown {
+  let record: EvaluationRecord;
+  try {
+    record = JSON.parse(line) as EvaluationRecord;
+  } catch (error) {
+    return { id: `line ${number}`, error: { class: 'InvalidRecord', message: (error as Error).message } };
+  }
+  if (typeof record !== 'object' || record === null || typeof record.expr !== 'string')
+    return {
+      id: `line ${number}`,
+      error: { class: 'InvalidRecord', message: 'a record is an object with `id` and `expr`' },
+    };
+  return evaluator.evaluate(record);
+}
+
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));

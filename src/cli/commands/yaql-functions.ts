@@ -1,0 +1,115 @@
+import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '../../yaql/index.js';
+
+const chapters: readonly (readonly [string, string])[] = [
+  ['changes', 'Changes between two states, and text formats'],
+  ['system', 'System: variables, contexts, functions'],
+  ['comparison', 'Comparison'],
+  ['boolean', 'Boolean'],
+  ['branching', 'Branching'],
+  ['math', 'Mathematics'],
+  ['strings', 'Strings'],
+  ['regex', 'Regular expressions'],
+  ['collections', 'Collections: lists, dicts, sets'],
+  ['queries', 'Queries'],
+  ['datetime', 'Dates and timespans'],
+];
+
+/** Prints the documentation; the exit code, 1 when there is no function of that name. */
+export function runFunctions(name: string | undefined, markdown: boolean): number {
+  if (name === undefined) {
+    process.stdout.write(markdown ? libraryMarkdown() : libraryText());
+    return 0;
+  }
+  const text = describeFunction(name);
+  if (text !== null) {
+    process.stdout.write(`${text}\n`);
+    return 0;
+  }
+  const near = [...new Set(all().map((f) => f.name))].filter((known) =>
+    known.toLowerCase().includes(name.toLowerCase()),
+  );
+  const hint =
+    near.length === 0 ? '`sitewright yaql functions` lists them all.' : `Did you mean ${near.slice(0, 5).join(', ')}?`;
+  process.stderr.write(`There is no function "${name}". ${hint}\n`);
+  return 1;
+}
+
+const all = (): readonly FunctionDefinition[] => [...nailgunFunctions, ...libraryFunctions];
+
+/** Documentation of all overloads of a name, or of an operator by its symbol; null when there is none. */
+export function describeFunction(name: string): string | null {
+  const names = [name, `#operator_${name}`, `#unary_operator_${name}`, `#property#${name}`];
+  if (name === '=') names.push('*equal');
+  if (name === '!=') names.push('*not_equal');
+  const overloads = all().filter((f) => names.includes(f.name));
+  if (overloads.length === 0) return null;
+  return overloads.map((f) => `${signatures(f).join('\n')}\n    ${f.documentation}`).join('\n\n');
+}
+
+/** How an overload is called: one or two lines. */
+export function signatures(f: FunctionDefinition): string[] {
+  const parameters = [
+    ...f.parameters,
+    ...(f.rest === null ? [] : [f.rest]),
+    ...(f.keywords === null ? [] : [f.keywords]),
+  ];
+  const operator =
+    /^#(?:unary_)?operator_(.+)$/.exec(f.name)?.[1] ??
+    ({ '*equal': '=', '*not_equal': '!=' } as Record<string, string>)[f.name];
+  if (operator !== undefined) {
+    const [left, right] = f.parameters;
+    if (right === undefined) return [`${operator} ${shape(left as Parameter)}`];
+    const tight = operator === '.' || operator === '?.';
+    return [
+      tight
+        ? `${shape(left as Parameter)}${operator}${shape(right)}`
+        : `${shape(left as Parameter)} ${operator} ${shape(right)}`,
+    ];
+  }
+  if (f.name.startsWith('#property#'))
+    return [`${shape(f.parameters[0] as Parameter)}.${f.name.slice('#property#'.length)}`];
+  if (f.name === '#list') return ['[args, …]'];
+  if (f.name === '#map') return ['{key => value, …}'];
+  if (f.name === '#indexer')
+    return [`${shape(f.parameters[0] as Parameter)}[${f.parameters.slice(1).map(shape).join(', ')}]`];
+  const lines: string[] = [];
+  if (f.isFunction) lines.push(`${f.name}(${parameters.map(shape).join(', ')})`);
+  if (f.isMethod)
+    lines.push(`${shape(parameters[0] as Parameter)}.${f.name}(${parameters.slice(1).map(shape).join(', ')})`);
+  return lines;
+}
+
+/** `name: type`, with a mark for what may be left out. */
+function shape(parameter: Parameter): string {
+  const typed = `${parameter.name}: ${parameter.type.name}`;
+  if (parameter.position === 'rest') return `…${typed}`;
+  if (parameter.position === 'keywords') return `${parameter.name} => …`;
+  return parameter.required ? (parameter.position === 'single' ? `<${typed}>` : typed) : `[${typed}]`;
+}
+
+function* byChapter(): Generator<[title: string, overloads: FunctionDefinition[]]> {
+  for (const [chapter, title] of chapters) yield [title, all().filter((f) => f.chapter === chapter)];
+}
+
+function libraryText(): string {
+  let out = '';
+  for (const [title, overloads] of byChapter()) {
+    out += `${title}\n${'='.repeat(title.length)}\n\n`;
+    for (const f of overloads) out += `${signatures(f).join('\n')}\n    ${f.documentation}\n\n`;
+  }
+  return out;
+}
+
+/** The generated part of `docs/yaql.md`. */
+export function libraryMarkdown(): string {
+  let out = '';
+  for (const [title, overloads] of byChapter()) {
+    out += `### ${title}\n\n| call | what it gives |\n| --- | --- |\n`;
+    for (const f of overloads) {
+      const calls = signatures(f).map((line) => `\`${line.replaceAll('|', '\\|')}\``);
+      out += `| ${calls.join('<br>')} | ${f.documentation.replaceAll('|', '\\|')} |\n`;
+    }
+    out += '\n';
+  }
+  return `${out.trimEnd()}\n`;
+}

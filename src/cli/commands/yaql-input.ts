@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { fromLosslessJson } from './yaql-json.js';
+
+/** The data of a cluster, now and at its last successful run (null: it never ran). */
+export interface ClusterStates {
+  readonly common: Readonly<Record<string, unknown>>;
+  readonly old: Readonly<Record<string, unknown>> | null;
+}
+
+/** What expressions are evaluated over. */
+export interface InputStates {
+  /** `undefined`: no data was given. */
+  readonly data: unknown;
+  readonly node: Readonly<Record<string, unknown>> | null;
+  readonly old: unknown;
+}
+
+export interface InputFlags {
+  readonly data?: string;
+  readonly old?: string;
+  readonly node?: string;
+  readonly cluster?: string;
+}
+
+/** A mistake in how the command was called or in a file it was given; the message says what to do. */
+export class InputProblem extends Error {}
+
+/** Reads a JSON file (`1.0` stays a float) or, by its ending, a YAML file. */
+export async function readDataFile(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new InputProblem(`Cannot read ${path}: ${(error as Error).message}`);
+  }
+  try {
+    if (!/\.ya?ml$/i.test(path)) return fromLosslessJson(text);
+    const { load } = await import('js-yaml');
+    return load(text);
+  } catch (error) {
+    throw new InputProblem(`${path} is neither JSON nor YAML as its name promises: ${(error as Error).message}`);
+  }
+}
+
+/** Collects the states that the flags name. */
+export async function readStates(
+  flags: InputFlags,
+  loadCluster?: (name: string) => Promise<ClusterStates>,
+): Promise<InputStates> {
+  if (flags.cluster !== undefined) {
+    if (loadCluster === undefined)
+      throw new InputProblem('No server to ask for a cluster: give its states by --data and --old instead');
+    const { common, old } = await loadCluster(flags.cluster);
+    const node = flags.node === undefined ? null : asObject(await readDataFile(flags.node), flags.node);
+    return { data: common, node, old };
+  }
+  return {
+    data: flags.data === undefined ? undefined : await readDataFile(flags.data),
+    node: flags.node === undefined ? null : asObject(await readDataFile(flags.node), flags.node),
+    old: flags.old === undefined ? null : await readDataFile(flags.old),
+  };
+}
+
+function asObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InputProblem(`${path} must hold an object: the data of a node is a dict`);
+  return value as Readonly<Record<string, unknown>>;
+}

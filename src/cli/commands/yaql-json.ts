@@ -1,0 +1,32 @@
+import { Float } from '../../yaql/index.js';
+
+/** The number as it is written, where `JSON.parse` of the running Node tells. */
+interface ReviverContext {
+  readonly source?: string;
+}
+
+/**
+ * Parses JSON without losing what JavaScript's numbers lose: `1.0` and `1e3` become floats, long integers bigint. Where
+ * the running Node does not give the source of numbers, they are marked in the text beforehand.
+ */
+export function fromLosslessJson(text: string): unknown {
+  const mark = '\u0001number:';
+  const strings = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+  // Refuse what JSON refuses before numbers are replaced by marked strings.
+  JSON.parse(text);
+  const marked = text.replace(strings, (token) =>
+    token.startsWith('"') || isPlain(token) ? token : `"\\u0001number:${token}"`,
+  );
+  return JSON.parse(marked, (_key: string, value: unknown, _context?: ReviverContext) => {
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    const source = value.slice(mark.length);
+    return /^-?\d+$/.test(source) ? BigInt(source) : new Float(Number(source));
+  });
+}
+
+/** Numbers that survive as they are: safe integers, and fractions that are no integers. */
+function isPlain(token: string): boolean {
+  const value = Number(token);
+  if (/^-?\d+$/.test(token)) return Number.isSafeInteger(value);
+  return Number.isFinite(value) && !Number.isInteger(value);
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { ClusterStates } from './yaql-input.js';
+
+/** What the `yaql` command takes from the program it is mounted in. */
+export interface YaqlCommandPorts {
+  /** Gives the two states of a cluster by name, for `--cluster`; without it that option is refused with a hint. */
+  readonly loadCluster?: (name: string) => Promise<ClusterStates>;
+  /** Loads the module of helper functions the configuration names, null when it names none. */
+  readonly loadHelpers?: () => Promise<unknown>;
+}
+
+interface EvalFlags {
+  readonly data?: string;
+  readonly old?: string;
+  readonly node?: string;
+  readonly batch?: string;
+  readonly cluster?: string;
+}
+
+/** Adds `yaql eval`, `yaql console` and `yaql functions`. The engine is loaded only when one of them runs. */
+export function registerYaql(program: Command, ports: YaqlCommandPorts = {}): void {
+  const yaql = program.command('yaql').description('evaluate YAQL, the language of computable task fields');
+
+  states(
+    yaql
+      .command('eval [expression]')
+      .description('evaluate an expression, or a file of them, and print the value as JSON')
+      .option('--batch <file>', 'evaluate records from a JSON-lines file; print {id, result} or {id, error} a line'),
+  ).action(async (expression: string | undefined, flags: EvalFlags) => {
+    const { runEval } = await import('./yaql-eval.js');
+    process.exitCode = await runEval(expression, flags, ports);
+  });
+
+  states(
+    yaql.command('console').description('evaluate expressions as you type them, with history and completion'),
+  ).action(async (flags: EvalFlags) => {
+    const { runConsole } = await import('./yaql-console.js');
+    process.exitCode = await runConsole(flags, ports);
+  });
+
+  yaql
+    .command('functions [name]')
+    .description("print the library's documentation, of all functions or of one")
+    .option('--markdown', 'as the Markdown of docs/yaql.md')
+    .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
+      const { runFunctions } = await import('./yaql-functions.js');
+      process.exitCode = runFunctions(name, flags.markdown ?? false);
+    });
+}
+
+const states = (command: Command): Command =>
+  command
+    .option('--data <file>', 'JSON or YAML file: the data `$`, or with --node the common part of it')
+    .option('--old <file>', 'JSON or YAML file: the data of the last run, for changed(), old() …')
+    .option('--node <file>', "JSON or YAML file: the node's part of the data; `$` is the union of both")
+    .option('--cluster <name>', 'take the data of both states from this cluster');
