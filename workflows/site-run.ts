@@ -1,4 +1,5 @@
 import {
+  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
@@ -16,6 +17,7 @@ import {
   fitReport,
   nextStep,
   type PhaseName,
+  type PhaseReport,
   parseSiteRunInput,
   type RunFailure,
   type RunOutcome,
@@ -120,19 +122,20 @@ export async function runSite(
       const index = progress.phases.push({ name, state: 'running', started_at }) - 1;
       run.show();
       setAttributes({ RunPhase: name });
-      const ended = await work().catch((error: unknown) => {
+      const end = (state: PhaseReport['state'], detail?: string): void => {
+        const ended_at = new Date(Date.now()).toISOString();
+        progress.phases[index] = { name, state, started_at, ended_at, ...(detail === undefined ? {} : { detail }) };
+        run.show();
+      };
+      try {
+        const { value, state, detail } = await work();
+        end(state ?? 'success', detail);
+        return value;
+      } catch (error) {
+        end(control.cancelled ? 'stopped' : 'failure');
         if (!control.cancelled) throw error;
         return null;
-      });
-      progress.phases[index] = {
-        name,
-        state: ended ? (ended.state ?? 'success') : 'stopped',
-        started_at,
-        ended_at: new Date(Date.now()).toISOString(),
-        ...(ended?.detail === undefined ? {} : { detail: ended.detail }),
-      };
-      run.show();
-      return ended ? ended.value : null;
+      }
     },
     skip(name, detail) {
       const now = new Date(Date.now()).toISOString();
@@ -218,7 +221,10 @@ export async function runSite(
       FailedNodes: 0,
       ...(input.started_by ? { StartedBy: input.started_by } : {}),
     });
-    await body(run);
+    await body(run).catch((error: unknown) => {
+      if (control.cancelled) return;
+      run.fail({ kind: 'step-failed', phase: statusOf(progress).phase, ...rootOf(error) });
+    });
     progress.outcome = outcomeOf(run);
     progress.ended_at = Date.now();
     run.show();
@@ -248,6 +254,15 @@ export async function runSite(
     });
   }
   return resultOf(progress);
+}
+
+/** What an activity that gave up has to say, without the wrapping. */
+function rootOf(error: unknown): { type: string; message: string } {
+  // A bug of ours must stop the workflow where it is, not end it with a wrong report.
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  const type = cause instanceof ApplicationFailure ? (cause.type ?? 'error') : 'error';
+  return { type, message: cause?.message ?? error.message };
 }
 
 function openRequest(progress: RunProgress) {

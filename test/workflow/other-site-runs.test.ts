@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordHistory } from '../rig/histories.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
@@ -113,6 +114,19 @@ describe('test_site', () => {
     const { failure: error } = await started.ended();
     expect(causeOf(error).type).toBe('VerifySiteFailed');
     expect(causeOf(error).message).toContain('MAAS refused the key; no image for noble/amd64');
+  });
+
+  test('a step that cannot be made at all ends the run with a report all the same', async () => {
+    const site = scriptedSite({ groups: [] }, []);
+    site.overrides.verify_site = async () => {
+      throw ApplicationFailure.nonRetryable('MAAS is not configured: set maas.url', 'MaasNotConfigured');
+    };
+    const started = await run(site, 'test_site', { site: 'dc1' });
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).type).toBe('StepFailed');
+    expect(causeOf(error).message).toContain('verify_site: MAAS is not configured: set maas.url');
+    expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
+    expect(site.closed[0]!.report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
   });
 
   test('cancel interrupts a check that hangs', async () => {

@@ -15,6 +15,8 @@ export type RunFailure =
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
+  /** A step could not be made at all: something is not configured, or a service refuses for good. */
+  | { readonly kind: 'step-failed'; readonly phase: string; readonly type: string; readonly message: string }
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
   | {
       readonly kind: 'critical-group-failed';
@@ -39,6 +41,8 @@ export function describeRunFailure(failure: RunFailure): string {
       return `the site could not be verified: ${failure.problems.join('; ')}`;
     case 'prepare-site-failed':
       return `the site could not be prepared: ${failure.problems.join('; ')}`;
+    case 'step-failed':
+      return `${failure.phase}: ${failure.message}`;
     case 'release-failed':
       return `nothing was deployed, since these nodes could not be released: ${failure.nodes.slice(0, 20).join(', ')}${more(failure.nodes, 20)}`;
     case 'critical-group-failed':
@@ -66,6 +70,7 @@ export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): 
       return 'correct the names and start again';
     case 'verify-site-failed':
     case 'prepare-site-failed':
+    case 'step-failed':
       return "run 'sitewright doctor' and 'sitewright maas check', mend what they name, start again";
     case 'release-failed':
     case 'critical-group-failed':
