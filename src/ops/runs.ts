@@ -15,7 +15,7 @@ import {
   type SiteRunKind,
   type TreeNode,
 } from '../core/site-run/index.js';
-import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
+import type { ClaimHolder, Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
 import { parseReference } from './sites.js';
@@ -144,15 +144,32 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     }
   }
 
-  const openRun = async (workflowId: string): Promise<string> =>
-    (await call(() => client.workflow.getHandle(workflowId).describe())).runId;
+  const openRun = async (workflowId: string): Promise<ClaimHolder> => {
+    const { runId } = await call(() => client.workflow.getHandle(workflowId).describe());
+    return { workflowId, runId };
+  };
+
+  /**
+   * Goes on when no run has the site: none holds its claim, none was started that has yet to come to claim it. Of two
+   * starts at the very same moment the claim decides, in the workflow.
+   * @throws `site-busy`
+   */
+  async function untilFree(site: string): Promise<void> {
+    const holder = await store.claims.holder(site);
+    const { items } = await store.runs.list({ site, open: true, limit: 10 });
+    const started = items.flatMap(({ workflowId, temporalRunId }) =>
+      temporalRunId === null ? [] : [{ workflowId, runId: temporalRunId }],
+    );
+    for (const run of [...(holder ? [holder] : []), ...started]) {
+      if (await call(() => isOpen(deps, run.workflowId, run.runId))) await untilClosed(site, run);
+    }
+  }
 
   /**
    * A run tells its end some moments before Temporal closes it; who starts the next one right then need not know.
    * @throws `site-busy` for a run that has not ended
    */
-  async function untilClosed(workflowId: string, site: string): Promise<void> {
-    const runId = await openRun(workflowId);
+  async function untilClosed(site: string, { workflowId, runId }: ClaimHolder): Promise<void> {
     const outcome = await store.runs.get(runId).then(
       (run) => run.outcome,
       () => null,
@@ -176,10 +193,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       await store.sites.get(site);
       // What the workflow would end with at once is told before it begins.
       await store.sites.findRevision(site, parseReference(String(input.revision ?? 'latest')));
-      const holder = await store.claims.holder(site);
-      if (holder && (await call(() => isOpen(deps, holder.workflowId, holder.runId)))) {
-        throw busy(site, holder.workflowId, holder.runId);
-      }
+      await untilFree(site);
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
       const begin = () =>
@@ -194,11 +208,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
         );
       const started = await begin().catch(async (error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        await untilClosed(workflowId, site);
+        await untilClosed(site, await openRun(workflowId));
         return begin().catch(async (again: unknown) => {
           // Somebody else waited for the same moment.
           if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
-          throw busy(site, workflowId, await openRun(workflowId));
+          throw busy(site, workflowId, (await openRun(workflowId)).runId);
         });
       });
       const runId = started.firstExecutionRunId;
