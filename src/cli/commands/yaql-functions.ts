@@ -57,7 +57,9 @@ export function signatures(f: FunctionDefinition): string[] {
     /^#(?:unary_)?operator_(.+)$/.exec(f.name)?.[1] ??
     ({ '*equal': '=', '*not_equal': '!=' } as Record<string, string>)[f.name];
   if (operator !== undefined) {
-    const [left, right] = f.parameters;
+    const [left, right] = parameters;
+    // `+` of texts takes any number of them, as `concat` does.
+    if (f.rest !== null) return [`<string> ${operator} <string>`];
     if (right === undefined) return [`${operator} ${shape(left as Parameter)}`];
     const tight = operator === '.' || operator === '?.';
     return [

@@ -82,7 +82,7 @@ export const systemFunctions: readonly FunctionDefinition[] = [
     'with',
     'function',
     [rest(p.any('args'))],
-    'Context in which the values are `$1`, `$2` …',
+    'Context in which the values are `$1`, `$2` and so on.',
     (context, args) => setPositional(context, args),
     { ownContext: true },
   ),
