@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 
 const [path, exitCode] = process.argv.slice(2);
 const report = JSON.parse(readFileSync(path, 'utf8'));
-const unloaded = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'));
+const unloaded = report.testResults.filter(
+  (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
+);
 let failed = report.numFailedTests + unloaded.length;
 if (failed === 0 && (exitCode !== '0' || report.numPassedTests === 0)) failed = 1;
 console.log(`${report.numPassedTests} ${failed}`);

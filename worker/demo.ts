@@ -46,7 +46,9 @@ export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
   const base = join(root, '.sitewright');
   const system = await startDemo({ base, binary: found.path, hosts, failing: [FAILING] }, say);
   try {
-    const report = await deploy(system, named, found.path, { say, strong }, interrupted.signal);
+    // What a user has on the PATH is what a user types.
+    const temporal = found.source === 'PATH' ? 'temporal' : found.path;
+    const report = await deploy(system, named, temporal, { say, strong }, interrupted.signal);
     if (report === null) return 130;
     say();
     say(reportText(report, color));

@@ -53,7 +53,8 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     // Beats are sent as they come, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',
-    shutdownGraceTime: '5 seconds',
+    // Most activities wait for machines, for minutes: they are let go at once and go on in the next worker.
+    shutdownGraceTime: '1 second',
     // Killed activities are waited for by nobody: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',
   });

@@ -18,7 +18,10 @@ export async function recordHistory(
   const version = process.env.RECORD_HISTORIES;
   if (version) {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`);
+    writeFileSync(
+      new URL(`${name}--v${version}.json`, folder),
+      `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`,
+    );
   }
   return history;
 }
