@@ -44,7 +44,7 @@ export async function createApi(operations: Operations, { log, version, checkAns
     return503OnClosing: true,
     // Our own check says what is wrong with a name, so the router must let long ones pass.
     routerOptions: { maxParamLength: 4_000 },
-    frameworkErrors: answerProblem,
+    frameworkErrors: (error, request, reply) => void answerProblem(error, request, reply),
     clientErrorHandler: answerBrokenRequests,
   }).withTypeProvider<ZodTypeProvider>();
 

@@ -171,19 +171,28 @@ describe('without a worker', () => {
     await rig.close();
   });
 
-  test.each([
+  const parts = [
     ['GET', 'status'],
     ['GET', 'report'],
     ['GET', 'tree'],
     ['GET', 'plan'],
     ['POST', 'pause'],
+    ['POST', 'resume'],
     ['POST', 'nodes/stl1r01s02/retry'],
-  ] as const)('%s %s answers that a worker is needed, and how to get one', async (method, part) => {
-    expect(await api.ask(method, `/api/v1/runs/${run}/${part}`)).toMatchObject({
-      status: 503,
-      headers: { 'retry-after': '5' },
-      body: { code: 'worker-unavailable', hint: expect.stringContaining('sitewright worker') },
-    });
+  ] as const;
+
+  // At the same time, as several people would who wonder why nothing goes on.
+  test('what only a worker knows is answered with how to get one, to however many ask', async () => {
+    const asked = [...parts, ...parts];
+    const answers = await Promise.all(asked.map(([method, part]) => api.ask(method, `/api/v1/runs/${run}/${part}`)));
+    expect(answers.map(({ status, body }) => [status, body.code, body.detail])).toEqual(
+      asked.map(() => [503, 'worker-unavailable', expect.stringContaining('the run itself is safe')]),
+    );
+    for (const { headers, body } of answers) {
+      expect(headers).toMatchObject({ 'retry-after': '5' });
+      expect(body.hint).toContain('sitewright worker');
+    }
+    expect(api.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
   });
 
   test('what is stored is shown, and signals are taken: they wait for the worker', async () => {
