@@ -14,11 +14,16 @@ import { registerSchemas } from './commands/schemas.js';
 import { registerSite } from './commands/site.js';
 import { registerStrategy } from './commands/strategy.js';
 import { programVersion, registerVersion } from './commands/version.js';
+import { registerYaql } from './commands/yaql.js';
 import { createSession } from './session.js';
 import type { Terminal } from './terminal.js';
 
-/** The whole command line. Commands load what they need when they run: help and completion load nothing. */
-export function createProgram(terminal: Terminal): Command {
+/**
+ * The whole command line. Commands load what they need when they run: help and completion load nothing.
+ *
+ * @param complain where wrong use is told; default: the terminal
+ */
+export function createProgram(terminal: Terminal, complain: (text: string) => void = terminal.err): Command {
   const program = new Command('sitewright');
   program
     .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
@@ -29,7 +34,7 @@ export function createProgram(terminal: Terminal): Command {
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help for what it takes)')
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({ writeOut: terminal.out, writeErr: complain })
     .addHelpText(
       'after',
       `
@@ -53,6 +58,7 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   registerGraphSimulate(program.command('graph').description('Task graphs'));
   registerPackage(program);
   registerSchemas(program, session);
+  registerYaql(program);
   program.commandsGroup('Run and look after the system:');
   registerProcesses(program, session);
   registerDoctor(program, session);

@@ -13,10 +13,16 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   const before = process.exitCode;
   process.exitCode = undefined;
   try {
-    await createProgram(terminal).parseAsync([...args], { from: 'user' });
+    const complain = wantsJson(args) ? () => {} : terminal.err;
+    await createProgram(terminal, complain).parseAsync([...args], { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.invalid;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.done;
+      const message = error.message.replace(/^error: /, '');
+      if (wantsJson(args)) terminal.err(await problemText({ code: 'usage', message }, args, terminal));
+      return EXIT.invalid;
+    }
     if (error instanceof CliError) {
       terminal.err(await problemText(error.problem, args, terminal));
       return error.exitCode;

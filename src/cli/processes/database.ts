@@ -1,16 +1,35 @@
+import { existsSync } from 'node:fs';
 import type { Settings } from '../../config/index.js';
-import { openStore, type Store, StoreError } from '../../store/index.js';
+import { openStore, type Store, StoreError, type StoreStatus } from '../../store/index.js';
+import { parseStoreUrl } from '../../store/store-url.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 
-/** State of the store's schema, without changing it. */
-export const storeStatus = (settings: Settings) => withStore(settings, (store) => store.status());
+/** State of the store's schema. Changes nothing: a database that is not there yet is not made. */
+export async function storeStatus(settings: Settings): Promise<StoreStatus> {
+  return withStore(settings, (store) => store.status(), 'must-exist');
+}
 
 /** Brings the schema up to date; answers what was applied. */
 export const migrateStore = (settings: Settings) => withStore(settings, (store) => store.migrate());
 
-async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
+/** The file of an SQLite store; undefined for other stores. @throws StoreError when the URL is none */
+export function databaseFile(url: string): string | undefined {
+  const location = parseStoreUrl(url);
+  return location.dialect === 'sqlite' && location.file !== ':memory:' ? location.file : undefined;
+}
+
+async function withStore<T>(
+  settings: Settings,
+  work: (store: Store) => Promise<T>,
+  existence: 'must-exist' | 'may-be-new' = 'may-be-new',
+): Promise<T> {
   try {
+    const file = databaseFile(settings.store.url);
+    if (existence === 'must-exist' && file !== undefined && !existsSync(file)) {
+      const hint = "It is made at the first start of API or worker, or by 'sitewright db migrate'.";
+      throw new CliError({ code: 'no-database', message: `there is no database yet at ${file}`, hint }, EXIT.notFound);
+    }
     const store = await openStore(settings.store.url, { migrations: 'ignore' });
     try {
       return await work(store);

@@ -7,6 +7,7 @@ import type { Settings } from '../../config/index.js';
 import { createOperations } from '../../ops/index.js';
 import { openStore, type Store, StoreError } from '../../store/index.js';
 import { checkSearchAttributes } from '../../temporal/search-attributes.js';
+import { databaseFile } from './database.js';
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -99,7 +100,7 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
 async function storeOf(settings: Settings): Promise<Finding> {
   const name = 'store';
   const { url } = settings.store;
-  const file = sqliteFile(url);
+  const file = databaseFile(url);
   if (file !== undefined && !(await exists(file))) {
     const folder = await nearestFolder(dirname(resolve(file)));
     const writable = await access(folder, constants.W_OK).then(
@@ -135,11 +136,6 @@ async function storeOf(settings: Settings): Promise<Finding> {
     if (!(error instanceof StoreError)) throw error;
     return { name, state: 'fail', message: error.failure.message, fix: error.failure.hint };
   }
-}
-
-function sqliteFile(url: string): string | undefined {
-  if (/^postgres(ql)?:/.test(url) || url.includes(':memory:')) return undefined;
-  return url.replace(/^sqlite:(\/\/)?/, '').replace(/\?.*$/, '');
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { type Seed, simulateMaas, simulatorKeys } from '../../maas/simulator/index.js';
 import { describeMaasSimulate, type MaasSimulateFlags } from '../commands/maas-simulate.js';
-import { usageError } from '../problem.js';
+import { EXIT } from '../exit-codes.js';
+import { CliError, usageError } from '../problem.js';
 
 /** Runs the MAAS simulator in this process until SIGINT or SIGTERM. */
 export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> {
@@ -12,6 +13,8 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
     ...(flags.state === undefined ? {} : { stateFile: flags.state }),
     ...(flags.seed === undefined ? {} : { seed: readJson('--seed', readSeed(flags.seed)) as Seed }),
     ...(flags.auto === undefined ? {} : { auto: readJson('--auto', flags.auto) as Readonly<Record<string, unknown>> }),
+  }).catch((error: unknown) => {
+    throw refusal(error, flags);
   });
   process.stdout.write(
     `MAAS simulator  ${simulator.url}\ncontrols        ${simulator.controlUrl}\nadmin key       ${simulatorKeys.admin}\n`,
@@ -21,6 +24,15 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
+}
+
+/** What was asked for cannot be had: a port, a state file, machines. */
+function refusal(error: unknown, { host, port }: MaasSimulateFlags): CliError {
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    const hint = 'Name another with --port; 0 takes a free one.';
+    return new CliError({ code: 'address-in-use', message: `${host}:${port} is in use`, hint }, EXIT.conflict);
+  }
+  return usageError(error instanceof Error ? error.message : String(error));
 }
 
 function readJson(flag: string, text: string): unknown {

@@ -89,6 +89,15 @@ describe('exit codes', () => {
     expect(err).toMatch(message);
   });
 
+  test('with -f json, wrong use is JSON as well', async () => {
+    const { code, err } = await cli(['run', 'list', '--sit', 'x', '-f', 'json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(err)).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining("unknown option '--sit'"),
+    });
+  });
+
   test.each([[['--help']], [['--version']], [['site', 'deploy', '--help']]])('%j is no error', async (args) => {
     const { code, out } = await cli(args);
     expect(code).toBe(0);

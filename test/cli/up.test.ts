@@ -1,0 +1,181 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { cli } from '../unit/cli/recording-terminal.js';
+
+/** `sitewright up` as a process tree of its own, from source. */
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const tsx = import.meta.resolve('tsx');
+
+let folder = '';
+let tree: Tree | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-up-'));
+});
+afterEach(async () => {
+  await tree?.end();
+  tree = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+class Tree {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  readonly #lines: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
+    this.child = spawn(process.execPath, ['--import', tsx, main, 'up', ...args], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout!, this.child.stderr!])
+      createInterface(stream).on('line', (line) => {
+        this.#lines.push(line);
+        for (const look of this.#waiting) look();
+      });
+    this.ended = new Promise((done) => this.child.once('close', (code) => done(code)));
+  }
+
+  get text(): string {
+    return this.#lines.join('\n');
+  }
+
+  /** The first group of the pattern in what was said; its last occurrence. Waits until it is said `times` times. */
+  async said(pattern: RegExp, times = 1): Promise<string> {
+    const look = (): RegExpExecArray | undefined => {
+      const matches = this.#lines.map((line) => pattern.exec(line)).filter((match) => match !== null);
+      return matches.length >= times ? matches.at(-1) : undefined;
+    };
+    const already = look();
+    if (already) return already[1] ?? '';
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        const match = look();
+        if (!match) return;
+        this.#waiting.delete(check);
+        resolve(match[1] ?? '');
+      };
+      this.#waiting.add(check);
+      void this.ended.then((code) =>
+        reject(new Error(`up ended with ${code} before it said ${pattern}:\n${this.text}`)),
+      );
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGTERM');
+    await this.ended;
+  }
+}
+
+/** All processes below one, as the kernel knows them: `[pid, command]`. */
+function descendants(of: number): [number, string][] {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .flatMap((line) => {
+      const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+      return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command: command ?? '' }];
+    });
+  const below = (parent: number): [number, string][] =>
+    rows
+      .filter((row) => row.parent === parent)
+      .flatMap((row) => [[row.pid, row.command] as [number, string], ...below(row.pid)]);
+  return below(of);
+}
+
+/** Not the compiler of the sources, which tsx starts and which ends by itself. */
+const ours = ([, command]: readonly [number, string]): boolean => /run-with-parent|main\.ts|start-dev/.test(command);
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => done(port));
+    });
+  });
+
+test('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeout: 120_000 }, async () => {
+  const machines = [{ hostname: 'n1', status: 0, power_type: 'ipmi' }];
+  writeFileSync(join(folder, 'seed.json'), JSON.stringify({ machines }));
+  const port = await freePort();
+  tree = new Tree(['--simulate-maas', '--maas-seed', 'seed.json'], {
+    SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+    SITEWRIGHT_API_PORT: '0',
+    TEMPORAL_CLI: inject('temporalBinary'),
+  });
+  const api = await tree.said(/^ {2}API +(http:\S+)/);
+  const pids = descendants(tree.child.pid!);
+  // The dev server, MAAS, the API and the worker, each below a watchdog.
+  expect(pids.filter(([, command]) => command.includes('run-with-parent')).length).toBe(4);
+  expect(tree.text).toMatch(/^temporal +dev server started at 127\.0\.0\.1:/m);
+  expect(tree.text).toMatch(/^ {2}Temporal UI +http:\/\/127\.0\.0\.1:\d+$/m);
+
+  const health = (await (await fetch(`${api}/api/v1/health`)).json()) as { ok: boolean };
+  expect(health.ok).toBe(true);
+  const check = (await (await fetch(`${api}/api/v1/maas/check`)).json()) as { machines: unknown };
+  expect(check.machines).toEqual([{ status: 0, name: 'New', count: 1 }]);
+
+  const [worker] = pids.find(
+    ([, command]) => /main\.ts worker$/.test(command) && !command.includes('run-with-parent'),
+  )!;
+  process.kill(worker, 'SIGKILL');
+  await tree.said(/^worker +ended \(SIGKILL\): it is started again/);
+  await tree.said(/^worker +worker ready/, 2);
+
+  const all = [...pids, ...descendants(tree.child.pid!)].filter(ours);
+  tree.child.kill('SIGTERM');
+  expect(await tree.ended).toBe(0);
+  expect(tree.text).toMatch(/everything has ended$/);
+  expect(all.filter(([pid]) => isAlive(pid))).toEqual([]);
+});
+
+test('killed outright, it takes everything with it', { timeout: 120_000 }, async () => {
+  tree = new Tree(['--simulate-maas'], {
+    SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
+    SITEWRIGHT_API_PORT: '0',
+  });
+  await tree.said(/^maas +MAAS simulator +(\S+)/);
+  await tree.said(/^api +API ready/);
+  expect(tree.text).toMatch(/^temporal +Temporal .* answers at/m);
+  const pids = descendants(tree.child.pid!).filter(ours);
+  expect(pids.length).toBe(6);
+  tree.child.kill('SIGKILL');
+  await expect.poll(() => pids.filter(([pid]) => isAlive(pid)), { timeout: 30_000 }).toEqual([]);
+});
+
+test.each([
+  ['no server answers and none may be started', '127.0.0.1:9', ['--no-temporal'], /leave out --no-temporal/],
+  ['the server is on another machine', '192.0.2.1:7233', [], /started on this machine only/],
+])('says why it cannot start: %s', async (_why, address, args, hint) => {
+  const { code, err } = await cli(['up', ...args], { env: { SITEWRIGHT_TEMPORAL_ADDRESS: address }, cwd: folder });
+  expect(code).toBe(5);
+  expect(err).toMatch(hint);
+});
+
+test('gives up on a part that never starts, and leaves nothing behind', { timeout: 90_000 }, async () => {
+  const taken = createServer();
+  await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
+  const { port } = taken.address() as { port: number };
+  tree = new Tree([], { SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'), SITEWRIGHT_API_PORT: String(port) });
+  expect(await tree.ended).toBe(5);
+  expect(tree.text).toMatch(/error: api does not start: .*/);
+  expect(tree.text).toMatch(new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`));
+  taken.close();
+});

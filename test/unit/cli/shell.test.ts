@@ -1,0 +1,148 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cli } from './recording-terminal.js';
+
+const bin = fileURLToPath(new URL('../../../bin/sitewright', import.meta.url));
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-shell-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('bin/sitewright', () => {
+  const installed = (): string => {
+    mkdirSync(join(folder, 'bin'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    copyFileSync(bin, join(folder, 'bin/sitewright'));
+    return join(folder, 'bin/sitewright');
+  };
+
+  test('may be run by itself', () => expect(spawnSync('test', ['-x', bin]).status).toBe(0));
+
+  test('says what to do when nothing is built', () => {
+    const { status, stderr } = spawnSync(process.execPath, [installed()], { encoding: 'utf8' });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/npm ci.*npm run build/);
+  });
+
+  test('runs what is built', () => {
+    const program = installed();
+    mkdirSync(join(folder, 'dist/src/cli'), { recursive: true });
+    writeFileSync(join(folder, 'dist/src/cli/main.js'), 'console.log(process.argv.slice(2).join(" "))');
+    expect(execFileSync(process.execPath, [program, 'a', 'b'], { encoding: 'utf8' })).toBe('a b\n');
+  });
+});
+
+describe('completion', () => {
+  test('in bash offers commands, subcommands and options', async () => {
+    const { out } = await cli(['completion', 'bash']);
+    const offered = (...words: string[]): string[] => {
+      const script = `${out}
+COMP_WORDS=(sitewright ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _sitewright; echo "\${COMPREPLY[@]}"`;
+      return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ');
+    };
+    expect(offered('si')).toEqual(['site']);
+    expect(offered('site', 'de')).toEqual(['delete', 'deploy']);
+    expect(offered('site', 'deploy', 'dc1', '--wa')).toEqual(['--wait', '--watch']);
+    expect(offered('--api', 'x', 'run', 'list', '--ou')).toEqual(['--outcome']);
+  });
+
+  test('in fish and zsh names every command', async () => {
+    for (const shell of ['fish', 'zsh']) {
+      const { out } = await cli(['completion', shell]);
+      for (const word of ['site', 'simulate', 'doctor', 'watch']) expect(out).toMatch(new RegExp(`\\b${word}\\b`));
+    }
+  });
+
+  test('of another shell is refused', async () => {
+    expect((await cli(['completion', 'tcsh'])).code).toBe(2);
+  });
+});
+
+test('the JSON Schemas are written as the documentation has them', async () => {
+  const { code } = await cli(['schemas', 'export', '-o', folder]);
+  expect(code).toBe(0);
+  const kept = new URL('../../../docs/schemas/', import.meta.url);
+  const names = readdirSync(kept).filter((name) => name.endsWith('.json'));
+  expect(readdirSync(folder).sort()).toEqual(names.sort());
+  for (const name of names)
+    expect(JSON.parse(readFileSync(join(folder, name), 'utf8'))).toEqual(
+      JSON.parse(readFileSync(new URL(name, kept), 'utf8')),
+    );
+});
+
+describe('the store', () => {
+  const env = () => ({ SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'a.db')}` });
+
+  test('that is not there yet is not made by looking', async () => {
+    const { code, err } = await cli(['db', 'status'], { env: env(), cwd: folder });
+    expect(code).toBe(3);
+    expect(err).toMatch(/no database yet at .*a\.db/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('is made by migrating, and then up to date', async () => {
+    const made = await cli(['db', 'migrate'], { env: env(), cwd: folder });
+    expect(made).toMatchObject({ code: 0 });
+    expect(made.out).toMatch(/^applied 1 /);
+    const { code, out } = await cli(['db', 'status', '-f', 'json'], { env: env(), cwd: folder });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ dialect: 'sqlite', pending: [] });
+  });
+
+  test('with a wrong address is refused', async () => {
+    const { code } = await cli(['db', 'status'], { env: { SITEWRIGHT_STORE_URL: 'mysql://x' }, cwd: folder });
+    expect(code).toBe(2);
+  });
+});
+
+test('the doctor works when everything is down, and says what to do', async () => {
+  const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API: 'http://127.0.0.1:9' };
+  const { code, out } = await cli(['doctor'], { env, cwd: folder });
+  expect(code).toBe(5);
+  expect(out).toMatch(/^FAIL +temporal .*\n +fix: .*sitewright up/m);
+  expect(out).toMatch(/^- +worker +not looked at: Temporal comes first$/m);
+  expect(out).toMatch(/^FAIL +maas .*\n +fix: /m);
+  expect(out).toMatch(/^FAIL +api .*\n +fix: /m);
+  expect(out).toMatch(/^ok +node /m);
+});
+
+test('the doctor goes on when the settings are wrong', async () => {
+  const env = { SITEWRIGHT_LOG_LEVEL: 'loud', SITEWRIGHT_API: 'http://127.0.0.1:9' };
+  const { code, out } = await cli(['doctor', '-f', 'json'], { env, cwd: folder });
+  expect(code).toBe(5);
+  expect(JSON.parse(out)).toMatchObject([
+    { name: 'node', state: 'ok' },
+    { name: 'settings', state: 'fail', message: expect.stringContaining('SITEWRIGHT_LOG_LEVEL') },
+    { name: 'api', state: 'fail' },
+  ]);
+});
+
+describe('maas simulate', () => {
+  test('on a port in use is a conflict', async () => {
+    const taken = createServer();
+    await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
+    const { port } = taken.address() as { port: number };
+    const { code, err } = await cli(['maas', 'simulate', '--port', String(port)]);
+    taken.close();
+    expect(code).toBe(4);
+    expect(err).toMatch(/is in use/);
+  });
+
+  test.each([
+    [['--auto', '{'], /--auto is no JSON/],
+    [['--seed', '/nowhere.json'], /cannot be read/],
+    [['--host', '0.0.0.0'], /this machine only/],
+    [['--port', '70000'], /0 to 65535/],
+  ])('with %j is refused', async (args, message) => {
+    const { code, err } = await cli(['maas', 'simulate', '--port', '0', ...args]);
+    expect(code).toBe(2);
+    expect(err).toMatch(message);
+  });
+});
