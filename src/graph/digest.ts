@@ -36,7 +36,7 @@ export function digestOf(plan: Plan): GraphDigest {
       tasks: tasks.length,
       running: tasks.filter(({ type }) => type !== 'skipped').length,
       relations: tasks.reduce((sum, one) => sum + (one.requires?.length ?? 0) + (one.required_for?.length ?? 0), 0),
-      sha256: sha256(canonicalJson(tasks)),
+      sha256: sha256(canonicalJson(withoutLarge(tasks))),
     };
   }
   const all = Object.values(byNode);
@@ -61,3 +61,11 @@ export function digestOf(plan: Plan): GraphDigest {
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Whole numbers beyond what JavaScript holds, as text. */
+function withoutLarge(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(withoutLarge);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutLarge(item)]));
+}

@@ -7,10 +7,42 @@
  * if (!read.ok) refuse(read.problems);
  * const planned = planGraph(read.input);
  * if (!planned.ok) refuse(planned.problems);
+ * refuse(cycleProblems(planned.plan, findCycles(planned.plan)));
  * serializeGraph(planned.plan);                           // for executors of the Fuel line
+ * schedulerPlan(planned.plan);                            // for the scheduler
  * ```
  */
-export { readJsonText } from './input/json-text.js';
-export { readPlanInput } from './input/read-input.js';
-export { planGraph } from './plan-graph.js';
-export { serializeGraph } from './result.js';
+export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
+export type { ClusterState, OldStates } from './fields/state.js';
+export { findInJson, readJsonText } from './input/json-text.js';
+export { placeInText, type ReadText, readPlanText } from './input/read-file.js';
+export { type ReadInput, readPlanInput } from './input/read-input.js';
+export { type Cycle, cycleProblems, findCycles } from './linking/find-cycles.js';
+export { type PlanOrder, type PlanOrderJoin, planOrder } from './linking/order.js';
+export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.js';
+export {
+  type AnyChoice,
+  type DroppedDependency,
+  type FaultTolerance,
+  nodeIdOf,
+  type Plan,
+  type PlannedTask,
+  related,
+  type SkipReason,
+  type TaskInstance,
+} from './plan.js';
+export { type PlanInput, type Planned, planGraph } from './plan-graph.js';
+export { type GraphProblem, type InputPath, Problems, pathText } from './problem.js';
+export {
+  type SerializedGraph,
+  type SerializedRelation,
+  type SerializedTask,
+  serializedMetadata,
+  serializedText,
+  serializeGraph,
+} from './result.js';
+export { type SchedulerPlanOptions, schedulerPlan } from './scheduler-plan.js';
+export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
+export { checkTask, TASK_TYPES } from './tasks/check-task.js';
+export { type LayerName, type LayerTasks, type MergedTask, mergeLayers } from './tasks/merge-layers.js';
+export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';

@@ -76,3 +76,28 @@ export function serializeGraph(plan: Plan): SerializedGraph {
     tasks_metadata: serializedMetadata(plan),
   };
 }
+
+/** The JSON text of the whole result in pieces, a node at a time: it may be larger than one text should be. */
+export function* serializedText(plan: Plan): Generator<string> {
+  yield `{"any_choices":${json(plan.anyChoices)},"tasks_directory":{},"tasks_graph":{`;
+  for (const [at, { key, node }] of nodesWithTasks(plan).entries()) {
+    yield `${at === 0 ? '' : ','}\n${JSON.stringify(key)}:${json(serializedTasks(plan, node))}`;
+  }
+  yield `},\n"tasks_metadata":${json(serializedMetadata(plan))}}\n`;
+}
+
+/** Whole numbers too large for JavaScript are written out. */
+function json(value: unknown): string {
+  const large: string[] = [];
+  const text = JSON.stringify(value, (_key, item: unknown) => {
+    if (typeof item !== 'bigint') return item;
+    large.push(String(item));
+    return `${LARGE}${large.length - 1}`;
+  });
+  return large.length === 0
+    ? text
+    : text.replace(new RegExp(`"${LARGE_ESCAPED}(\\d+)"`, 'g'), (_, at: string) => large[Number(at)]!);
+}
+
+const LARGE = '\u0000whole ';
+const LARGE_ESCAPED = '\\\\u0000whole ';

@@ -1,20 +1,24 @@
 import {
+  Context,
   createTaskEngine,
+  Dict,
   type Engine,
   type NodeState,
   nodeState,
   type PreparedData,
   prepareData,
-  TaskScope,
   type Value,
   YaqlError,
 } from '../../yaql/index.js';
+import { newVariable, oldVariable } from '../../yaql/nailgun/functions.js';
+import { Runtime } from '../../yaql/runtime/limits.js';
 import { GraphProblemError, type InputPath } from '../problem.js';
 import { type Fields, isMapping } from '../tasks/task.js';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.js';
 import { conditionValue, toPlain } from './plain-data.js';
 import { type FormatText, type FormatValues, orNone } from './python-format.js';
 import { type ReadSet, readSetOf } from './read-set.js';
+import { type SplitExpression, splitExpression } from './shared-parts.js';
 import { type ClusterState, type Found, lookUp, type OldStates, ownPart, ValueNumbers } from './state.js';
 import type { TemplateScope } from './template.js';
 
@@ -34,6 +38,8 @@ interface Side {
   readonly state: NodeState;
 }
 
+const noState = new Dict(false);
+
 /** How many different results are kept before the memory of them is emptied. */
 const MAX_RESULTS = 200_000;
 
@@ -50,6 +56,7 @@ export class FieldEvaluator {
   private readonly oldCommon = new Map<string, PreparedData>();
   private readonly numbers = new ValueNumbers();
   private readonly readSets = new Map<string, ReadSet>();
+  private readonly splits = new Map<string, SplitExpression | null>();
   private readonly results = new Map<string, unknown>();
   private readonly legacy = new Map<string, LegacyCondition>();
   private readonly formats = new Map<string, FormatValues>();
@@ -112,13 +119,34 @@ export class FieldEvaluator {
     return side;
   }
 
-  /** Names the result, or null when it may differ on any two nodes. */
-  resultKey(expression: string, now: Side, old: Side | null, task: string): string | null {
+  private readSet(expression: string): ReadSet {
     let reads = this.readSets.get(expression);
     if (reads === undefined) {
       reads = readSetOf(this.engine.parse(expression).tree);
       this.readSets.set(expression, reads);
     }
+    return reads;
+  }
+
+  /** The expression with the parts taken out that read nothing of these nodes' own; null when that saves nothing. */
+  split(expression: string, now: Side, old: Side | null): SplitExpression | null {
+    const reads = this.readSet(expression) ?? [];
+    const isOwn = (key: string): boolean =>
+      Object.hasOwn(now.own, key) || (old !== null && Object.hasOwn(old.own, key));
+    const own = reads.filter(isOwn);
+    if (own.length === 0) return null;
+    const key = `${own.join(',')};${expression}`;
+    let split = this.splits.get(key);
+    if (split === undefined) {
+      split = splitExpression(expression, this.engine.parse(expression).tree, isOwn);
+      this.splits.set(key, split);
+    }
+    return split;
+  }
+
+  /** Names the result, or null when it may differ on any two nodes. */
+  resultKey(expression: string, now: Side, old: Side | null, task: string): string | null {
+    const reads = this.readSet(expression);
     if (reads === null) return null;
     const numbers = (part: Fields): string => reads.map((key) => this.numbers.of(part, key)).join(',');
     const before = old === null ? '-' : `${this.input.old!.tasks[task]}:${numbers(old.own)}`;
@@ -177,7 +205,7 @@ export class NodeScope implements TemplateScope {
   private readonly task: string;
   private readonly now: Side;
   private readonly before: Side | null;
-  private context: TaskScope | undefined;
+  private context: Context | undefined;
 
   constructor(evaluator: FieldEvaluator, task: string, node: string | null) {
     this.evaluator = evaluator;
@@ -210,13 +238,66 @@ export class NodeScope implements TemplateScope {
       const key = reads === null ? null : use + reads;
       const known = key === null ? undefined : this.evaluator.remembered(key);
       if (known !== undefined) return known.value;
-      this.context ??= new TaskScope(this.evaluator.engine, this.now.state, this.before?.state ?? null);
-      const value = convert(this.context.evaluate(expression));
+      const value = convert(this.raw(expression));
       if (key !== null) this.evaluator.remember(key, value);
       return value;
     } catch (error) {
       throw atPath(error, path);
     }
+  }
+
+  private raw(expression: string): Value {
+    const split = this.evaluator.split(expression, this.now, this.before);
+    const variables: [string, Value][] = [];
+    for (const { variable, expression: part } of split?.parts ?? []) {
+      const shared = this.sharedPart(part);
+      // It fails, or has no elements: the whole expression is to say so itself.
+      if (shared === undefined) return this.evaluateIn(expression, []);
+      variables.push([variable, shared]);
+    }
+    if (split === null) return this.evaluateIn(expression, []);
+    try {
+      return this.evaluateIn(split.text, variables);
+    } catch (error) {
+      if (!(error instanceof YaqlError)) throw error;
+      // Fails again, with its place in the text the user wrote.
+      return this.evaluateIn(expression, []);
+    }
+  }
+
+  private sharedPart(expression: string): Value | undefined {
+    const reads = this.evaluator.resultKey(expression, this.now, this.before, this.task);
+    const key = `p${reads}`;
+    const known = this.evaluator.remembered(key);
+    if (known !== undefined) return known.value as Value | undefined;
+    let value: Value | undefined;
+    try {
+      const whole = this.evaluateIn(expression, []);
+      if (typeof whole === 'boolean' || Array.isArray(whole)) value = whole;
+    } catch (error) {
+      if (!(error instanceof YaqlError)) throw error;
+    }
+    this.evaluator.remember(key, value);
+    return value;
+  }
+
+  private evaluateIn(expression: string, variables: readonly (readonly [string, Value])[]): Value {
+    const { engine } = this.evaluator;
+    this.context ??= this.taskContext();
+    const context = new Context(this.context, new Runtime(engine.options));
+    for (const [name, value] of variables) context.setVariable(name, value);
+    context.first = this.now.state.union;
+    return engine.parse(expression).evaluateIn(context);
+  }
+
+  /** As `TaskScope` of the engine makes it, with room for variables. */
+  private taskContext(): Context {
+    const context = new Context(this.evaluator.engine.context);
+    context.setVariable('node', this.now.state.node);
+    context.setVariable('common', this.now.state.common);
+    context.setVariable(newVariable, this.now.state.union);
+    context.setVariable(oldVariable, this.before?.state.union ?? noState);
+    return context;
   }
 
   /** The value of a condition of the older language; the reference decides on its truth. */

@@ -1,0 +1,66 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { Plan } from '../../graph/index.js';
+
+/** Exit status of a command that was given something it refuses. */
+export const REFUSED = 1;
+/** Exit status of a command that could not do its work at all. */
+export const COULD_NOT = 2;
+
+export type PlannedFile =
+  | {
+      readonly ok: true;
+      readonly plan: Plan;
+      /** Warnings of reading and planning, with their places. */
+      readonly problems: readonly Diagnostic[];
+      readonly text: string;
+      readonly name: string;
+    }
+  | { readonly ok: false; readonly unreadable: boolean };
+
+/** Reads a file and plans it; what is wrong is said, with file, line and column. `-` is standard input. */
+export async function planFile(file: string, complain: (text: string) => void): Promise<PlannedFile> {
+  const name = file === '-' ? 'standard input' : file;
+  const text = await readText(file, complain);
+  if (text === undefined) return { ok: false, unreadable: true };
+  const { placeInText, planGraph, readPlanText } = await import('../../graph/index.js');
+  const read = readPlanText(text, name);
+  if (!read.ok) {
+    say(read.problems, complain);
+    return { ok: false, unreadable: false };
+  }
+  const planned = planGraph(read.input);
+  if (!planned.ok) {
+    say([...read.problems, ...placeInText(planned.problems, text, name)], complain);
+    return { ok: false, unreadable: false };
+  }
+  const problems = [...read.problems, ...placeInText(planned.plan.problems, text, name)];
+  return { ok: true, plan: planned.plan, problems, text, name };
+}
+
+/** The text of a file or of standard input; says why when there is none. */
+export async function readText(file: string, complain: (text: string) => void): Promise<string | undefined> {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
+  } catch (error) {
+    const hint = 'Name a file that you can read, or - for standard input.';
+    say([{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message, hint, file }], complain);
+    return undefined;
+  }
+}
+
+/** One problem a line, `file:line:column: severity[code]: path: message`, and below it the next step. */
+export function say(problems: readonly Diagnostic[], complain: (text: string) => void): void {
+  for (const { file, line, column, severity, code, path, message, hint } of problems) {
+    const place = [file, line, column].filter((part) => part !== undefined).join(':');
+    const where = path === undefined ? '' : `${path}: `;
+    const next = hint === undefined ? '' : `\n${hint.replace(/^/gm, '    ')}`;
+    complain(`${place === '' ? '' : `${place}: `}${severity}[${code}]: ${where}${message}${next}\n`);
+  }
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { COULD_NOT, planFile, REFUSED, say } from './graph-input.js';
+
+/** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */
+export function registerGraphSerialize(graph: Command): void {
+  graph
+    .command('serialize')
+    .description('Plan a graph for nodes and print what executors get: tasks by node with their dependencies, as JSON')
+    .requiredOption(
+      '--input <file>',
+      'tasks (or layers of them), cluster and old state as one JSON object; - reads standard input',
+    )
+    .option('--digest', 'print counts and hashes by node in place of the whole result')
+    .action(async (options: { readonly input: string; readonly digest?: boolean }) => {
+      process.exitCode = await serializeFile(
+        options.input,
+        options.digest === true,
+        (text) => process.stdout.write(text),
+        (text) => process.stderr.write(text),
+      );
+    });
+}
+
+/**
+ * Prints the result of one file, a node at a time. Exit code 0; 1 when the input is refused, with every problem and
+ * its place on the other stream; 2 when it cannot be read.
+ */
+export async function serializeFile(
+  file: string,
+  digest: boolean,
+  print: (text: string) => void,
+  complain: (text: string) => void,
+): Promise<number> {
+  const planned = await planFile(file, complain);
+  if (!planned.ok) return planned.unreadable ? COULD_NOT : REFUSED;
+  const { plan, problems } = planned;
+  const { cycleProblems, digestOf, findCycles, placeInText, serializedText } = await import('../../graph/index.js');
+  const cycles = placeInText(cycleProblems(plan, findCycles(plan)), planned.text, planned.name);
+  // Executors find circles themselves, so what they get can still be looked at.
+  say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
+  if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
+  else for (const text of serializedText(plan)) print(text);
+  return 0;
+}
