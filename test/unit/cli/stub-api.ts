@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface StubRequest {
@@ -21,7 +21,7 @@ export interface StubApi {
 /** An API of which the test holds every answer. */
 export async function stubApi(answer: (request: StubRequest) => StubAnswer): Promise<StubApi> {
   const requests: StubRequest[] = [];
-  const server = createServer(async (message, response) => {
+  const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await textOf(message);
     const request: StubRequest = {
       method: message.method ?? '',
@@ -31,11 +31,15 @@ export async function stubApi(answer: (request: StubRequest) => StubAnswer): Pro
     };
     requests.push(request);
     const given = answer(request);
-    if (given === null) return response.destroy();
+    if (given === null) {
+      response.destroy();
+      return;
+    }
     const [status, body] = given;
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  });
+  };
+  const server = createServer((message, response) => void serve(message, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
