@@ -22,6 +22,8 @@ const UNAVAILABLE = 14;
 /** A worker answers a query in milliseconds; one that needs longer is away or stuck. */
 const USUAL_LIMIT_MS = 5_000;
 const PROBE_LIMIT_MS = 1_000;
+/** The client's pauses between its own tries do not look at the deadline. */
+const GRACE_MS = 250;
 
 /**
  * Calls Temporal, within a time limit, and tells apart: no server, a server without a worker of ours, and everything
@@ -38,7 +40,7 @@ export async function callTemporal<T>(
       hint: "Start it ('sitewright up'), or correct temporal.address. 'sitewright doctor' checks it.",
     });
   try {
-    return await connection.withDeadline(Date.now() + limitMs, work);
+    return await within(limitMs + GRACE_MS, () => connection.withDeadline(Date.now() + limitMs, work));
   } catch (error) {
     if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) {
       throw problem('worker-unavailable', `the run did not answer: ${error.message}`, {
@@ -50,7 +52,7 @@ export async function callTemporal<T>(
         hint: `temporal operator namespace create --namespace ${namespace}, or correct temporal.namespace.`,
       });
     }
-    const code = grpcCode(error);
+    const code = isFullOfQueries(error) ? DEADLINE_EXCEEDED : grpcCode(error);
     if (code === UNAVAILABLE) throw unreachable('cannot be reached');
     if (code === RESOURCE_EXHAUSTED) throw unreachable('takes no more at the moment');
     if (code === INVALID_ARGUMENT) {
@@ -74,12 +76,31 @@ export async function callTemporal<T>(
   }
 }
 
+class TimeIsUp extends Error {}
+
+async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeIsUp()), limitMs);
+  });
+  try {
+    return await Promise.race([work(), limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The server keeps few queries of a run for a worker that is away, and then takes no more. */
+const isFullOfQueries = (error: unknown): boolean =>
+  grpcCode(error) === RESOURCE_EXHAUSTED && /query buffer/i.test(detailsOf(error));
+
 function detailsOf(error: unknown): string {
   const inner = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(inner) ? inner.details : String(inner);
 }
 
 function grpcCode(error: unknown): number | undefined {
+  if (error instanceof TimeIsUp) return DEADLINE_EXCEEDED;
   if (isGrpcServiceError(error)) return error.code;
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return DEADLINE_EXCEEDED;
   if (error instanceof ServiceError && isGrpcServiceError(error.cause)) return error.cause.code;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { InjectOptions } from 'fastify';
 import { pino } from 'pino';
 import { type Api, createApi } from '../../src/api/index.js';
@@ -11,6 +11,7 @@ import { openMachines } from '../../src/maas/open-machines.js';
 import { simulatorKeys } from '../../src/maas/simulator/index.js';
 import { createOperations, type Operations } from '../../src/ops/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
+import { lazyConnection } from '../../worker/api.js';
 import type { LivingSite } from '../rig/living-site.js';
 import type { TemporalRig } from '../rig/temporal.js';
 
@@ -84,8 +85,7 @@ export async function apiAlone(): Promise<ApiRig> {
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
   const address = '127.0.0.1:1';
-  const retry = defaultGrpcRetryOptions({ maxAttempts: 1 });
-  const connection = Connection.lazy({ address, interceptors: [makeGrpcRetryInterceptor(retry)] });
+  const connection = lazyConnection(address);
   const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
   return apiOf(createOperations({ store, temporal, maas: noMaas }), store, async () => {
     await connection.close();
@@ -102,12 +102,14 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite): Promise<ApiRig> {
     pollMinSeconds: 0.05,
     pollMaxSeconds: 0.5,
   });
-  const { client, connection, namespace, address } = rig;
+  const { namespace, address } = rig;
+  const connection = lazyConnection(address);
+  const client = new Client({ connection, namespace });
   const operations = createOperations({
     store: site.store,
     temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address },
     maas: () => machines,
     temporalUiUrl: 'http://temporal.example',
   });
-  return apiOf(operations, site.store, () => machines.close());
+  return apiOf(operations, site.store, () => Promise.all([machines.close(), connection.close()]));
 }
