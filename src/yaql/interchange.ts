@@ -5,7 +5,7 @@ import { Lambda } from './runtime/lambda.js';
 import { Dict, DictView, Tuple, ValueSet } from './values/collections.js';
 import { isIterableValue, iterate, LazyIterator, lazily } from './values/iterators.js';
 import type { Value } from './values/kind.js';
-import { floatText, parseFloat } from './values/number-text.js';
+import { floatText, parseFloatText } from './values/number-text.js';
 import { Float, integer } from './values/numbers.js';
 import { DateTime, daysFromCivil, isoText, TimeSpan } from './values/time.js';
 import { isUndefinedMarker, undefinedMarker } from './values/undefined-marker.js';
@@ -37,7 +37,7 @@ function decodeTyped(object: Record<string, unknown>): Value {
     case 'int':
       return integer(BigInt(object.value as string));
     case 'float':
-      return parseFloat(object.value as string);
+      return parseFloatText(object.value as string);
     case 'tuple':
       return new Tuple(items());
     case 'set':

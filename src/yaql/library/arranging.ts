@@ -69,7 +69,7 @@ const then = (name: string, descending: boolean): FunctionDefinition =>
   );
 
 function range(start: Integer, stop: Integer, step: Integer): LazyIterator {
-  if (step == 0) throw valueError('range() arg 3 must not be zero');
+  if (step === 0) throw valueError('range() arg 3 must not be zero');
   const up = step > 0;
   let next: Integer = start;
   return new LazyIterator(() => {

@@ -84,7 +84,7 @@ export const legacyFunctions: readonly FunctionDefinition[] = [
     (context, receiver, mappings) => {
       for (const mapping of mappings) {
         const [value, name] = pairOf(mapping.call1(receiver), 'as()');
-        if (typeof name !== 'string') throw valueError('as() needs names');
+        if (typeof name !== 'string') throw new YaqlError('AttributeError', 'as() needs names');
         context.setVariable(name, value);
       }
       context.setVariable('0', receiver);

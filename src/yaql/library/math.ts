@@ -3,7 +3,7 @@ import { chapterOf, type FunctionDefinition } from '../runtime/function-definiti
 import { nullable, optional, p } from '../runtime/parameters.js';
 import { callFunction } from '../runtime/value-call.js';
 import type { Value } from '../values/kind.js';
-import { parseFloat, parseInteger } from '../values/number-text.js';
+import { parseFloatText, parseInteger } from '../values/number-text.js';
 import {
   absolute,
   add,
@@ -171,7 +171,7 @@ function toInteger(value: Value): Value {
 function toFloat(value: Value): Value {
   if (value === null) return new Float(0);
   if (typeof value === 'boolean' || isNumber(value)) return float(toDouble(value));
-  if (typeof value === 'string') return parseFloat(value);
+  if (typeof value === 'string') return parseFloatText(value);
   throw typeError(`float() argument must be a string or a real number, not ${asText(value)}`);
 }
 

@@ -85,7 +85,8 @@ export function compilePattern(root: PatternNode, groups: number): Program {
         for (const item of node.items) emit(item);
         return;
       case 'alternation':
-        return emitAlternation(node.options);
+        emitAlternation(node.options);
+        return;
       case 'assertion':
         code.push({ op: 'assert', at: node.at });
         return;
@@ -95,17 +96,17 @@ export function compilePattern(root: PatternNode, groups: number): Program {
         code.push({ op: 'save', register: node.index * 2 + 1 });
         return;
       case 'plain-group':
-        return emit(node.body);
+        emit(node.body);
+        return;
       case 'backreference':
         code.push({ op: 'backreference', index: node.index, ignoreCase: node.ignoreCase, ascii: node.ascii });
         return;
       case 'look':
-        return emitNested(
-          { op: 'look', behind: node.behind, negative: node.negative, width: node.width, end: 0 },
-          node.body,
-        );
+        emitNested({ op: 'look', behind: node.behind, negative: node.negative, width: node.width, end: 0 }, node.body);
+        return;
       case 'atomic':
-        return emitNested({ op: 'atomic', end: 0 }, node.body);
+        emitNested({ op: 'atomic', end: 0 }, node.body);
+        return;
       case 'conditional': {
         const choice = { op: 'conditional' as const, index: node.index, otherwise: 0 };
         code.push(choice);
@@ -118,7 +119,8 @@ export function compilePattern(root: PatternNode, groups: number): Program {
         return;
       }
       case 'repeat':
-        return emitRepeat(node);
+        emitRepeat(node);
+        return;
       default:
         throw new Error(`unreachable: ${node.type}`);
     }

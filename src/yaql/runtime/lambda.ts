@@ -52,7 +52,7 @@ export class Lambda extends ValueObject {
   call(args: readonly Value[], named: ReadonlyMap<string, Value> | null): Value {
     if (this.code === null) return this.constant;
     const context = new Context(this.context);
-    args.forEach((value, i) => context.setVariable(String(i + 1), value));
+    for (const [i, value] of args.entries()) context.setVariable(String(i + 1), value);
     if (named !== null) for (const [name, value] of named) context.setVariable(name, value);
     return this.code.run(context);
   }

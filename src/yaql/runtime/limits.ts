@@ -60,7 +60,7 @@ export class Runtime {
 
   constructor(options: EvaluationOptions) {
     this.options = options;
-    this.quota = options.memoryQuota > 0 ? options.memoryQuota : 0;
+    this.quota = Math.max(0, options.memoryQuota);
     this.limit = options.limitIterators;
     this.steps = options.maxSteps;
     this.regexSteps = options.maxRegexSteps;

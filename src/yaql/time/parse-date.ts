@@ -6,7 +6,7 @@ const months = monthNames.flatMap((name) => [name, short(name)]).join('|');
 const days = '(?:mon|tue|tues|wed|wednes|thu|thurs|thur|fri|sat|satur|sun)(?:day)?';
 
 const time =
-  '(?<hour>\\d{1,2})(?::(?<minute>\\d{2})(?::(?<second>\\d{2})(?:[.,](?<fraction>\\d{1,9}))?)?)?\\s*(?<half>am|pm|a\\.m\\.|p\\.m\\.)?';
+  '(?<hour>\\d{1,2})(?::(?<minute>\\d{1,2})(?::(?<second>\\d{1,2})(?:[.,](?<fraction>\\d{1,9}))?)?)?\\s*(?<half>am|pm|a\\.m\\.|p\\.m\\.)?';
 const compactTime = '(?<chour>\\d{2})(?<cminute>\\d{2})(?:(?<csecond>\\d{2})(?:[.,](?<cfraction>\\d{1,9}))?)?';
 const zone = '\\s*(?<zone>z|utc|gmt|[+-]\\d{2}(?::?\\d{2})?(?::?\\d{2})?)?';
 

@@ -40,6 +40,7 @@ export function numberText(x: Numeric): string {
 }
 
 const digitRun = /\p{Nd}/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is looked for.
 const notAscii = /[^\x00-\x7f]/;
 
 /** Replaces decimal digits of any script by ASCII ones: in Unicode they come in runs of ten that start at a zero. */
@@ -68,7 +69,7 @@ export function parseInteger(text: string): Integer {
 }
 
 /** `float(text)` of Python. */
-export function parseFloat(text: string): number | Float {
+export function parseFloatText(text: string): number | Float {
   const body = asciiDigits(trimWhitespace(text)).toLowerCase();
   const special = /^([+-]?)(inf|infinity|nan)$/.exec(body);
   if (special !== null) {

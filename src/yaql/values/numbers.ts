@@ -14,6 +14,7 @@ export class Float extends ValueObject {
   }
 }
 
+/** A bigint is never in the safe range: that is what numbers are for. */
 export type Integer = number | bigint;
 export type Numeric = number | bigint | Float;
 
@@ -102,7 +103,7 @@ export function divide(a: Numeric, b: Numeric): Numeric {
 }
 
 export function floorDivide(a: Integer, b: Integer): Integer {
-  if (b == 0) throw zeroDivision();
+  if (b === 0) throw zeroDivision();
   if (typeof a === 'number' && typeof b === 'number') {
     const rest = a % b;
     const quotient = (a - rest) / b;
@@ -118,7 +119,7 @@ export function floorDivide(a: Integer, b: Integer): Integer {
 /** The result has the sign of the divisor. */
 export function modulo(a: Numeric, b: Numeric): Numeric {
   if (bothIntegers(a, b)) {
-    if ((b as Integer) == 0) throw zeroDivision();
+    if (b === 0) throw zeroDivision();
     if (typeof a === 'number' && typeof b === 'number') {
       const rest = a % b;
       return (rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest) + 0;
@@ -149,15 +150,15 @@ export function compareNumbers(a: Numeric | boolean, b: Numeric | boolean): numb
   const x = a instanceof Float ? a.value : typeof a === 'boolean' ? Number(a) : a;
   const y = b instanceof Float ? b.value : typeof b === 'boolean' ? Number(b) : b;
   // JavaScript compares bigint and number by their exact values.
-  return x < y ? -1 : x > y ? 1 : x == y ? 0 : Number.NaN;
+  return x < y ? -1 : x > y ? 1 : x >= y ? 0 : Number.NaN;
 }
 
 export function power(a: Numeric, b: Numeric): Numeric {
   if (bothIntegers(a, b)) {
     const exponent = b as Integer;
     if (exponent >= 0) {
-      if (a == 0 || a == 1) return exponent == 0 ? 1 : (a as Integer);
-      if (a == -1) return BigInt(exponent) % 2n === 0n ? 1 : -1;
+      if (a === 0 || a === 1) return exponent === 0 ? 1 : (a as Integer);
+      if (a === -1) return BigInt(exponent) % 2n === 0n ? 1 : -1;
       guardBits(bitLength(a as Integer) * Number(exponent));
       return integer(BigInt(a as Integer) ** BigInt(exponent));
     }
@@ -209,7 +210,7 @@ function modularInverse(a: bigint, modulus: bigint): bigint {
 
 export function shiftLeft(value: Integer, bits: Integer): Integer {
   if (bits < 0) throw valueError('negative shift count');
-  if (value == 0) return 0;
+  if (value === 0) return 0;
   if (bits >= 9_223_372_036_854_775_807n) throw new YaqlError('OverflowError', 'too many digits in integer');
   guardBits(bitLength(value) + Number(bits));
   return integer(BigInt(value) << BigInt(bits));
