@@ -100,7 +100,7 @@ async function applyOnce(p: PuppetParameters, context: TaskContext, number: numb
   await mkdir(join(folder, 'state'), { recursive: true, mode: 0o700 });
   const summaryFile = join(folder, 'last_run_summary.yaml');
   const reportFile = join(folder, 'last_run_report.yaml');
-  const startedAt = Math.floor(Date.now() / 1000);
+  const begin = performance.now();
   const command = await context.run({
     argv: [
       ...(p.prefix as readonly [string]),
@@ -125,6 +125,8 @@ async function applyOnce(p: PuppetParameters, context: TaskContext, number: numb
   });
   if (command.kind === 'not-started') return { failure: command.failure, changed: false };
   const summaryText = await readFile(summaryFile, 'utf8').catch(() => undefined);
+  // The start by the clock as it is now: one that was set back meanwhile must not make the summary look old.
+  const startedAt = Math.floor((Date.now() - (performance.now() - begin)) / 1000);
   const names = namesInReport(await readFile(reportFile, 'utf8').catch(() => ''));
   const verdict = judgePuppet(command, summaryText, startedAt);
   const summary = {

@@ -1,0 +1,191 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { contain } from '../../../src/agent/containment.js';
+import { executionFolder, executionMark } from '../../../src/agent/execution.js';
+import { judgePuppet } from '../../../src/agent/task-types/puppet.js';
+import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.js';
+import { AgentRig } from '../../rig/agent.js';
+import { appears, Gate } from '../../rig/gate.js';
+
+const rig = new AgentRig();
+const agent = rig.agent();
+afterAll(() => rig.tidy());
+
+const summaryText = (resources: string, lastRun = 1000) => `---
+version:
+  config: 999
+  puppet: 7.23.0
+resources:
+${resources}
+time:
+  filebucket: 2.445e-05
+  last_run: ${lastRun}
+events:
+  noop: 3
+  total: 3
+`;
+const clean = '  failed: 0\n  failed_to_restart: 0\n  total: 8';
+const exit = (exitCode: number) => ({ kind: 'exit', exitCode }) as const;
+
+describe('#14 the verdict on puppet', () => {
+  it.each([
+    [0, clean, null, false],
+    [2, clean, null, true],
+    [4, '  failed: 1', { kind: 'exit', exitCode: 4 }, false],
+    [6, '  failed: 1', { kind: 'exit', exitCode: 6 }, true],
+    // TERM in the middle of an exec: exit code 1 and a summary that counts no failure.
+    [1, clean, { kind: 'exit', exitCode: 1 }, null],
+    [0, '  failed: 0\n  failed_to_restart: 1', { kind: 'puppet-summary' }, false],
+    [2, '  failed: 2', { kind: 'puppet-summary' }, true],
+    [0, '  changed: 0', { kind: 'puppet-summary' }, false],
+  ])('exit code %i with %j', (code, resources, failure, changed) => {
+    const end = judgePuppet(exit(code), summaryText(resources), 1000);
+    expect(end).toMatchObject({ failure, changed, exitCode: code });
+  });
+
+  it('needs a summary, and one of this run', () => {
+    const stale = judgePuppet(exit(0), summaryText(clean, 999), 1000);
+    expect([stale.failure?.kind, stale.summary]).toEqual(['puppet-summary', {}]);
+    for (const text of [undefined, '', '\u0000garbage', '---\n- 1'])
+      expect(judgePuppet(exit(2), text, 1000).failure?.kind).toBe('puppet-summary');
+    expect(judgePuppet({ kind: 'signal', signal: 'SIGKILL' }, summaryText(clean), 1000).failure).toEqual({
+      kind: 'signal',
+      signal: 'SIGKILL',
+    });
+  });
+
+  it('reads the summary by sections, and names from the report whatever their quoting', () => {
+    expect(readPuppetSummary(summaryText(clean))).toMatchObject({
+      version: { puppet: '7.23.0' },
+      time: { filebucket: 2.445e-5, last_run: 1000 },
+      resources: { failed: 0 },
+    });
+    const long = `File[/${'x'.repeat(300)}]`;
+    const report = `logs:
+- message: "    resource: File[/fake]"
+resource_statuses:
+  "Exec[a: b]":
+    resource: "Exec[a: b]"
+    failed: true
+    changed: false
+  ? ${long}
+  : title: x
+    resource: ${long}
+    failed: false
+    changed: true
+`;
+    expect(namesInReport(report)).toEqual({ changed: [long.slice(0, 200)], failed: ['Exec[a: b]'] });
+    expect(namesInReport('')).toEqual({ changed: [], failed: [] });
+  });
+});
+
+const hasPuppet = spawnSync('puppet', ['--version']).status === 0;
+if (!hasPuppet) console.warn('puppet is not installed: its tests are skipped (apt-get install puppet-agent)');
+
+describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
+  let manifests = 0;
+  const manifest = (text: string) => {
+    const path = rig.path(`manifest-${(manifests += 1)}.pp`);
+    writeFileSync(path, text);
+    return path;
+  };
+  const task = (text: string, more: Record<string, unknown> = {}) =>
+    rig.task('puppet', { puppet_manifest: manifest(text), puppet_modules: rig.folder, retries: 0, ...more });
+  const target = rig.path('managed');
+
+  it('changes, then finds nothing to change', async () => {
+    const text = `file { '${target}': content => "managed\\n" }`;
+    expect(await rig.run(agent, task(text))).toMatchObject({
+      outcome: 'ok',
+      exitCode: 2,
+      changed: true,
+      summary: { resources: { changed: 1, failed: 0 }, changedResources: [`File[${target}]`], failedResources: [] },
+    });
+    expect(readFileSync(target, 'utf8')).toBe('managed\n');
+    expect(await rig.run(agent, task(text))).toMatchObject({ outcome: 'ok', exitCode: 0, changed: false });
+  });
+
+  it('fails with what failed; beside changes, too; each retry a try', async () => {
+    const failing = `exec { '/bin/false': }`;
+    expect(await rig.run(agent, task(failing, { retries: 1 }))).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'exit', exitCode: 4 },
+      tries: [{ exitCode: 4 }, { exitCode: 4 }],
+      summary: { failedResources: ['Exec[/bin/false]'] },
+    });
+    const both = `${failing} file { '${rig.path('both')}': content => 'x' }`;
+    expect(await rig.run(agent, task(both))).toMatchObject({ outcome: 'failed', exitCode: 6, changed: true });
+  });
+
+  it('a syntax error and a missing manifest are failures', async () => {
+    expect(await rig.run(agent, task('file {'))).toMatchObject({ outcome: 'failed', exitCode: 1, changed: null });
+    const missing = rig.task('puppet', { puppet_manifest: rig.path('none.pp'), retries: 0 });
+    expect(await rig.run(agent, missing)).toMatchObject({ outcome: 'failed', exitCode: 1 });
+  });
+
+  it('a class of a missing module is a failure', async () => {
+    expect(await rig.run(agent, task('include no_such_module'))).toMatchObject({ outcome: 'failed', exitCode: 1 });
+  });
+
+  it('runs again after success when asked to confirm', async () => {
+    const count = rig.path('count');
+    const text = `exec { '/bin/sh -c "echo x >> ${count}"': }`;
+    expect(await rig.run(agent, task(text, { succeed_retries: 1 }))).toMatchObject({ outcome: 'ok', changed: true });
+    expect(readFileSync(count, 'utf8')).toBe('x\nx\n');
+  });
+
+  it('TERM in the middle of an exec is no success, and the exec in its own session is ended', async () => {
+    const gate = new Gate(rig.path('exec-gate'));
+    const here = rig.path('exec-here');
+    const text = `exec { '/bin/sh -c "echo > ${here}; read x < ${gate.path}"': timeout => 0 }`;
+    const running = task(text);
+    await agent.ensure(running);
+    await appears(here);
+    agent.cancel(running, 'enough');
+    expect(await agent.result(running)).toMatchObject({
+      outcome: 'cancelled',
+      changed: null,
+      killed: { cause: 'cancel', survivors: 0 },
+    });
+    expect(contain(false, executionMark(executionFolder(rig.stateDir, running))).members()).toEqual([]);
+  });
+
+  it('two at once come one after the other', async () => {
+    const log = rig.path('serial');
+    const text = (name: string) => `exec { '/bin/sh -c "echo ${name}-in >> ${log}; echo ${name}-out >> ${log}"': }`;
+    const tasks = [task(text('a')), task(text('b'))];
+    const results = await Promise.all(tasks.map((one) => rig.run(rig.agent(), one)));
+    expect(results.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(['a-in\na-out\nb-in\nb-out\n', 'b-in\nb-out\na-in\na-out\n']).toContain(readFileSync(log, 'utf8'));
+  });
+
+  it('#15 a noop run changes nothing, not even its own state, and tells what is pending', async () => {
+    const vardir = spawnSync('puppet', ['config', 'print', 'vardir']).stdout.toString().trim();
+    const print = (folder: string): string[] =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((path) => `${path} ${statSync(path).mtimeMs} ${statSync(path).size}`)
+        .sort();
+    const folder = rig.path('noop');
+    mkdirSync(folder);
+    const before = existsSync(vardir) ? print(vardir) : [];
+    const text = `file { '${folder}/x': content => 'x' } exec { '/bin/touch ${folder}/y': }`;
+    const parameters = { puppet_manifest: manifest(text), puppet_modules: rig.folder, retries: 0 };
+    expect(await rig.run(agent, rig.task('puppet', parameters, { mode: 'noop' }))).toMatchObject({
+      outcome: 'ok',
+      changed: false,
+      exitCode: 0,
+      summary: { noopPending: 2, events: { noop: 2 } },
+    });
+    expect(readdirSync(folder)).toEqual([]);
+    expect(existsSync(vardir) ? print(vardir) : []).toEqual(before);
+    expect(await rig.run(agent, task(text, { puppet_noop_run: true }))).toMatchObject({ changed: false, exitCode: 0 });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('takes a prefix from the list', async () => {
+    expect(await rig.run(agent, task('notice("x")', { command_prefix: 'nice -n 5' }))).toMatchObject({ outcome: 'ok' });
+  });
+});

@@ -1,0 +1,264 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.js';
+import { prepareTask } from '../../../src/agent/prepare-task.js';
+import { rebootNode } from '../../../src/agent/reboot-node.js';
+import { describeFailure, outcomeOf, type TaskResult } from '../../../src/agent/result.js';
+import { taskTypeNames } from '../../../src/agent/task-registry.js';
+import { AgentRig } from '../../rig/agent.js';
+
+const rig = new AgentRig();
+const agent = rig.agent();
+afterAll(() => rig.tidy());
+
+describe('task types', () => {
+  it('are these', () => {
+    expect(taskTypeNames).toEqual([
+      'copy_files',
+      'master_shell',
+      'noop',
+      'puppet',
+      'reboot',
+      'shell',
+      'skipped',
+      'stage',
+      'sync',
+      'upload_file',
+      'upload_files',
+    ]);
+  });
+
+  it.each([
+    ['puppet', { puppet_manifest: '/m.pp' }, 5400, 2, 'all-tries'],
+    ['shell', { cmd: 'x' }, 300, 2, 'all-tries'],
+    ['master_shell', { cmd: 'x' }, 300, 2, 'all-tries'],
+    ['sync', { src: '/a', dst: '/b' }, 300, 10, 'all-tries'],
+    ['upload_file', { path: '/a', data: '' }, 60, 3, 'each-try'],
+    ['upload_files', { nodes: [{ uid: '1', files: [] }] }, 60, 3, 'each-try'],
+    ['copy_files', { files: [] }, 300, 0, 'each-try'],
+  ])('%s has the defaults of the reference', (type, parameters, timeoutSec, retries, timeoutCovers) => {
+    const found = prepareTask(rig.task(type, parameters));
+    expect(found).toMatchObject({ ok: true, task: { limits: { timeoutSec, retries, timeoutCovers } } });
+  });
+
+  it('are refused when unknown, or forbidden by the policy of the node; parameters with all problems', async () => {
+    expect(await rig.run(agent, rig.task('erase_all', {}))).toMatchObject({
+      outcome: 'rejected',
+      changed: false,
+      failure: { problems: [{ code: 'execution.unknown-type', path: 'type' }] },
+    });
+    const careful = rig.agent({ allowedTypes: ['puppet'] });
+    expect(await rig.run(careful, rig.task('shell', { cmd: 'true' }))).toMatchObject({
+      outcome: 'rejected',
+      failure: { problems: [{ code: 'execution.forbidden-type' }] },
+    });
+    const wrong = await rig.run(agent, rig.task('shell', { cmd: 7, cwd: 'x', timeout: 'soon', retries: 1.5 }));
+    expect(wrong.failure?.kind === 'rejected' && wrong.failure.problems.map(({ path }) => path)).toEqual(
+      ['cmd', 'cwd', 'timeout', 'retries'].map((name) => `parameters.${name}`),
+    );
+  });
+
+  it('survive any parameters: a problem list or a task, never an exception', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...taskTypeNames),
+        fc.dictionary(fc.string(), fc.anything()),
+        fc.anything(),
+        (type, parameters, odd) => {
+          const names = [
+            'cmd',
+            'path',
+            'data',
+            'files',
+            'nodes',
+            'src',
+            'dst',
+            'timeout',
+            'permissions',
+            'puppet_manifest',
+          ];
+          const filled = { ...parameters, ...Object.fromEntries(names.map((name) => [name, odd])) };
+          expect(typeof prepareTask(rig.task(type, filled)).ok).toBe('boolean');
+        },
+      ),
+    );
+    for (const frame of [
+      { run: '' },
+      { generation: 0 },
+      { generation: 1.5 },
+      { parameters: null },
+      { mode: 'x' },
+      { secrets: 3 },
+    ])
+      expect(prepareTask({ ...rig.task('noop', {}), ...(frame as object) }).ok).toBe(false);
+  });
+});
+
+describe('#17 names and injected text', () => {
+  const hostile = [
+    '../../x',
+    '..',
+    '.',
+    '',
+    '/',
+    'a/b',
+    'a\0b',
+    '-rf',
+    '$(touch x)',
+    ';id',
+    'a\nb',
+    'x'.repeat(4096),
+    '‮ü',
+    '=2F',
+    'A',
+    'a',
+  ];
+
+  it('become folders of their own, below the right one', () => {
+    const names = hostile.map(folderName);
+    expect(new Set(names).size).toBe(hostile.length);
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,120}$/);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+        expect(folderName(a).includes(sep)).toBe(false);
+        if (Buffer.from(a).compare(Buffer.from(b)) !== 0) expect(folderName(a)).not.toBe(folderName(b));
+      }),
+    );
+    const folder = executionFolder('/state', { run: '../..', task: '../../etc', node: '..', generation: 1 });
+    expect(join(folder)).toBe(folder);
+    expect(folder.startsWith('/state/nodes/')).toBe(true);
+  });
+
+  it('run no program but ours (a trap in the PATH would tell)', async () => {
+    const trap = rig.path('trap');
+    mkdirSync(trap);
+    for (const name of ['id', 'touch', 'sh', 'puppet', 'rsync', 'nice'])
+      writeFileSync(join(trap, name), `#!/bin/bash\nprintf '%s\\n' "$#" >> ${rig.path(`called-${name}`)}\n`, {
+        mode: 0o755,
+      });
+    const trapped = rig.agent({ taskPath: `${trap}:/usr/bin:/bin` });
+    const texts = [';id', '$(id)', '`id`', '\nid\n', '|id', '&& id', '-e id', '--', "'id'", '*'];
+    for (const text of texts.slice(0, 5)) {
+      await rig.run(
+        trapped,
+        rig.task('puppet', { puppet_manifest: `/${text}`, cwd: '/tmp', retries: 0 }, { task: text }),
+      );
+      await rig.run(
+        trapped,
+        rig.task('sync', { src: `/${text}`, dst: rig.path(`x${text.replaceAll('/', '')}`), retries: 0 }),
+      );
+    }
+    for (const text of texts) {
+      const rejected = rig.task('puppet', {
+        puppet_manifest: '/m',
+        command_prefix: `nice ${text}`,
+        puppet_modules: text,
+      });
+      expect(await rig.run(trapped, rejected)).toMatchObject({ outcome: 'rejected' });
+    }
+    expect(
+      readdirSync(rig.folder)
+        .filter((name) => name.startsWith('called-'))
+        .sort(),
+    ).toEqual(['called-puppet', 'called-rsync']);
+  });
+});
+
+describe('#15 a noop run', () => {
+  it('of any type but puppet, which simulates, starts nothing and changes nothing', async () => {
+    const path = rig.path('noop/never');
+    const parameters: Record<string, Record<string, unknown>> = {
+      shell: { cmd: `mkdir -p ${path}` },
+      master_shell: { cmd: `mkdir -p ${path}` },
+      upload_file: { path, data: 'x' },
+      upload_files: { nodes: [{ uid: '1', files: [{ dst: path, data: 'x' }] }] },
+      copy_files: { files: [{ src: '/etc/passwd', dst: path }] },
+      sync: { src: '/etc/', dst: path },
+    };
+    const rebootCommand = ['mkdir', '-p', path] as const;
+    for (const type of taskTypeNames.filter((name) => name !== 'puppet')) {
+      const task = rig.task(type, parameters[type] ?? {}, { mode: 'noop' });
+      expect(await rig.run(rig.agent({ rebootCommand }), task)).toMatchObject({ outcome: 'skipped', changed: false });
+    }
+    expect(existsSync(rig.path('noop'))).toBe(false);
+  });
+});
+
+describe('#20 clock steps', () => {
+  it.each([3_600_000, -3_600_000])('of %i ms in mid-task move no deadline', async (step) => {
+    // The wall clock of the supervisor leaps as soon as the task has begun.
+    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const shift = `const now = Date.now; let calls = 0; Date.now = () => now() + (++calls > 2 ? ${step} : 0);`;
+    const leaping = rig.agent({
+      supervisorCommand: [node, '--import', `data:text/javascript,${encodeURIComponent(shift)}`, program],
+    });
+    const slow = rig.task('shell', { cmd: 'sleep 1000', timeout: 0.3 }, { killGraceSec: 0.1 });
+    const began = performance.now();
+    expect(await rig.run(leaping, slow)).toMatchObject({ outcome: 'timeout', failure: { seconds: 0.3 } });
+    expect(performance.now() - began).toBeLessThan(60_000);
+    expect(await rig.run(leaping, rig.task('shell', { cmd: 'true', timeout: 3000 }))).toMatchObject({ outcome: 'ok' });
+  });
+
+  it('the deadline of the execution is shorter than the task, longer ones than a timer can be are no flood', async () => {
+    const short = rig.task('shell', { cmd: 'sleep 1000', timeout: 900 }, { deadlineSec: 0.2, killGraceSec: 0 });
+    expect(await rig.run(agent, short)).toMatchObject({ outcome: 'timeout', failure: { seconds: 0.2 } });
+    expect(await rig.run(agent, rig.task('shell', { cmd: 'true', timeout: 100_000_000 }))).toMatchObject({
+      outcome: 'ok',
+    });
+  });
+});
+
+describe('a reboot with a way out', () => {
+  const result = (more: Partial<TaskResult>) =>
+    ({ outcome: 'failed', bootId: 'b', message: 'm', failure: null, ...more }) as TaskResult;
+  const stubborn = result({ failure: { kind: 'not-rebooted', fired: 3 } });
+  const steps = (task: TaskResult | Error, after = 'b') => {
+    const cycled: string[] = [];
+    return {
+      cycled,
+      steps: {
+        bootId: 'b',
+        rebootTask: async () => {
+          if (task instanceof Error) throw task;
+          return task;
+        },
+        powerCycle: async () => void cycled.push('cycled'),
+        awaitBootId: async () => after,
+      },
+    };
+  };
+
+  it('uses it only for a node that does not restart or is not heard of', async () => {
+    const good = steps(result({ outcome: 'ok', bootId: 'c' }));
+    expect(await rebootNode(good.steps)).toEqual({ kind: 'rebooted', by: 'task', bootId: 'c' });
+    const cancelled = steps(result({ outcome: 'cancelled', failure: { kind: 'cancelled', reason: 'x' } }));
+    expect((await rebootNode(cancelled.steps)).kind).toBe('ended');
+    expect([good.cycled, cancelled.cycled]).toEqual([[], []]);
+    for (const task of [stubborn, new Error('not heard of')]) {
+      const cycled = steps(task, 'c');
+      expect(await rebootNode(cycled.steps)).toEqual({ kind: 'rebooted', by: 'power-cycle', bootId: 'c' });
+      expect(cycled.cycled).toEqual(['cycled']);
+    }
+  });
+
+  it('fails when the boot id is the same even then, when the cycle fails, and when there is none', async () => {
+    expect(await rebootNode(steps(stubborn).steps)).toMatchObject({ kind: 'failed' });
+    const powerless = { ...steps(stubborn).steps, powerCycle: () => Promise.reject(new Error('no BMC')) };
+    expect(await rebootNode(powerless)).toEqual({ kind: 'failed', message: 'm; then the power cycle failed: no BMC' });
+    const { powerCycle: _none, ...without } = steps(stubborn).steps;
+    expect(await rebootNode(without)).toMatchObject({ kind: 'failed' });
+  });
+});
+
+describe('words', () => {
+  it('executions are equal however they are written', () => {
+    expect(stableJson({ b: [{ d: 1, c: 2 }], a: undefined })).toBe(stableJson({ b: [{ c: 2, d: 1 }] }));
+  });
+
+  it('a failure has an outcome and a sentence', () => {
+    expect(outcomeOf({ kind: 'busy', holder: 'x' })).toBe('failed');
+    expect(describeFailure({ kind: 'timeout', seconds: 3 })).toBe('did not end within 3 s; its processes were killed');
+  });
+});
