@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { normaliseTask, presentTask } from '../../../src/graph/index.js';
+import { type Json, planOf, recorded, resultOf, running } from './recorded.js';
+
+const CASES = ['aio', 'six'].flatMap((name) => ['normalized', 'raw'].map((form) => [name, form] as const));
+
+/** The recorded result with another choice of `policy: any` (the one task that has it asks for ntp-server). */
+function withChoice(expected: Json, chosen: string): Json {
+  const recordedChoice = expected.any_choices[0].chosen[0];
+  const serversOn = new Set(
+    Object.entries(expected.tasks_graph as Record<string, Json[]>)
+      .filter(([, tasks]) => tasks.some(({ id }) => id === 'ntp-server'))
+      .map(([node]) => node),
+  );
+  for (const tasks of Object.values(expected.tasks_graph as Record<string, Json[]>)) {
+    const client = tasks.find(({ id }) => id === 'ntp-client');
+    if (client === undefined) continue;
+    const others = (client.requires ?? []).filter(
+      (one: Json) => one.name !== 'ntp-server' || one.node_id !== recordedChoice,
+    );
+    const server = serversOn.has(chosen) ? [{ name: 'ntp-server', node_id: chosen }] : [];
+    client.requires = [...others, ...server].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+  expected.any_choices[0].chosen = [chosen];
+  return expected;
+}
+
+describe('the recorded clusters', () => {
+  test.each(CASES)('%s with %s tasks gives the recorded result', (name, form) => {
+    const result = resultOf({ tasks: recorded(`tasks.${form}.json`), cluster: recorded(`cluster.${name}.json`) });
+    const expected = recorded(`expected/${name}.default.json`) as Json;
+    const { chosen, candidates } = result.any_choices[0]!;
+    expect(candidates).toContain(chosen[0]);
+    expect(result).toEqual(withChoice(expected, chosen[0]!));
+  });
+
+  test('six keeps to recorded choices when they are given', () => {
+    const expected = recorded('expected/six.default.json') as Json;
+    const { any_choices } = expected;
+    const result = resultOf({ tasks: recorded('tasks.raw.json'), cluster: recorded('cluster.six.json'), any_choices });
+    expect(result).toEqual(expected);
+  });
+
+  test('the worked example gives its recorded result', () => {
+    const { expected, ...input } = recorded('expected/worked-example.json') as Json;
+    expect(resultOf(input)).toEqual(expected);
+  });
+
+  test('a second run without changes runs what has no condition of change', () => {
+    const tasks = recorded('tasks.normalized.json') as Json[];
+    const cluster = recorded('cluster.six.json') as Json;
+    const old_state = {
+      states: { s1: cluster.deployment_info },
+      tasks: Object.fromEntries(tasks.map(({ id }) => [id, 's1'])),
+    };
+    const names = running(resultOf({ tasks, cluster, old_state })).map((one) => one.split('@')[0]);
+    expect([...new Set(names)]).toEqual([
+      'copy_keys',
+      'create_resources',
+      'generate_keys',
+      'heat-cfn-keystone',
+      'openstack-haproxy',
+      'rsync_core_puppet',
+    ]);
+  });
+
+  test('a task switched off by an override without roles is on no node, and the plan says what is lost', () => {
+    const release = recorded('tasks.raw.json') as Json[];
+    const plan = planOf({
+      layers: { release, cluster: [{ id: 'netconfig', type: 'skipped' }] },
+      cluster: recorded('cluster.six.json'),
+    });
+    expect(plan.instances.some(({ id }) => id === 'netconfig')).toBe(false);
+    expect(plan.problems.map(({ code }) => code)).toContain('graph.order-lost');
+  });
+});
+
+describe('the stored form of tasks', () => {
+  const raw = recorded('tasks.raw.json') as Json[];
+  const stored = recorded('tasks.normalized.json') as Json[];
+
+  test('uploaded tasks are presented as the reference presents them', () => {
+    expect(raw.map((task) => presentTask(normaliseTask(task)))).toEqual(stored);
+  });
+
+  test('a presented task read again is the same task', () => {
+    expect(stored.map(normaliseTask)).toEqual(raw.map(normaliseTask));
+  });
+
+  test('one special role alone is a plain word; one role as text is a list', () => {
+    expect(normaliseTask({ id: 'a', type: 'shell', role: ['*'] }).roles).toBe('*');
+    expect(normaliseTask({ id: 'a', type: 'shell', role: 'compute', groups: 'x' })).toMatchObject({
+      roles: ['compute'],
+      groups: ['x'],
+    });
+    expect(normaliseTask({ id: 'a', type: 'shell', roles: [], groups: ['x'] })).not.toHaveProperty('roles');
+  });
+});

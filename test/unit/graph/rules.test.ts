@@ -1,0 +1,472 @@
+import { describe, expect, test } from 'vitest';
+import { cycleProblems, findCycles } from '../../../src/graph/index.js';
+import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.js';
+
+const nodes = { '1': ['primary-controller'], '2': ['controller'], '10': ['compute'] };
+const task = (id: string, more: Json = {}): Json => ({ id, type: 'shell', version: '2.1.0', roles: '*', ...more });
+const one = (tasks: Json[], more: Json = {}): Json => ({ tasks, cluster: cluster(nodes), ...more });
+const where = (more: Json): string[] =>
+  running(resultOf(one([task('t', { roles: undefined, ...more })]))).map((at) => at.slice(2));
+
+describe('placing', () => {
+  test.each([
+    ['a tag by name, which the primary node does not have', { tags: ['controller'] }, ['2']],
+    ['a regular expression, tied at its start only', { roles: ['/cont/'] }, ['2']],
+    ['a regular expression over both', { roles: ['/(primary-)?controller/'] }, ['1', '2']],
+    ['a star: every node with a tag, never the master', { roles: '*' }, ['1', '10', '2']],
+    ['a star in a list of roles', { roles: ['*'] }, ['1', '10', '2']],
+    ['a star in a list of tags, which is a name', { tags: ['*'] }, []],
+    ['the master', { roles: ['master', 'compute'] }, ['10', 'master']],
+    ['tags win over roles, even when empty', { tags: [], roles: ['compute'] }, []],
+    ['empty roles are no roles, so groups count', { roles: [], groups: ['compute'] }, ['10']],
+    ['role is another spelling of roles', { role: 'compute' }, ['10']],
+    ['an expression over the common data', { roles: { yaql_exp: '[compute, controller].take(1)' } }, ['10']],
+    ['nothing', {}, []],
+  ])('%s', (_, more, expected) => {
+    expect(where(more)).toEqual(expected);
+  });
+
+  test('stages are on the sync node, whatever their roles', () => {
+    const { tasks_graph } = resultOf(one([{ id: 's', type: 'stage', roles: ['compute'] }]));
+    expect(tasks_graph).toEqual({ null: [{ id: 's', type: 'skipped', fail_on_error: false }] });
+  });
+
+  test('a group puts its tasks on its nodes too, and tells how many may fail', () => {
+    const tasks = [
+      task('a', { roles: ['compute'] }),
+      { id: 'g', type: 'group', roles: ['/.*controller/'], tasks: ['a'], fault_tolerance: '-50%' },
+      { id: 'none', type: 'group', roles: ['nobody'], tasks: ['not there'], fault_tolerance: 1 },
+    ];
+    const result = resultOf(one(tasks));
+    expect(running(result)).toEqual(['a@1', 'a@10', 'a@2']);
+    expect(result.tasks_metadata).toEqual({
+      fault_tolerance_groups: [{ name: 'g', node_ids: ['1', '2'], fault_tolerance: 1 }],
+    });
+  });
+
+  test.each([
+    [undefined, 3],
+    ['-1', 1],
+    ['-50%', 1],
+    ['abc', 3],
+    [7, 7],
+    [' 50 % ', 1],
+    [-5, 0],
+    [1.9, 1],
+    ['1.5', 3],
+  ])('fault tolerance %j of two nodes is %i', (fault_tolerance, expected) => {
+    const group = { id: 'g', type: 'group', roles: ['/.*controller/'], fault_tolerance };
+    expect(resultOf(one([group])).tasks_metadata.fault_tolerance_groups[0]!.fault_tolerance).toBe(expected);
+  });
+
+  test('a task that is on no node is told with the reason', () => {
+    const plan = planOf(one([task('t', { roles: ['mongo'] })]));
+    expect(plan.tasks[0]!.unplaced).toBe('no node has roles ["mongo"]');
+  });
+});
+
+describe('fields', () => {
+  const fieldsOf = (more: Json, data: Json = {}): Json =>
+    taskOf(resultOf({ tasks: [task('t', more)], cluster: cluster({ '1': ['x'] }, data) }), 't', '1')!;
+
+  test('names in texts are replaced, in keys they are not', () => {
+    const data = { cluster: { id: 7 }, openstack_version: 'v', public_ssl: { hostname: 'h' } };
+    const parameters = {
+      '{CLUSTER_ID}': '{CLUSTER_ID:03d}/{OPENSTACK_VERSION}/{MASTER_IP}/{CN_HOSTNAME}',
+      list: ['{{x}}'],
+    };
+    expect(fieldsOf({ parameters }, data).parameters).toEqual({
+      cwd: '/',
+      '{CLUSTER_ID}': '007/v/10.20.0.2/h',
+      list: ['{x}'],
+    });
+  });
+
+  test.each(['{NOPE} {CLUSTER_ID}', '{ {{', 'a } b', '{}', '{0}', "awk '{print $1}' {{x}}"])(
+    '%j stays whole',
+    (text) => {
+      expect(fieldsOf({ parameters: { text } }, { cluster: { id: 7 } }).parameters.text).toBe(text);
+    },
+  );
+
+  test('a regular expression under the key regex is left alone', () => {
+    expect(fieldsOf({ parameters: { regex: 'a{{2}}' } }).parameters.regex).toBe('a{{2}}');
+  });
+
+  test('expressions work in any subfield; the node wins over the common data', () => {
+    const input = {
+      tasks: [
+        task('t', {
+          parameters: { a: [{ b: { yaql_exp: '[$.x, $common.x, $node.x]' } }], timeout: { yaql_exp: '$.n * 2' } },
+        }),
+      ],
+      cluster: cluster({ '1': ['x'] }, { x: 'common', n: 21 }, { '1': { x: 'own' } }),
+    };
+    expect(taskOf(resultOf(input), 't', '1')!.parameters).toEqual({
+      a: [{ b: ['own', 'common', 'own'] }],
+      timeout: 42,
+      cwd: '/',
+    });
+  });
+
+  test('a cwd and fail_on_error that are given stay; what is not for executors goes', () => {
+    const given = fieldsOf({ parameters: { cwd: '/x' }, fail_on_error: false, test_pre: { cmd: 'x' } });
+    expect(given).toEqual({ id: 't', type: 'shell', parameters: { cwd: '/x' }, fail_on_error: false });
+  });
+
+  test('old data is that of the task and the node', () => {
+    const tasks = [
+      task('t', { condition: { yaql_exp: 'changed($.x)' } }),
+      task('u', { condition: { yaql_exp: 'changed($.x)' } }),
+    ];
+    const common = { x: 1 };
+    const now = cluster({ '1': ['a'], '2': ['a'] }, common, { '1': { k: 1 }, '2': { k: 1 } });
+    const old_state = { states: { s: { common, nodes: { '1': { k: 1 } } } }, tasks: { t: 's' } };
+    expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@2', 'u@1', 'u@2']);
+  });
+
+  test('a node without data of its own in the old state has none', () => {
+    const tasks = [task('t', { condition: { yaql_exp: 'changed($.x)' } })];
+    const now = cluster({ '1': ['a'] }, { x: 1 });
+    const old_state = { states: { s: { common: { x: 1 }, nodes: { '1': {} } } }, tasks: { t: 's' } };
+    expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@1']);
+  });
+
+  test('what a node reads of its own decides, with the shared parts worked out once', () => {
+    const expression = 'changedAny($.own, $.big) and ($.uid in added($.big)) and not changed($.same)';
+    const own = Object.fromEntries(['1', '2', '3'].map((uid) => [uid, { uid, own: uid === '3' ? 'new' : 'old' }]));
+    const now = cluster({ '1': ['a'], '2': ['a'], '3': ['a'] }, { big: ['1', '3'], same: 1 }, own);
+    const before = {
+      common: { big: ['1'], same: 1 },
+      nodes: Object.fromEntries(['1', '2', '3'].map((uid) => [uid, { uid, own: 'old' }])),
+    };
+    const input = {
+      tasks: [task('t', { condition: { yaql_exp: expression } })],
+      cluster: now,
+      old_state: { states: { s: before }, tasks: { t: 's' } },
+    };
+    expect(running(resultOf(input))).toEqual(['t@3']);
+  });
+});
+
+describe('conditions', () => {
+  const runs = (condition: unknown, data: Json = {}): boolean =>
+    running(resultOf({ tasks: [task('t', { condition })], cluster: cluster({ '1': ['x'] }, data) })).length === 1;
+
+  test.each([
+    [{ yaql_exp: '[]' }, false],
+    [{ yaql_exp: '{a => 1}' }, true],
+    [{ yaql_exp: 'old($.nothing)' }, true],
+    [{ yaql_exp: "''.len()" }, false],
+    [false, false],
+    [null, true],
+    [{ some: 'mapping' }, true],
+  ])('%j', (condition, expected) => {
+    expect(runs(condition)).toBe(expected);
+  });
+
+  const settings = { a: { b: true }, ceilometer: { enabled: false }, name: 'x-y', list: ['p'], cluster: { id: 4 } };
+  test.each([
+    ['settings:a.b.value == true', true],
+    ['settings:common.a.b.value == true', true],
+    ['settings:additional_components.ceilometer.value == true', false],
+    ["settings:name.value == 'x-y' and not settings:ceilometer.enabled", true],
+    ["'p' in settings:list", true],
+    ['settings:nothing == null', true],
+    ['cluster:id == 4', true],
+    ['not settings:a.b == false', true],
+    ['settings:a.b == 1', true],
+    ['(settings:ceilometer.enabled or false) != true', true],
+  ])('older condition %s', (condition, expected) => {
+    expect(runs(condition, settings)).toBe(expected);
+  });
+
+  test('a false one keeps the order and drops the parameters, and nothing else is worked out', () => {
+    const tasks = [
+      task('a'),
+      task('b', { requires: ['a'], condition: { yaql_exp: 'false' }, parameters: { x: { yaql_exp: '$.missing' } } }),
+      task('c', { requires: ['b'] }),
+    ];
+    const result = resultOf(one(tasks));
+    expect(taskOf(result, 'b', '2')).toEqual({
+      id: 'b',
+      type: 'skipped',
+      fail_on_error: false,
+      requires: [{ name: 'a', node_id: '2' }],
+    });
+    expect(taskOf(result, 'c', '2')!.requires).toEqual([{ name: 'b', node_id: '2' }]);
+  });
+
+  test('tasks that were not selected are skipped; stages and groups are what they are', () => {
+    const tasks = [task('a'), task('b', { requires: ['a'] }), { id: 's', type: 'stage', requires: ['a'] }];
+    const plan = planOf(one(tasks, { selected_tasks: ['b', 'zz'] }));
+    expect(plan.instances.filter(({ id }) => id === 'a').map(({ skip }) => skip)).toEqual([
+      'not_selected',
+      'not_selected',
+      'not_selected',
+    ]);
+    expect(running(resultOf(one(tasks, { selected_tasks: ['b'] })))).toEqual(['b@1', 'b@10', 'b@2']);
+    expect(plan.problems.map(({ code }) => code)).toContain('graph.unknown-selection');
+  });
+});
+
+describe('order', () => {
+  const requires = (more: Json, others: Json[] = [], node = '2'): string[] =>
+    (taskOf(resultOf(one([task('a'), ...others, task('t', more)])), 't', node)!.requires ?? []).map(
+      (r: Json) => `${r.name}@${r.node_id}`,
+    );
+  const stage = { id: 's', type: 'stage' };
+
+  test.each([
+    ['names on the node itself and on the sync node', { requires: ['a', 's', 'zz'] }, ['a@2', 's@null']],
+    ['a regular expression, never the task itself', { requires: ['/.*/'] }, ['a@2', 's@null']],
+    ['all nodes by default', { 'cross-depends': [{ name: 'a' }] }, ['a@1', 'a@10', 'a@2']],
+    ['self', { 'cross-depends': [{ name: 'a', role: 'self' }] }, ['a@2']],
+    ['the sync node', { 'cross-depends': [{ name: 's', role: null }] }, ['s@null']],
+    ['tags win over role', { 'cross-depends': [{ name: 'a', tags: ['compute'], role: 'self' }] }, ['a@10']],
+    ['self in a list is a tag', { 'cross-depends': [{ name: 'a', role: ['self'] }] }, []],
+    ['any is the lowest number', { 'cross-depends': [{ name: 'a', role: '*', policy: 'any' }] }, ['a@1']],
+    ['null and empty entries mean nothing', { 'cross-depends': [null, {}, { name: 'a', role: 'compute' }] }, ['a@10']],
+    ['a mapping is no tags', { 'cross-depends': [{ name: 'a', role: {} }] }, []],
+    ['the whole list by an expression', { 'cross-depends': { yaql_exp: '[{name => a, role => self}]' } }, ['a@2']],
+    ['names by an expression', { requires: { yaql_exp: '[a]' } }, ['a@2']],
+    ['said twice is once', { requires: ['a'], 'cross-depends': [{ name: 'a', role: 'self' }] }, ['a@2']],
+  ])('%s', (_, more, expected) => {
+    expect(requires(more, [stage])).toEqual(expected);
+  });
+
+  test('a circle is named in full, wherever it runs', () => {
+    const tasks = [
+      task('a', { requires: ['c'] }),
+      task('b', { requires: ['a'] }),
+      task('c', { 'cross-depends': [{ name: 'b', role: 'self' }] }),
+      task('d'),
+    ];
+    const plan = planOf(one(tasks));
+    const [problem, ...more] = cycleProblems(plan, findCycles(plan));
+    expect(problem!.message).toBe('tasks wait for each other: a@1 -> b@1 -> c@1 -> a@1');
+    expect(more).toEqual([]);
+  });
+
+  test('a circle through an all-to-all dependency is found', () => {
+    const all = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`${n + 1}`, ['x']]));
+    const tasks = [task('a', { 'cross-depends': [{ name: 'b' }] }), task('b', { 'cross-depends': [{ name: 'a' }] })];
+    const plan = planOf({ tasks, cluster: cluster(all) });
+    expect(cycleProblems(plan, findCycles(plan))[0]!.message).toMatch(/a@\d -> b@\d -> a@\d/);
+  });
+
+  test('a task that waits for all of its own name on other nodes is a circle', () => {
+    const plan = planOf(one([task('a', { 'cross-depends': [{ name: 'a' }] })]));
+    expect(findCycles(plan)).toHaveLength(1);
+    const fine = planOf(one([task('a', { 'cross-depends': [{ name: 'a', role: 'primary-controller' }] })]));
+    expect(findCycles(fine)).toHaveLength(1 - 1);
+  });
+
+  test('a dependency that leads nowhere is told', () => {
+    const tasks = [task('a', { roles: ['compute'] }), task('t', { roles: ['controller'], requires: ['a', 'zz'] })];
+    const plan = planOf(one(tasks));
+    expect(plan.tasks[1]!.dropped).toEqual([
+      { field: 'requires', name: 'a', reason: 'not on the nodes it looks at' },
+      { field: 'requires', name: 'zz', reason: 'no such task' },
+    ]);
+    expect(plan.problems.map(({ code, path }) => [code, path])).toEqual([
+      ['graph.unknown-dependency', 'tasks[1].requires'],
+    ]);
+  });
+});
+
+describe('layers', () => {
+  test('the more specific whole task wins; cluster tasks come first', () => {
+    const layers = {
+      release: [task('r'), task('both', { requires: ['r'] })],
+      plugins: [{ name: 'p', path: '/plugins/p/', tasks: [task('plug', { parameters: { cmd: 'x' } }), task('bare')] }],
+      cluster: [task('both')],
+    };
+    const plan = planOf({ layers, cluster: cluster({ '1': ['x'] }) });
+    expect(plan.tasks.map(({ merged }) => [merged.task.id, merged.layer])).toEqual([
+      ['both', 'cluster'],
+      ['plug', 'plugins'],
+      ['bare', 'plugins'],
+      ['r', 'release'],
+    ]);
+    expect(plan.instances.map(({ parameters }) => parameters!.cwd)).toEqual(['/', '/plugins/p/', '/', '/']);
+    expect(plan.instances[0]!.requires).toEqual([]);
+  });
+
+  test('two plugins with one task are refused, with both names', () => {
+    const plugins = ['a', 'b'].map((name) => ({ name, tasks: [task('same')] }));
+    expect(refusalOf({ layers: { plugins }, cluster: cluster(nodes) })).toEqual([
+      {
+        code: 'graph.plugins-overlap',
+        path: 'layers.plugins[1].tasks[0].id',
+        message: "plugins 'a' and 'b' both define task 'same'",
+      },
+    ]);
+  });
+});
+
+describe('tasks from before dependencies between nodes', () => {
+  const tasks = [
+    { id: 'pre_deployment_start', type: 'stage' },
+    { id: 'pre_deployment_end', type: 'stage', requires: ['pre_deployment_start'] },
+    { id: 'deploy_start', type: 'stage', requires: ['pre_deployment_end'] },
+    { id: 'controller', type: 'group', roles: ['controller'], requires: ['deploy_start'] },
+    { id: 'compute', type: 'group', roles: ['compute'], requires: ['controller'] },
+    {
+      id: 'early',
+      type: 'shell',
+      roles: ['compute'],
+      requires: ['pre_deployment_start'],
+      required_for: ['pre_deployment_end'],
+    },
+    { id: 'old', type: 'shell', roles: ['compute'] },
+    { id: 'new', type: 'shell', version: '2.0.0', roles: ['controller'] },
+  ];
+  const adapted = (propagate: boolean): Json =>
+    resultOf({ tasks, cluster: cluster(nodes, { propagate_task_deploy: propagate }) });
+
+  test('are put between the brackets of their roles', () => {
+    const result = adapted(true);
+    expect(taskOf(result, 'old', '10')).toMatchObject({
+      requires: [{ name: 'compute_start', node_id: '10' }],
+      required_for: [{ name: 'compute_end', node_id: '10' }],
+    });
+    expect(taskOf(result, 'compute_start', '10')).toMatchObject({
+      type: 'skipped',
+      requires: [{ name: 'controller_end', node_id: '2' }],
+      required_for: [{ name: 'compute_end', node_id: '10' }],
+    });
+    expect(taskOf(result, 'new', '2')!.required_for).toEqual([{ name: 'controller_end', node_id: '2' }]);
+    expect(taskOf(result, 'early', '10')).toMatchObject({
+      requires: [{ name: 'pre_deployment_start', node_id: null }],
+      required_for: [{ name: 'pre_deployment_end', node_id: null }],
+    });
+  });
+
+  test('are taken as they are when the cluster does not ask for it', () => {
+    expect(taskOf(adapted(false), 'old', '10')).toEqual({
+      id: 'old',
+      type: 'shell',
+      fail_on_error: true,
+      parameters: { cwd: '/' },
+    });
+  });
+
+  test('tasks that plugins order by stage follow it one after another', () => {
+    const legacy_plugin_tasks = [
+      { type: 'shell', role: ['compute'], stage: 'pre_deployment/100', parameters: { n: 2 } },
+      { type: 'shell', role: ['compute'], stage: 'pre_deployment/-5.5', parameters: { n: 1 } },
+    ];
+    const result = resultOf({ tasks, legacy_plugin_tasks, cluster: cluster(nodes, { propagate_task_deploy: true }) });
+    expect(taskOf(result, 'pre_deployment_0', '10')).toMatchObject({
+      parameters: { n: 1 },
+      requires: [{ name: 'pre_deployment_end', node_id: null }],
+      required_for: [{ name: 'deploy_start', node_id: null }],
+    });
+    expect(taskOf(result, 'pre_deployment_1', '10')!.requires).toEqual([{ name: 'pre_deployment_0', node_id: '10' }]);
+  });
+});
+
+describe('what is refused', () => {
+  const bad = (more: Json): Json => one([task('t', more)]);
+  test.each([
+    [
+      'a group with an unknown task',
+      one([{ id: 'g', type: 'group', roles: '*', tasks: ['zz'] }]),
+      'graph.unknown-group-task',
+      'tasks[0].tasks[0]',
+    ],
+    ['a type nobody knows', bad({ type: 'bogus' }), 'graph.bad-task', 'tasks[0].type'],
+    ['no id', one([{ type: 'shell' }]), 'graph.bad-task', 'tasks[0].id'],
+    ['a version that is none', bad({ version: '2a' }), 'graph.bad-task', 'tasks[0].version'],
+    ['names that are no list', bad({ requires: 'a' }), 'graph.bad-task', 'tasks[0].requires'],
+    [
+      'a relation without a name',
+      bad({ 'cross-depends': [{ role: 'x' }] }),
+      'graph.bad-task',
+      'tasks[0]["cross-depends"][0]'.replace('["cross-depends"]', '.cross-depends'),
+    ],
+    [
+      'a policy nobody knows',
+      bad({ 'cross-depends': [{ name: 'x', policy: 'some' }] }),
+      'graph.bad-task',
+      'tasks[0].cross-depends[0].policy',
+    ],
+    ['a broken pattern', bad({ roles: ['ok', '/(/'] }), 'graph.bad-regex', 'tasks[0].roles[1]'],
+    ['a broken expression', bad({ parameters: { x: { yaql_exp: '$.(' } } }), 'graph.bad-yaql', 'tasks[0].parameters.x'],
+    [
+      'an expression that fails',
+      bad({ parameters: { x: { yaql_exp: '$.missing' } } }),
+      'graph.yaql-failed',
+      'tasks[0].parameters.x',
+    ],
+    [
+      'a condition that fails on the new data',
+      bad({ condition: { yaql_exp: 'changed($.missing)' } }),
+      'graph.yaql-failed',
+      'tasks[0].condition',
+    ],
+    [
+      'a failing expression in a field nobody reads',
+      bad({ custom: { yaql_exp: '$.missing' } }),
+      'graph.yaql-failed',
+      'tasks[0].custom',
+    ],
+    [
+      'an argument of an expression',
+      bad({ parameters: { x: { yaql_exp: '1', yaql_exp_arg: 2 } } }),
+      'graph.bad-expression',
+      'tasks[0].parameters.x.yaql_exp_arg',
+    ],
+    ['a broken older condition', bad({ condition: 'settings:a ==' }), 'graph.bad-condition', 'tasks[0].condition'],
+    ['an expression as id', one([{ id: { yaql_exp: '1' }, type: 'shell' }]), 'graph.bad-task', 'tasks[0].id'],
+    [
+      'parameters that are no mapping',
+      bad({ parameters: { yaql_exp: '[1]' } }),
+      'graph.bad-parameters',
+      'tasks[0].parameters',
+    ],
+    [
+      'dependencies that are no list',
+      bad({ 'cross-depends': { yaql_exp: "'a'" } }),
+      'graph.bad-dependency',
+      'tasks[0].cross_depends',
+    ],
+    [
+      'fault tolerance that is no number',
+      one([{ id: 'g', type: 'group', roles: '*', fault_tolerance: [] }]),
+      'graph.bad-fault-tolerance',
+      'tasks[0].fault_tolerance',
+    ],
+    ['two tasks of one id', one([task('a'), task('a')]), 'graph.duplicate-task', 'tasks[1].id'],
+    [
+      'an old state nobody gave',
+      one([], { old_state: { states: {}, tasks: { t: 's9' } } }),
+      'graph.bad-input',
+      'old_state.tasks.t',
+    ],
+    ['no cluster', { tasks: [] }, 'graph.bad-input', 'cluster'],
+    ['a list', [], 'graph.bad-input', undefined],
+    ['tasks and layers', { ...one([]), layers: {} }, 'graph.bad-input', 'tasks'],
+  ])('%s', (_, input, code, path) => {
+    expect(refusalOf(input)).toContainEqual(expect.objectContaining({ code, path }));
+  });
+
+  test('a node without data, but only when a task goes there', () => {
+    const without = cluster(nodes);
+    delete without.deployment_info.nodes['2'];
+    expect(refusalOf({ tasks: [task('t', { roles: ['compute'] })], cluster: without })).toEqual([]);
+    expect(refusalOf({ tasks: [task('t')], cluster: without })).toMatchObject([{ code: 'graph.no-node-state' }]);
+  });
+
+  test('all at once, and what is wrong on many nodes is said once', () => {
+    const many = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${n + 1}`, ['x']]));
+    const tasks = [
+      task('a', { parameters: { x: { yaql_exp: '$.missing' } } }),
+      task('b', { condition: { yaql_exp: '1/0' } }),
+    ];
+    const found = refusalOf({ tasks, cluster: cluster(many) });
+    expect(found.map(({ path }) => path)).toEqual(['tasks[0].parameters.x', 'tasks[1].condition']);
+    expect(found[0]!.message).toMatch(/on nodes 1, 2, 3, 4, 5 and 3 more\)$/);
+  });
+});
