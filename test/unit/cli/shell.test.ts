@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cli } from './recording-terminal.js';
+import { RUN_ID, runRecord, runStatus, stubApi } from './stub-api.js';
 
 const bin = fileURLToPath(new URL('../../../bin/sitewright', import.meta.url));
 
@@ -36,6 +37,46 @@ describe('bin/sitewright', () => {
     mkdirSync(join(folder, 'dist/src/cli'), { recursive: true });
     writeFileSync(join(folder, 'dist/src/cli/main.js'), 'console.log(process.argv.slice(2).join(" "))');
     expect(execFileSync(process.execPath, [program, 'a', 'b'], { encoding: 'utf8' })).toBe('a b\n');
+  });
+});
+
+describe('as a process of its own', () => {
+  const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+  const start = (args: readonly string[], url: string) =>
+    spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args], {
+      env: { ...process.env, SITEWRIGHT_API: url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+
+  test('Ctrl-C ends the watching with 130 and says that the run goes on', async () => {
+    const api = await stubApi(({ at }) => [
+      200,
+      at.endsWith('/status') ? runStatus() : { ...runRecord(), parameters: {} },
+    ]);
+    const watching = start(['run', 'watch', RUN_ID], api.url);
+    let err = '';
+    watching.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString();
+    });
+    watching.stdout.once('data', () => watching.kill('SIGINT'));
+    const code = await new Promise((done) => watching.once('close', done));
+    await api.close();
+    expect(code).toBe(130);
+    expect(err).toMatch(/^interrupted: the run goes on\./);
+  });
+
+  test('a reader that has seen enough is no failure', async () => {
+    const items = Array.from({ length: 2_000 }, () => runRecord({ reason: 'x'.repeat(500) }));
+    const api = await stubApi(() => [200, { items, next: null }]);
+    const listing = start(['run', 'list', '-f', 'json'], api.url);
+    let err = '';
+    listing.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString();
+    });
+    listing.stdout.once('data', () => listing.stdout.destroy());
+    const code = await new Promise((done) => listing.once('close', done));
+    await api.close();
+    expect({ code, err }).toEqual({ code: 0, err: '' });
   });
 });
 
