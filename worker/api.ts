@@ -81,10 +81,10 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
 }
 
 /** Connects when first used and again whenever it is lost; soon enough for a server that is just starting. */
-export function lazyConnection(address: string): Connection {
+export function lazyConnection(address: string, maxAttempts = 3): Connection {
   const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
   // A caller waits: a server that is away should be told as away within a second, not tried for minutes.
-  const retry = defaultGrpcRetryOptions({ maxAttempts: 3, initialIntervalMs: () => 100 });
+  const retry = defaultGrpcRetryOptions({ maxAttempts, initialIntervalMs: () => 100 });
   return Connection.lazy({ address, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
 }
 
