@@ -21,13 +21,13 @@ export const oldVariable = '%old';
 
 const onNew = (context: Context, expression: Lambda): Value => expression.call1(context.variable(newVariable));
 
-/** Whatever goes wrong on the old data means that it was not there; only exhausted budgets still end the evaluation. */
+/** Whatever goes wrong on the old data means that it was not there; only exhausted budgets of time and depth still end the evaluation. */
 function onOld(context: Context, expression: Lambda): Value {
   try {
     return expression.call1(context.variable(oldVariable));
   } catch (error) {
     const failure = asYaqlError(error, 'old');
-    if (failure.errorClass === 'StepQuotaExceededException') throw failure;
+    if (failure.errorClass === 'StepQuotaExceededException' || failure.errorClass === 'RecursionError') throw failure;
     return undefinedMarker;
   }
 }

@@ -1,14 +1,7 @@
 import { valueError, YaqlError } from '../errors.js';
-import { type Category, CharacterClass, type ClassItem } from './characters.js';
+import { type Category, CharacterClass } from './characters.js';
+import { categories, type Flags, isAsciiLetter, isDigit, isOctal, PatternReader } from './pattern-reader.js';
 import { type PatternNode, type RepeatMode, unlimited, widthOf } from './syntax-tree.js';
-
-export interface Flags {
-  readonly ignoreCase: boolean;
-  readonly multiLine: boolean;
-  readonly dotAll: boolean;
-  readonly verbose: boolean;
-  readonly ascii: boolean;
-}
 
 export interface ParsedPattern {
   readonly root: PatternNode;
@@ -19,14 +12,8 @@ export interface ParsedPattern {
 }
 
 const flagOf: Record<string, keyof Flags> = { i: 'ignoreCase', m: 'multiLine', s: 'dotAll', x: 'verbose', a: 'ascii' };
-const simpleEscapes: Record<string, number> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11, '\\': 92 };
-const categories = new Set(['d', 'D', 's', 'S', 'w', 'W']);
 const maxDepth = 200;
 
-const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9';
-const isOctal = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '7';
-const isHex = (c: string | undefined): boolean => c !== undefined && /^[0-9a-fA-F]$/.test(c);
-const isAsciiLetter = (c: string): boolean => /^[a-zA-Z]$/.test(c);
 const identifier = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*$/u;
 
 /** Parses a pattern of Python 3.11's `re`, text patterns only. `re.error` for what Python refuses. */
@@ -34,9 +21,7 @@ export function parsePattern(pattern: string, flags: Flags, unicode: boolean): P
   return new PatternParser(pattern, flags, unicode).parse();
 }
 
-class PatternParser {
-  private readonly text: readonly string[];
-  private at = 0;
+class PatternParser extends PatternReader {
   private groupCount = 0;
   private readonly names = new Map<string, number>();
   private readonly openGroups = new Set<number>();
@@ -51,8 +36,8 @@ class PatternParser {
   private highestCondition = 0;
 
   constructor(pattern: string, flags: Flags, unicode: boolean) {
+    super(pattern);
     this.unicode = unicode;
-    this.text = Array.from(pattern);
     this.globalFlags = flags;
   }
 
@@ -64,20 +49,6 @@ class PatternParser {
     if (this.highestCondition > this.groupCount) throw this.error(`invalid group reference ${this.highestCondition}`);
     if (this.lateError !== null) throw this.lateError;
     return { root, groups: this.groupCount, names: this.names, flags: this.globalFlags };
-  }
-
-  private error(message: string): YaqlError {
-    return new YaqlError('re.error', `${message} at position ${this.at}`);
-  }
-
-  private get next(): string | undefined {
-    return this.text[this.at];
-  }
-
-  private take(c: string): boolean {
-    if (this.text[this.at] !== c) return false;
-    this.at++;
-    return true;
   }
 
   /** `(?i)` and the like may only stand at the very start. */
@@ -330,23 +301,6 @@ class PatternParser {
     return this.close({ type: 'plain-group', body: this.alternation(inner) });
   }
 
-  private hex(length: number): number {
-    let digits = '';
-    while (digits.length < length && isHex(this.next)) digits += this.text[this.at++];
-    if (digits.length < length) throw this.error('incomplete escape');
-    const code = Number.parseInt(digits, 16);
-    if (code > 0x10ffff) throw this.error('bad escape');
-    return code;
-  }
-
-  private octal(first: string, limit: number): number {
-    let digits = first;
-    while (digits.length < limit && isOctal(this.next)) digits += this.text[this.at++];
-    const code = Number.parseInt(digits, 8);
-    if (code > 0o377) throw this.error('octal escape value outside of range 0-0o377');
-    return code;
-  }
-
   private escape(flags: Flags): PatternNode {
     const c = this.text[this.at++];
     if (c === undefined) throw this.error('bad escape (end of pattern)');
@@ -383,57 +337,5 @@ class PatternParser {
     const index = Number(digits);
     if (index > this.groupCount) throw this.error(`invalid group reference ${index}`);
     return this.reference(index, flags);
-  }
-
-  /** Escapes that mean one character inside and outside of classes. */
-  private escapedCode(c: string): number {
-    const simple = simpleEscapes[c];
-    if (simple !== undefined) return simple;
-    if (c === 'x') return this.hex(2);
-    if (c === 'u') return this.hex(4);
-    if (c === 'U') return this.hex(8);
-    if (isAsciiLetter(c)) throw this.error(`bad escape \\${c}`);
-    return c.codePointAt(0) as number;
-  }
-
-  private classAtom(c: string): ClassItem {
-    if (c !== '\\') {
-      const code = c.codePointAt(0) as number;
-      return { type: 'range', from: code, to: code };
-    }
-    const e = this.text[this.at++];
-    if (e === undefined) throw this.error('bad escape (end of pattern)');
-    if (categories.has(e)) return { type: 'category', category: e as Category };
-    let code: number;
-    if (e === 'b') code = 8;
-    else if (isOctal(e)) code = this.octal(e, 3);
-    else if (isDigit(e)) throw this.error(`bad escape \\${e}`);
-    else code = this.escapedCode(e);
-    return { type: 'range', from: code, to: code };
-  }
-
-  private characterClass(flags: Flags): CharacterClass {
-    const items: ClassItem[] = [];
-    const negated = this.take('^');
-    for (let first = true; ; first = false) {
-      const c = this.text[this.at++];
-      if (c === undefined) throw this.error('unterminated character set');
-      if (c === ']' && !first) break;
-      const low = this.classAtom(c);
-      if (!this.take('-')) {
-        items.push(low);
-        continue;
-      }
-      const next = this.text[this.at++];
-      if (next === undefined) throw this.error('unterminated character set');
-      if (next === ']') {
-        items.push(low, { type: 'range', from: 45, to: 45 });
-        break;
-      }
-      const high = this.classAtom(next);
-      if (low.type !== 'range' || high.type !== 'range' || high.to < low.from) throw this.error('bad character range');
-      items.push({ type: 'range', from: low.from, to: high.to });
-    }
-    return new CharacterClass(items, negated, flags.ignoreCase, flags.ascii);
   }
 }

@@ -88,8 +88,9 @@ export class Context extends ValueObject {
 
   /** All overloads of a name that can be seen from here. Trailing underscores of the name do not count. */
   lookup(name: string): Overloads {
+    // A frame without overloads of that name adds nothing: what the frames behind it have found can be shared.
     let frame: Context = this;
-    while (frame.functions === null && frame.parent !== null) frame = frame.parent;
+    while (frame.parent !== null && frame.functions?.has(name) !== true) frame = frame.parent;
     frame.found ??= new Map();
     const known = frame.found.get(name);
     if (known !== undefined && known.generation === generation) return known.overloads;
