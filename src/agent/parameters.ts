@@ -19,14 +19,11 @@ export class ParameterReader {
     this.problems = problems;
   }
 
+  /** Notes a problem; of several at one place the first, which the others follow from. */
   wrong(name: string, message: string, hint: string): void {
-    this.problems.push({
-      severity: 'error',
-      code: 'parameters.invalid',
-      message,
-      hint,
-      path: name === '' ? this.#path : `${this.#path}.${name}`,
-    });
+    const path = name === '' ? this.#path : `${this.#path}.${name}`;
+    if (this.problems.some((problem) => problem.path === path)) return;
+    this.problems.push({ severity: 'error', code: 'parameters.invalid', message, hint, path });
   }
 
   #value(name: string): unknown {

@@ -26,21 +26,12 @@ describe('the parameters of sync', () => {
     '/local/path',
     'h-1.example:/x y',
   ])('%s is a source', (src) => expect(problems({ src, dst: '/etc/x' })).toEqual([]));
-  it.each([
-    '-e sh',
-    '--rsh=touch x',
-    'http://x/y',
-    'relative',
-    'ext::sh -c id',
-    '',
-    'a;b:/x',
-    'rsync://$(id)/x',
-    '/a\nb',
-  ])('%j is none', (src) => {
-    const found = problems({ src, dst: '/etc/x' });
-    // `ext` reads like a host name to rsync, which has no such transport.
-    expect(found).toEqual(src === 'ext::sh -c id' ? [] : expect.arrayContaining(['parameters.src']));
-  });
+  it.each(['-e sh', '--rsh=touch x', 'http://x/y', 'relative', '', 'a;b:/x', 'rsync://$(id)/x', '/a\nb'])(
+    '%j is none',
+    (src) => {
+      expect(problems({ src, dst: '/etc/x' })).toEqual(['parameters.src']);
+    },
+  );
   it.each(['relative', '-x', '/a/../b', '/a\0b', 7])('%j is no destination', (dst) =>
     expect(problems({ src: '/x', dst })).toEqual(['parameters.dst']),
   );
@@ -102,9 +93,20 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
         probe.close(() => resolve(free));
       });
     });
+    const asRoot = process.getuid?.() === 0 ? 'uid = root\ngid = root\n' : '';
     const config = rig.path('rsyncd.conf');
-    writeFileSync(config, `use chroot = no\nlog file = ${rig.path('rsyncd.log')}\n[puppet]\npath = ${source}\n`);
-    daemon = spawn('rsync', ['--daemon', '--no-detach', `--config=${config}`, `--port=${port}`, '--address=127.0.0.1']);
+    writeFileSync(
+      config,
+      `use chroot = no\n${asRoot}log file = ${rig.path('rsyncd.log')}\n[puppet]\npath = ${source}\n`,
+    );
+    daemon = spawn(
+      'rsync',
+      ['--daemon', '--no-detach', `--config=${config}`, `--port=${port}`, '--address=127.0.0.1'],
+      {
+        // A socket as standard input would tell it that inetd has started it.
+        stdio: 'ignore',
+      },
+    );
     const src = (module: string) => `rsync://127.0.0.1:${port}/${module}/`;
     // The first try may come before the daemon listens: that is what retries are for.
     const task = rig.task('sync', { src: src('puppet'), dst: rig.path('from-daemon') });
