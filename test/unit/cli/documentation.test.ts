@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_API } from '../../../src/cli/api-address.js';
@@ -53,6 +55,27 @@ describe('docs/cli.md', () => {
   test('lists every exit code', () => {
     for (const code of Object.values(EXIT)) expect(text).toMatch(new RegExp(`^\\| ${code} \\|`, 'm'));
   });
+});
+
+test('every command that a message or a document names exists', () => {
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  const files = execFileSync('git', ['ls-files', 'src', 'worker', 'activities', 'docs', 'README.md', 'examples'], {
+    cwd: root,
+    encoding: 'utf8',
+  }).split('\n');
+  const known = new Set(leaves(program).map(({ path }) => path));
+  const groups = new Set(program.commands.filter(({ commands }) => commands.length > 0).map((group) => group.name()));
+  const named = files
+    .filter((file) => /\.(ts|md)$/.test(file) && existsSync(root + file))
+    .flatMap((file) =>
+      // In quotes, backticks, after a prompt, or as the next step of a message.
+      [...readFileSync(root + file, 'utf8').matchAll(/(?<=['"`$] ?|: {1,2})sitewright ([a-z]+)(?: ([a-z]+))?/g)].map(
+        ([, top = '', sub = '']) => ({ file, top, path: groups.has(top) ? `${top} ${sub}`.trim() : top }),
+      ),
+    );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ path, top }) => !known.has(path) && path !== top)).toEqual([]);
+  expect(named.filter(({ top }) => !known.has(top) && !groups.has(top))).toEqual([]);
 });
 
 test('every command says what it does, and so does every option', () => {
