@@ -47,7 +47,7 @@ export const defaultOptions: EvaluationOptions = {
 };
 
 /** Largest text or list an expression may build where no quota is set, in characters or items. */
-const maxLength = 50_000_000;
+const maxLength = 20_000_000;
 
 /** What one evaluation has left of its budgets. */
 export class Runtime {
@@ -167,14 +167,14 @@ export function sizeOf(value: Value): number {
   }
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: CPython stores text by the width of its widest character.
+const beyondAscii = /[^\x00-\x7f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same.
+const beyondLatin = /[^\x00-\xff]/;
+
 function textSize(text: string): number {
-  let widest = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit > widest) widest = unit;
-  }
-  if (widest < 0x80) return 49 + text.length;
-  if (widest < 0x100) return 73 + text.length;
+  if (!beyondAscii.test(text)) return 49 + text.length;
+  if (!beyondLatin.test(text)) return 73 + text.length;
   const length = textLength(text);
   return length === text.length ? 74 + 2 * length : 76 + 4 * length;
 }
