@@ -196,10 +196,11 @@ export class CallSite {
 /** Anything thrown, as an error of the language; what is not one already came from the host or from a full stack. */
 export function asYaqlError(error: unknown, functionName: string): YaqlError {
   if (error instanceof YaqlError) return error;
-  if (error instanceof RangeError) {
-    if (/call stack/i.test(error.message)) return new YaqlError('RecursionError', 'maximum recursion depth exceeded');
+  // No pattern here: compiling one may itself fail where the stack is full, as an error of another class.
+  if (error instanceof Error && error.message.includes('Maximum call stack size'))
+    return new YaqlError('RecursionError', 'maximum recursion depth exceeded');
+  if (error instanceof RangeError)
     return new YaqlError('MemoryQuotaExceededException', 'Expression consumed too much memory', { cause: error });
-  }
   const message = error instanceof Error ? error.message : String(error);
   return new YaqlError('HelperError', `"${functionName}" failed: ${message}`, { cause: error });
 }
