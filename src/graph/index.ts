@@ -12,11 +12,12 @@
  * schedulerPlan(planned.plan);                            // for the scheduler
  * ```
  */
+export { checkGraph } from './check-graph.js';
 export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
 export type { ClusterState, OldStates } from './fields/state.js';
 export { findInJson, readJsonText } from './input/json-text.js';
 export { placeInText, type ReadText, readPlanText } from './input/read-file.js';
-export { type ReadInput, readPlanInput } from './input/read-input.js';
+export { type ReadInput, readPlanInput, readTasks } from './input/read-input.js';
 export { type Cycle, cycleProblems, findCycles } from './linking/find-cycles.js';
 export { type PlanOrder, type PlanOrderJoin, planOrder } from './linking/order.js';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.js';
@@ -32,7 +33,7 @@ export {
   type TaskInstance,
 } from './plan.js';
 export { type PlanInput, type Planned, planGraph } from './plan-graph.js';
-export { type GraphProblem, type InputPath, Problems, pathText } from './problem.js';
+export { type GraphProblem, GraphProblemError, type InputPath, Problems, pathText } from './problem.js';
 export {
   type SerializedGraph,
   type SerializedRelation,
@@ -46,3 +47,8 @@ export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
 export { checkTask, TASK_TYPES } from './tasks/check-task.js';
 export { type LayerName, type LayerTasks, type MergedTask, mergeLayers } from './tasks/merge-layers.js';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
+export { diffGraphs, diffText, type FieldDifference, type GraphDifference } from './view/diff-graphs.js';
+export { type DrawOptions, drawGraph } from './view/draw-graph.js';
+export { explainPlan, type NodeExplanation, type PlanExplanation } from './view/explain-plan.js';
+export { planDot, planText } from './view/plan-text.js';
+export { type TaskGraph, taskGraph } from './view/task-graph.js';

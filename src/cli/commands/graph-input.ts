@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { Plan } from '../../graph/index.js';
+import type { MergedTask, Plan, PlanInput } from '../../graph/index.js';
 
 /** Exit status of a command that was given something it refuses. */
 export const REFUSED = 1;
@@ -10,6 +10,7 @@ export type PlannedFile =
   | {
       readonly ok: true;
       readonly plan: Plan;
+      readonly input: PlanInput;
       /** Warnings of reading and planning, with their places. */
       readonly problems: readonly Diagnostic[];
       readonly text: string;
@@ -34,7 +35,49 @@ export async function planFile(file: string, complain: (text: string) => void): 
     return { ok: false, unreadable: false };
   }
   const problems = [...read.problems, ...placeInText(planned.plan.problems, text, name)];
-  return { ok: true, plan: planned.plan, problems, text, name };
+  return { ok: true, plan: planned.plan, input: read.input, problems, text, name };
+}
+
+export type ReadGraph =
+  | {
+      readonly ok: true;
+      readonly tasks: readonly MergedTask[];
+      readonly problems: readonly Diagnostic[];
+      readonly value: unknown;
+    }
+  | { readonly ok: false; readonly unreadable: boolean };
+
+/** Reads only the tasks of a file: a list of them, or an object with `tasks` or `layers`. Says what is wrong with them. */
+export async function readGraphFile(file: string, complain: (text: string) => void): Promise<ReadGraph> {
+  const name = file === '-' ? 'standard input' : file;
+  const text = await readText(file, complain);
+  if (text === undefined) return { ok: false, unreadable: true };
+  const { checkGraph, placeInText, readJsonText, readTasks } = await import('../../graph/index.js');
+  const json = readJsonText(text.replace(/^\uFEFF/, ''));
+  if (!json.ok) {
+    const message = `not valid JSON: ${json.message}`;
+    say(
+      [
+        {
+          severity: 'error',
+          code: 'graph.bad-json',
+          message,
+          hint: 'Check the JSON there.',
+          file: name,
+          ...json.place,
+        },
+      ],
+      complain,
+    );
+    return { ok: false, unreadable: false };
+  }
+  const { tasks, problems } = readTasks(json.value);
+  const all = placeInText([...problems, ...checkGraph(tasks)], text, name);
+  if (problems.some(({ severity }) => severity === 'error')) {
+    say(all, complain);
+    return { ok: false, unreadable: false };
+  }
+  return { ok: true, tasks, problems: all, value: json.value };
 }
 
 /** The text of a file or of standard input; says why when there is none. */

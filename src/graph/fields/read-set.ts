@@ -24,6 +24,9 @@ const ITEM_METHODS: ReadonlySet<string> = new Set([
   'distinct',
 ]);
 
+/** Whether a method's arguments see an item as `$`. */
+export const isItemMethod = (name: string): boolean => ITEM_METHODS.has(name);
+
 /** Functions whose arguments see a whole state as `$`, wherever they stand. */
 const STATE_FUNCTIONS: ReadonlySet<string> = new Set([
   'new',

@@ -4,7 +4,13 @@ import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
 import type { PlanInput } from '../plan-graph.js';
 import { type GraphProblem, type InputPath, Problems } from '../problem.js';
 import { checkTask } from '../tasks/check-task.js';
-import { type LayerName, type LayerTasks, mergeLayers, type PlacedInInput } from '../tasks/merge-layers.js';
+import {
+  type LayerName,
+  type LayerTasks,
+  type MergedTask,
+  mergeLayers,
+  type PlacedInInput,
+} from '../tasks/merge-layers.js';
 import { describe } from '../tasks/name-pattern.js';
 import { type Fields, isMapping, normaliseTask } from '../tasks/task.js';
 import { plainNumbers } from './plain-numbers.js';
@@ -49,6 +55,20 @@ export function readPlanInput(value: unknown): ReadInput {
     ...(old === undefined ? {} : { old }),
   };
   return { ok: true, input, problems: problems.all() };
+}
+
+/** Reads a graph alone: a list of tasks, or an object with `tasks` or `layers`. What can be read is given, too. */
+export function readTasks(value: unknown): {
+  readonly tasks: readonly MergedTask[];
+  readonly problems: readonly GraphProblem[];
+} {
+  const problems = new Problems();
+  const reader = new InputReader(problems);
+  const layers = Array.isArray(value)
+    ? [reader.listed(value)]
+    : reader.layers(reader.mapping(value, []) ?? { tasks: [] });
+  const tasks = mergeLayers(layers, ({ at, error }) => problems.error(at, error.code, error.message, error.hint));
+  return { tasks, problems: problems.all() };
 }
 
 const LAYERS: readonly LayerName[] = ['release', 'plugins', 'cluster'];
@@ -99,6 +119,10 @@ class InputReader {
       const found = this.mapping(one, [...at, i]);
       return found === undefined ? [] : [found];
     });
+  }
+
+  listed(tasks: readonly unknown[]): LayerTasks {
+    return { layer: 'cluster', tasks: this.tasks(tasks, []) };
   }
 
   layers(fields: Fields): LayerTasks[] {

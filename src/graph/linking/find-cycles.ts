@@ -16,16 +16,28 @@ const MAX_CYCLES = 10;
  */
 export function findCycles(plan: Plan, order: PlanOrder = planOrder(plan)): Cycle[] {
   const successors = successorLists(plan.instances.length, order);
+  return circlesIn(successors, plan.instances.length, (at) => plan.instances[at]!.id);
+}
+
+/**
+ * Shortest circles among the first `count` of some vertices, given the successors of each; the others only lead on.
+ * Circles with the same names are one.
+ */
+export function circlesIn(
+  successors: readonly (readonly number[])[],
+  count: number,
+  nameOf: (at: number) => string,
+): Cycle[] {
   const left = leftInCircles(successors);
   const cycles = new Map<string, Cycle>();
   const done = new Set<number>();
   for (const from of left) {
-    if (done.has(from) || from >= plan.instances.length) continue;
+    if (done.has(from) || from >= count) continue;
     const path = shortestCircle(from, successors, left);
     if (path === undefined) continue;
     for (const at of path) done.add(at);
-    const members = rotated(path.filter((at) => at < plan.instances.length));
-    const key = JSON.stringify(members.map((at) => plan.instances[at]!.id));
+    const members = rotated(path.filter((at) => at < count));
+    const key = JSON.stringify(members.map(nameOf));
     if (!cycles.has(key)) cycles.set(key, { members });
     if (cycles.size >= MAX_CYCLES) break;
   }

@@ -1,0 +1,39 @@
+import { circlesIn } from './linking/find-cycles.js';
+import { type GraphProblem, Problems } from './problem.js';
+import type { MergedTask } from './tasks/merge-layers.js';
+import { taskGraph } from './view/task-graph.js';
+
+/**
+ * What can be found wrong in a merged graph without nodes: tasks that wait for each other on one node are an error,
+ * names nobody defines a warning. The shape of the tasks has been checked when they were read.
+ */
+export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[] {
+  const problems = new Problems();
+  const graph = taskGraph(tasks.map(({ task }) => task));
+  const names = graph.nodes();
+  const numbers = new Map(names.map((name, at) => [name, at]));
+  const placeOf = new Map(tasks.map(({ task, at }) => [task.id, at]));
+  const successors = names.map((name) => graph.outNeighbors(name).map((next) => numbers.get(next)!));
+  for (const { members } of circlesIn(successors, names.length, (at) => names[at]!)) {
+    const path = [...members, members[0]!].map((at) => names[at]!).join(' -> ');
+    const at = placeOf.get(names[members[0]!]!) ?? [];
+    problems.error(
+      at,
+      'graph.cycle',
+      `tasks wait for each other: ${path}`,
+      'Each has to end before the next starts: remove one of these dependencies.',
+    );
+  }
+  graph.forEachNode((name, { task }) => {
+    if (task !== undefined) return;
+    const users = [...graph.inNeighbors(name), ...graph.outNeighbors(name)].filter((one) => placeOf.has(one));
+    const at = placeOf.get(users[0] ?? '') ?? [];
+    problems.warning(
+      at,
+      'graph.unknown-dependency',
+      `no task is called '${name}'; ${users.slice(0, 3).join(', ')} name it`,
+      'Correct the name; it orders nothing.',
+    );
+  });
+  return problems.all();
+}

@@ -1,0 +1,109 @@
+import { GraphProblemError } from '../problem.js';
+import { type GraphTask, INTERNAL_TYPES } from '../tasks/task.js';
+import { type TaskGraph, taskGraph } from './task-graph.js';
+
+export interface DrawOptions {
+  readonly format?: 'dot' | 'mermaid';
+  /** Tasks that would run; the others are drawn as skipped. None: all. */
+  readonly tasks?: readonly string[];
+  /** Only this task and what comes directly before it. */
+  readonly parentsFor?: string;
+  /** Types to leave out: group, stage, skipped. */
+  readonly remove?: readonly string[];
+  /** Draw dependencies between nodes, dashed. Default: yes. */
+  readonly cross?: boolean;
+}
+
+/** Throws GraphProblemError for a task or a type that is not there. */
+export function drawGraph(tasks: readonly GraphTask[], options: DrawOptions = {}): string {
+  const graph = taskGraph(tasks, { cross: options.cross ?? true });
+  const unknown = (options.tasks ?? []).filter((name) => !tasks.some(({ id }) => id === name));
+  if (unknown.length > 0) {
+    throw new GraphProblemError(
+      'graph.unknown-selection',
+      `Tasks ${unknown.join(', ')} are not present in deployment graph`,
+      'Correct the names.',
+    );
+  }
+  const wrong = (options.remove ?? []).filter((type) => !INTERNAL_TYPES.has(type));
+  if (wrong.length > 0) {
+    throw new GraphProblemError(
+      'graph.unknown-type',
+      `Task types ${wrong.join(', ')} do not exist`,
+      'Only group, stage and skipped can be left out.',
+    );
+  }
+  if (options.parentsFor !== undefined) keepParents(graph, options.parentsFor);
+  const removed = new Set(options.remove);
+  for (const name of graph.nodes()) {
+    if (removed.has(graph.getNodeAttribute(name, 'task')?.type as string)) graph.dropNode(name);
+  }
+  const selected = options.tasks === undefined || options.tasks.length === 0 ? undefined : new Set(options.tasks);
+  const looks = new Map(graph.nodes().map((name) => [name, lookOf(name, graph, selected)]));
+  return options.format === 'mermaid' ? mermaid(graph, looks) : dot(graph, looks);
+}
+
+function keepParents(graph: TaskGraph, task: string): void {
+  if (!graph.hasNode(task))
+    throw new GraphProblemError('graph.unknown-selection', `Task ${task} is not present in graph`, 'Correct the name.');
+  const kept = new Set([task, ...graph.inNeighbors(task)]);
+  for (const name of graph.nodes()) if (!kept.has(name)) graph.dropNode(name);
+}
+
+type Look = 'task' | 'group' | 'stage' | 'skipped';
+
+const DOT_LOOKS: Readonly<Record<Look, string>> = {
+  task: 'color=yellowgreen, style=filled',
+  group: 'color=lightskyblue, shape=box, style="filled, rounded"',
+  stage: 'color=red, shape=rect, style=filled',
+  skipped: 'color=gray95',
+};
+
+function lookOf(name: string, graph: TaskGraph, selected: ReadonlySet<string> | undefined): Look {
+  const type = graph.getNodeAttribute(name, 'task')?.type;
+  if (type === 'group' || type === 'stage') return type;
+  return type === 'skipped' || (selected !== undefined && !selected.has(name)) ? 'skipped' : 'task';
+}
+
+function dot(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
+  const strict = graph.selfLoopCount === 0 ? 'strict ' : '';
+  const nodes = [...looks].map(([name, look]) => `${dotId(name)} [${DOT_LOOKS[look]}];\n`);
+  const edges = edgesOf(graph).map(
+    ({ from, to, cross }) => `${dotId(from)} -> ${dotId(to)}${cross ? ' [style=dashed]' : ''};\n`,
+  );
+  return `${strict}digraph G {\n${nodes.join('')}${edges.join('')}}\n`;
+}
+
+const KEYWORDS: ReadonlySet<string> = new Set(['node', 'edge', 'graph', 'digraph', 'subgraph', 'strict']);
+
+/** A name as the language of Graphviz wants it: in quotes unless it is a plain word. */
+export function dotId(name: string): string {
+  if (/^[A-Za-z_]\w*$/.test(name) && !KEYWORDS.has(name.toLowerCase())) return name;
+  return `"${name.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
+}
+
+function mermaid(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
+  const ids = new Map([...looks.keys()].map((name, at) => [name, `t${at}`]));
+  const nodes = [...looks].map(([name, look]) => `  ${ids.get(name)}["${name.replace(/"/g, '#quot;')}"]:::${look}\n`);
+  const edges = edgesOf(graph).map(
+    ({ from, to, cross }) => `  ${ids.get(from)} ${cross ? '-.->' : '-->'} ${ids.get(to)}\n`,
+  );
+  const classes = [
+    '  classDef task fill:#9acd32\n',
+    '  classDef group fill:#87cefa\n',
+    '  classDef stage fill:#ff6347\n',
+    '  classDef skipped fill:#f2f2f2\n',
+  ];
+  return `flowchart TD\n${nodes.join('')}${edges.join('')}${classes.join('')}`;
+}
+
+/** By where they come from, in the order of the tasks. */
+function edgesOf(graph: TaskGraph): { from: string; to: string; cross: boolean }[] {
+  return graph
+    .nodes()
+    .flatMap((from) =>
+      graph
+        .outEdges(from)
+        .map((edge) => ({ from, to: graph.target(edge), cross: graph.getEdgeAttribute(edge, 'kind') === 'cross' })),
+    );
+}

@@ -1,0 +1,180 @@
+import { pathsRead } from '../fields/condition-reads.js';
+import { FieldEvaluator, type NodeScope } from '../fields/evaluator.js';
+import { isExpression } from '../fields/template.js';
+import type { AnyChoice, FaultTolerance, Plan, SkipReason, TaskInstance } from '../plan.js';
+import type { PlanInput } from '../plan-graph.js';
+import { GraphProblemError } from '../problem.js';
+import { shownValue } from './shown-value.js';
+
+/** A plan for people: what runs and what does not on each node, and why. Plain JSON. */
+export interface PlanExplanation {
+  readonly totals: {
+    readonly nodes: number;
+    readonly tasks: number;
+    readonly running: number;
+    readonly first_time: number;
+  };
+  readonly nodes: readonly NodeExplanation[];
+  /** Tasks that are on no node. */
+  readonly not_placed: readonly { readonly task: string; readonly reason: string }[];
+  /** Dependencies that order nothing in this run. */
+  readonly dropped_dependencies: readonly {
+    readonly task: string;
+    readonly field: string;
+    readonly name: string;
+    readonly reason: string;
+  }[];
+  readonly fault_tolerance: readonly FaultTolerance[];
+  readonly any_choices: readonly AnyChoice[];
+}
+
+export interface NodeExplanation {
+  readonly node: string;
+  readonly runs: readonly RunExplanation[];
+  readonly skipped: readonly SkipExplanation[];
+}
+
+export interface RunExplanation {
+  readonly task: string;
+  readonly type: string;
+  readonly placed_by: string;
+  /** The last run of this task here is not known, or there was none. */
+  readonly first_time: boolean;
+  /** What its condition reads and is new since then, as `$.path: old -> new`. */
+  readonly changed: readonly string[];
+}
+
+export interface SkipExplanation {
+  readonly task: string;
+  readonly reason: SkipReason;
+  /** What the reason is in words, with the type or the condition. */
+  readonly why: string;
+  /** What the condition read, as `$.path = value`. */
+  readonly values: readonly string[];
+}
+
+/** Explains a plan; `input` is what it was made of. Evaluates the parts of conditions once more to show their values. */
+export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
+  const values = new ConditionValues(input);
+  const nodes = plan.nodes.flatMap((node, at): NodeExplanation[] => {
+    const instances = plan.byNode[at]!.map((one) => plan.instances[one]!);
+    if (instances.length === 0) return [];
+    const runs = instances.filter(({ skip }) => skip === undefined).map((one) => runOf(plan, one, node, values));
+    const skipped = instances.filter(({ skip }) => skip !== undefined).map((one) => skipOf(plan, one, node, values));
+    return [{ node, runs, skipped }];
+  });
+  const running = plan.instances.filter(({ skip }) => skip === undefined);
+  return {
+    totals: {
+      nodes: nodes.length,
+      tasks: plan.instances.length,
+      running: running.length,
+      first_time: running.filter(({ ranBefore }) => !ranBefore).length,
+    },
+    nodes,
+    not_placed: plan.tasks.flatMap(({ merged, unplaced }) =>
+      unplaced === undefined ? [] : [{ task: merged.task.id, reason: unplaced }],
+    ),
+    dropped_dependencies: plan.tasks.flatMap(({ merged, dropped }) =>
+      dropped.map((one) => ({ task: merged.task.id, ...one })),
+    ),
+    fault_tolerance: plan.faultTolerance,
+    any_choices: plan.anyChoices,
+  };
+}
+
+function runOf(
+  plan: Plan,
+  { task, id, type, ranBefore }: TaskInstance,
+  node: string,
+  values: ConditionValues,
+): RunExplanation {
+  const { merged, placedBy } = plan.tasks[task]!;
+  const changed = ranBefore ? values.changes(merged.task.condition, merged.task.id, node) : [];
+  return { task: id, type, placed_by: placedBy, first_time: !ranBefore, changed };
+}
+
+function skipOf(plan: Plan, { task, id, skip }: TaskInstance, node: string, values: ConditionValues): SkipExplanation {
+  const { merged, type } = plan.tasks[task]!;
+  const { condition } = merged.task;
+  if (skip !== 'condition') {
+    const why =
+      skip === 'not_selected'
+        ? 'not among the selected tasks'
+        : type === 'stage'
+          ? 'a stage: it only orders'
+          : 'switched off: its type is skipped';
+    return { task: id, reason: skip!, why, values: [] };
+  }
+  const text = isExpression(condition)
+    ? String(condition.yaql_exp)
+    : typeof condition === 'string'
+      ? condition
+      : JSON.stringify(condition);
+  return {
+    task: id,
+    reason: skip,
+    why: `condition is false: ${text.trim().replace(/\s+/g, ' ')}`,
+    values: values.read(condition, merged.task.id, node),
+  };
+}
+
+/** Shows what conditions read. A part that cannot be evaluated by itself is left out. */
+class ConditionValues {
+  private readonly evaluator: FieldEvaluator;
+
+  constructor(input: PlanInput) {
+    this.evaluator = new FieldEvaluator(input);
+  }
+
+  read(condition: unknown, task: string, node: string): string[] {
+    const scope = this.evaluator.scope(task, node);
+    if (typeof condition === 'string') {
+      return this.evaluator.condition(condition).paths.flatMap((path) => shown(path, () => scope.evaluateLegacy(path)));
+    }
+    return this.paths(condition).flatMap(({ text, secret }) => {
+      const now = secret ? [`${text} = (not shown)`] : shown(text, () => scope.evaluate(text, []));
+      return now.length === 0 || !scope.ranBefore
+        ? now
+        : [`${now[0]}${this.isChanged(scope, text) ? ' (changed)' : ' (as before)'}`];
+    });
+  }
+
+  changes(condition: unknown, task: string, node: string): string[] {
+    const scope = this.evaluator.scope(task, node);
+    return this.paths(condition).flatMap(({ text, secret }) => {
+      if (!this.isChanged(scope, text)) return [];
+      const before = value(() => scope.evaluate(`old(${text})`, [])) ?? 'nothing';
+      const now = value(() => scope.evaluate(text, []));
+      return [secret ? `${text}: (not shown)` : `${text}: ${before} -> ${now ?? '?'}`];
+    });
+  }
+
+  private paths(condition: unknown): ReturnType<typeof pathsRead> {
+    if (!isExpression(condition) || typeof condition.yaql_exp !== 'string') return [];
+    return pathsRead(condition.yaql_exp, this.evaluator.engine.parse(condition.yaql_exp).tree);
+  }
+
+  private isChanged(scope: NodeScope, path: string): boolean {
+    try {
+      return scope.evaluateCondition(`changed(${path})`, []) === true;
+    } catch (error) {
+      if (!(error instanceof GraphProblemError)) throw error;
+      return false;
+    }
+  }
+}
+
+function value(evaluate: () => unknown): string | undefined {
+  try {
+    return shownValue(evaluate());
+  } catch (error) {
+    if (!(error instanceof GraphProblemError)) throw error;
+    return undefined;
+  }
+}
+
+function shown(path: string, evaluate: () => unknown): string[] {
+  const text = value(evaluate);
+  return text === undefined ? [] : [`${path} = ${text}`];
+}

@@ -1,0 +1,85 @@
+import { planOrder } from '../linking/order.js';
+import type { Plan } from '../plan.js';
+import { dotId } from './draw-graph.js';
+import type { NodeExplanation, PlanExplanation } from './explain-plan.js';
+
+/** An explanation as text: a section for each node, then what is on none and what orders nothing. */
+export function planText(explanation: PlanExplanation): string {
+  const { totals } = explanation;
+  const first =
+    totals.first_time === totals.running ? 'all for the first time' : `${totals.first_time} of them for the first time`;
+  const lines = [
+    `${totals.tasks} tasks on ${totals.nodes} nodes: ${totals.running} run (${first}), ${totals.tasks - totals.running} do not`,
+    ...explanation.nodes.flatMap(nodeLines),
+  ];
+  section(
+    lines,
+    'on no node',
+    explanation.not_placed.map(({ task, reason }) => `${task}: ${reason}`),
+  );
+  section(
+    lines,
+    'dependencies that order nothing here',
+    explanation.dropped_dependencies.map(({ task, field, name, reason }) => `${task} ${field} ${name}: ${reason}`),
+  );
+  section(
+    lines,
+    'nodes that may fail',
+    explanation.fault_tolerance.map(({ name, node_ids, fault_tolerance }) => {
+      const may = fault_tolerance > node_ids.length ? 'any number' : String(fault_tolerance);
+      return `${name}: ${may} of ${node_ids.length} (${node_ids.join(', ')})`;
+    }),
+  );
+  section(
+    lines,
+    'chosen by policy any',
+    explanation.any_choices.map(
+      ({ roles, candidates, chosen }) => `${JSON.stringify(roles)}: ${chosen.join(', ')} of ${candidates.join(', ')}`,
+    ),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function nodeLines({ node, runs, skipped }: NodeExplanation): string[] {
+  const name = node === 'null' ? 'sync node' : `node ${node}`;
+  return [
+    '',
+    `${name}: ${runs.length} run, ${skipped.length} do not`,
+    ...runs.map(({ task, type, first_time, changed }) => {
+      const news = first_time ? 'first time here' : changed.length > 0 ? `new: ${changed.join('; ')}` : 'again';
+      return `  run   ${task} (${type}) ${news}`;
+    }),
+    ...skipped.flatMap(({ task, why, values }) => [
+      `  skip  ${task}: ${why}`,
+      ...values.map((one) => `          ${one}`),
+    ]),
+  ];
+}
+
+function section(lines: string[], title: string, entries: readonly string[]): void {
+  if (entries.length > 0) lines.push('', title, ...entries.map((entry) => `  ${entry}`));
+}
+
+/** A plan for Graphviz: a box for each node, a point for each "all of these before all of those". */
+export function planDot(plan: Plan): string {
+  const { edges, joins } = planOrder(plan);
+  const key = (at: number): string => dotId(`${plan.instances[at]!.id}@${plan.nodes[plan.instances[at]!.node]!}`);
+  const boxes = plan.nodes.flatMap((node, number) => {
+    const tasks = plan.byNode[number]!;
+    if (tasks.length === 0) return [];
+    const lines = tasks.map((at) => {
+      const { id, skip } = plan.instances[at]!;
+      return `    ${key(at)} [label=${dotId(id)}, ${skip === undefined ? 'color=yellowgreen, style=filled' : 'color=gray95'}];\n`;
+    });
+    return [
+      `  subgraph ${dotId(`cluster_${node}`)} {\n    label=${dotId(node === 'null' ? 'sync node' : `node ${node}`)};\n${lines.join('')}  }\n`,
+    ];
+  });
+  const points = joins.flatMap(({ before, after }, at) => [
+    `  join${at} [shape=point];\n`,
+    ...before.map((one) => `  ${key(one)} -> join${at};\n`),
+    ...after.map((one) => `  join${at} -> ${key(one)};\n`),
+  ]);
+  const arrows = edges.map(([before, after]) => `  ${key(before)} -> ${key(after)};\n`);
+  return `strict digraph plan {\n${boxes.join('')}${points.join('')}${arrows.join('')}}\n`;
+}
