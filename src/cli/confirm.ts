@@ -12,7 +12,7 @@ export async function confirm(
   yes: boolean | undefined,
   need: 'required' | 'asked',
 ): Promise<void> {
-  if (yes || question === '') return;
+  if (yes) return;
   if (!terminal.interactive) {
     if (need === 'required') throw usageError(`not done: ${question}`, 'Nobody can be asked here; say --yes.');
     return;

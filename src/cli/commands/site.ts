@@ -229,12 +229,15 @@ function starter(
       const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
       const flags = (nodes ? rest[1] : rest[0]) as StartFlags;
       const client = await session.client();
-      await confirm(
-        terminal,
-        await question(client, verb, name, flags, nodes),
-        flags.yes,
-        nodes ? 'required' : 'asked',
-      );
+      // Where nobody can answer, only what destroys has a question.
+      const asks = verb !== 'test' && !flags.yes && (terminal.interactive || nodes !== undefined);
+      if (asks)
+        await confirm(
+          terminal,
+          await question(client, verb, name, flags, nodes),
+          flags.yes,
+          nodes ? 'required' : 'asked',
+        );
       const user = userOf(terminal);
       const run = await client.sites.start(name, {
         kind,
@@ -250,7 +253,7 @@ function starter(
     });
 }
 
-/** What the user is asked before a run starts; empty when nothing is to be asked. */
+/** What the user is asked before a run starts. */
 async function question(
   client: ApiClient,
   verb: string,
@@ -258,7 +261,6 @@ async function question(
   flags: StartFlags,
   nodes: readonly string[] | undefined,
 ): Promise<string> {
-  if (verb === 'test' || flags.yes) return '';
   if (nodes) {
     const disks = flags.erase ? 'erase their disks and ' : '';
     return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? What is on their disks is lost.`;

@@ -184,6 +184,7 @@ describe('starting a run', () => {
   Temporal  http://ui.test/run
 `,
     );
+    expect(requests.length).toBe(1);
     expect(requests.at(-1)).toEqual({
       method: 'POST',
       at: '/sites/dc1/runs',
