@@ -5,7 +5,7 @@ import {
   type SiteNode,
   simulateStrategy,
 } from '../core/deployment/index.js';
-import { parseStrategyData } from '../documents/index.js';
+import { parseStrategyData } from '../documents/parse-strategy-data.js';
 
 /** One line that `strategy simulate` prints. */
 export type SimulatedCase = { readonly id: string | number | null } & SimulationResult;

@@ -95,7 +95,7 @@ export function registerSite(program: Command, session: Session): void {
     .addOption(columnOption())
     .action(async (paths: readonly string[], flags: OutputFlags) => {
       const files = await readDocuments(paths);
-      const { loadSite } = await import('../../documents/index.js');
+      const { loadSite } = await import('../../documents/site/load-site.js');
       const { site: loaded, diagnostics } = loadSite(files);
       const check = {
         valid: loaded !== undefined,

@@ -57,7 +57,7 @@ async function strategyOf(session: Session, sources: readonly string[], revision
     sources.length === 1 && !existsSync(first) && /^[a-z0-9][a-z0-9._-]*$/.test(first) && !/\.ya?ml$/.test(first);
   if (isSite) return (await session.client()).sites.strategy(first, revision);
   const files = await readDocuments(sources);
-  const { loadSite } = await import('../../documents/index.js');
+  const { loadSite } = await import('../../documents/site/load-site.js');
   const { site, diagnostics } = loadSite(files, { configuration: 'optional' });
   if (!site)
     throw new CliError(
