@@ -54,7 +54,7 @@ export class Cgroup {
   }
 
   members(): number[] {
-    return this.#folders(this.folder).flatMap((folder) => {
+    return foldersBelow(this.folder).flatMap((folder) => {
       try {
         return readFileSync(processesOf(folder), 'utf8').split('\n').filter(Boolean).map(Number);
       } catch {
@@ -74,21 +74,27 @@ export class Cgroup {
 
   /** Takes the empty group away; one that still has processes stays. */
   remove(): void {
-    for (const folder of this.#folders(this.folder).reverse()) {
-      try {
-        rmdirSync(folder);
-      } catch {
-        return;
-      }
-    }
+    removeEmptyGroup(this.folder);
   }
+}
 
-  #folders(folder: string): string[] {
+/** The folder and all below it, parents first; none when it is not there. */
+function foldersBelow(folder: string): string[] {
+  try {
+    const inner = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return [folder, ...inner.flatMap((entry) => foldersBelow(join(folder, entry.name)))];
+  } catch {
+    return [];
+  }
+}
+
+/** Removes a group and those below it, as far as no process is in them. */
+export function removeEmptyGroup(folder: string): void {
+  for (const inner of foldersBelow(folder).reverse()) {
     try {
-      const inner = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-      return [folder, ...inner.flatMap((entry) => this.#folders(join(folder, entry.name)))];
+      rmdirSync(inner);
     } catch {
-      return [];
+      return;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Cgroup } from './cgroup.js';
+import { Cgroup, removeEmptyGroup } from './cgroup.js';
 import { type ProcessState, readProcess } from './process-identity.js';
 import type { KillRecord } from './result.js';
 
@@ -39,6 +40,11 @@ export function contain(cgroupRoot: string | false, mark: string, sessions: Iter
     kill: () => group.kill(),
     close: () => group.remove(),
   };
+}
+
+/** Frees what an ended execution could not, because daemons of its task were still running. */
+export function releaseContainment(cgroupRoot: string | false, mark: string): void {
+  if (cgroupRoot !== false) removeEmptyGroup(join(cgroupRoot, `sitewright-${mark}`));
 }
 
 class ProcessWalk implements Containment {

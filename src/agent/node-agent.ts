@@ -1,9 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ownCgroup } from './cgroup.js';
-import { type Execution, type ExecutionKey, executionFolder, nodeFolder, stableJson } from './execution.js';
+import { contain, releaseContainment } from './containment.js';
+import {
+  type Execution,
+  type ExecutionKey,
+  executionFolder,
+  executionMark,
+  nodeFolder,
+  stableJson,
+} from './execution.js';
 import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
 import { Journal } from './journal.js';
 import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
@@ -140,7 +148,23 @@ export class NodeAgent {
 
   /** Ends what lost its supervisor, e.g. by a restart of the machine. For the start of an agent. */
   async recover(): Promise<void> {
-    for (const folder of this.#executionFolders()) await settle(folder, this.#machine);
+    for (const folder of this.#executionFolders()) {
+      const result = await settle(folder, this.#machine);
+      if (result !== undefined) releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
+    }
+  }
+
+  /**
+   * Deletes journal and output of all ended executions of a run, once nobody can ask for them any more: one that
+   * is ensured again afterwards would be run again.
+   */
+  forget(run: string): void {
+    for (const folder of this.#executionFolders()) {
+      const journal = new Journal(folder);
+      if (journal.readResult() === undefined || journal.readExecution()?.run !== run) continue;
+      releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
+      rmSync(folder, { recursive: true });
+    }
   }
 
   facts(): NodeFacts {
@@ -151,11 +175,13 @@ export class NodeAgent {
       const { run, task, node, generation } = execution;
       return [{ run, task, node, generation }];
     });
+    const probe = contain(this.#machine.cgroupRoot, `probe-${process.pid}`);
+    probe.close();
     return {
       node: this.#options.node,
       bootId: readBootId(this.#machine.bootIdPath),
       taskTypes: this.#options.allowedTypes ?? taskTypeNames,
-      containment: this.#machine.cgroupRoot === false ? 'process-walk' : 'cgroup',
+      containment: probe.means,
       unfinished,
     };
   }

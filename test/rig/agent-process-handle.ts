@@ -45,8 +45,7 @@ export class AgentProcess {
 
   /** SIGKILL, and its end waited for. */
   async kill(): Promise<void> {
-    const gone = new Promise((resolve) => this.child.once('close', resolve));
     this.child.kill('SIGKILL');
-    await gone;
+    while (!this.#isOver) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }

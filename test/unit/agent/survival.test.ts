@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownCgroup } from '../../../src/agent/cgroup.js';
@@ -390,5 +390,42 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
       }
       if (event.kind === 'ended') expect(event.result).toMatchObject({ outcome: 'ok', bootId: 'boot-2' });
     }
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('journals', () => {
+  it('are listed while unfinished, and can be forgotten run by run', async () => {
+    const stand = gate();
+    const { task } = countedTask(stand, { run: 'long' });
+    const done = rig.task('noop', {}, { run: 'short' });
+    const own = rig.agent({ node: '9' });
+    await own.ensure({ ...done, node: '9' });
+    await own.ensure({ ...task, node: '9' });
+    const { type: _t, parameters: _p, ...key } = task;
+    expect(own.facts().unfinished).toEqual([{ ...key, node: '9' }]);
+    own.forget('long');
+    expect(own.facts().unfinished).toHaveLength(1);
+    own.forget('short');
+    expect(existsSync(executionFolder(rig.stateDir, { ...done, node: '9' }))).toBe(false);
+    await stand.open();
+    expect(await own.result({ ...task, node: '9' })).toMatchObject({ outcome: 'ok' });
+    own.forget('long');
+    expect(existsSync(executionFolder(rig.stateDir, { ...task, node: '9' }))).toBe(false);
+  });
+
+  it('#3 after kills of the agent at any moment: each of ten counted tasks ran once', async () => {
+    const counter = rig.path('soak');
+    for (let at = 0; at < 10; at += 1) {
+      const cmd = `echo ${at} >> ${counter}; for n in 1 2 3 4 5; do echo $n; done`;
+      const task = rig.task('shell', { cmd, retries: 0 }, { run: 'soak' });
+      const killed = new AgentProcess(rig, task);
+      // From "not yet asked" to "has seen everything": the moment moves with each task.
+      if (at > 0) await killed.said(() => killed.lines.length >= Math.min(at, 7)).catch(() => undefined);
+      await killed.kill();
+      const result = await rig.run(agent, task);
+      expect(result).toMatchObject({ outcome: 'ok', output: { stdout: { tail: '1\n2\n3\n4\n5\n' } } });
+    }
+    const lines = readFileSync(counter, 'utf8').trim().split('\n');
+    expect(lines.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 10 }, (_, at) => String(at)));
   });
 });
