@@ -61,7 +61,9 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   registerGraphSimulate(graph);
   registerPackage(program);
   registerSchemas(program, session);
-  registerYaql(program);
+  registerYaql(program, {
+    loadHelpers: async () => (await import('./yaql-helpers.js')).loadYaqlHelpers(session),
+  });
   program.commandsGroup('Run and look after the system:');
   registerProcesses(program, session);
   registerDoctor(program, session);

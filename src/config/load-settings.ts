@@ -36,7 +36,7 @@ export interface LoadOptions {
 const OTHER_VARIABLES = ['SITEWRIGHT_CONFIG', 'SITEWRIGHT_CACHE', 'SITEWRIGHT_API'];
 
 /** Settings that are paths: those of a file are meant from the file's folder, others from the working directory. */
-const PATH_SETTINGS = new Set(['maas.key_file', 'deploy.user_data_file']);
+const PATH_SETTINGS = new Set(['maas.key_file', 'deploy.user_data_file', 'yaql.helpers']);
 
 interface Candidate {
   readonly value: unknown;

@@ -91,6 +91,15 @@ export const settingsSchema = z.strictObject({
       .optional()
       .describe('cloud-init user data given to every node at deploy. None: none.'),
   }),
+  yaql: z.strictObject({
+    helpers: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'JavaScript module whose export `helpers` adds functions of your own to YAQL (docs/yaql.md). It runs in our process: name only what you trust.',
+      ),
+  }),
   api: z.strictObject({
     host: z
       .string()

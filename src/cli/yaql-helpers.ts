@@ -1,0 +1,18 @@
+import { pathToFileURL } from 'node:url';
+import { usageError } from './problem.js';
+import type { Session } from './session.js';
+
+/** The module of helper functions that the setting `yaql.helpers` names; null when it names none. */
+export async function loadYaqlHelpers(session: Session): Promise<unknown> {
+  const { helpers } = (await session.settings()).settings.yaql;
+  if (helpers === undefined) return null;
+  try {
+    return await import(pathToFileURL(helpers).href);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw usageError(
+      `the YAQL helpers in ${helpers} cannot be loaded: ${why}`,
+      'Correct the module, or the setting yaql.helpers.',
+    );
+  }
+}
