@@ -18,7 +18,7 @@ import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from
 import { conditionValue, toPlain } from './plain-data.js';
 import { type FormatText, type FormatValues, orNone } from './python-format.js';
 import { type ReadSet, readSetOf } from './read-set.js';
-import { type SplitExpression, splitExpression } from './shared-parts.js';
+import { type SharedPart, type SplitExpression, splitExpression } from './shared-parts.js';
 import { type ClusterState, type Found, lookUp, type OldStates, ownPart, ValueNumbers } from './state.js';
 import type { TemplateScope } from './template.js';
 
@@ -33,7 +33,8 @@ export interface EvaluatorInput {
 
 /** One side, new or old, of what a node's expressions see. */
 interface Side {
-  readonly key: string;
+  /** Name of the old state; empty for the new one. */
+  readonly of: string;
   readonly own: Fields;
   readonly state: NodeState;
 }
@@ -89,7 +90,11 @@ export class FieldEvaluator {
           `Add cluster.deployment_info.nodes[${JSON.stringify(node)}]; {} if there is nothing to say.`,
         );
       }
-      side = { key: node === null ? 'c' : `n${this.sides.size}`, own, state: nodeState(this.common, prepareData(own)) };
+      side = {
+        of: '',
+        own,
+        state: nodeState(this.common, prepareData(own)),
+      };
       this.sides.set(key, side);
     }
     return side;
@@ -112,7 +117,7 @@ export class FieldEvaluator {
           common = prepareData(state.common);
           this.oldCommon.set(name, common);
         }
-        side = { key: `${name}/${this.oldSides.size}`, own, state: nodeState(common, prepareData(own)) };
+        side = { of: name, own, state: nodeState(common, prepareData(own)) };
       }
       this.oldSides.set(key, side);
     }
@@ -130,15 +135,17 @@ export class FieldEvaluator {
 
   /** The expression with the parts taken out that read nothing of these nodes' own; null when that saves nothing. */
   split(expression: string, now: Side, old: Side | null): SplitExpression | null {
-    const reads = this.readSet(expression) ?? [];
-    const isOwn = (key: string): boolean =>
-      Object.hasOwn(now.own, key) || (old !== null && Object.hasOwn(old.own, key));
-    const own = reads.filter(isOwn);
+    const reads = this.readSet(expression);
+    const all =
+      old === null || old.own === now.own
+        ? Object.keys(now.own)
+        : [...new Set([...Object.keys(now.own), ...Object.keys(old.own)])];
+    const own = reads === null ? all.sort() : reads.filter((key) => all.includes(key));
     if (own.length === 0) return null;
     const key = `${own.join(',')};${expression}`;
     let split = this.splits.get(key);
     if (split === undefined) {
-      split = splitExpression(expression, this.engine.parse(expression).tree, isOwn);
+      split = splitExpression(expression, this.engine.parse(expression).tree, own);
       this.splits.set(key, split);
     }
     return split;
@@ -249,11 +256,11 @@ export class NodeScope implements TemplateScope {
   private raw(expression: string): Value {
     const split = this.evaluator.split(expression, this.now, this.before);
     const variables: [string, Value][] = [];
-    for (const { variable, expression: part } of split?.parts ?? []) {
+    for (const part of split?.parts ?? []) {
       const shared = this.sharedPart(part);
       // It fails, or has no elements: the whole expression is to say so itself.
       if (shared === undefined) return this.evaluateIn(expression, []);
-      variables.push([variable, shared]);
+      variables.push([part.variable, shared]);
     }
     if (split === null) return this.evaluateIn(expression, []);
     try {
@@ -265,8 +272,11 @@ export class NodeScope implements TemplateScope {
     }
   }
 
-  private sharedPart(expression: string): Value | undefined {
-    const reads = this.evaluator.resultKey(expression, this.now, this.before, this.task);
+  private sharedPart({ expression, withoutOwn }: SharedPart): Value | undefined {
+    const state = this.before === null ? '-' : this.before.of;
+    const reads = withoutOwn
+      ? `${state};${expression}`
+      : this.evaluator.resultKey(expression, this.now, this.before, this.task);
     const key = `p${reads}`;
     const known = this.evaluator.remembered(key);
     if (known !== undefined) return known.value as Value | undefined;

@@ -5,31 +5,38 @@ import { readSetOf } from './read-set.js';
 export interface SplitExpression {
   readonly text: string;
   /** By variable, without the dollar sign. */
-  readonly parts: readonly { readonly variable: string; readonly expression: string }[];
+  readonly parts: readonly SharedPart[];
+}
+
+export interface SharedPart {
+  readonly variable: string;
+  readonly expression: string;
+  /** It leaves out a node's own keys by name, which cannot be seen from what it reads. */
+  readonly withoutOwn: boolean;
 }
 
 /** Compare a state with the older one: the costly part of most expressions. */
 const COMPARING: ReadonlySet<string> = new Set(['changed', 'changedAll', 'changedAny']);
 
 /**
- * Takes out what reads nothing that `isOwn` names: comparisons of states, and what membership is asked of. Evaluated
+ * Takes out what reads no key that a node has of its own: comparisons of states, and what membership is asked of. Evaluated
  * apart these give the very same: the first are booleans, of the second `in` uses the elements only. `changedAny` of
  * which some arguments are a node's own becomes the `or` it stands for. Null when there is nothing to take out.
  */
-export function splitExpression(text: string, tree: Node, isOwn: (key: string) => boolean): SplitExpression | null {
-  const splitter = new Splitter(text, isOwn);
+export function splitExpression(text: string, tree: Node, ownKeys: readonly string[]): SplitExpression | null {
+  const splitter = new Splitter(text, ownKeys);
   const split = splitter.rewrite(tree);
   return splitter.parts.length === 0 ? null : { text: split, parts: splitter.parts };
 }
 
 class Splitter {
-  readonly parts: { readonly variable: string; readonly expression: string }[] = [];
+  readonly parts: SharedPart[] = [];
   private readonly source: string;
-  private readonly isOwn: (key: string) => boolean;
+  private readonly ownKeys: ReadonlySet<string>;
 
-  constructor(source: string, isOwn: (key: string) => boolean) {
+  constructor(source: string, ownKeys: readonly string[]) {
     this.source = source;
-    this.isOwn = isOwn;
+    this.ownKeys = new Set(ownKeys);
   }
 
   /** The text of a node with the parts in it replaced. */
@@ -52,21 +59,31 @@ class Splitter {
     if (node.type !== 'call' || !COMPARING.has(node.name)) return undefined;
     if (this.isShared(node)) return this.takeOut(node);
     const args = node.args.filter((arg): arg is Node => arg !== null && arg.type !== 'rule');
-    if (node.name !== 'changedAny' || args.length !== node.args.length || !args.some((arg) => this.isShared(arg))) {
-      return undefined;
-    }
-    const each = args.map((arg) => {
-      const call = `changed(${this.textOf(arg)})`;
-      return this.isShared(arg) ? this.variableFor(call) : call;
-    });
-    return `(${each.join(' or ')})`;
+    const whole = node.name === 'changed' && args.length === 1 && isWholeState(args[0]!);
+    const divisible = node.name === 'changedAny' && args.some((arg) => this.isShared(arg) || isWholeState(arg));
+    if (args.length !== node.args.length || !(whole || divisible)) return undefined;
+    return `(${args.map((arg) => this.comparison(arg)).join(' or ')})`;
+  }
+
+  private comparison(arg: Node): string {
+    if (isWholeState(arg)) return this.wholeComparison();
+    const call = `changed(${this.textOf(arg)})`;
+    return this.isShared(arg) ? this.variableFor(call) : call;
+  }
+
+  /** Two states differ when one of the node's own keys does, or what is left without them. */
+  private wholeComparison(): string {
+    const keys = [...this.ownKeys].map((key) => JSON.stringify(key));
+    const each = keys.map((key) => `changed([$.containsKey(${key}), $.get(${key})])`);
+    const rest = this.variableFor(`changed($.deleteAll([${keys.join(', ')}]))`, true);
+    return [...each, rest].join(' or ');
   }
 
   private isShared(node: Node): boolean {
     // A variable of the expression's own has no meaning outside it; a lone constant is not worth a name.
     if (hasOwnVariable(node)) return false;
     const reads = readSetOf(node);
-    return reads !== null && reads.length > 0 && !reads.some(this.isOwn);
+    return reads !== null && reads.length > 0 && !reads.some((key) => this.ownKeys.has(key));
   }
 
   private takeOut(node: Node): string {
@@ -77,14 +94,16 @@ class Splitter {
     return this.source.slice(node.start, node.end);
   }
 
-  private variableFor(expression: string): string {
+  private variableFor(expression: string, withoutOwn = false): string {
     const known = this.parts.find((part) => part.expression === expression);
     if (known !== undefined) return `$${known.variable}`;
     const variable = `__shared${this.parts.length}`;
-    this.parts.push({ variable, expression });
+    this.parts.push({ variable, expression, withoutOwn });
     return `$${variable}`;
   }
 }
+
+const isWholeState = (node: Node): boolean => node.type === 'variable' && node.name === '$';
 
 const given = (args: readonly Argument[]): Node[] => args.filter((arg) => arg !== null);
 
