@@ -9,3 +9,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());
+// All is said and done: what still hangs (a download nobody waits for) must not hold the process.
+setTimeout(() => process.exit(), 2_000).unref();

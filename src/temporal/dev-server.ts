@@ -299,7 +299,8 @@ async function freePorts(options: DevServerOptions): Promise<[number, number | '
 }
 
 async function listen(port: number): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer();
+  // Somebody who waits for a server on this port must not keep the look at it from ending.
+  const server = createServer((socket) => socket.destroy());
   await new Promise<void>((done, fail) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';

@@ -15,10 +15,13 @@ export async function probeServer(
   address: string,
   options: { readonly namespace: string; readonly limitMs: number },
 ): Promise<ServerProbe> {
-  let connection: Connection;
+  // Made before it connects, so that it can be closed when it cannot: it would try for ever, and find whoever
+  // listens there next.
+  const connection = Connection.lazy({ address, connectTimeout: options.limitMs });
   try {
-    connection = await Connection.connect({ address, connectTimeout: options.limitMs });
+    await connection.ensureConnected();
   } catch (error) {
+    await connection.close();
     return { status: 'unreachable', problem: firstLine(error) };
   }
   try {

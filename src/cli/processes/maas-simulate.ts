@@ -19,11 +19,11 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
   process.stdout.write(
     `MAAS simulator  ${simulator.url}\ncontrols        ${simulator.controlUrl}\nadmin key       ${simulatorKeys.admin}\n`,
   );
-  const stop = (): void => {
-    void simulator.close();
-  };
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  await new Promise<void>((stop) => {
+    process.once('SIGINT', () => stop());
+    process.once('SIGTERM', () => stop());
+  });
+  await simulator.close();
 }
 
 /** What was asked for cannot be had: a port, a state file, machines. */

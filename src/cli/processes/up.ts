@@ -46,7 +46,9 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
   try {
     const env: NodeJS.ProcessEnv = { ...terminal.env };
     if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
-    const server = await temporalFor(settings, options, folder, say);
+    const server = await Promise.race([temporalFor(settings, options, folder, say), untilInterrupted]);
+    // A server that is still starting ends with this process.
+    if (server === 'interrupted') return EXIT.done;
     if (server) {
       stops.push(server.stop);
       env.SITEWRIGHT_TEMPORAL_ADDRESS = server.address;
