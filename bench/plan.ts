@@ -1,0 +1,132 @@
+/**
+ * How long a graph takes to plan, and how much memory: the recorded library of 204 tasks on clusters grown from the
+ * recorded one of six nodes by more computes, each size in a process of its own. Fits time and memory to nodes^e.
+ * Usage: npx tsx bench/plan.ts [nodes ...]
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { compilePlan } from '../src/core/scheduler/index.js';
+import { digestOf, findCycles, planGraph, planOrder, readPlanInput, schedulerPlan } from '../src/graph/index.js';
+
+const SIZES = [1, 6, 50, 200, 500, 1000];
+
+// biome-ignore lint/suspicious/noExplicitAny: recorded JSON is read as it comes
+type Json = Record<string, any>;
+
+const recorded = (file: string): Json =>
+  JSON.parse(readFileSync(new URL(`../test/data/fuel/${file}`, import.meta.url), 'utf8'));
+
+/** The recorded cluster with so many nodes: those it has, then copies of a compute with names and addresses of their own. */
+export function clusterOf(count: number): Json {
+  if (count === 1) return recorded('cluster.aio.json');
+  const cluster = recorded('cluster.six.json');
+  const { common, nodes } = cluster.deployment_info as Json;
+  const model = '12';
+  const metadata = common.network_metadata.nodes as Json;
+  const named = Object.values(metadata).find((one: Json) => one.uid === model) as Json;
+  const listed = (common.nodes as Json[]).filter(({ uid }) => uid === model);
+  const tags = cluster.resolver.find(({ uid }: Json) => uid === model);
+  for (let at = cluster.resolver.length; at < count; at++) {
+    const uid = String(100 + at);
+    const name = `node-${uid}`;
+    const own = { uid, name, fqdn: `${name}.example.com` };
+    const ip = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
+    cluster.resolver.push({ ...tags, uid });
+    nodes[uid] = { ...structuredClone(nodes[model]), uid, fqdn: own.fqdn, ip };
+    metadata[name] = { ...structuredClone(named), ...own };
+    common.nodes.push(...listed.map((one) => ({ ...structuredClone(one), ...own })));
+  }
+  return cluster;
+}
+
+interface Measured {
+  readonly nodes: number;
+  readonly instances: number;
+  readonly pairs: number;
+  readonly kept: number;
+  readonly plan: number;
+  readonly scheduler: number;
+  readonly again: number;
+  readonly digest: number;
+  readonly memory: number;
+}
+
+function measure(nodes: number): Measured {
+  const tasks = recorded('tasks.normalized.json') as unknown as Json[];
+  const cluster = clusterOf(nodes);
+  const timed = <T>(work: () => T): [T, number] => {
+    const from = performance.now();
+    const result = work();
+    return [result, performance.now() - from];
+  };
+  const old_state = {
+    states: { s: cluster.deployment_info },
+    tasks: Object.fromEntries(tasks.map(({ id }) => [id, 's'])),
+  };
+  const planned = (value: Json) => {
+    const read = readPlanInput(value);
+    const result = read.ok ? planGraph(read.input) : read;
+    if (!result.ok) throw new Error(JSON.stringify(result.problems[0]));
+    return result.plan;
+  };
+  const [plan, planTime] = timed(() => planned({ tasks, cluster }));
+  const [order, schedulerTime] = timed(() => {
+    const found = planOrder(plan);
+    if (findCycles(plan, found).length > 0 || !compilePlan(schedulerPlan(plan)).ok)
+      throw new Error('the plan is circular');
+    return found;
+  });
+  const memory = process.resourceUsage().maxRSS / 1024;
+  const [, again] = timed(() => planned({ tasks, cluster, old_state }));
+  const [, digest] = timed(() => digestOf(plan));
+  return {
+    nodes,
+    instances: plan.instances.length,
+    pairs: order.edges.length + order.joins.reduce((sum, { before, after }) => sum + before.length * after.length, 0),
+    kept: order.edges.length + order.joins.reduce((sum, { before, after }) => sum + before.length + after.length, 0),
+    plan: planTime,
+    scheduler: schedulerTime,
+    again,
+    digest,
+    memory,
+  };
+}
+
+/** The slope of a line through the logarithms: how a figure grows with the nodes. */
+function exponent(points: readonly (readonly [number, number])[]): number {
+  const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
+  const mean = (at: 0 | 1): number => logs.reduce((sum, point) => sum + point[at], 0) / logs.length;
+  const [mx, my] = [mean(0), mean(1)];
+  return logs.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0) / logs.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
+}
+
+const [first, ...rest] = process.argv.slice(2);
+if (first === '--one') process.stdout.write(JSON.stringify(measure(Number(rest[0]))));
+else {
+  const sizes = first === undefined ? SIZES : [first, ...rest].map(Number);
+  const rows = sizes.map((size): Measured => {
+    const script = new URL(import.meta.url).pathname;
+    return JSON.parse(
+      execFileSync(process.execPath, [...process.execArgv, script, '--one', String(size)], { encoding: 'utf8' }),
+    );
+  });
+  console.log(
+    '| nodes | tasks on nodes | ordered pairs | kept as | plan, first run | plan, nothing changed | order, circles, scheduler | digest of the result | peak memory |',
+  );
+  console.log('| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+  for (const row of rows) {
+    const times = [row.plan, row.again, row.scheduler, row.digest].map(seconds).join(' | ');
+    console.log(
+      `| ${row.nodes} | ${row.instances} | ${row.pairs} | ${row.kept} | ${times} | ${Math.round(row.memory)} MB |`,
+    );
+  }
+  const large = rows.filter(({ nodes }) => nodes >= 50);
+  if (large.length > 1) {
+    const grows = (figure: (row: Measured) => number): string =>
+      exponent(large.map((row) => [row.nodes, figure(row)] as const)).toFixed(2);
+    console.log(
+      `\nFrom 50 nodes on, with the number of nodes: plan ^${grows((row) => row.plan)}, nothing changed ^${grows((row) => row.again)}, order ^${grows((row) => row.scheduler)}, pairs ^${grows((row) => row.pairs)}, kept ^${grows((row) => row.kept)}, memory ^${grows((row) => row.memory)}.`,
+    );
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { registerGraphPlanning } from '../../../src/cli/commands/graph-planning.js';
+
+const root = new URL('../../../', import.meta.url);
+const page = readFileSync(new URL('docs/graphs.md', root), 'utf8');
+const home = process.cwd();
+const folder = mkdtempSync(join(tmpdir(), 'graphs-'));
+
+/** Runs `sitewright graph …` in this process; what it printed on both streams, with its exit status if not 0. */
+async function run(line: string): Promise<string> {
+  let said = '';
+  const take = (text: unknown): boolean => {
+    said += String(text);
+    return true;
+  };
+  const spies = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
+  for (const spy of spies) spy.mockImplementation(take);
+  try {
+    const program = new Command('sitewright');
+    registerGraphPlanning(program.command('graph'));
+    await program.parseAsync(line.split(/\s+/).slice(1), { from: 'user' });
+    return process.exitCode ? `${said}exit status ${process.exitCode}\n` : said;
+  } finally {
+    process.exitCode = 0;
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+const files = [...page.matchAll(/```json file=(\S+)(?: extends=(\S+))?\n([\s\S]*?)```/g)].map(
+  ([, name, base, text]) => ({ name: name!, base, text: text! }),
+);
+const commands = [...page.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block]) =>
+  block!
+    .split(/^\$ /m)
+    .slice(1)
+    .map((one) => ({ line: one.slice(0, one.indexOf('\n')), output: one.slice(one.indexOf('\n') + 1) })),
+);
+
+beforeAll(() => {
+  process.chdir(folder);
+  for (const { name, base, text } of files) {
+    const whole =
+      base === undefined ? text : JSON.stringify({ ...JSON.parse(readFileSync(base, 'utf8')), ...JSON.parse(text) });
+    writeFileSync(name, whole);
+  }
+});
+afterAll(() => {
+  process.chdir(home);
+  rmSync(folder, { recursive: true });
+});
+
+describe('docs/graphs.md', () => {
+  test('has examples', () => {
+    expect(files.length).toBeGreaterThanOrEqual(5);
+    expect(commands.length).toBeGreaterThanOrEqual(7);
+  });
+
+  test.each(commands)('$line', async ({ line, output }) => {
+    expect(await run(line)).toBe(output);
+  });
+
+  test('says what to do about every code there is', () => {
+    const sources = ['src/graph/', 'src/cli/commands/'].flatMap((at) =>
+      readdirSync(new URL(at, root), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts') && (at === 'src/graph/' || name.startsWith('graph-')))
+        .map((name) => readFileSync(new URL(`${at}${name}`, root), 'utf8')),
+    );
+    const codes = new Set(
+      sources.flatMap((text) => [...text.matchAll(/'(graph\.[a-z-]+)'/g)].map(([, code]) => code!)),
+    );
+    expect([...codes].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
+describe('the commands', () => {
+  test('digests of equal inputs are equal, of others not', async () => {
+    const digest = async (file: string) => JSON.parse(await run(`sitewright graph serialize --digest --input ${file}`));
+    const shop = JSON.parse(readFileSync('shop.json', 'utf8'));
+    writeFileSync('same.json', JSON.stringify({ ...shop, tasks: [...shop.tasks].reverse() }));
+    shop.tasks[1].parameters.timeout = 601;
+    writeFileSync('other.json', JSON.stringify(shop));
+    const [one, same, other] = [await digest('shop.json'), await digest('same.json'), await digest('other.json')];
+    expect(same).toEqual(one);
+    expect(other.sha256).not.toBe(one.sha256);
+    expect(other.by_node['2']).toEqual(one.by_node['2']);
+    expect(other.by_node['1'].sha256).not.toBe(one.by_node['1'].sha256);
+  });
+
+  test('a circle is refused by plan, and told by serialize, which shows what executors get', async () => {
+    const shop = JSON.parse(readFileSync('shop.json', 'utf8'));
+    shop.tasks[1].requires = ['database2'];
+    shop.tasks.push({ ...shop.tasks[1], id: 'database2', requires: ['database'] });
+    writeFileSync('circular.json', JSON.stringify(shop));
+    expect(await run('sitewright graph plan --input circular.json')).toMatch(
+      /error\[graph\.cycle\].*database@1 -> database2@1 -> database@1[\s\S]*exit status 1\n$/,
+    );
+    expect(await run('sitewright graph serialize --input circular.json')).toMatch(
+      /warning\[graph\.cycle\][\s\S]*"tasks_graph"/,
+    );
+  });
+
+  test('a refusal names file, line and column', async () => {
+    writeFileSync(
+      'bad.json',
+      '{\n  "tasks": [\n    {"id": "a", "type": "shell",\n     "roles": ["/(/"]}\n  ],\n  "cluster": {}\n}',
+    );
+    expect(await run('sitewright graph serialize --input bad.json')).toMatch(
+      /^bad\.json:4:16: error\[graph\.bad-regex\]: tasks\[0\]\.roles\[0\]: /,
+    );
+    writeFileSync('broken.json', '{"tasks": [}');
+    expect(await run('sitewright graph serialize --input broken.json')).toMatch(
+      /^broken\.json:1:12: error\[graph\.bad-json\].*\n.*\nexit status 1\n$/,
+    );
+    expect(await run('sitewright graph serialize --input none.json')).toMatch(
+      /^none\.json: error\[graph\.unreadable\][\s\S]*exit status 2\n$/,
+    );
+  });
+
+  test('a drawing of what is not there is refused', async () => {
+    expect(await run('sitewright graph draw --input layers.json --tasks zzz')).toContain(
+      'Tasks zzz are not present in deployment graph',
+    );
+    expect(await run('sitewright graph draw --input layers.json --parents-for zzz')).toContain(
+      'Task zzz is not present in graph',
+    );
+    expect(await run('sitewright graph draw --input layers.json --remove puppet')).toContain(
+      'Task types puppet do not exist',
+    );
+  });
+});
