@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import type { Journal, Progress } from './journal.js';
-import { OUTPUT_STREAMS, type OutputStream, readOutput } from './output-segments.js';
+import { OUTPUT_STREAMS, type OutputStream, READ_BYTES, readOutput } from './output-segments.js';
 import type { TaskResult } from './result.js';
 import { type Machine, settle } from './settle.js';
 
@@ -9,7 +9,7 @@ export type OutputOffsets = Readonly<Record<OutputStream, number>>;
 
 export type FollowEvent =
   | { readonly kind: 'progress'; readonly progress: Progress }
-  /** At most 256 KiB; offsets count every byte the task wrote. */
+  /** At most 256 KiB, good until the next event is asked for (copy what is kept); offsets count every byte written. */
   | { readonly kind: 'output'; readonly stream: OutputStream; readonly offset: number; readonly bytes: Buffer }
   /** Bytes that were dropped over the limit. */
   | { readonly kind: 'gap'; readonly stream: OutputStream; readonly offset: number; readonly to: number }
@@ -31,6 +31,8 @@ export async function* follow(
 ): AsyncGenerator<FollowEvent, void, void> {
   const offsets = { ...from };
   const bell = new Bell(journal.folder, stop);
+  // One buffer for all: a gigabyte of garbage would make the agent grow before it is collected.
+  const buffer = Buffer.allocUnsafe(READ_BYTES);
   const isStopped = () => stop?.aborted === true;
   let shown = '';
   try {
@@ -46,7 +48,7 @@ export async function* follow(
       }
       for (const stream of OUTPUT_STREAMS) {
         for (;;) {
-          const part = readOutput(journal.folder, stream, offsets[stream]);
+          const part = readOutput(journal.folder, stream, offsets[stream], buffer);
           if (part.kind === 'none') break;
           offsets[stream] = part.kind === 'gap' ? part.to : part.offset + part.bytes.length;
           yield part.kind === 'gap' ? { ...part, stream } : { ...part, kind: 'output', stream };

@@ -155,15 +155,20 @@ export type OutputPart =
   /** Nothing more at present. */
   | { readonly kind: 'none' };
 
-/** Reads on from an offset, at most 256 KiB. */
-export function readOutput(folder: string, stream: OutputStream, offset: number): OutputPart {
+/** Reads on from an offset, at most as much as the buffer takes; the part's bytes are a view of it. */
+export function readOutput(
+  folder: string,
+  stream: OutputStream,
+  offset: number,
+  buffer: Buffer = Buffer.allocUnsafe(READ_BYTES),
+): OutputPart {
   for (;;) {
     const segments = segmentsOf(folder, stream);
     const at = segments.findLastIndex((segment) => segment.start <= offset);
     const here = segments[at];
     const next = segments[at + 1];
     if (here !== undefined) {
-      const bytes = readAt(here.path, offset - here.start);
+      const bytes = readAt(here.path, offset - here.start, buffer);
       if (bytes === undefined) continue; // dropped between the listing and now
       if (bytes.length > 0) return { kind: 'data', offset, bytes };
     }
@@ -172,7 +177,7 @@ export function readOutput(folder: string, stream: OutputStream, offset: number)
   }
 }
 
-function readAt(path: string, position: number): Buffer | undefined {
+function readAt(path: string, position: number, buffer: Buffer): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, 'r');
@@ -180,8 +185,7 @@ function readAt(path: string, position: number): Buffer | undefined {
     return undefined;
   }
   try {
-    const buffer = Buffer.allocUnsafe(READ_BYTES);
-    return buffer.subarray(0, readSync(fd, buffer, 0, READ_BYTES, position));
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, position));
   } finally {
     closeSync(fd);
   }
@@ -194,7 +198,7 @@ export function measureOutput(folder: string, stream: OutputStream): OutputRecor
   if (last === undefined) return { bytes: 0, dropped: 0, tail: '', binary: false };
   const sizes = segments.map((segment) => statSync(segment.path).size);
   const bytes = last.start + sizes.at(-1)!;
-  const tail = readAt(last.path, Math.max(0, sizes.at(-1)! - TAIL_BYTES)) ?? Buffer.alloc(0);
+  const tail = readAt(last.path, Math.max(0, sizes.at(-1)! - TAIL_BYTES), Buffer.alloc(TAIL_BYTES)) ?? Buffer.alloc(0);
   return {
     bytes,
     dropped: bytes - sizes.reduce((sum, size) => sum + size, 0),

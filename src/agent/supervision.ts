@@ -17,7 +17,7 @@ import {
   type TaskResult,
   type TryRecord,
 } from './result.js';
-import { scrubValue } from './scrubber.js';
+import { scrubProgress, scrubResult } from './scrub-result.js';
 import { resultWithout, scratchFolder, settle } from './settle.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 import { TaskOutput } from './task-output.js';
@@ -256,7 +256,7 @@ export class Supervision {
   }
 
   #write(result: TaskResult): void {
-    this.#journal.writeResult(scrubValue(result, this.#secrets));
+    this.#journal.writeResult(scrubResult(result, this.#secrets));
   }
 
   #end(cause: StopCause): void {
@@ -276,7 +276,7 @@ export class Supervision {
 
   #record(change: Partial<Progress>): void {
     this.#progress = { ...this.#progress, ...change };
-    this.#journal.writeProgress(scrubValue(this.#progress, this.#secrets));
+    this.#journal.writeProgress(scrubProgress(this.#progress, this.#secrets));
   }
 
   #secret(ref: string): string {

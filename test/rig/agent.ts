@@ -1,11 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import type { Execution } from '../../src/agent/execution.js';
+import { ownCgroup } from '../../src/agent/cgroup.js';
+import { contain } from '../../src/agent/containment.js';
+import { type Execution, executionMark } from '../../src/agent/execution.js';
+import { Journal } from '../../src/agent/journal.js';
 import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js';
+import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.js';
 import type { TaskResult } from '../../src/agent/result.js';
+import { scratchFolder } from '../../src/agent/settle.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -65,7 +70,23 @@ export class AgentRig {
     return await agent.result(execution);
   }
 
+  /** Ends whatever a failed test left running, by the numbers in its own journals, and takes all folders away. */
   tidy(): void {
+    const nodes = join(this.stateDir, 'nodes');
+    const below = (folder: string) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []);
+    const runs = below(nodes).flatMap((node) => below(join(node, 'runs')));
+    for (const folder of runs.flatMap(below).flatMap(below)) {
+      const journal = new Journal(folder);
+      const claim = journal.readClaim();
+      const own =
+        claim !== undefined && claim.pid !== process.pid && readProcess(claim.pid)?.startTime === claim.startTime;
+      if (own && journal.readResult() === undefined) process.kill(claim.pid, 'SIGKILL');
+      const containment = contain(ownCgroup() ?? false, executionMark(folder));
+      if (containment.members().length > 0) containment.kill();
+      containment.close();
+      const machine = { bootIdPath: BOOT_ID_PATH, cgroupRoot: false, scratchRoot: '/dev/shm' } as const;
+      rmSync(scratchFolder(machine, folder), { recursive: true, force: true });
+    }
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -78,14 +99,17 @@ export async function printed(
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const event of agent.follow(execution))
-    if (event.kind === 'output' && event.stream === stream) parts.push(event.bytes);
+    if (event.kind === 'output' && event.stream === stream) parts.push(Buffer.from(event.bytes));
   return Buffer.concat(parts);
 }
 
 /** All files below a folder with their content, for a look at everything that was written. */
 export function contentsBelow(folder: string): Map<string, Buffer> {
   const found = new Map<string, Buffer>();
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile()) found.set(join(entry.parentPath, entry.name), readFileSync(join(entry.parentPath, entry.name)));
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    // A supervisor that is just ending takes its last temporary file away.
+    if (entry.isFile() && existsSync(path)) found.set(path, readFileSync(path));
+  }
   return found;
 }

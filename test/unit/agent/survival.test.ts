@@ -5,6 +5,7 @@ import { ownCgroup } from '../../../src/agent/cgroup.js';
 import { contain } from '../../../src/agent/containment.js';
 import type { Execution } from '../../../src/agent/execution.js';
 import { executionFolder, executionMark } from '../../../src/agent/execution.js';
+import { NodeAgent } from '../../../src/agent/index.js';
 import { Journal } from '../../../src/agent/journal.js';
 import { readProcess } from '../../../src/agent/process-identity.js';
 import { AgentRig, printed } from '../../rig/agent.js';
@@ -101,6 +102,11 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     journal.create();
     journal.writeExecution(task);
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
+  });
+
+  it('under the supervisor as it lies beside the code, too', async () => {
+    const { supervisorCommand: _built, ...options } = rig.options();
+    expect(await rig.run(new NodeAgent(options), rig.task('shell', { cmd: 'true' }))).toMatchObject({ outcome: 'ok' });
   });
 
   it('says why a supervisor cannot start, and starts it when asked again', async () => {
