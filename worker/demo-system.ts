@@ -126,7 +126,7 @@ function demoSettings(folder: string, env: Record<string, string>): Settings {
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((done) => {
-    const probe = createServer();
+    const probe = createServer((socket) => socket.destroy());
     probe.once('error', () => done(false));
     probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)));
   });

@@ -16,7 +16,7 @@ export function registerProcesses(program: Command, session: Session): void {
     .description('Run everything: Temporal dev server where none answers, API, worker; Ctrl-C ends all of it')
     .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
-    .option('--maas-seed <file>', 'JSON: machines the model of MAAS has at its first start')
+    .option('--maas-seed <path>', 'documents whose nodes the model of MAAS has as bare machines, or a JSON seed')
     .action(async (flags: UpFlags) => {
       const { settings } = await session.settings();
       const { runAll } = await import('../processes/up.js');

@@ -11,12 +11,13 @@ import { EXIT, type ExitCode } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { paintFor } from '../views/paint.js';
+import { maasSeedFile } from './maas-seed.js';
 import { GaveUp, type SupervisedChild, supervise } from './supervised-child.js';
 
 export interface UpOptions {
   readonly startTemporal: boolean;
   readonly simulateMaas: boolean;
-  /** JSON of the machines a simulated MAAS has at its first start. */
+  /** What a simulated MAAS has at its first start: a JSON seed, or the documents whose nodes it shall know. */
   readonly maasSeed?: string;
   /** Settings file to hand on. */
   readonly config?: string;
@@ -63,7 +64,9 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
     if (options.simulateMaas) {
       const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
       args.push('--auto', JSON.stringify(SIMULATED_PACE));
-      if (options.maasSeed !== undefined) args.push('--seed', resolve(terminal.cwd, options.maasSeed));
+      if (options.maasSeed !== undefined) {
+        args.push('--seed', await maasSeedFile(resolve(terminal.cwd, options.maasSeed), folder));
+      }
       const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
       if (first === 'interrupted') return EXIT.done;
       maasUrl = first;

@@ -1,0 +1,41 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Seed } from '../../maas/simulator/index.js';
+import { EXIT } from '../exit-codes.js';
+import { CliError, usageError } from '../problem.js';
+
+/**
+ * The seed file a simulated MAAS starts with. A JSON file is one already; documents (a folder, or YAML)
+ * become bare machines with the names, MACs and racks of their nodes, written into `folder`.
+ */
+export async function maasSeedFile(path: string, folder: string): Promise<string> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw usageError(`${path} does not exist`, 'Name a JSON seed, or the documents of a site.');
+  if (found.isFile() && !/\.ya?ml$/i.test(path)) return path;
+  const { loadSite, readDocumentFiles } = await import('../../documents/index.js');
+  const { files, diagnostics } = await readDocumentFiles([path]);
+  const loaded = loadSite(files, { configuration: 'optional' });
+  const errors = [...diagnostics, ...loaded.diagnostics].filter((one) => one.severity === 'error');
+  if (!loaded.site) {
+    throw new CliError(
+      {
+        code: 'invalid',
+        message: `no machines can be made of ${path}`,
+        hint: "'sitewright site check' shows all of it.",
+        errors,
+      },
+      EXIT.invalid,
+    );
+  }
+  const seed: Seed = {
+    machines: loaded.site.nodes.map((node) => ({
+      hostname: node.hostname,
+      status: 0,
+      power_type: 'ipmi',
+      ...(node.boot_mac === undefined ? {} : { mac: node.boot_mac }),
+    })),
+  };
+  const file = join(folder, 'maas-seed.json');
+  writeFileSync(file, JSON.stringify(seed));
+  return file;
+}
