@@ -1,3 +1,5 @@
+import { Problems as PlacedProblems } from '../../packages/problems.js';
+import { readJson } from '../../packages/read-json.js';
 import { Float } from '../../yaql/index.js';
 import type { InputPath } from '../problem.js';
 
@@ -19,17 +21,43 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
  * whole number beyond 2^53 a bigint. Everything else is what `JSON.parse` gives.
  */
 export function readJsonText(text: string): JsonReading {
+  const tooDeep = firstTooDeep(text);
+  if (tooDeep !== undefined) {
+    return { ok: false, message: `nested more than ${MAX_DEPTH} levels deep`, place: placeOf(text, tooDeep) };
+  }
   const marked = markNumbers(text);
   try {
     const value: unknown = JSON.parse(text);
     return { ok: true, value: marked === undefined ? value : JSON.parse(marked, exactNumber) };
   } catch (error) {
-    const { message } = error as Error;
-    const offset = /position (\d+)/.exec(message)?.[1];
-    const atEnd = message.includes('end of JSON input') ? text.length : undefined;
-    const at = offset === undefined ? atEnd : Number(offset);
-    return { ok: false, message, place: at === undefined ? undefined : placeOf(text, at) };
+    // The reader of packages says where; the engine's own messages do so only sometimes.
+    const problems = new PlacedProblems();
+    readJson(text, '', problems);
+    const [found] = problems.list;
+    if (found === undefined) return { ok: false, message: (error as Error).message, place: undefined };
+    const { line, column = 1 } = found;
+    return { ok: false, message: found.message.replace(/^not valid JSON: /, ''), place: { line, column } };
   }
+}
+
+/** Deeper than any data, and shallow enough for every walk over it. */
+const MAX_DEPTH = 500;
+
+/** Where brackets are too deep inside one another. */
+function firstTooDeep(text: string): number | undefined {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inText) {
+      if (code === 92) at += 1;
+      else if (code === 34) inText = false;
+    } else if (code === 34) inText = true;
+    else if (code === 91 || code === 123) {
+      if (++depth > MAX_DEPTH) return at;
+    } else if (code === 93 || code === 125) depth -= 1;
+  }
+  return undefined;
 }
 
 const MARK = '\u0000number';

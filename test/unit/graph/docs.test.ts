@@ -115,6 +115,10 @@ describe('the commands', () => {
     expect(await run('sitewright graph serialize --input broken.json')).toMatch(
       /^broken\.json:1:12: error\[graph\.bad-json\].*\n.*\nexit status 1\n$/,
     );
+    writeFileSync('deep.json', `{"tasks": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    expect(await run('sitewright graph serialize --input deep.json')).toMatch(
+      /^deep\.json:1:\d+: error\[graph\.bad-json\].*levels deep/,
+    );
     expect(await run('sitewright graph serialize --input none.json')).toMatch(
       /^none\.json: error\[graph\.unreadable\][\s\S]*exit status 2\n$/,
     );
