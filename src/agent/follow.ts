@@ -1,8 +1,8 @@
-import { watch } from 'node:fs';
 import type { Journal, Progress } from './journal.js';
 import { OUTPUT_STREAMS, type OutputStream, READ_BYTES, readOutput } from './output-segments.js';
 import type { TaskResult } from './result.js';
 import { type Machine, settle } from './settle.js';
+import { watchFolder } from './watch-folder.js';
 
 /** Bytes of each stream that the follower has. */
 export type OutputOffsets = Readonly<Record<OutputStream, number>>;
@@ -82,7 +82,7 @@ class Bell {
   };
 
   constructor(folder: string, stop: AbortSignal | undefined) {
-    this.#watcher = watch(folder, this.#ring);
+    this.#watcher = watchFolder(folder, this.#ring);
     this.#stop = stop;
     stop?.addEventListener('abort', this.#ring);
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Containment, contain, endAll } from './containment.js';
@@ -23,6 +23,7 @@ import type { SupervisorOrder } from './supervisor-order.js';
 import { TaskOutput } from './task-output.js';
 import { runCommand } from './task-process.js';
 import type { TaskContext, TryEnd } from './task-type.js';
+import { watchFolder } from './watch-folder.js';
 
 type StopCause =
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
@@ -92,7 +93,7 @@ export class Supervision {
       const request = this.#journal.readCancel();
       if (request !== undefined) this.#end({ kind: 'cancel', request });
     };
-    const watcher = watch(this.#order.folder, look);
+    const watcher = watchFolder(this.#order.folder, look);
     const looking = setInterval(look, LOOK_MS);
     const terminate = () => this.#end({ kind: 'terminated' });
     process.on('SIGTERM', terminate);

@@ -8,6 +8,7 @@ import { rebootNode } from '../../../src/agent/reboot-node.js';
 import { describeFailure, outcomeOf, type TaskResult } from '../../../src/agent/result.js';
 import { taskTypeNames } from '../../../src/agent/task-registry.js';
 import { AgentRig } from '../../rig/agent.js';
+import { Gate } from '../../rig/gate.js';
 
 const rig = new AgentRig();
 const agent = rig.agent();
@@ -260,5 +261,40 @@ describe('words', () => {
   it('a failure has an outcome and a sentence', () => {
     expect(outcomeOf({ kind: 'busy', holder: 'x' })).toBe('failed');
     expect(describeFailure({ kind: 'timeout', seconds: 3 })).toBe('did not end within 3 s; its processes were killed');
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('without file notification', () => {
+  it('a cancel is still seen, by looking now and then', async () => {
+    // As on a machine whose inotify watches are used up.
+    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const preload = rig.path('no-watch.cjs');
+    writeFileSync(
+      preload,
+      `require('node:fs').watch = () => { throw new Error('ENOSPC'); }; require('node:module').syncBuiltinESMExports();`,
+    );
+    const blind = rig.agent({ supervisorCommand: [node, '--require', preload, program] });
+    const task = rig.task('shell', { cmd: 'sleep 1000' }, { killGraceSec: 0 });
+    await blind.ensure(task);
+    blind.cancel(task, 'seen');
+    expect(await blind.result(task)).toMatchObject({ outcome: 'cancelled' });
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('#22 a slow start', () => {
+  it('of one supervisor delays no other node', async () => {
+    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const stand = new Gate(rig.path('slow-gate'));
+    const slow = rig.agent({
+      node: 'slow',
+      supervisorCommand: ['bash', '-c', 'read -r line < "$0"; exec "$@"', stand.path, node, program],
+    });
+    const late = rig.task('shell', { cmd: 'echo late' }, { node: 'slow' });
+    const waiting = slow.ensure(late);
+    expect(await rig.run(agent, rig.task('shell', { cmd: 'echo quick' }))).toMatchObject({ outcome: 'ok' });
+    expect(slow.facts().unfinished).toHaveLength(1);
+    await stand.open();
+    await waiting;
+    expect(await slow.result(late)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
   });
 });
