@@ -4,7 +4,7 @@ import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
 import { registerDb } from './commands/db.js';
 import { registerDoctor } from './commands/doctor.js';
-import { registerGraphSerialize } from './commands/graph-serialize.js';
+import { registerGraphPlanning } from './commands/graph-planning.js';
 import { registerGraphSimulate } from './commands/graph-simulate.js';
 import { registerMaas } from './commands/maas.js';
 import { registerNode } from './commands/node.js';
@@ -57,7 +57,7 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   program.commandsGroup('Write and check, offline:');
   registerStrategy(program, session);
   const graph = program.command('graph').description('Task graphs: plan them, run plans without nodes');
-  registerGraphSerialize(graph);
+  registerGraphPlanning(graph);
   registerGraphSimulate(graph);
   registerPackage(program);
   registerSchemas(program, session);
