@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -242,6 +242,28 @@ linux('output of a task', () => {
     expect(Buffer.concat(seen).toString('latin1')).not.toMatch(/canary-in-/);
     expect(asked.sort()).toEqual([`sec:data ${upload.task}`, `sec:env ${shell.task}`, `sec:file ${shell.task}`]);
     expect(readdirSync(scratchRoot)).toEqual([]);
+  });
+
+  it('#18 a copied key is in no journal, and a killed supervisor leaves no secret file', async () => {
+    const scratchRoot = rig.path('scratch-of-killed');
+    mkdirSync(scratchRoot);
+    const trusted = rig.agent({ scratchRoot, resolveSecret: async () => 'canary-of-the-killed' });
+    writeFileSync(rig.path('key.pem'), 'canary-in-key-file');
+    const files = [{ src: rig.path('key.pem'), dst: rig.path('key.copy'), permissions: '0600' }];
+    expect(await rig.run(trusted, rig.task('copy_files', { files }))).toMatchObject({ outcome: 'ok', changed: true });
+    const gate = new Gate(rig.path('killed-gate'));
+    const secrets = [{ name: 'key', ref: 'k', as: 'file' }] as const;
+    const task = rig.task('shell', { cmd: `echo here; read -r line < ${gate.path}` }, { secrets });
+    await trusted.ensure(task);
+    for await (const event of trusted.follow(task)) {
+      if (event.kind !== 'output') continue;
+      expect([...contentsBelow(scratchRoot).values()].map(String)).toEqual(['canary-of-the-killed']);
+      process.kill(new Journal(executionFolder(rig.stateDir, task)).readClaim()!.pid, 'SIGKILL');
+    }
+    expect(await trusted.result(task)).toMatchObject({ outcome: 'interrupted' });
+    expect(readdirSync(scratchRoot)).toEqual([]);
+    for (const bytes of contentsBelow(rig.stateDir).values())
+      expect(bytes.toString('latin1')).not.toMatch(/canary-(of|in)-/);
   });
 
   it('#18 a secret that reads like one of our own words takes nothing from the record', async () => {
