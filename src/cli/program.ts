@@ -62,7 +62,7 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   registerPackage(program);
   registerSchemas(program, session);
   registerYaql(program, {
-    loadHelpers: async () => (await import('./yaql-helpers.js')).loadYaqlHelpers(session),
+    loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
   });
   program.commandsGroup('Run and look after the system:');
   registerProcesses(program, session);

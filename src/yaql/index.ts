@@ -40,7 +40,6 @@ export {
   Expression,
 } from './engine.js';
 export { placeOf, type SourcePlace, YaqlError, type YaqlErrorClass } from './errors.js';
-export { type HelperModule, registerHelpers } from './helpers.js';
 export { decodeValue, type Encoded, encodeValue } from './interchange.js';
 export {
   insertOperator,
@@ -70,6 +69,7 @@ export { defineFunction, type FunctionDefinition, type FunctionSpec } from './ru
 export { Lambda } from './runtime/lambda.js';
 export { defaultOptions, type EvaluationOptions } from './runtime/limits.js';
 export { keywords, nullable, optional, type Parameter, p, rest } from './runtime/parameters.js';
+export { type HelperModule, registerHelpers } from './user-functions.js';
 export { Dict, DictView, Tuple, ValueSet } from './values/collections.js';
 export { fromHost, toHost } from './values/conversion.js';
 export { equals } from './values/equality.js';

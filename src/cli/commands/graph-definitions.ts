@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { COULD_NOT, planFile, REFUSED, readGraphFile, say } from './graph-input.js';
+import { EXIT } from '../exit-codes.js';
+import { planFile, readGraphFile, say } from './graph-input.js';
 
 type Print = (text: string) => void;
 
@@ -40,25 +41,25 @@ export function registerGraphDefinitions(graph: Command): void {
     });
 }
 
-/** Exit code 0, also with warnings; 1 with errors; 2 when the file cannot be read. */
+/** Exit code 0, also with warnings; that of invalid use with errors. */
 export async function checkFile(file: string, print: Print, complain: Print): Promise<number> {
   const graph = await readGraphFile(file, complain);
-  if (!graph.ok) return graph.unreadable ? COULD_NOT : REFUSED;
+  if (!graph.ok) return EXIT.invalid;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;
   if (!hasCluster || file === '-') {
     say(graph.problems, complain);
     const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
     if (errors === 0) print(`${graph.tasks.length} tasks: ok\n`);
-    return errors === 0 ? 0 : REFUSED;
+    return errors === 0 ? EXIT.done : EXIT.invalid;
   }
   const planned = await planFile(file, complain);
-  if (!planned.ok) return planned.unreadable ? COULD_NOT : REFUSED;
+  if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, findCycles, placeInText } = await import('../../graph/index.js');
   const cycles = placeInText(cycleProblems(planned.plan, findCycles(planned.plan)), planned.text, planned.name);
   say([...planned.problems, ...cycles], complain);
-  if (cycles.length > 0) return REFUSED;
+  if (cycles.length > 0) return EXIT.invalid;
   print(`${graph.tasks.length} tasks, planned as ${planned.plan.instances.length} on nodes: ok\n`);
-  return 0;
+  return EXIT.done;
 }
 
 interface DrawFlags {
@@ -71,7 +72,7 @@ interface DrawFlags {
 
 export async function drawFile({ input, ...options }: DrawFlags, print: Print, complain: Print): Promise<number> {
   const graph = await readGraphFile(input, complain);
-  if (!graph.ok) return graph.unreadable ? COULD_NOT : REFUSED;
+  if (!graph.ok) return EXIT.invalid;
   const { drawGraph, GraphProblemError } = await import('../../graph/index.js');
   try {
     print(
@@ -80,11 +81,11 @@ export async function drawFile({ input, ...options }: DrawFlags, print: Print, c
         options,
       ),
     );
-    return 0;
+    return EXIT.done;
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;
     complain(`error[${error.code}]: ${error.message}\n    ${error.hint ?? ''}\n`);
-    return REFUSED;
+    return EXIT.invalid;
   }
 }
 
@@ -99,13 +100,12 @@ export async function diffFiles(options: DiffFlags, print: Print, complain: Prin
     await readGraphFile(options.against, complain),
     await readGraphFile(options.input, complain),
   ];
-  if (!before.ok || !after.ok)
-    return (!before.ok && before.unreadable) || (!after.ok && after.unreadable) ? COULD_NOT : REFUSED;
+  if (!before.ok || !after.ok) return EXIT.invalid;
   const { diffGraphs, diffText } = await import('../../graph/index.js');
   const difference = diffGraphs(
     before.tasks.map(({ task }) => task),
     after.tasks.map(({ task }) => task),
   );
   print(options.format === 'json' ? `${JSON.stringify(difference, null, 2)}\n` : diffText(difference));
-  return 0;
+  return EXIT.done;
 }

@@ -1,11 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { MergedTask, Plan, PlanInput } from '../../graph/index.js';
 
-/** Exit status of a command that was given something it refuses. */
-export const REFUSED = 1;
-/** Exit status of a command that could not do its work at all. */
-export const COULD_NOT = 2;
-
 export type PlannedFile =
   | {
       readonly ok: true;
@@ -16,23 +11,23 @@ export type PlannedFile =
       readonly text: string;
       readonly name: string;
     }
-  | { readonly ok: false; readonly unreadable: boolean };
+  | { readonly ok: false };
 
 /** Reads a file and plans it; what is wrong is said, with file, line and column. `-` is standard input. */
 export async function planFile(file: string, complain: (text: string) => void): Promise<PlannedFile> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
-  if (text === undefined) return { ok: false, unreadable: true };
+  if (text === undefined) return { ok: false };
   const { placeInText, planGraph, readPlanText } = await import('../../graph/index.js');
   const read = readPlanText(text, name);
   if (!read.ok) {
     say(read.problems, complain);
-    return { ok: false, unreadable: false };
+    return { ok: false };
   }
   const planned = planGraph(read.input);
   if (!planned.ok) {
     say([...read.problems, ...placeInText(planned.problems, text, name)], complain);
-    return { ok: false, unreadable: false };
+    return { ok: false };
   }
   const problems = [...read.problems, ...placeInText(planned.plan.problems, text, name)];
   return { ok: true, plan: planned.plan, input: read.input, problems, text, name };
@@ -45,13 +40,13 @@ export type ReadGraph =
       readonly problems: readonly Diagnostic[];
       readonly value: unknown;
     }
-  | { readonly ok: false; readonly unreadable: boolean };
+  | { readonly ok: false };
 
 /** Reads only the tasks of a file: a list of them, or an object with `tasks` or `layers`. Says what is wrong with them. */
 export async function readGraphFile(file: string, complain: (text: string) => void): Promise<ReadGraph> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
-  if (text === undefined) return { ok: false, unreadable: true };
+  if (text === undefined) return { ok: false };
   const { checkGraph, placeInText, readJsonText, readTasks } = await import('../../graph/index.js');
   const json = readJsonText(text.replace(/^\uFEFF/, ''));
   if (!json.ok) {
@@ -69,13 +64,13 @@ export async function readGraphFile(file: string, complain: (text: string) => vo
       ],
       complain,
     );
-    return { ok: false, unreadable: false };
+    return { ok: false };
   }
   const { tasks, problems } = readTasks(json.value);
   const all = placeInText([...problems, ...checkGraph(tasks)], text, name);
   if (problems.some(({ severity }) => severity === 'error')) {
     say(all, complain);
-    return { ok: false, unreadable: false };
+    return { ok: false };
   }
   return { ok: true, tasks, problems: all, value: json.value };
 }

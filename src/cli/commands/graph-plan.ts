@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { COULD_NOT, planFile, REFUSED, say } from './graph-input.js';
+import { EXIT } from '../exit-codes.js';
+import { planFile, say } from './graph-input.js';
 
 export type PlanFormat = 'text' | 'json' | 'dot';
 
@@ -27,25 +28,25 @@ export function registerGraphPlan(graph: Command): void {
     );
 }
 
-/** Exit code 0; 1 when the input is refused, tasks that wait for each other included; 2 when it cannot be read. */
+/** Exit code 0; that of invalid use when the input is refused, tasks that wait for each other included. */
 export async function planToText(
   options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] },
   print: (text: string) => void,
   complain: (text: string) => void,
 ): Promise<number> {
   const planned = await planFile(options.input, complain);
-  if (!planned.ok) return planned.unreadable ? COULD_NOT : REFUSED;
+  if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, explainPlan, findCycles, placeInText, planDot, planText } = await import(
     '../../graph/index.js'
   );
   const { plan, input, problems, text, name } = planned;
   const cycles = placeInText(cycleProblems(plan, findCycles(plan)), text, name);
   say([...problems, ...cycles], complain);
-  if (cycles.length > 0) return REFUSED;
+  if (cycles.length > 0) return EXIT.invalid;
   const unknown = (options.node ?? []).filter((node) => !plan.nodes.includes(node));
   if (unknown.length > 0) {
     complain(`error: no node ${unknown.join(', ')}; there are ${plan.nodes.slice(0, 20).join(', ')}\n`);
-    return REFUSED;
+    return EXIT.invalid;
   }
   if (options.format === 'dot') print(planDot(plan));
   else {
@@ -56,5 +57,5 @@ export async function planToText(
         : { ...whole, nodes: whole.nodes.filter(({ node }) => options.node?.includes(node)) };
     print(options.format === 'json' ? `${JSON.stringify(shown, null, 2)}\n` : planText(shown));
   }
-  return 0;
+  return EXIT.done;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { COULD_NOT, planFile, REFUSED, say } from './graph-input.js';
+import { EXIT } from '../exit-codes.js';
+import { planFile, say } from './graph-input.js';
 
 /** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */
 export function registerGraphSerialize(graph: Command): void {
@@ -22,8 +23,8 @@ export function registerGraphSerialize(graph: Command): void {
 }
 
 /**
- * Prints the result of one file, a node at a time. Exit code 0; 1 when the input is refused, with every problem and
- * its place on the other stream; 2 when it cannot be read.
+ * Prints the result of one file, a node at a time. Exit code 0; that of invalid use when the input is refused or
+ * cannot be read, with every problem and its place on the other stream.
  */
 export async function serializeFile(
   file: string,
@@ -32,7 +33,7 @@ export async function serializeFile(
   complain: (text: string) => void,
 ): Promise<number> {
   const planned = await planFile(file, complain);
-  if (!planned.ok) return planned.unreadable ? COULD_NOT : REFUSED;
+  if (!planned.ok) return EXIT.invalid;
   const { plan, problems } = planned;
   const { cycleProblems, digestOf, findCycles, placeInText, serializedText } = await import('../../graph/index.js');
   const cycles = placeInText(cycleProblems(plan, findCycles(plan)), planned.text, planned.name);
@@ -40,5 +41,5 @@ export async function serializeFile(
   say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
   if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
   else for (const text of serializedText(plan)) print(text);
-  return 0;
+  return EXIT.done;
 }
