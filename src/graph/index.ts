@@ -20,6 +20,7 @@ export { placeInText, type ReadText, readPlanText } from './input/read-file.js';
 export { type ReadInput, readPlanInput, readTasks } from './input/read-input.js';
 export { type Cycle, cycleProblems, findCycles } from './linking/find-cycles.js';
 export { type PlanOrder, type PlanOrderJoin, planOrder } from './linking/order.js';
+export { filterNodes, type NodeChoice, type NodeRow } from './placing/filter-nodes.js';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.js';
 export {
   type AnyChoice,

@@ -210,9 +210,10 @@ class InputReader {
     const nodes = this.mapping(state.nodes, [...at, 'nodes']);
     if (common === undefined || nodes === undefined) return undefined;
     let ok = true;
-    for (const [name, own] of Object.entries(nodes))
-      if (this.mapping(own, [...at, 'nodes', name]) === undefined) ok = false;
-    return ok ? { common, nodes: nodes as Readonly<Record<string, Fields>> } : undefined;
+    // A node that has null for its data has none.
+    const parts = Object.entries(nodes).filter(([, own]) => own !== null);
+    for (const [name, own] of parts) if (this.mapping(own, [...at, 'nodes', name]) === undefined) ok = false;
+    return ok ? { common, nodes: Object.fromEntries(parts) as Readonly<Record<string, Fields>> } : undefined;
   }
 
   formatter(given: unknown): FormatValues {

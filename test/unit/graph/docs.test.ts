@@ -96,7 +96,7 @@ describe('the commands', () => {
     shop.tasks.push({ ...shop.tasks[1], id: 'database2', requires: ['database'] });
     writeFileSync('circular.json', JSON.stringify(shop));
     expect(await run('sitewright graph plan --input circular.json')).toMatch(
-      /error\[graph\.cycle\].*database@1 -> database2@1 -> database@1[\s\S]*exit status 1\n$/,
+      /error\[graph\.cycle\].*database@1 -> database2@1 -> database@1[\s\S]*exit status 2\n$/,
     );
     expect(await run('sitewright graph serialize --input circular.json')).toMatch(
       /warning\[graph\.cycle\][\s\S]*"tasks_graph"/,
@@ -113,7 +113,7 @@ describe('the commands', () => {
     );
     writeFileSync('broken.json', '{"tasks": [}');
     expect(await run('sitewright graph serialize --input broken.json')).toMatch(
-      /^broken\.json:1:12: error\[graph\.bad-json\].*\n.*\nexit status 1\n$/,
+      /^broken\.json:1:12: error\[graph\.bad-json\].*\n.*\nexit status 2\n$/,
     );
     writeFileSync('deep.json', `{"tasks": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
     expect(await run('sitewright graph serialize --input deep.json')).toMatch(

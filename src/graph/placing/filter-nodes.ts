@@ -1,0 +1,60 @@
+import { createEngine, type Engine, YaqlError } from '../../yaql/index.js';
+import { GraphProblemError } from '../problem.js';
+
+/** A node as filters see it. Further fields can be asked of, too. */
+export interface NodeRow {
+  readonly id: number | string;
+  readonly online: boolean;
+  readonly status: string;
+  readonly pending_addition: boolean;
+  readonly pending_deletion: boolean;
+  readonly error_type: string | null;
+  readonly [field: string]: unknown;
+}
+
+/** What a run is for: nodes by id, or a filter. */
+export interface NodeChoice {
+  /** Ids; switches the filter off. */
+  readonly ids?: readonly (number | string)[];
+  /** An expression over one node as `$`; null or absent: those that are ready to be worked on. Empty: all. */
+  readonly filter?: string | null;
+}
+
+const HAS_ITS_SYSTEM: ReadonlySet<string> = new Set(['ready', 'provisioned', 'stopped']);
+
+/**
+ * The nodes of a cluster that a run is for, by id: only nodes that are online; of these the ones asked for, else the
+ * ones the filter takes. A filter that takes none gives none. Throws GraphProblemError for a filter that fails.
+ */
+export function filterNodes<N extends NodeRow>(
+  nodes: readonly N[],
+  choice: NodeChoice,
+  engine: Engine = createEngine(),
+): N[] {
+  const online = nodes.filter((node) => node.online).sort((a, b) => Number(a.id) - Number(b.id));
+  if (choice.ids !== undefined) {
+    const wanted = new Set(choice.ids.map(String));
+    return online.filter(({ id }) => wanted.has(String(id)));
+  }
+  const filter = choice.filter ?? null;
+  if (filter === null) return online.filter(isWorkable);
+  if (filter === '') return online;
+  try {
+    const taken = engine.parse(`$.where(${filter}).select($.id)`).evaluateToHost(online) as readonly unknown[];
+    const ids = new Set(taken.map(String));
+    return online.filter(({ id }) => ids.has(String(id)));
+  } catch (error) {
+    if (!(error instanceof YaqlError)) throw error;
+    throw new GraphProblemError(
+      'graph.bad-filter',
+      `the node filter fails: ${error.errorClass}: ${error.message}`,
+      'Correct the filter: it is a YAQL expression over one node, e.g. $.pending_deletion.',
+      ['node_filter'],
+    );
+  }
+}
+
+/** With a system on it, or an error of deployment to get over; neither being added nor taken away. */
+function isWorkable({ pending_addition, pending_deletion, status, error_type }: NodeRow): boolean {
+  return !pending_addition && !pending_deletion && (HAS_ITS_SYSTEM.has(status) || error_type === 'deploy');
+}
