@@ -13,6 +13,7 @@ import {
 } from './fields/task-template.js';
 import { instantiate } from './fields/template.js';
 import { truthy } from './fields/truth.js';
+import { valueKey } from './fields/value-key.js';
 import { type EarlierChoice, InstanceIndex, Linker } from './linking/link.js';
 import { below, crossRelations, nearRelations, type Relation } from './linking/relations.js';
 import { NodeResolver, type TaggedNode } from './placing/node-resolver.js';
@@ -172,7 +173,7 @@ class Draft {
       if (dependency === undefined) return NONE;
       const value = instantiate(dependency, scope);
       const field = DEPENDENCY_FIELDS[at]!;
-      const key = `${at < 2 ? 'n' : 'c'}${JSON.stringify(value)}`;
+      const key = `${at < 2 ? 'n' : 'c'}${valueKey(value)}`;
       let relations = this.relations.get(key);
       if (relations === undefined) {
         relations = below([field], () => (at < 2 ? nearRelations(value) : crossRelations(value)));

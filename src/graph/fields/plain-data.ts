@@ -21,7 +21,7 @@ import { define } from '../tasks/task.js';
  */
 export function toPlain(value: Value): unknown {
   if (value === null || typeof value !== 'object') return value;
-  if (value instanceof Float) return value.value;
+  if (value instanceof Float) return finite(value.value);
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Dict) {
     const out: Record<string, unknown> = {};
@@ -35,6 +35,15 @@ export function toPlain(value: Value): unknown {
     'graph.no-json-value',
     `the expression gives ${kind}, which a task cannot hold`,
     'Convert it to text, a number, a list or a mapping.',
+  );
+}
+
+function finite(value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw new GraphProblemError(
+    'graph.no-json-value',
+    'the expression gives a number without end',
+    'JSON has no form of infinity: give another number.',
   );
 }
 

@@ -1,3 +1,4 @@
+import { valueKey } from '../fields/value-key.js';
 import type { NodeResolver } from '../placing/node-resolver.js';
 import type { AnyChoice, TargetSet } from '../plan.js';
 import type { NamePattern } from '../tasks/name-pattern.js';
@@ -50,7 +51,7 @@ export class Linker {
   private readonly earlier = new Map<string, readonly string[]>();
 
   constructor(index: InstanceIndex, resolver: NodeResolver, earlier: readonly EarlierChoice[] = []) {
-    for (const { roles, chosen } of earlier) this.earlier.set(JSON.stringify(roles), chosen);
+    for (const { roles, chosen } of earlier) this.earlier.set(valueKey(roles), chosen);
     this.index = index;
     this.resolver = resolver;
   }
@@ -71,7 +72,7 @@ export class Linker {
           byTags = new Map();
           this.shared.set(name, byTags);
         }
-        const key = `${where.policy}${JSON.stringify(where.tags)}`;
+        const key = `${where.policy}${valueKey(where.tags)}`;
         let set = byTags.get(key);
         if (set === undefined) {
           const nodes = below(['role'], () => this.nodesOf(where.tags, where.policy));
@@ -87,7 +88,7 @@ export class Linker {
     const { nodes } = this.resolver.resolve(tags);
     if (policy === 'all' || nodes.length === 0) return nodes;
     const roles: readonly unknown[] = Array.isArray(tags) ? tags : [tags];
-    const key = JSON.stringify(roles);
+    const key = valueKey(roles);
     const kept = nodes.find((node) => this.earlier.get(key)?.includes(this.resolver.nodes[node]!));
     const chosen = kept ?? this.resolver.lowest(nodes);
     if (!this.chosen.has(key)) {

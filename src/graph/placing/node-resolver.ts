@@ -1,3 +1,4 @@
+import { valueKey } from '../fields/value-key.js';
 import { GraphProblemError } from '../problem.js';
 import { describe, namePattern } from '../tasks/name-pattern.js';
 
@@ -51,7 +52,7 @@ export class NodeResolver {
 
   /** Throws GraphProblemError for an entry that is no text or no regular expression. */
   resolve(tags: unknown): ResolvedNodes {
-    const key = JSON.stringify(tags) ?? 'undefined';
+    const key = valueKey(tags);
     let resolved = this.known.get(key);
     if (resolved === undefined) {
       resolved = this.find(tags);

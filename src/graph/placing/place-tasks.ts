@@ -1,5 +1,6 @@
 import type { FieldEvaluator } from '../fields/evaluator.js';
 import { compileTemplate, isExpression } from '../fields/template.js';
+import { valueKey } from '../fields/value-key.js';
 import type { FaultTolerance } from '../plan.js';
 import type { Problems } from '../problem.js';
 import type { MergedTask } from '../tasks/merge-layers.js';
@@ -161,4 +162,4 @@ function clusterValue(value: unknown, task: string, evaluator: FieldEvaluator): 
   return value;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value: unknown): string => (typeof value === 'string' ? value : valueKey(value));

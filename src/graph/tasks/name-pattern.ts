@@ -75,5 +75,6 @@ export function describe(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
+  if (typeof value === 'bigint') return 'a number';
   return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cycleProblems, findCycles } from '../../../src/graph/index.js';
+import { cycleProblems, findCycles, serializedText } from '../../../src/graph/index.js';
 import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.js';
 
 const nodes = { '1': ['primary-controller'], '2': ['controller'], '10': ['compute'] };
@@ -91,6 +91,14 @@ describe('fields', () => {
 
   test('a regular expression under the key regex is left alone', () => {
     expect(fieldsOf({ parameters: { regex: 'a{{2}}' } }).parameters.regex).toBe('a{{2}}');
+  });
+
+  test('whole numbers of any size come out as they are', () => {
+    const plan = planOf({
+      tasks: [task('t', { parameters: { n: { yaql_exp: '2 * 1180591620717411303424' } } })],
+      cluster: cluster({ '1': ['x'] }),
+    });
+    expect([...serializedText(plan)].join('')).toContain('"n":2361183241434822606848');
   });
 
   test('expressions work in any subfield; the node wins over the common data', () => {
@@ -437,6 +445,24 @@ describe('what is refused', () => {
       one([{ id: 'g', type: 'group', roles: '*', fault_tolerance: [] }]),
       'graph.bad-fault-tolerance',
       'tasks[0].fault_tolerance',
+    ],
+    [
+      'a number as a name',
+      bad({ requires: { yaql_exp: '[1180591620717411303424]' } }),
+      'graph.bad-name',
+      'tasks[0].requires[0]',
+    ],
+    [
+      'a number as a tag',
+      bad({ tags: { yaql_exp: '[1180591620717411303424]' } }),
+      'graph.bad-name',
+      'tasks[0].tags[0]',
+    ],
+    [
+      'a time',
+      bad({ parameters: { x: { yaql_exp: "datetime('2016-01-01')" } } }),
+      'graph.no-json-value',
+      'tasks[0].parameters.x',
     ],
     ['two tasks of one id', one([task('a'), task('a')]), 'graph.duplicate-task', 'tasks[1].id'],
     [
