@@ -15,9 +15,10 @@ import {
   type SiteRunKind,
   type TreeNode,
 } from '../core/site-run/index.js';
-import type { ClaimHolder, Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
+import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
+import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -54,6 +55,7 @@ export interface RunOperations {
 export function runOperations(deps: OpsDependencies): RunOperations {
   const { store, temporal } = deps;
   const { client } = temporal;
+  const occupancy = siteOccupancy(deps);
 
   const handleOf = (run: RunSummary) => client.workflow.getHandle(run.workflowId, run.temporalRunId ?? undefined);
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
@@ -144,42 +146,6 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     }
   }
 
-  const openRun = async (workflowId: string): Promise<ClaimHolder> => {
-    const { runId } = await call(() => client.workflow.getHandle(workflowId).describe());
-    return { workflowId, runId };
-  };
-
-  /**
-   * Goes on when no run has the site: none holds its claim, none was started that has yet to come to claim it. Of two
-   * starts at the very same moment the claim decides, in the workflow.
-   * @throws `site-busy`
-   */
-  async function untilFree(site: string): Promise<void> {
-    const holder = await store.claims.holder(site);
-    const { items } = await store.runs.list({ site, open: true, limit: 10 });
-    const started = items.flatMap(({ workflowId, temporalRunId }) =>
-      temporalRunId === null ? [] : [{ workflowId, runId: temporalRunId }],
-    );
-    for (const run of [...(holder ? [holder] : []), ...started]) {
-      if (await call(() => isOpen(deps, run.workflowId, run.runId))) await untilClosed(site, run);
-    }
-  }
-
-  /**
-   * A run tells its end some moments before Temporal closes it; who starts the next one right then need not know.
-   * @throws `site-busy` for a run that has not ended
-   */
-  async function untilClosed(site: string, { workflowId, runId }: ClaimHolder): Promise<void> {
-    const outcome = await store.runs.get(runId).then(
-      (run) => run.outcome,
-      () => null,
-    );
-    if (outcome === null) throw busy(site, workflowId, runId);
-    await call(() => client.workflow.getHandle(workflowId, runId).result()).catch((error: unknown) => {
-      if (!(error instanceof WorkflowFailedError)) throw error;
-    });
-  }
-
   return {
     async start(kind, input) {
       const parsed = parseSiteRunInput(kind, [input]);
@@ -193,7 +159,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       await store.sites.get(site);
       // What the workflow would end with at once is told before it begins.
       await store.sites.findRevision(site, parseReference(String(input.revision ?? 'latest')));
-      await untilFree(site);
+      await occupancy.untilFree(site);
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
       const begin = () =>
@@ -208,11 +174,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
         );
       const started = await begin().catch(async (error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        await untilClosed(site, await openRun(workflowId));
+        await occupancy.untilClosed(site, await occupancy.openRun(workflowId));
         return begin().catch(async (again: unknown) => {
           // Somebody else waited for the same moment.
           if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
-          throw busy(site, workflowId, (await openRun(workflowId)).runId);
+          throw busy(site, await occupancy.openRun(workflowId));
         });
       });
       const runId = started.firstExecutionRunId;
@@ -309,27 +275,10 @@ export function runOperations(deps: OpsDependencies): RunOperations {
 /** Temporal takes 400 bytes; in UTF-8 a character has four at most. */
 const fitSummary = (text: string): string => (Buffer.byteLength(text) <= 400 ? text : `${text.slice(0, 95)}…`);
 
-function busy(site: string, workflowId: string, runId: string) {
-  return problem('site-busy', `site ${site} is busy with ${workflowId} (run ${runId}): one run per site at a time`, {
-    hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
-    run: { id: runId, workflow_id: workflowId },
-  });
-}
-
 const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {
     hint: `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
   });
-
-async function isOpen({ temporal }: OpsDependencies, workflowId: string, runId: string): Promise<boolean> {
-  try {
-    const { status } = await temporal.client.workflow.getHandle(workflowId, runId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
-}
 
 function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {
   if (temporalUiUrl === undefined || run.temporalRunId === null) return null;

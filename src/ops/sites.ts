@@ -10,6 +10,7 @@ import {
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { problem } from './problem.js';
+import { siteOccupancy } from './site-occupancy.js';
 
 /** What a check of documents says. */
 export interface DocumentCheck {
@@ -56,7 +57,8 @@ export interface SiteOperations {
   }>;
 }
 
-export function siteOperations({ store }: OpsDependencies): SiteOperations {
+export function siteOperations(deps: OpsDependencies): SiteOperations {
+  const { store } = deps;
   const audit = (actor: string, action: string, site: string) =>
     store.audit.append({ actor, action, target: `site/${site}` });
 
@@ -69,6 +71,9 @@ export function siteOperations({ store }: OpsDependencies): SiteOperations {
     list: () => store.sites.list(),
     get: (name) => store.sites.get(name),
     async delete(name, actor) {
+      await store.sites.get(name);
+      // Also a run that was started a moment ago and has yet to claim it.
+      await siteOccupancy(deps).untilFree(name);
       await store.sites.delete(name);
       await audit(actor, 'site.delete', name);
     },

@@ -1,0 +1,73 @@
+import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { ClaimHolder } from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import { type ProblemError, problem } from './problem.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** Who has a site: one run per site at a time. */
+export interface SiteOccupancy {
+  /**
+   * Goes on when no run has the site: none holds its claim, none was started that has yet to come to claim it. Of two
+   * starts at the very same moment the claim decides, in the workflow.
+   * @throws `site-busy`
+   */
+  untilFree(site: string): Promise<void>;
+  /**
+   * A run tells its end some moments before Temporal closes it; who starts the next one right then need not know.
+   * @throws `site-busy` for a run that has not ended
+   */
+  untilClosed(site: string, run: ClaimHolder): Promise<void>;
+  /** The run that a workflow id stands for now. */
+  openRun(workflowId: string): Promise<ClaimHolder>;
+}
+
+export function siteOccupancy({ store, temporal }: OpsDependencies): SiteOccupancy {
+  const { client } = temporal;
+  const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
+
+  async function isOpen({ workflowId, runId }: ClaimHolder): Promise<boolean> {
+    try {
+      const { status } = await client.workflow.getHandle(workflowId, runId).describe();
+      return status.name === 'RUNNING' || status.name === 'PAUSED';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  async function untilClosed(site: string, run: ClaimHolder): Promise<void> {
+    const outcome = await store.runs.get(run.runId).then(
+      (stored) => stored.outcome,
+      () => null,
+    );
+    if (outcome === null) throw busy(site, run);
+    await call(() => client.workflow.getHandle(run.workflowId, run.runId).result()).catch((error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+    });
+  }
+
+  return {
+    untilClosed,
+    async untilFree(site) {
+      const holder = await store.claims.holder(site);
+      const { items } = await store.runs.list({ site, open: true, limit: 10 });
+      const started = items.flatMap(({ workflowId, temporalRunId }) =>
+        temporalRunId === null ? [] : [{ workflowId, runId: temporalRunId }],
+      );
+      for (const run of [...(holder ? [holder] : []), ...started]) {
+        if (await call(() => isOpen(run))) await untilClosed(site, run);
+      }
+    },
+    async openRun(workflowId) {
+      const { runId } = await call(() => client.workflow.getHandle(workflowId).describe());
+      return { workflowId, runId };
+    },
+  };
+}
+
+export function busy(site: string, { workflowId, runId }: ClaimHolder): ProblemError {
+  return problem('site-busy', `site ${site} is busy with ${workflowId} (run ${runId}): one run per site at a time`, {
+    hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
+    run: { id: runId, workflow_id: workflowId },
+  });
+}
