@@ -138,6 +138,11 @@ test('a run is paused, resumed, and one of its nodes tried again; another run is
   const path = `/api/v1/runs/${run.id}`;
   await until(`${path}/status`, (body) => body.current?.call === 'deploy' && body.current.running.length === 3);
 
+  expect(await api.ask('DELETE', path.replace(/runs.*/, `sites/${run.site}`))).toMatchObject({
+    status: 409,
+    body: { code: 'site-busy' },
+  });
+
   const second = await start({ kind: 'update_site' });
   expect(second).toMatchObject({
     status: 409,

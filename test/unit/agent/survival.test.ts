@@ -277,7 +277,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('#2 one task at a time on a node', () => {
+describe.skipIf(process.platform !== 'linux')('one task at a time on a node', () => {
   it('also by another agent: the second waits for the first', async () => {
     const stand = gate();
     const { task: first } = countedTask(stand);
