@@ -13,11 +13,8 @@ export function registerGraphSerialize(graph: Command): void {
     )
     .option('--digest', 'print counts and hashes by node in place of the whole result')
     .action(async (options: { readonly input: string; readonly digest?: boolean }) => {
-      process.exitCode = await serializeFile(
-        options.input,
-        options.digest === true,
-        (text) => process.stdout.write(text),
-        (text) => process.stderr.write(text),
+      process.exitCode = await serializeFile(options.input, options.digest === true, writeOut, (text) =>
+        process.stderr.write(text),
       );
     });
 }
@@ -29,7 +26,7 @@ export function registerGraphSerialize(graph: Command): void {
 export async function serializeFile(
   file: string,
   digest: boolean,
-  print: (text: string) => void,
+  print: (text: string) => unknown,
   complain: (text: string) => void,
 ): Promise<number> {
   const planned = await planFile(file, complain);
@@ -40,6 +37,14 @@ export async function serializeFile(
   // Executors find circles themselves, so what they get can still be looked at.
   say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
   if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
-  else for (const text of serializedText(plan)) print(text);
+  else for (const text of serializedText(plan)) await print(text);
   return EXIT.done;
+}
+
+/** Waits while the reader is behind: the result of a thousand nodes is 200 MB of text. */
+async function writeOut(text: string): Promise<void> {
+  if (process.stdout.write(text)) return;
+  await new Promise<void>((resume) => {
+    process.stdout.once('drain', resume);
+  });
 }
