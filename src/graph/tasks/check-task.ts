@@ -4,7 +4,7 @@ import { compileTemplate, expressionsIn, isExpression } from '../fields/template
 import type { InputPath, Problems } from '../problem.js';
 import { versionNumbers } from './adapt-legacy.js';
 import { describe, namePattern } from './name-pattern.js';
-import { type Fields, isMapping } from './task.js';
+import { type Fields, isMapping, UNUSABLE_ID } from './task.js';
 
 /** Types a task can have. The last row is not for graphs users upload, and executors know it. */
 export const TASK_TYPES = [
@@ -75,13 +75,19 @@ class FieldChecks {
 
   id(): void {
     const id = this.task.id ?? this.task.task_name;
-    if (typeof id === 'string' && id !== '') return;
+    if (typeof id === 'string' && id !== '' && id !== UNUSABLE_ID) return;
     if (isExpression(id))
       this.bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
     else
       this.bad(
         ['id'],
-        id === undefined ? 'the task has no id' : `the id must be text, this is ${describe(id)}`,
+        id === undefined
+          ? 'the task has no id'
+          : typeof id === 'string'
+            ? `no task can be called '${id}'`
+            : typeof id === 'string'
+              ? `no task can be called '${id}'`
+              : `the id must be text, this is ${describe(id)}`,
         'Give it a name that is unique in the graph.',
       );
   }

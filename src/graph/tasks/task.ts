@@ -56,6 +56,9 @@ const KNOWN: ReadonlySet<string> = new Set([...STORED, ...Object.values(OTHER_SP
 /** Roles that mean something by themselves: in a list of one they stand for the plain word. */
 export const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
 
+/** The one text no task can be called: JavaScript gives it a meaning of its own. */
+export const UNUSABLE_ID = '__proto__';
+
 const DEFAULT_VERSION = '1.0.0';
 
 export const isMapping = (value: unknown): value is Fields =>

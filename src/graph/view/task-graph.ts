@@ -1,6 +1,6 @@
 import { DirectedGraph } from 'graphology';
 import { isRegex, namePattern } from '../tasks/name-pattern.js';
-import { type GraphTask, isMapping } from '../tasks/task.js';
+import { type GraphTask, isMapping, UNUSABLE_ID } from '../tasks/task.js';
 
 /** What a name in a graph of definitions is: a task, or a name nobody defines. */
 export interface TaskNode {
@@ -37,6 +37,8 @@ export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions
     return found.length === 0 ? [name] : found;
   };
   const edge = (from: string, to: string, kind: TaskEdge['kind']): void => {
+    // graphology keeps neighbours in plain objects; no task can be called so.
+    if (from === UNUSABLE_ID || to === UNUSABLE_ID) return;
     for (const end of [from, to]) if (!graph.hasNode(end)) graph.addNode(end, { task: undefined });
     if (!graph.hasEdge(from, to)) graph.addEdge(from, to, { kind });
   };
