@@ -85,9 +85,7 @@ class FieldChecks {
           ? 'the task has no id'
           : typeof id === 'string'
             ? `no task can be called '${id}'`
-            : typeof id === 'string'
-              ? `no task can be called '${id}'`
-              : `the id must be text, this is ${describe(id)}`,
+            : `the id must be text, this is ${describe(id)}`,
         'Give it a name that is unique in the graph.',
       );
   }
