@@ -9,7 +9,7 @@ import {
   type SiteRecord,
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
-import { problem } from './problem.js';
+import { asProblem, problem } from './problem.js';
 import { siteOccupancy } from './site-occupancy.js';
 
 /** What a check of documents says. */
@@ -72,8 +72,12 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
     get: (name) => store.sites.get(name),
     async delete(name, actor) {
       await store.sites.get(name);
-      // Also a run that was started a moment ago and has yet to claim it.
-      await siteOccupancy(deps).untilFree(name);
+      // Also a run that was started a moment ago and has yet to claim it; without Temporal only claims are known.
+      await siteOccupancy(deps)
+        .untilFree(name)
+        .catch((error: unknown) => {
+          if (asProblem(error).code !== 'temporal-unreachable') throw error;
+        });
       await store.sites.delete(name);
       await audit(actor, 'site.delete', name);
     },

@@ -40,6 +40,7 @@ describe('loadSettings', () => {
       store: { url: 'sqlite:./.sitewright/sitewright.db' },
       maas: { timeouts: { read_seconds: 60, change_seconds: 180 }, poll_min_seconds: 5, poll_max_seconds: 30 },
       deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
+      yaql: {},
       api: { host: '127.0.0.1', port: 8080 },
       log: { level: 'info', format: 'pretty' },
     });
