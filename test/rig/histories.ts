@@ -1,9 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 
 const folder = new URL('../replay/histories/', import.meta.url);
+/** Stack traces carry paths, identities the host: neither belongs into a file others read. */
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Fetches a run's history; with RECORD_HISTORIES=<version> also keeps it as
@@ -18,10 +21,10 @@ export async function recordHistory(
   const version = process.env.RECORD_HISTORIES;
   if (version) {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      new URL(`${name}--v${version}.json`, folder),
-      `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`,
-    );
+    const text = JSON.stringify(JSON.parse(historyToJSON(history)))
+      .replaceAll(root, '')
+      .replaceAll(/"\d+@[^"-]+/g, '"worker@host');
+    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${text}\n`);
   }
   return history;
 }
