@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { NodeResult } from '../src/core/deployment/index.js';
+import { pascalCase } from '../src/core/pascal-case.js';
 import {
   MaasConfigurationError,
   MaasError,
@@ -21,7 +22,7 @@ export function asActivityFailure(error: unknown): unknown {
     const after = retryAfterSeconds(error.failure);
     return ApplicationFailure.create({
       message: error.message,
-      type: `Maas${pascal(error.failure.kind)}`,
+      type: `Maas${pascalCase(error.failure.kind)}`,
       nonRetryable: !error.failure.retryable,
       ...(after === undefined ? {} : { nextRetryDelay: after * 1000 }),
     });
@@ -32,7 +33,7 @@ export function asActivityFailure(error: unknown): unknown {
     const { kind, message, hint } = error.failure;
     return ApplicationFailure.create({
       message: `${message} (${hint})`,
-      type: `Store${pascal(kind)}`,
+      type: `Store${pascalCase(kind)}`,
       nonRetryable: !PASSING_STORE_FAILURES.has(kind),
     });
   }
@@ -70,6 +71,3 @@ function withDetails(failure: MachineFailure): string {
   const events = failure.kind === 'deployment-failed' ? failure.events : [];
   return [failure.message, ...events.slice(0, 3)].join('; ').slice(0, 600);
 }
-
-const pascal = (kind: string): string =>
-  kind.replace(/(^|-)([a-z])/g, (_all, _dash, letter: string) => letter.toUpperCase());

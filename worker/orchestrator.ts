@@ -1,9 +1,10 @@
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { Settings } from '../src/config/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { isRunOpen } from '../src/temporal/is-run-open.js';
 import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
 import { activitySettings, machinesOf } from './services.js';
@@ -40,7 +41,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const activities = createActivities({
     store,
     maas: machines.maas,
-    isOpen: (workflowId, runId) => isOpen(client, workflowId, runId),
+    isOpen: (workflowId, runId) => isRunOpen(client, workflowId, runId),
     searchAttributes: async () => known,
     settings: await activitySettings(settings),
   });
@@ -70,17 +71,6 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
       await done;
     },
   };
-}
-
-/** A run that Temporal has never heard of, or has forgotten, is not open. */
-async function isOpen(client: Client, workflowId: string, runId: string): Promise<boolean> {
-  try {
-    const { status } = await client.workflow.getHandle(workflowId, runId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }
 
 async function knownAttributes(connection: Connection, namespace: string, log: Logger): Promise<readonly string[]> {

@@ -8,6 +8,7 @@ import {
   halts,
   type NextCall,
   nextCall,
+  reportNodes,
   retryNode,
   startBaremetal,
   startNode,
@@ -17,7 +18,7 @@ import { abortCall } from './activity-options.js';
 import { type CallListener, type CallRequest, lateResult, nodeRequest, runCall } from './call.js';
 import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
 import { ACTIVITIES } from './protocol.js';
-import { nodeReports, type SiteRun } from './site-run.js';
+import type { SiteRun } from './site-run.js';
 
 /**
  * The baremetal step: group after group, each prepared and then deployed, until no group is left
@@ -26,7 +27,7 @@ import { nodeReports, type SiteRun } from './site-run.js';
 export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> {
   await run.phase('baremetal', async () => {
     run.progress.baremetal = startBaremetal(plan.groups.map(groupFromWire), plan.nodes, fromRanges(plan.done));
-    await run.record(nodeReports(run.progress, fromRanges(plan.done)));
+    await run.record(reportNodes(state(run), fromRanges(plan.done)));
     run.retries = [];
     for (;;) {
       const may = await run.control.mayStart();
@@ -104,7 +105,7 @@ async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall): Promise<v
   run.show();
   const sliced = plan.nodes.length > NODES_IN_ONE_WORKFLOW;
   await (sliced ? slices.run(request, control, listener, announce) : runCall(request, control, listener, announce));
-  await run.record(nodeReports(progress, next.nodes));
+  await run.record(reportNodes(state(run), next.nodes));
 }
 
 /** Nodes whose time ran out may have got there since: a last look tells, and changes nothing (design §8.5). */
@@ -131,8 +132,8 @@ async function lookOnceMore(run: SiteRun, plan: SitePlan): Promise<void> {
   );
   if (timedOut.length > 0)
     await run.record(
-      nodeReports(
-        run.progress,
+      reportNodes(
+        state(run),
         timedOut.map(({ index }) => index),
       ),
     );

@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CloseRun, LoadPlanAnswer, OpenRunAnswer, ProgressRecord } from '../activities/contract.js';
-import { countNodes, halts, type NodeReport, reportBaremetal } from '../src/core/deployment/index.js';
+import { countNodes, halts, type NodeReport } from '../src/core/deployment/index.js';
 import {
   describeRunFailure,
   detailsOf,
@@ -172,18 +172,16 @@ export async function runSite(
       setAttributes({ FailedNodes: failedCount() });
       for (let from = 0; from === 0 || from < nodes.length; from += NODES_PER_RECORD) {
         sequence += 1;
+        const { phase, done, total } = statusOf(progress);
         const record: ProgressRecord = {
           run_id: info.runId,
           sequence,
-          phase: statusOf(progress).phase,
+          phase,
           failed_nodes: failedCount(),
           nodes: nodes.slice(from, from + NODES_PER_RECORD),
         };
-        await scheduleActivity<void>(
-          ACTIVITIES.record_progress,
-          [record],
-          bookkeeping(`record progress (${statusOf(progress).done} of ${statusOf(progress).total} nodes)`),
-        );
+        const options = bookkeeping(`record progress (${done} of ${total} nodes)`);
+        await scheduleActivity<void>(ACTIVITIES.record_progress, [record], options);
       }
     },
   };
@@ -308,11 +306,4 @@ function resultOf(progress: RunProgress): RunResult {
       .map(({ name, state, reason }) => ({ name, state, ...(reason === undefined ? {} : { reason }) })),
     failed: status.failed,
   };
-}
-
-/** Reports of the nodes a record should carry. */
-export function nodeReports(progress: RunProgress, indexes: readonly number[]): NodeReport[] {
-  if (!progress.baremetal) return [];
-  const wanted = new Set(indexes);
-  return reportBaremetal(progress.baremetal).nodes.filter((_node, index) => wanted.has(index));
 }

@@ -16,6 +16,7 @@ import {
   type TreeNode,
 } from '../core/site-run/index.js';
 import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
+import { isOpenStatus } from '../temporal/is-run-open.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
@@ -73,7 +74,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       if (error instanceof WorkflowNotFoundError) return null;
       throw error;
     });
-    if (described && (described.status.name === 'RUNNING' || described.status.name === 'PAUSED')) return run;
+    if (described && isOpenStatus(described.status.name)) return run;
     // It may just have closed by itself: what it wrote last is the truth.
     const again = await store.runs.get(id);
     if (again.outcome !== null) return again;

@@ -1,5 +1,6 @@
-import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowFailedError } from '@temporalio/client';
 import type { ClaimHolder } from '../store/index.js';
+import { isRunOpen } from '../temporal/is-run-open.js';
 import type { OpsDependencies } from './dependencies.js';
 import { type ProblemError, problem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
@@ -25,16 +26,6 @@ export function siteOccupancy({ store, temporal }: OpsDependencies): SiteOccupan
   const { client } = temporal;
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
 
-  async function isOpen({ workflowId, runId }: ClaimHolder): Promise<boolean> {
-    try {
-      const { status } = await client.workflow.getHandle(workflowId, runId).describe();
-      return status.name === 'RUNNING' || status.name === 'PAUSED';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
-    }
-  }
-
   async function untilClosed(site: string, run: ClaimHolder): Promise<void> {
     const outcome = await store.runs.get(run.runId).then(
       (stored) => stored.outcome,
@@ -55,7 +46,7 @@ export function siteOccupancy({ store, temporal }: OpsDependencies): SiteOccupan
         temporalRunId === null ? [] : [{ workflowId, runId: temporalRunId }],
       );
       for (const run of [...(holder ? [holder] : []), ...started]) {
-        if (await call(() => isOpen(run))) await untilClosed(site, run);
+        if (await call(() => isRunOpen(client, run.workflowId, run.runId))) await untilClosed(site, run);
       }
     },
     async openRun(workflowId) {

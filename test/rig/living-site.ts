@@ -11,6 +11,7 @@ import {
   simulatorKeys,
 } from '../../src/maas/simulator/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
+import { isRunOpen } from '../../src/temporal/is-run-open.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';
 
 /** A site with everything real but the machines: store, MAAS simulator, worker. */
@@ -65,10 +66,7 @@ export async function livingSite(
     activities: createActivities({
       store,
       maas: () => machines,
-      isOpen: async (workflowId, runId) => {
-        const { status } = await rig.client.workflow.getHandle(workflowId, runId).describe();
-        return status.name === 'RUNNING';
-      },
+      isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),
       searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
       settings: {
         max_parallel_nodes: 64,

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +8,7 @@ import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
 import { type Effect, simulatorKeys } from '../../src/maas/simulator/index.js';
+import { freePort } from './free-port.js';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
@@ -172,14 +172,3 @@ export async function processSystem(options: {
 }
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-async function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer();
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => (typeof address === 'object' && address ? done(address.port) : fail(new Error('no port'))));
-    });
-  });
-}

@@ -33,7 +33,14 @@ export { describeGroupFailure, type GroupFailure, type NodeFailure } from './fai
 export type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
 export { type Label, parseLabelEntry } from './labels.js';
 export { findCycles, type Ordered, stableOrder } from './order.js';
-export { type BaremetalReport, countNodes, type GroupReport, type NodeReport, reportBaremetal } from './report.js';
+export {
+  type BaremetalReport,
+  countNodes,
+  type GroupReport,
+  type NodeReport,
+  reportBaremetal,
+  reportNodes,
+} from './report.js';
 export { selectNodes } from './selectors.js';
 export { type SimulatedOutcome, type SimulationInput, type SimulationResult, simulateStrategy } from './simulate.js';
 export { type Call, type GroupState, NODE_STATES, type NodeState, STAGE_NAMES } from './states.js';

@@ -68,6 +68,11 @@ export function reportBaremetal(state: BaremetalState): BaremetalReport {
   };
 }
 
+/** The reports of some nodes only, by index. */
+export function reportNodes(state: BaremetalState, indexes: readonly number[]): NodeReport[] {
+  return indexes.map((index) => reportNode(state.nodes[index]!));
+}
+
 /** Counts of nodes by state, for status lines. */
 export function countNodes(state: BaremetalState): Record<NodeState, number> {
   const counts: Record<NodeState, number> = { not_started: 0, prepared: 0, success: 0, failure: 0 };

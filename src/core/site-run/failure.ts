@@ -1,3 +1,4 @@
+import { pascalCase } from '../pascal-case.js';
 import type { SiteRunKind } from './input.js';
 
 /** Why a run as a whole failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
@@ -51,8 +52,7 @@ export function describeRunFailure(failure: RunFailure): string {
 }
 
 /** The failure's type on the wire, e.g. `CriticalGroupFailed`. */
-export const failureType = (failure: RunFailure): string =>
-  failure.kind.replace(/(^|-)([a-z])/g, (_all, _dash, letter: string) => letter.toUpperCase());
+export const failureType = (failure: RunFailure): string => pascalCase(failure.kind);
 
 /** What an operator does next; shown beside the failure. */
 export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
