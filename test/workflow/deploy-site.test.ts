@@ -273,6 +273,34 @@ describe('time limits', () => {
     await recordHistory(run.handle, 'deploy_site--timed-out');
   });
 
+  test('a node whose worker went silent is aborted too when its time is up', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    site.plan = {
+      ...site.plan,
+      pace: { ...site.plan.pace, heartbeat_seconds: 1, deploy: { interval: 1, timeout: 1 } },
+    };
+    let wakeUp = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wakeUp = resolve;
+    });
+    // No heartbeat and deaf to its cancellation: what is left of an activity whose process died.
+    site.overrides.deploy_node = async () => {
+      await asleep;
+      return { ok: true };
+    };
+    const aborted = site.activities.abort_node;
+    site.overrides.abort_node = async (request) => {
+      site.overrides.abort_node = undefined as never;
+      wakeUp();
+      return aborted(request);
+    };
+    const run = await start(site);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures' });
+    expect(site.aborted).toEqual(['n1']);
+    expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({ failure_kind: 'timeout', late: { ok: false } });
+  });
+
   test('the clock of a call stands still while the run is paused', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };
