@@ -121,12 +121,18 @@ function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
 }
 
 /**
+ * Ends that say nothing about the machine: the activity was cancelled, or its worker went silent after
+ * the cancellation was asked for (the server then ends it by its heartbeat timeout, with no retry).
+ */
+const NOT_THE_ACTIVITYS_OWN: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure']);
+
+/**
  * Finds out, and ends where possible, what the machine still does; the answer is a late result. The
  * cancelled activity has its end first: two hands on one machine would deploy what the other aborts.
  */
 async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
   const result = await node.settled;
-  if (result.ok || result.failure.kind !== 'cancelled') {
+  if (result.ok || !NOT_THE_ACTIVITYS_OWN.has(result.failure.kind)) {
     listener.finished(node.index, result);
     return;
   }
