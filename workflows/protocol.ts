@@ -12,13 +12,29 @@ export const WORKFLOWS = {
   update_site: 'update_site',
   redeploy_nodes: 'redeploy_nodes',
   test_site: 'test_site',
+  execute_graph: 'execute_graph',
+  /** Child of execute_graph: one part of a big plan. */
+  run_graph_part: 'run_graph_part',
   /** Child of the above on big sites: one call on a slice of a group's nodes. */
   run_call: 'run_call',
 } as const;
 
-export const SIGNALS = { pause: 'pause', resume: 'resume', stop: 'stop', call_progress: 'call_progress' } as const;
+export const SIGNALS = {
+  pause: 'pause',
+  resume: 'resume',
+  stop: 'stop',
+  call_progress: 'call_progress',
+  from_part: 'from_part',
+  to_part: 'to_part',
+} as const;
 
-export const UPDATES = { pause: 'pause', resume: 'resume', retry_node: 'retry_node' } as const;
+export const UPDATES = {
+  pause: 'pause',
+  resume: 'resume',
+  retry_node: 'retry_node',
+  retry_task: 'retry_task',
+  skip_task: 'skip_task',
+} as const;
 
 export const QUERIES = { status: 'status', report: 'report', tree: 'tree', plan: 'plan' } as const;
 
@@ -35,6 +51,17 @@ export const ACTIVITIES = {
   inspect_nodes: 'inspect_nodes',
   record_progress: 'record_progress',
   close_run: 'close_run',
+  open_graph_run: 'open_graph_run',
+  plan_graph: 'plan_graph',
+  load_graph_part: 'load_graph_part',
+  record_tasks: 'record_tasks',
+  close_graph: 'close_graph',
+  close_graph_run: 'close_graph_run',
+  /** On a node's own queue. */
+  run_task: 'run_task',
+  /** On a node's control queue. */
+  ping: 'ping',
+  drain: 'drain',
 } as const;
 
 /** Custom search attributes and their types; created by set-up, done without where they are absent. */
@@ -51,6 +78,19 @@ export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 /** One open workflow per site and kind by id; across kinds the site's claim in the store decides. */
 export const siteWorkflowId = (kind: string, site: string): string => `${kind}:${site}`;
 
+/** One run of a cluster's graphs; the run is the id of its transaction, or what an operator types. */
+export const graphWorkflowId = (cluster: number, run: string | number): string => `execute_graph:${cluster}:${run}`;
+
+/** Queue of a node's tasks (design §6). */
+export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;
+
+/** Queue on which a node's agent answers while a task runs. */
+export const controlQueue = (queue: string): string => `${queue}.ctl`;
+
+/** Id of a task's activity: `task@node`, and the attempt from the second on (design §5). */
+export const taskActivityId = (task: string, node: string, attempt: number): string =>
+  `${task}@${node}${attempt > 1 ? `:${attempt}` : ''}`;
+
 /** Id of a node's activity: `prepare:<group>:<node>` (design §5). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;
 
@@ -62,4 +102,9 @@ export interface OperatorNote {
 
 export interface RetryNodeRequest extends OperatorNote {
   readonly node: string;
+}
+
+export interface TaskRequest extends OperatorNote {
+  /** `task@node`. */
+  readonly task: string;
 }
