@@ -2,6 +2,8 @@ export type { Execution, ExecutionKey, SecretUse } from './execution.js';
 export type { FollowEvent, OutputOffsets } from './follow.js';
 export type { CancelRequest, Progress } from './journal.js';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.js';
+export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from './order-source.js';
+export { OrderRefused } from './order-source.js';
 export type { OutputStream } from './output-segments.js';
 export { readableText } from './output-text.js';
 export { DEFAULT_PATH_ROOTS } from './path-rules.js';
