@@ -1,0 +1,328 @@
+import { didYouMean } from '../../documents/index.js';
+import {
+  checkGraph,
+  checkTask,
+  type GraphProblem,
+  type GraphTask,
+  type InputPath,
+  type MergedTask,
+  normaliseTask,
+  Problems,
+  taskGraph,
+} from '../../graph/index.js';
+import { createTaskEngine, YaqlError } from '../../yaql/index.js';
+
+/** What a node becomes when a graph ends on it. */
+export interface NodeOutcome {
+  readonly node_attributes?: {
+    readonly status?: string | null;
+    readonly pending_addition?: boolean | null;
+    readonly pending_deletion?: boolean | null;
+    readonly error_msg?: string | null;
+    readonly error_type?: string | null;
+  };
+}
+
+/** What of a graph its owner may write. A field that was not sent is absent. */
+export interface GraphUpload {
+  readonly name?: string | null;
+  readonly node_filter?: string | null;
+  readonly on_success?: NodeOutcome | null;
+  readonly on_error?: NodeOutcome | null;
+  readonly on_stop?: NodeOutcome | null;
+  readonly tasks?: readonly GraphTask[];
+}
+
+/** An upload as read: `upload` holds what could be used, `problems` all that was found, each with its place. */
+export interface CheckedUpload {
+  readonly upload: GraphUpload;
+  readonly problems: readonly GraphProblem[];
+}
+
+/** What the tasks of an upload stand beside. */
+export interface GraphSurroundings {
+  /** Tasks of the layers below, which an upload of a cluster overrides by id. */
+  readonly below?: readonly GraphTask[];
+  /** Names that may be defined elsewhere, so that depending on them is no mistake. */
+  readonly known?: ReadonlySet<string>;
+}
+
+const CALLBACKS = ['on_success', 'on_error', 'on_stop'] as const;
+const GRAPH_FIELDS = ['name', 'node_filter', ...CALLBACKS, 'tasks'] as const;
+const NODE_FIELDS = ['status', 'pending_addition', 'pending_deletion', 'error_msg', 'error_type'] as const;
+
+/** Statuses a graph may leave its nodes in. */
+export const NODE_STATUSES = [
+  'ready',
+  'discover',
+  'provisioning',
+  'provisioned',
+  'deploying',
+  'error',
+  'removing',
+  'stopped',
+  'deleted',
+] as const;
+
+/** Fields that the API wants to have a value where they are given, although planning takes null for absent. */
+const NEVER_NULL = [
+  'id',
+  'type',
+  'version',
+  'parameters',
+  'requires',
+  'required_for',
+  'cross-depends',
+  'cross_depends',
+  'cross-depended-by',
+  'cross_depended_by',
+] as const;
+
+const RELATIONS = ['cross-depends', 'cross_depends', 'cross-depended-by', 'cross_depended_by'] as const;
+
+const LONGEST_FILTER = 4096;
+
+/** An engine that only parses. */
+const parser = createTaskEngine({ cacheSize: 1_000 });
+
+/** Reads a graph as a user sends it: an object. Never throws for input. */
+export function checkGraphUpload(body: unknown, surroundings: GraphSurroundings = {}): CheckedUpload {
+  const problems = new Problems();
+  if (!isMapping(body)) {
+    const list = Array.isArray(body);
+    problems.error(
+      [],
+      'graph.bad-graph',
+      `a graph is an object, this is ${list ? 'a list' : body === null ? 'null' : typeof body}`,
+      list ? 'Put the list of tasks into it: {"tasks": […]}.' : 'Send {"name": …, "tasks": […]}.',
+    );
+    return { upload: {}, problems: problems.all() };
+  }
+  for (const key of Object.keys(body)) {
+    if ((GRAPH_FIELDS as readonly string[]).includes(key)) continue;
+    const hint =
+      key === 'id' || key === 'relations'
+        ? 'It is given by the service: leave it out.'
+        : (didYouMean(key, GRAPH_FIELDS) ?? `Known: ${GRAPH_FIELDS.join(', ')}.`);
+    problems.error([key], 'graph.unknown-field', `a graph has no field '${key}'`, hint);
+  }
+  const upload: Record<string, unknown> = {};
+  if (body.name !== undefined) {
+    if (typeof body.name === 'string' || body.name === null) upload.name = body.name;
+    else problems.error(['name'], 'graph.bad-graph', `the name must be text, not ${kind(body.name)}`, 'Quote it.');
+  }
+  if (body.node_filter !== undefined && checkFilter(body.node_filter, problems)) upload.node_filter = body.node_filter;
+  for (const field of CALLBACKS) {
+    if (body[field] !== undefined && checkOutcome(body[field], field, problems)) upload[field] = body[field];
+  }
+  if (body.tasks !== undefined) upload.tasks = checkTasks(body.tasks, ['tasks'], surroundings, problems);
+  return { upload, problems: problems.all() };
+}
+
+/** Reads a bare list of tasks, as older tools send them. */
+export function checkTaskList(body: unknown, surroundings: GraphSurroundings = {}): CheckedUpload {
+  const problems = new Problems();
+  const tasks = checkTasks(body, [], surroundings, problems);
+  return { upload: { tasks }, problems: problems.all() };
+}
+
+function checkFilter(filter: unknown, problems: Problems): boolean {
+  const at = ['node_filter'];
+  if (filter === null) return true;
+  if (typeof filter !== 'string') {
+    problems.error(
+      at,
+      'graph.bad-graph',
+      `the node filter must be text, not ${kind(filter)}`,
+      'Write a YAQL predicate.',
+    );
+    return false;
+  }
+  if (filter.length > LONGEST_FILTER) {
+    problems.error(at, 'graph.bad-graph', `the node filter has more than ${LONGEST_FILTER} characters`, 'Shorten it.');
+    return false;
+  }
+  return filter.trim() === '' || checkExpression(filter, at, problems);
+}
+
+function checkExpression(expression: string, at: InputPath, problems: Problems): boolean {
+  try {
+    parser.parse(expression);
+    return true;
+  } catch (error) {
+    if (!(error instanceof YaqlError)) throw error;
+    problems.error(at, 'graph.bad-yaql', `${error.errorClass}: ${error.message}`, error.caret() || 'Correct it.');
+    return false;
+  }
+}
+
+function checkOutcome(value: unknown, field: string, problems: Problems): boolean {
+  if (value === null) return true;
+  if (!isMapping(value)) {
+    problems.error([field], 'graph.bad-graph', `${field} must be an object, not ${kind(value)}`, OUTCOME_HINT);
+    return false;
+  }
+  let good = refuseOthers(value, ['node_attributes'], [field], problems);
+  const attributes = value.node_attributes;
+  if (attributes === undefined) return good;
+  const at = [field, 'node_attributes'];
+  if (!isMapping(attributes)) {
+    problems.error(at, 'graph.bad-graph', `node_attributes must be an object, not ${kind(attributes)}`, OUTCOME_HINT);
+    return false;
+  }
+  good = refuseOthers(attributes, NODE_FIELDS, at, problems) && good;
+  for (const [name, given] of Object.entries(attributes)) {
+    const wrong = wrongAttribute(name, given);
+    if (wrong === undefined) continue;
+    problems.error([...at, name], 'graph.bad-graph', wrong, 'Correct it.');
+    good = false;
+  }
+  return good;
+}
+
+const OUTCOME_HINT = 'Write {"node_attributes": {"status": "ready"}}.';
+
+function wrongAttribute(name: string, value: unknown): string | undefined {
+  switch (name) {
+    case 'status':
+      if ((NODE_STATUSES as readonly unknown[]).includes(value)) return undefined;
+      return `${JSON.stringify(value)} is no status of a node: use one of ${NODE_STATUSES.join(', ')}`;
+    case 'pending_addition':
+    case 'pending_deletion':
+      return typeof value === 'boolean' ? undefined : `${name} must be true or false, not ${kind(value)}`;
+    case 'error_msg':
+    case 'error_type':
+      return typeof value === 'string' || value === null ? undefined : `${name} must be text, not ${kind(value)}`;
+    default:
+      return undefined;
+  }
+}
+
+function refuseOthers(value: Mapping, known: readonly string[], at: InputPath, problems: Problems): boolean {
+  const others = Object.keys(value).filter((key) => !known.includes(key));
+  for (const key of others) {
+    const hint = didYouMean(key, known) ?? `Known: ${known.join(', ')}.`;
+    problems.error([...at, key], 'graph.unknown-field', `there is no field '${key}' here`, hint);
+  }
+  return others.length === 0;
+}
+
+function checkTasks(
+  value: unknown,
+  at: InputPath,
+  surroundings: GraphSurroundings,
+  problems: Problems,
+): readonly GraphTask[] {
+  if (!Array.isArray(value)) {
+    problems.error(at, 'graph.bad-graph', `tasks must be a list, not ${kind(value)}`, 'Write […]; empty is [].');
+    return [];
+  }
+  const placed = value.flatMap((one: unknown, index) => {
+    const place = [...at, index];
+    const complete = refuseNulls(one, place, problems);
+    if (!checkTask(one, place, problems) || !complete || !hasFullVersion(one.version, place, problems)) return [];
+    return [{ task: normaliseTask(one), at: place }];
+  });
+  refuseDuplicates(placed, at, problems);
+  if (!problems.hasErrors) checkOrder(placed, surroundings, problems);
+  return placed.map(({ task }) => task);
+}
+
+/** Planning also reads shorter ones, of tasks from before versions had three numbers. */
+function hasFullVersion(version: unknown, at: InputPath, problems: Problems): boolean {
+  if (version === undefined || isMapping(version)) return true;
+  if (typeof version === 'string' && /^\d+\.\d+\.\d+$/.test(version)) return true;
+  const message = `${JSON.stringify(version)} is no version`;
+  problems.error([...at, 'version'], 'graph.bad-task', message, 'Write three numbers as text, e.g. "2.1.0".');
+  return false;
+}
+
+function refuseNulls(task: unknown, at: InputPath, problems: Problems): boolean {
+  if (!isMapping(task)) return true;
+  const nulls = NEVER_NULL.filter((field) => task[field] === null);
+  for (const field of nulls)
+    problems.error([...at, field], 'graph.bad-task', `${field} is null`, 'Give it a value, or leave it out.');
+  let unnamed = 0;
+  for (const field of RELATIONS) {
+    const relations = task[field];
+    if (!Array.isArray(relations)) continue;
+    relations.forEach((relation: unknown, index) => {
+      if (!isMapping(relation) || Object.keys(relation).length > 0) return;
+      unnamed += 1;
+      const message = 'the relation has no name';
+      problems.error([...at, field, index], 'graph.bad-task', message, 'Add the name of a task, or "/regex/".');
+    });
+  }
+  return nulls.length === 0 && unnamed === 0;
+}
+
+interface PlacedTask {
+  readonly task: GraphTask;
+  readonly at: InputPath;
+}
+
+function refuseDuplicates(placed: readonly PlacedTask[], at: InputPath, problems: Problems): void {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const { task } of placed) {
+    if (seen.has(task.id)) twice.add(task.id);
+    seen.add(task.id);
+  }
+  if (twice.size === 0) return;
+  const names = [...twice].sort().join(', ');
+  problems.error(
+    at,
+    'graph.duplicate-task',
+    `Tasks duplication found: ${names}`,
+    'Task ids are unique in a graph: rename or remove one of each.',
+  );
+}
+
+/** Circles that the upload makes, and names in it that nobody defines. */
+function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundings, problems: Problems): void {
+  const own = new Set(placed.map(({ task }) => task.id));
+  const below = (surroundings.below ?? []).filter(({ id }) => !own.has(id));
+  const merged = (tasks: readonly PlacedTask[], layer: MergedTask['layer']): MergedTask[] =>
+    tasks.map((one) => ({ ...one, layer, replaces: [] }));
+  const others = merged(
+    below.map((task) => ({ task, at: [] })),
+    'release',
+  );
+  const before = new Set(cyclesOf(others).map(({ message }) => message));
+  for (const problem of cyclesOf([...merged(placed, 'cluster'), ...others])) {
+    if (!before.has(problem.message)) problems.add(problem);
+  }
+  const graph = taskGraph([...placed.map(({ task }) => task), ...below], { cross: true });
+  const places = new Map(placed.map(({ task, at }) => [task.id, at]));
+  const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
+  const names = graph.filterNodes((_, { task }) => task !== undefined);
+  graph.forEachNode((name, { task }) => {
+    if (task !== undefined || surroundings.known?.has(name)) return;
+    // Tasks are placed by the names in `groups`, whether or not there are such tasks.
+    const edges = graph.edges(name).filter((edge) => graph.target(edge) !== name || kindOf(edge) !== 'group');
+    const users = edges.map((edge) => graph.opposite(name, edge)).filter((one) => places.has(one));
+    if (users.length === 0) return;
+    const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
+    const verb = isPattern(name) ? 'matches' : 'is called';
+    const message = `no task ${verb} '${name}'; ${users.slice(0, 3).join(', ')}${more} name it`;
+    const hint = didYouMean(name, names) ?? 'Correct the name; it orders nothing.';
+    problems.warning(places.get(users[0]!)!, 'graph.unknown-dependency', message, hint);
+  });
+}
+
+const isPattern = (name: string): boolean => name.length > 1 && name.startsWith('/') && name.endsWith('/');
+
+const cyclesOf = (tasks: readonly MergedTask[]): GraphProblem[] =>
+  checkGraph(tasks).filter(({ severity }) => severity === 'error');
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+const isMapping = (value: unknown): value is Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function kind(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' ? 'text' : JSON.stringify(value);
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { normaliseTask } from '../../../src/graph/index.js';
+import { checkGraphUpload, checkTaskList } from '../../../src/ops/graphs/graph-upload.js';
+
+const data = (path: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../data/${path}`, import.meta.url), 'utf8'));
+
+const found = (body: unknown) =>
+  checkGraphUpload(body).problems.map(({ severity, path, message }) => `${severity} ${path ?? ''}: ${message}`);
+
+const task = (more: object) => ({ tasks: [{ id: 'x', type: 'puppet', ...more }] });
+
+describe('a graph that is uploaded', () => {
+  test('may be empty, and may have every field', () => {
+    expect(found({})).toEqual([]);
+    const { upload, problems } = checkGraphUpload({
+      name: 'g',
+      node_filter: "'controller' in $.roles",
+      on_success: { node_attributes: { status: 'ready' } },
+      on_error: { node_attributes: { status: 'error', error_type: 'deploy' } },
+      on_stop: {},
+      tasks: [{ id: 'a', type: 'shell', role: 'controller' }],
+    });
+    expect(problems).toEqual([]);
+    expect(upload).toMatchObject({
+      name: 'g',
+      on_stop: {},
+      tasks: [{ id: 'a', roles: ['controller'], version: '1.0.0' }],
+    });
+  });
+
+  test("takes the library's real graphs and says which of their dependencies lead nowhere", () => {
+    const { problems, upload } = checkTaskList(data('fuel/tasks.raw.json'));
+    expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(upload.tasks).toHaveLength(204);
+    const extra = data('fuel/graphs.extra.json') as Record<string, unknown>;
+    expect(Object.entries(extra).map(([type, graph]) => [type, found(graph)])).toEqual([
+      ['deletion', []],
+      [
+        'net-verification',
+        ["warning tasks[6]: no task is called 'copy_cluster_configuration'; v_upload_cluster_configuration name it"],
+      ],
+      ['provision', ["warning tasks[9]: no task is called 'set_status_provisioned'; node_reboot name it"]],
+    ]);
+  });
+
+  test('is refused with every mistake in it and its place', () => {
+    expect(
+      found({
+        nmae: 1,
+        name: 5,
+        node_filter: '$.',
+        on_success: { node_attributes: { status: 'zz', pending_deletion: 'no' } },
+        on_stop: { node: 1 },
+        tasks: [{ type: 'bogus' }, 7],
+      }),
+    ).toEqual([
+      "error nmae: a graph has no field 'nmae'",
+      'error name: the name must be text, not 5',
+      expect.stringMatching(/^error node_filter: YaqlGrammarException: /),
+      expect.stringMatching(
+        /^error on_success\.node_attributes\.status: "zz" is no status of a node: use one of ready, /,
+      ),
+      'error on_success.node_attributes.pending_deletion: pending_deletion must be true or false, not text',
+      "error on_stop.node: there is no field 'node' here",
+      'error tasks[0].id: the task has no id',
+      'error tasks[0].type: there is no type "bogus"',
+      'error tasks[1]: a task is a mapping, this is a number',
+    ]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['a version of two numbers', { version: '2.0' }, /version: "2.0" is no version/],
+    ['a version with letters, which the pattern let pass', { version: '2a0b0' }, /version: "2a0b0" is no version/],
+    ['a strategy that is none', { parameters: { strategy: { type: 'rolling' } } }, /strategy\.type: "rolling"/],
+    ['a strategy without type', { parameters: { strategy: { amount: 1 } } }, /strategy\.type: null is no strategy/],
+    ['an amount as text', { parameters: { strategy: { type: 'parallel', amount: '3' } } }, /amount must be a whole/],
+    ['parameters that are null', { parameters: null }, /parameters: parameters is null/],
+    ['requires as text', { requires: 'a' }, /requires must be a list/],
+    [
+      'a relation without name',
+      { 'cross-depends': [{ role: 'self' }] },
+      /cross-depends\[0\]: the relation has no name/,
+    ],
+    ['an empty relation', { cross_depends: [{}] }, /cross_depends\[0\]: the relation has no name/],
+    ['a bad policy', { 'cross-depends': [{ name: 'x', policy: 'some' }] }, /policy: "some" is no policy/],
+    ['a bad policy under the other spelling', { cross_depended_by: [{ name: 'x', policy: 'some' }] }, /no policy/],
+    ['a bad regex in requires', { requires: ['/(/'] }, /requires\[0\]/],
+    ['a bad regex in a role', { role: ['/[/'] }, /role\[0\]/],
+    ['bad YAQL in a condition', { condition: { yaql_exp: '$.a +' } }, /condition/],
+    ['bad YAQL deep in parameters', { parameters: { a: [{ yaql_exp: 'f(' }] } }, /parameters\.a\[0\]/],
+    ['bad YAQL in a field nobody knows', { test_pre: { yaql_exp: ')' } }, /test_pre/],
+    ['a name that is no text', { id: 5 }, /id must be text/],
+  ])('is refused for %s', (_, more, message) => {
+    const errors = checkGraphUpload(task(more)).problems.filter(({ severity }) => severity === 'error');
+    expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);
+  });
+
+  test('is refused for ids that stand twice, all named at once, sorted', () => {
+    const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'shell' }));
+    expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);
+  });
+
+  test('is refused for a circle, named in full', () => {
+    const tasks = [
+      { id: 'a', type: 'shell', requires: ['b'] },
+      { id: 'b', type: 'shell', required_for: ['c'], requires: ['c'] },
+      { id: 'c', type: 'shell' },
+    ];
+    expect(found({ tasks })).toEqual(['error tasks[1]: tasks wait for each other: b -> c -> b']);
+  });
+
+  test('takes a null role in a relation: it means the sync node', () => {
+    expect(
+      found({
+        tasks: [
+          { id: 'a', type: 'stage' },
+          { id: 'x', type: 'shell', 'cross-depends': [{ name: 'a', role: null }] },
+        ],
+      }),
+    ).toEqual([]);
+  });
+
+  test('is warned of names nobody defines, in its own layer or below, near and across nodes', () => {
+    const body = {
+      tasks: [
+        { id: 'prepare', type: 'shell', requires: ['prepair', 'base', 'elsewhere'] },
+        { id: 'y', type: 'shell', 'cross-depends': [{ name: 'gone' }] },
+      ],
+    };
+    const below = [normaliseTask({ id: 'base', type: 'stage' })];
+    const { problems } = checkGraphUpload(body, { below, known: new Set(['elsewhere']) });
+    expect(problems.map(({ severity, path, message, hint }) => [severity, path, message, hint])).toEqual([
+      ['warning', 'tasks[0]', "no task is called 'prepair'; prepare name it", "Did you mean 'prepare'?"],
+      ['warning', 'tasks[1]', "no task is called 'gone'; y name it", expect.any(String)],
+    ]);
+  });
+
+  test('is refused when it closes a circle with the layers below, not for one that is there already', () => {
+    const below = [
+      { id: 'p', type: 'shell', requires: ['q'] },
+      { id: 'q', type: 'shell', requires: ['p'] },
+      { id: 'r', type: 'shell', requires: ['mine'] },
+    ].map(normaliseTask);
+    const { problems } = checkGraphUpload({ tasks: [{ id: 'mine', type: 'shell', requires: ['r'] }] }, { below });
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('mine -> r -> mine')]);
+    expect(checkGraphUpload({ tasks: [{ id: 'mine', type: 'shell' }] }, { below }).problems).toEqual([]);
+  });
+});
