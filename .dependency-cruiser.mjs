@@ -57,6 +57,12 @@ export default {
       },
     ),
     rule(
+      'pictures-know-no-domain',
+      'src/pictures turns drawings (DOT) into pictures: it imports the layout library and nothing of ours.',
+      { path: '^src/pictures/' },
+      { path: '^(src/(?!pictures/)|workflows|activities|worker)' },
+    ),
+    rule(
       'activities-are-verbs',
       'An activity calls a client or a port and translates the answer. It imports no workflow code and no shell. The wire names in workflows/protocol.ts are the exception.',
       { path: '^activities/' },

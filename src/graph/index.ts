@@ -15,8 +15,14 @@
 export { checkGraph } from './check-graph.js';
 export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
 export type { ClusterState, OldStates } from './fields/state.js';
-export { findInJson, readJsonText } from './input/json-text.js';
-export { placeInText, type ReadText, readPlanText } from './input/read-file.js';
+export {
+  type GraphSource,
+  placeInSource,
+  type ReadSource,
+  type ReadText,
+  readPlanText,
+  readSource,
+} from './input/read-file.js';
 export { type ReadInput, readPlanInput, readTasks } from './input/read-input.js';
 export { type Cycle, cycleProblems, findCycles } from './linking/find-cycles.js';
 export { type PlanOrder, type PlanOrderJoin, planOrder } from './linking/order.js';

@@ -4,7 +4,7 @@ import { planFile, readGraphFile, say } from './graph-input.js';
 
 type Print = (text: string) => void;
 
-const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON; - reads standard input';
+const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON or YAML; - reads standard input';
 const out: Print = (text) => process.stdout.write(text);
 const err: Print = (text) => process.stderr.write(text);
 
@@ -19,10 +19,14 @@ export function registerGraphDefinitions(graph: Command): void {
     });
   graph
     .command('draw')
-    .description('Draw a graph for Graphviz or Mermaid; dependencies between nodes are dashed')
+    .description(
+      'Draw a graph as a picture (svg), or for Graphviz (dot) or Mermaid; dependencies between nodes are dashed',
+    )
     .requiredOption('--input <file>', GRAPH)
     .addOption(
-      new Option('-f, --format <format>', 'language of the drawing').choices(['dot', 'mermaid']).default('dot'),
+      new Option('-f, --format <format>', 'svg is a picture, the others are languages of drawing')
+        .choices(['dot', 'mermaid', 'svg'])
+        .default('dot'),
     )
     .option('-T, --tasks <names...>', 'tasks that would run; the others are drawn as skipped')
     .option('--parents-for <task>', 'only this task and what comes directly before it')
@@ -54,8 +58,8 @@ export async function checkFile(file: string, print: Print, complain: Print): Pr
   }
   const planned = await planFile(file, complain);
   if (!planned.ok) return EXIT.invalid;
-  const { cycleProblems, findCycles, placeInText } = await import('../../graph/index.js');
-  const cycles = placeInText(cycleProblems(planned.plan, findCycles(planned.plan)), planned.text, planned.name);
+  const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.js');
+  const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);
   say([...planned.problems, ...cycles], complain);
   if (cycles.length > 0) return EXIT.invalid;
   print(`${graph.tasks.length} tasks, planned as ${planned.plan.instances.length} on nodes: ok\n`);
@@ -64,23 +68,24 @@ export async function checkFile(file: string, print: Print, complain: Print): Pr
 
 interface DrawFlags {
   readonly input: string;
-  readonly format: 'dot' | 'mermaid';
+  readonly format: 'dot' | 'mermaid' | 'svg';
   readonly tasks?: readonly string[];
   readonly parentsFor?: string;
   readonly remove?: readonly string[];
 }
 
-export async function drawFile({ input, ...options }: DrawFlags, print: Print, complain: Print): Promise<number> {
+export async function drawFile(
+  { input, format, ...options }: DrawFlags,
+  print: Print,
+  complain: Print,
+): Promise<number> {
   const graph = await readGraphFile(input, complain);
   if (!graph.ok) return EXIT.invalid;
   const { drawGraph, GraphProblemError } = await import('../../graph/index.js');
   try {
-    print(
-      drawGraph(
-        graph.tasks.map(({ task }) => task),
-        options,
-      ),
-    );
+    const tasks = graph.tasks.map(({ task }) => task);
+    const drawing = drawGraph(tasks, { ...options, format: format === 'mermaid' ? 'mermaid' : 'dot' });
+    print(format === 'svg' ? await (await import('../../pictures/render-svg.js')).renderSvg(drawing) : drawing);
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;

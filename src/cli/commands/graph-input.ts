@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { MergedTask, Plan, PlanInput } from '../../graph/index.js';
+import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.js';
 
 export type PlannedFile =
   | {
@@ -8,8 +8,7 @@ export type PlannedFile =
       readonly input: PlanInput;
       /** Warnings of reading and planning, with their places. */
       readonly problems: readonly Diagnostic[];
-      readonly text: string;
-      readonly name: string;
+      readonly source: GraphSource;
     }
   | { readonly ok: false };
 
@@ -18,7 +17,7 @@ export async function planFile(file: string, complain: (text: string) => void): 
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
   if (text === undefined) return { ok: false };
-  const { placeInText, planGraph, readPlanText } = await import('../../graph/index.js');
+  const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.js');
   const read = readPlanText(text, name);
   if (!read.ok) {
     say(read.problems, complain);
@@ -26,11 +25,11 @@ export async function planFile(file: string, complain: (text: string) => void): 
   }
   const planned = planGraph(read.input);
   if (!planned.ok) {
-    say([...read.problems, ...placeInText(planned.problems, text, name)], complain);
+    say([...read.problems, ...placeInSource(planned.problems, read.source)], complain);
     return { ok: false };
   }
-  const problems = [...read.problems, ...placeInText(planned.plan.problems, text, name)];
-  return { ok: true, plan: planned.plan, input: read.input, problems, text, name };
+  const problems = [...read.problems, ...placeInSource(planned.plan.problems, read.source)];
+  return { ok: true, plan: planned.plan, input: read.input, problems, source: read.source };
 }
 
 export type ReadGraph =
@@ -47,32 +46,20 @@ export async function readGraphFile(file: string, complain: (text: string) => vo
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
   if (text === undefined) return { ok: false };
-  const { checkGraph, placeInText, readJsonText, readTasks } = await import('../../graph/index.js');
-  const json = readJsonText(text.replace(/^\uFEFF/, ''));
-  if (!json.ok) {
-    const message = `not valid JSON: ${json.message}`;
-    say(
-      [
-        {
-          severity: 'error',
-          code: 'graph.bad-json',
-          message,
-          hint: 'Check the JSON there.',
-          file: name,
-          ...json.place,
-        },
-      ],
-      complain,
-    );
+  const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.js');
+  const read = readSource(text, name);
+  if (!read.ok) {
+    say(read.problems, complain);
     return { ok: false };
   }
-  const { tasks, problems } = readTasks(json.value);
-  const all = placeInText([...problems, ...checkGraph(tasks)], text, name);
+  const { source } = read;
+  const { tasks, problems } = readTasks(source.value);
+  const all = [...source.warnings, ...placeInSource([...problems, ...checkGraph(tasks)], source)];
   if (problems.some(({ severity }) => severity === 'error')) {
     say(all, complain);
     return { ok: false };
   }
-  return { ok: true, tasks, problems: all, value: json.value };
+  return { ok: true, tasks, problems: all, value: source.value };
 }
 
 /** The text of a file or of standard input; says why when there is none. */

@@ -13,7 +13,7 @@ export function registerGraphPlan(graph: Command): void {
     )
     .requiredOption(
       '--input <file>',
-      'tasks (or layers of them), cluster and old state as one JSON object; - reads standard input',
+      'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
     .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json', 'dot']).default('text'))
     .option('--node <id...>', 'show only these nodes; the sync node is null')
@@ -36,11 +36,11 @@ export async function planToText(
 ): Promise<number> {
   const planned = await planFile(options.input, complain);
   if (!planned.ok) return EXIT.invalid;
-  const { cycleProblems, explainPlan, findCycles, placeInText, planDot, planText } = await import(
+  const { cycleProblems, explainPlan, findCycles, placeInSource, planDot, planText } = await import(
     '../../graph/index.js'
   );
-  const { plan, input, problems, text, name } = planned;
-  const cycles = placeInText(cycleProblems(plan, findCycles(plan)), text, name);
+  const { plan, input, problems, source } = planned;
+  const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), source);
   say([...problems, ...cycles], complain);
   if (cycles.length > 0) return EXIT.invalid;
   const unknown = (options.node ?? []).filter((node) => !plan.nodes.includes(node));

@@ -9,7 +9,7 @@ export function registerGraphSerialize(graph: Command): void {
     .description('Plan a graph for nodes and print what executors get: tasks by node with their dependencies, as JSON')
     .requiredOption(
       '--input <file>',
-      'tasks (or layers of them), cluster and old state as one JSON object; - reads standard input',
+      'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
     .option('--digest', 'print counts and hashes by node in place of the whole result')
     .action(async (options: { readonly input: string; readonly digest?: boolean }) => {
@@ -32,8 +32,8 @@ export async function serializeFile(
   const planned = await planFile(file, complain);
   if (!planned.ok) return EXIT.invalid;
   const { plan, problems } = planned;
-  const { cycleProblems, digestOf, findCycles, placeInText, serializedText } = await import('../../graph/index.js');
-  const cycles = placeInText(cycleProblems(plan, findCycles(plan)), planned.text, planned.name);
+  const { cycleProblems, digestOf, findCycles, placeInSource, serializedText } = await import('../../graph/index.js');
+  const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), planned.source);
   // Executors find circles themselves, so what they get can still be looked at.
   say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
   if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { planGraph, readPlanText, readSource, readTasks, serializedText } from '../../../src/graph/index.js';
+
+const JSON_INPUT = {
+  tasks: [
+    { id: 'a', type: 'shell', version: '2.1.0', roles: ['web'], parameters: { cmd: 'true', timeout: 5, share: 0.5 } },
+    { id: 'b', type: 'shell', version: '2.1.0', roles: '*', requires: ['a'], parameters: { cmd: { yaql_exp: '$.x' } } },
+  ],
+  cluster: {
+    resolver: [{ uid: '1', tags: ['web'] }],
+    deployment_info: { common: { x: 'date' }, nodes: { '1': { uid: '1' } } },
+  },
+};
+
+const YAML_INPUT = `
+tasks:
+  - id: a
+    type: shell
+    version: 2.1.0
+    roles: [web]
+    parameters: &limits {cmd: 'true', timeout: 5, share: 0.5}
+  - {id: b, type: shell, version: 2.1.0, roles: '*', requires: [a], parameters: {cmd: {yaql_exp: $.x}}}
+cluster:
+  resolver:
+    - {uid: '1', tags: [web]}
+  deployment_info:
+    common: {x: date}
+    nodes:
+      1: {uid: '1'}
+`;
+
+const serialized = (text: string, file: string): string => {
+  const read = readPlanText(text, file);
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  const planned = planGraph(read.input);
+  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+  return [...serializedText(planned.plan)].join('');
+};
+
+describe('a graph as YAML', () => {
+  test('plans as the same in JSON does', () => {
+    expect(serialized(YAML_INPUT, 'input.yaml')).toBe(serialized(JSON.stringify(JSON_INPUT), 'input.json'));
+  });
+
+  test('scalars are read as PyYAML reads them', () => {
+    const read = readSource('- {id: on, version: 2.10, mode: 0644, when: 2020-01-02, f: 1.0, n: ~}', 'tasks.yaml');
+    expect(read.ok && JSON.parse(JSON.stringify(read.source.value))).toEqual([
+      { id: true, version: 2.1, mode: 420, when: expect.stringMatching(/^2020-01-02/), f: expect.anything(), n: null },
+    ]);
+  });
+
+  test('a problem has its line and column', () => {
+    const read = readPlanText(YAML_INPUT.replace("roles: '*'", 'roles: "/(/"'), 'input.yaml');
+    const planned = read.ok ? planGraph(read.input) : read;
+    expect(planned.ok).toBe(false);
+    const source = readSource(YAML_INPUT, 'input.yaml');
+    expect(source.ok && source.source.place(['tasks', 1, 'requires', 0])).toEqual({ line: 8, column: 65 });
+    expect(source.ok && source.source.place(['cluster', 'deployment_info', 'nodes', '1', 'uid'])).toEqual({
+      line: 15,
+      column: 16,
+    });
+  });
+
+  test('a broken text is told with its place, and tags are refused', () => {
+    const broken = readSource('- id: a\n  type: [shell\n', 'tasks.yaml');
+    expect(!broken.ok && broken.problems[0]).toMatchObject({ severity: 'error', file: 'tasks.yaml' });
+    const tagged = readSource('- id: !!python/object:os.system a', 'tasks.yaml');
+    expect(!tagged.ok && tagged.problems[0]).toMatchObject({ line: 1 });
+  });
+
+  test('text that begins like JSON is JSON unless the file is called otherwise', () => {
+    const flow = '[{id: a, type: skipped}]';
+    expect(readSource(flow, '-').ok).toBe(false);
+    const read = readSource(flow, 'tasks.yaml');
+    expect(read.ok && readTasks(read.source.value).tasks.map(({ task }) => task.id)).toEqual(['a']);
+  });
+});
