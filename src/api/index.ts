@@ -42,8 +42,9 @@ export async function createApi(operations: Operations, { log, version, checkAns
     requestTimeout: 60_000,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    // Our own check says what is wrong with a name, so the router must let long ones pass.
-    routerOptions: { maxParamLength: 4_000 },
+    // Our own check says what is wrong with a name, so the router must let long ones pass; clients of the Fuel line end
+    // paths with a slash, or do not.
+    routerOptions: { maxParamLength: 4_000, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => void answerProblem(error, request, reply),
     clientErrorHandler: answerBrokenRequests,
   }).withTypeProvider<ZodTypeProvider>();
