@@ -12,6 +12,13 @@ export interface ConflictHolder {
   readonly runId: string;
 }
 
+/** Something that stands in the way of a removal. */
+export interface ConflictUser {
+  readonly kind: 'cluster' | 'release' | 'plugin' | 'node';
+  readonly id: number;
+  readonly name: string;
+}
+
 /**
  * Everything that can go wrong between a caller and the store.
  *
@@ -22,7 +29,14 @@ export interface ConflictHolder {
 export type StoreFailure =
   | (Explained & { readonly kind: 'invalid'; readonly problems: readonly Diagnostic[] })
   | (Explained & { readonly kind: 'not-found'; readonly what: string; readonly id: string })
-  | (Explained & { readonly kind: 'conflict'; readonly holder?: ConflictHolder })
+  | (Explained & {
+      readonly kind: 'conflict';
+      readonly holder?: ConflictHolder;
+      /** The transaction that is in the way. */
+      readonly transaction?: number;
+      /** What uses that which was to go. */
+      readonly users?: readonly ConflictUser[];
+    })
   | (Explained & { readonly kind: 'unreachable' })
   | (Explained & { readonly kind: 'busy' })
   | (Explained & { readonly kind: 'denied' })
@@ -59,6 +73,15 @@ export const notFound = (what: string, id: string, hint: string): StoreError =>
 
 export const conflict = (message: string, hint: string, holder?: ConflictHolder): StoreError =>
   new StoreError({ kind: 'conflict', message, hint, ...(holder && { holder }) });
+
+/** Refuses a removal, naming who needs it. */
+export const inUse = (what: string, users: readonly ConflictUser[], hint: string): StoreError =>
+  new StoreError({
+    kind: 'conflict',
+    users,
+    message: `${what} is used by ${users.map((user) => `${user.kind} "${user.name}" (${user.id})`).join(', ')}.`,
+    hint,
+  });
 
 /** Refuses the caller's values; the message lists every problem. */
 export const invalid = (problems: readonly Diagnostic[]): StoreError =>

@@ -58,6 +58,19 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     claims: new SqlSiteClaimStore(session),
     audit: new SqlAuditStore(session),
     nodeFacts: new SqlNodeFactStore(session),
+    packages: toCome('packages'),
+    releases: toCome('releases'),
+    plugins: toCome('plugins'),
+    clusters: toCome('clusters'),
+    clusterClaims: toCome('clusterClaims'),
+    nodes: toCome('nodes'),
+    tags: toCome('tags'),
+    graphs: toCome('graphs'),
+    sequences: toCome('sequences'),
+    transactions: toCome('transactions'),
+    taskHistory: toCome('taskHistory'),
+    plans: toCome('plans'),
+    taskStates: toCome('taskStates'),
     migrate: () => migrator.migrate(),
     status: () => migrator.status(),
     close: () => session.close(),
@@ -97,4 +110,15 @@ async function prepareSchema(migrator: Migrator, backend: Backend, options: Open
     if (schemaVersion > 0 && pending.some((migration) => migration.breaking)) return migrator.assertCurrent();
   }
   await migrator.migrate();
+}
+
+/** Stands in until the port is implemented. */
+function toCome<T extends object>(port: string): T {
+  return new Proxy({} as T, {
+    get(_, call) {
+      return async () => {
+        throw new Error(`store.${port}.${String(call)} is not implemented yet`);
+      };
+    },
+  });
 }

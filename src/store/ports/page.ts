@@ -15,3 +15,9 @@ export interface Page<T> {
 
 /** Plain JSON, as it goes to and comes from the database. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A JSON object, read from the database. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** A JSON object on its way to the database: what cannot be written as JSON is refused as `invalid`. */
+export type JsonFields = Readonly<Record<string, unknown>>;

@@ -1,8 +1,21 @@
 import type { AuditStore } from './audit-store.js';
+import type { ClusterClaimStore } from './cluster-claim-store.js';
+import type { ClusterStore } from './cluster-store.js';
+import type { GraphStore } from './graph-store.js';
 import type { NodeFactStore } from './node-fact-store.js';
+import type { NodeStore } from './node-store.js';
+import type { PackageStore } from './package-store.js';
+import type { PlanStore } from './plan-store.js';
+import type { PluginStore } from './plugin-store.js';
+import type { ReleaseStore } from './release-store.js';
 import type { RunStore } from './run-store.js';
+import type { SequenceStore } from './sequence-store.js';
 import type { SiteClaimStore } from './site-claim-store.js';
 import type { SiteStore } from './site-store.js';
+import type { TagStore } from './tag-store.js';
+import type { TaskHistoryStore } from './task-history-store.js';
+import type { TaskStateStore } from './task-state-store.js';
+import type { TransactionStore } from './transaction-store.js';
 
 /** One numbered step of the schema. */
 export interface MigrationInfo {
@@ -37,6 +50,19 @@ export interface Store {
   readonly claims: SiteClaimStore;
   readonly audit: AuditStore;
   readonly nodeFacts: NodeFactStore;
+  readonly packages: PackageStore;
+  readonly releases: ReleaseStore;
+  readonly plugins: PluginStore;
+  readonly clusters: ClusterStore;
+  readonly clusterClaims: ClusterClaimStore;
+  readonly nodes: NodeStore;
+  readonly tags: TagStore;
+  readonly graphs: GraphStore;
+  readonly sequences: SequenceStore;
+  readonly transactions: TransactionStore;
+  readonly taskHistory: TaskHistoryStore;
+  readonly plans: PlanStore;
+  readonly taskStates: TaskStateStore;
   /**
    * Brings the schema up to date and answers what was applied (nothing, when it was). Several processes may call it at
    * once: one does the work, the others wait. @throws `schema-too-new`

@@ -1,0 +1,49 @@
+import type { JsonFields, JsonObject } from './page.js';
+
+/** A package that is installed, without its archive. */
+export interface PackageRecord {
+  readonly id: number;
+  readonly name: string;
+  /** With the name, unique. */
+  readonly version: string;
+  /** Of the package format, e.g. `5.0.0`. */
+  readonly packageVersion: string;
+  /** `release` or `extension`. */
+  readonly kind: string;
+  /** SHA-256 of the archive, 64 hexadecimal digits. */
+  readonly checksum: string;
+  /** Bytes of the archive. */
+  readonly size: number;
+  /** The loaded tree. */
+  readonly metadata: JsonObject;
+  readonly installedAt: string;
+  readonly updatedAt: string;
+}
+
+export interface NewPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly packageVersion: string;
+  readonly kind: string;
+  readonly archive: Uint8Array;
+  readonly metadata?: JsonFields;
+}
+
+/** Installed packages. An id that does not exist is `not-found`. */
+export interface PackageStore {
+  /** Stores the package, in place of one of the same name and version. The checksum is worked out here. */
+  put(pack: NewPackage): Promise<{ readonly package: PackageRecord; readonly created: boolean }>;
+  get(id: number): Promise<PackageRecord>;
+  find(name: string, version: string): Promise<PackageRecord | null>;
+  /** By id, ascending. */
+  list(): Promise<readonly PackageRecord[]>;
+  /** @throws `corrupt` when its checksum is not the one recorded. */
+  readArchive(id: number): Promise<Uint8Array>;
+  /** What was made of it. */
+  contents(id: number): Promise<{ readonly releaseIds: readonly number[]; readonly pluginIds: readonly number[] }>;
+  /**
+   * Removes the package with its releases and plugins.
+   * @throws `conflict` with `users` while clusters use any of them; nothing is removed then.
+   */
+  delete(id: number): Promise<void>;
+}
