@@ -1,3 +1,4 @@
+export { type CarriedOut, type CarryOutOptions, carryOutOrder, type ExecutionProgress } from './carry-out-order.js';
 export type { Execution, ExecutionKey, SecretUse } from './execution.js';
 export type { FollowEvent, OutputOffsets } from './follow.js';
 export type { CancelRequest, Progress } from './journal.js';
@@ -10,7 +11,7 @@ export { DEFAULT_PATH_ROOTS } from './path-rules.js';
 export { type Preparation, type PreparedTask, prepareTask } from './prepare-task.js';
 export { type RebootEnd, type RebootSteps, rebootNode } from './reboot-node.js';
 export type { KillRecord, OutputRecord, TaskFailure, TaskOutcome, TaskResult, TryRecord } from './result.js';
-export { describeFailure } from './result.js';
+export { describeFailure, outcomeOf } from './result.js';
 export { taskTypeNames } from './task-registry.js';
 export type { TaskInput, TaskLimits } from './task-type.js';
 export { filesByNode } from './task-types/upload-files.js';

@@ -120,6 +120,11 @@ export class NodeAgent {
     return { kind: 'accepted', result: journal.readResult() };
   }
 
+  /** An execution that was ensured before, by this or an earlier agent. */
+  execution(key: ExecutionKey): Execution | undefined {
+    return this.#journal(key).readExecution();
+  }
+
   /** Reads an execution live; offsets where the reader already was. It must have been ensured. */
   follow(key: ExecutionKey, from?: Partial<OutputOffsets>, stop?: AbortSignal): AsyncGenerator<FollowEvent> {
     return follow(this.#journal(key), this.#machine, { stdout: 0, stderr: 0, ...from }, stop);

@@ -19,10 +19,10 @@ interface Segment {
   readonly path: string;
 }
 
-const segmentPath = (folder: string, stream: OutputStream, start: number): string =>
+export const segmentPath = (folder: string, stream: OutputStream, start: number): string =>
   join(folder, `${stream}.${String(start).padStart(15, '0')}`);
 
-function segmentsOf(folder: string, stream: OutputStream): Segment[] {
+export function segmentsOf(folder: string, stream: OutputStream): Segment[] {
   return readdirSync(folder)
     .filter((name) => name.startsWith(`${stream}.`) && /^\d{15}$/.test(name.slice(stream.length + 1)))
     .sort()

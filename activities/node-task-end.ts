@@ -1,0 +1,80 @@
+import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.js';
+import type { TaskEnd } from './graph-contract.js';
+
+const MESSAGE_CHARACTERS = 300;
+const SUMMARY_ENTRIES = 20;
+const SUMMARY_CHARACTERS = 80;
+/** A history of ten thousand tasks must stay small. */
+const MOST_BYTES = 2_000;
+
+/** What became of an order, as the workflow and its history keep it; all else is in the log store. */
+export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
+  switch (end.kind) {
+    case 'refused':
+      return { outcome: 'rejected', message: clip(`was not run: ${end.reason}`) };
+    case 'not-accepted':
+      return {
+        outcome: outcomeOf(end.answer.failure),
+        message: clip(`was not run: ${describeFailure(end.answer.failure)}`),
+      };
+    case 'ended':
+      return ofResult(end.result, end.unshipped);
+  }
+}
+
+function ofResult(result: TaskResult, unshipped: string | undefined): TaskEnd {
+  const { outcome, exitCode, changed, startedAt, endedAt, tries } = result;
+  const message = [
+    ...(result.failure === null ? [] : [explained(result)]),
+    ...(unshipped === undefined ? [] : [`its output is on the node only: ${unshipped}`]),
+  ].join('; ');
+  const end: TaskEnd = {
+    outcome,
+    ...(message === '' ? {} : { message: clip(message) }),
+    ...(exitCode === null ? {} : { exit_code: exitCode }),
+    ...(changed === null ? {} : { changed }),
+    started_at: startedAt,
+    ended_at: endedAt,
+    tries: tries.length,
+  };
+  const summary = flat(result.summary);
+  if (Object.keys(summary).length === 0) return end;
+  const whole = { ...end, summary };
+  return Buffer.byteLength(JSON.stringify(whole)) <= MOST_BYTES ? whole : end;
+}
+
+/** The failure, and what the program said last: an exit code alone helps nobody. */
+function explained({ message, failure, output }: TaskResult): string {
+  if (failure?.kind !== 'exit' && failure?.kind !== 'signal' && failure?.kind !== 'timeout') return message;
+  const said = [output.stderr, output.stdout].map(({ tail }) => lastLine(tail)).find((line) => line !== '');
+  return said === undefined ? message : `${message}: ${said}`;
+}
+
+const lastLine = (text: string): string =>
+  text
+    .split('\n')
+    .findLast((line) => line.trim() !== '')
+    ?.trim() ?? '';
+
+function clip(text: string): string {
+  if (text.length <= MESSAGE_CHARACTERS) return text;
+  // Not in the middle of a pair of surrogates.
+  return `${text.slice(0, MESSAGE_CHARACTERS - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** Counts and words of the runner; lists of names are for the log store. */
+function flat(summary: Readonly<Record<string, unknown>>): Record<string, number | string | boolean> {
+  const entries = Object.entries(summary).flatMap(([name, value]): [string, unknown][] =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, one]) => [`${name}.${inner}`, one])
+      : [[name, value]],
+  );
+  const plain = entries.flatMap(([name, value]): [string, number | string | boolean][] =>
+    typeof value === 'number' || typeof value === 'boolean'
+      ? [[name, value]]
+      : typeof value === 'string'
+        ? [[name, value.slice(0, SUMMARY_CHARACTERS)]]
+        : [],
+  );
+  return Object.fromEntries(plain.slice(0, SUMMARY_ENTRIES));
+}

@@ -1,0 +1,154 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import {
+  carryOutOrder,
+  type ExecutionProgress,
+  type NodeAgent,
+  type OrderKey,
+  type OrderSource,
+  type OrderVerifier,
+} from '../src/agent/index.js';
+import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.js';
+import { taskEnd } from './node-task-end.js';
+
+/** What the activities of one node share; made by worker/. */
+export interface NodeTaskDependencies {
+  /** The agent of a node; a process that serves another queue than a node's own may have several. */
+  readonly agentOf: (node: string) => NodeAgent | undefined;
+  readonly orders: OrderSource;
+  readonly verify?: OrderVerifier;
+  /** Milliseconds for which the log store may be away at a task's end. */
+  readonly logPatienceMs?: number;
+}
+
+/** How soon a task is asked for again that this agent left to its supervisor. */
+const AGAIN_AFTER_MS = 500;
+
+/** Runs a task of the node, or follows it where it runs already. Only infrastructure throws. */
+export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActivities {
+  return {
+    run_task: async (request) => {
+      const agent = deps.agentOf(request.node);
+      if (agent === undefined)
+        return { outcome: 'rejected', message: `was not run: no agent of node ${request.node} is on this queue` };
+      return await beating(request, async (beat, from, cancel, leave) => {
+        const { verify, orders, logPatienceMs } = deps;
+        const end = await carryOutOrder(orderKey(request), {
+          agent,
+          orders,
+          onProgress: beat,
+          cancel,
+          leave,
+          ...(verify === undefined ? {} : { verify }),
+          ...(from === undefined ? {} : { from }),
+          ...(logPatienceMs === undefined ? {} : { logPatienceMs }),
+        });
+        return end.kind === 'left' ? undefined : taskEnd(end);
+      });
+    },
+  };
+}
+
+const orderKey = ({ run, task, node, generation, plan, mode, debug }: RunTask): OrderKey => ({
+  run,
+  task,
+  node,
+  generation,
+  plan,
+  mode,
+  ...(debug === undefined ? {} : { debug }),
+});
+
+/**
+ * Heartbeats with the latest progress while the work goes on, and tells apart why it is to stop: the run cancels the
+ * task, or only this process goes (shut down, or unknown to the server meanwhile).
+ * @param work undefined when it was left
+ */
+export async function beating(
+  { generation }: RunTask,
+  work: (
+    onProgress: (progress: ExecutionProgress) => void,
+    from: ExecutionProgress | undefined,
+    cancel: AbortSignal,
+    leave: AbortSignal,
+  ) => Promise<TaskEnd | undefined>,
+): Promise<TaskEnd> {
+  const context = Context.current();
+  const from = context.info.heartbeatDetails as ExecutionProgress | undefined;
+  let progress: ExecutionProgress =
+    from?.gen === generation
+      ? from
+      : { gen: generation, phase: 'fetching', offset: { stdout: 0, stderr: 0 }, last: '' };
+  const [cancel, leave] = [new AbortController(), new AbortController()];
+  const onStop = () => {
+    if (context.cancellationDetails?.cancelRequested === true) cancel.abort();
+    else leave.abort();
+  };
+  context.cancellationSignal.addEventListener('abort', onStop, { once: true });
+  if (context.cancellationSignal.aborted) onStop();
+  // A cancellation comes with the answer to a beat.
+  const every = Math.min(2_000, Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3));
+  const beat = setInterval(() => context.heartbeat(progress), every);
+  context.heartbeat(progress);
+  try {
+    const onProgress = (now: ExecutionProgress) => {
+      const phaseChanged = now.phase !== progress.phase;
+      progress = now;
+      if (phaseChanged) context.heartbeat(progress);
+    };
+    const end = await work(onProgress, from?.gen === generation ? from : undefined, cancel.signal, leave.signal);
+    if (end !== undefined) return end;
+  } catch (error) {
+    if (!leave.signal.aborted) throw outage(error);
+  } finally {
+    clearInterval(beat);
+    context.cancellationSignal.removeEventListener('abort', onStop);
+  }
+  // Paused or reset by an operator: the SDK has its own words for these.
+  if (context.cancellationDetails?.paused === true || context.cancellationDetails?.reset === true)
+    await context.cancelled;
+  throw ApplicationFailure.create({
+    message: 'the agent is going; its supervisor keeps the task, and the next agent follows it',
+    type: 'AgentGone',
+    nextRetryDelay: AGAIN_AFTER_MS,
+  });
+}
+
+/** Something an agent needs was not there. Only its message travels. */
+function outage(error: unknown): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return ApplicationFailure.create({ message: message.slice(0, 500), type: 'AgentCannot' });
+}
+
+export interface NodeControlDependencies {
+  readonly node: string;
+  readonly agent: NodeAgent;
+  readonly version: string;
+  /** Further task types than the agent's own. */
+  readonly taskTypes?: readonly string[];
+  /** Ends the taking of tasks; resolves when no task is followed any more. The process may end afterwards. */
+  readonly drain: () => Promise<void>;
+}
+
+/** What a node answers also while a task of it runs. */
+export function nodeControlActivities(deps: NodeControlDependencies): NodeControlActivities {
+  const { node, agent, version } = deps;
+  const mine = (asked: string) => {
+    if (asked !== node)
+      throw ApplicationFailure.nonRetryable(`this is the agent of node ${node}, not of ${asked}`, 'OtherNode');
+  };
+  return {
+    ping: async (request): Promise<AgentFacts> => {
+      mine(request.node);
+      const { bootId, taskTypes, containment } = agent.facts();
+      const types = [...taskTypes, ...(deps.taskTypes ?? [])].sort();
+      return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
+    },
+    drain: async (request) => {
+      mine(request.node);
+      await deps.drain();
+      const unfinished = agent.facts().unfinished.map(({ run, task, generation }) => `${run}/${task}/${generation}`);
+      return { unfinished };
+    },
+  };
+}

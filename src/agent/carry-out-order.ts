@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Execution } from './execution.js';
+import type { FollowEvent, OutputOffsets } from './follow.js';
+import { shipLog } from './log-shipment.js';
+import type { EnsureAnswer, NodeAgent } from './node-agent.js';
+import { type OrderKey, OrderRefused, type OrderSource, type OrderVerifier } from './order-source.js';
+import { readableTail } from './output-text.js';
+import type { TaskResult } from './result.js';
+
+/** How far an execution is: what a heartbeat carries, so that the next follower goes on from there. */
+export interface ExecutionProgress {
+  readonly gen: number;
+  readonly phase: 'fetching' | 'waiting' | 'running' | 'pausing' | 'ending';
+  /** Bytes of each stream that are in the log store. */
+  readonly offset: OutputOffsets;
+  /** The last line of output, at most 200 characters. */
+  readonly last: string;
+}
+
+export type CarriedOut =
+  | { readonly kind: 'ended'; readonly result: TaskResult; readonly unshipped?: string }
+  /** Nothing was done, and nothing will be, however often it is asked again. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It could not be accepted just now (the disk is full); nothing was done. */
+  | { readonly kind: 'not-accepted'; readonly answer: Extract<EnsureAnswer, { kind: 'refused' }> }
+  /** `leave` was aborted: the supervisor goes on, and whoever asks again follows. */
+  | { readonly kind: 'left' };
+
+export interface CarryOutOptions {
+  readonly agent: NodeAgent;
+  readonly orders: OrderSource;
+  readonly verify?: OrderVerifier;
+  /** What an earlier follower of the same execution said last. */
+  readonly from?: ExecutionProgress;
+  readonly onProgress: (progress: ExecutionProgress) => void;
+  /** Aborted: the task is to be ended; its end is waited for. */
+  readonly cancel: AbortSignal;
+  /** Aborted: this follower is to go, the task stays. */
+  readonly leave: AbortSignal;
+  /** Milliseconds for which the log store may be away before the task's end is told without its output. */
+  readonly logPatienceMs?: number;
+}
+
+const DEFAULT_LOG_PATIENCE_MS = 60_000;
+const LAST_LINE_CHARACTERS = 200;
+
+/**
+ * Takes an order from its source to its end: fetched and verified the first time, started once, followed every
+ * time, its output brought to the log store. Rejects for outages (of the source, of a secret, of the supervisor's
+ * start): asking again, here or in the next agent, goes on where this ended.
+ */
+export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Promise<CarriedOut> {
+  const { agent, orders, cancel, leave } = options;
+  const onCancel = () => agent.cancel(key, 'the run asked for its end');
+  if (cancel.aborted) onCancel();
+  else cancel.addEventListener('abort', onCancel, { once: true });
+  try {
+    // What is in the journal was verified when it came, and must be followed also while the source is away.
+    const known = agent.execution(key);
+    const execution = known ?? (await fetchOrder(key, options));
+    if (typeof execution === 'string') return { kind: 'refused', reason: execution };
+    const answer = await ensured(agent, execution);
+    if (answer.kind === 'refused') {
+      const { failure } = answer;
+      if (failure.kind !== 'rejected') return { kind: 'not-accepted', answer };
+      return { kind: 'refused', reason: failure.problems.map(({ message }) => message).join('; ') };
+    }
+    if (answer.kind === 'conflict')
+      return { kind: 'refused', reason: 'this very task was given to the node before, with other parameters' };
+    return await followToEnd(key, orders, options, leave);
+  } finally {
+    cancel.removeEventListener('abort', onCancel);
+  }
+}
+
+/** The execution to run; a text when there is none to be had. */
+async function fetchOrder(key: OrderKey, { orders, verify }: CarryOutOptions): Promise<Execution | string> {
+  try {
+    const order = await orders.fetch(key);
+    const refusal = (await verify?.(order, key)) ?? mismatch(order.execution, key);
+    return refusal ?? order.execution;
+  } catch (error) {
+    if (error instanceof OrderRefused) return error.message;
+    throw error;
+  }
+}
+
+function mismatch(execution: Execution, key: OrderKey): string | undefined {
+  for (const name of ['run', 'task', 'node', 'generation'] as const)
+    if (execution[name] !== key[name])
+      return `the order is for ${name} ${String(execution[name])}, not ${String(key[name])}`;
+  const mode = execution.mode ?? 'apply';
+  return mode === key.mode ? undefined : `the order is to ${mode}, and the run asks for ${key.mode}`;
+}
+
+async function ensured(agent: NodeAgent, execution: Execution): Promise<EnsureAnswer> {
+  try {
+    return await agent.ensure(execution);
+  } catch (error) {
+    if (!(error instanceof OrderRefused)) throw error;
+    // It stands in the journal by now: closed there, it cannot start later.
+    agent.cancel(execution, error.message, 'its source');
+    return await agent.ensure(execution);
+  }
+}
+
+async function followToEnd(
+  key: OrderKey,
+  orders: OrderSource,
+  options: CarryOutOptions,
+  leave: AbortSignal,
+): Promise<CarriedOut> {
+  const { agent, from, onProgress } = options;
+  const offset = from?.gen === key.generation ? { ...from.offset } : { stdout: 0, stderr: 0 };
+  let progress: ExecutionProgress = { gen: key.generation, phase: 'waiting', offset, last: from?.last ?? '' };
+  const tell = (change: Partial<ExecutionProgress>) => {
+    progress = { ...progress, ...change };
+    onProgress(progress);
+  };
+  const patienceMs = options.logPatienceMs ?? DEFAULT_LOG_PATIENCE_MS;
+  let unshipped: string | undefined;
+  const ship = async (chunk: Parameters<OrderSource['ship']>[1]): Promise<void> => {
+    if (unshipped === undefined) unshipped = await shipLog(orders, key, chunk, { patienceMs, leave });
+  };
+  for await (const event of agent.follow(key, offset, leave) as AsyncIterable<FollowEvent>) {
+    if (leave.aborted) break;
+    switch (event.kind) {
+      case 'progress':
+        tell({ phase: event.progress.phase });
+        break;
+      case 'output': {
+        await ship(event);
+        const end = event.offset + event.bytes.length;
+        tell({ offset: { ...progress.offset, [event.stream]: end }, last: lastLine(event.bytes) || progress.last });
+        break;
+      }
+      case 'gap':
+        break;
+      case 'ended':
+        await ship(event);
+        return { kind: 'ended', result: event.result, ...(unshipped === undefined ? {} : { unshipped }) };
+    }
+    // A follower that never waits would keep the process from anything else.
+    await delay(0);
+  }
+  return { kind: 'left' };
+}
+
+function lastLine(bytes: Uint8Array): string {
+  const lines = readableTail(bytes.subarray(-4 * LAST_LINE_CHARACTERS)).split('\n');
+  return (lines.findLast((line) => line.trim() !== '') ?? '').slice(-LAST_LINE_CHARACTERS);
+}
