@@ -56,7 +56,10 @@ export function planGraph(input: PlanInput): Planned {
   const evaluator = new FieldEvaluator(input);
   const tasks = adapted(input, resolver, problems);
   const selected = input.selectedTasks ?? [];
-  const placed = placeTasks(tasks, resolver, evaluator, selected, problems);
+  const byRoles = input.nodes.some(({ roles }) => roles !== undefined)
+    ? new NodeResolver(input.nodes.map(({ uid, tags, roles }) => ({ uid, tags: roles ?? tags })))
+    : resolver;
+  const placed = placeTasks(tasks, { byTags: resolver, byRoles }, evaluator, selected, problems);
   const draft = new Draft(resolver, evaluator, problems);
   for (const placement of placed.placements) if (placement.type !== 'group') draft.add(placement);
   warnOfUnknownSelection(selected, tasks, problems);

@@ -2,8 +2,8 @@ import { GraphProblemError } from '../problem.js';
 import type { Found } from './state.js';
 import { truthy } from './truth.js';
 
-/** What a condition of the older language may name: `settings:a.b` and `cluster:a.b`. */
-export type ConditionModels = Readonly<Record<'settings' | 'cluster', (path: readonly string[]) => Found>>;
+/** What a condition of the older language may name, by the word before the colon: `settings:a.b`, `cluster:a.b`. */
+export type ConditionModels = Readonly<Record<string, (path: readonly string[]) => Found>>;
 
 type Evaluate = (models: ConditionModels) => unknown;
 
@@ -27,7 +27,13 @@ export function rewriteForRun(text: string): string {
 
 /** Throws GraphProblemError (`graph.bad-condition`) for a text that is no condition. */
 export function parseLegacyCondition(text: string): LegacyCondition {
-  const rewritten = rewriteForRun(text);
+  return parse(rewriteForRun(text), text);
+}
+
+/** A condition over settings as users edit them, as restrictions and limits of roles have it: nothing is rewritten. */
+export const parseSettingsCondition = (text: string): LegacyCondition => parse(text, text);
+
+function parse(rewritten: string, text: string): LegacyCondition {
   const parser = new Parser(tokens(rewritten), text);
   return { evaluate: parser.whole(), paths: parser.paths };
 }
@@ -123,10 +129,12 @@ class Parser {
     const [model, path] = text.split(':') as [string, string];
     this.paths.push(text);
     return (models) => {
-      if (model !== 'settings' && model !== 'cluster') {
-        throw bad(`the condition names '${model}:', which there is not`, 'Use settings: or cluster:.');
+      const read = Object.hasOwn(models, model) ? models[model] : undefined;
+      if (read === undefined) {
+        const known = Object.keys(models).map((name) => `${name}:`);
+        throw bad(`the condition names '${model}:', which there is not`, `Use ${known.join(' or ')}.`);
       }
-      const found = models[model](path.split('.'));
+      const found = read(path.split('.'));
       if ('error' in found) throw bad(`${text}: ${found.error}`, 'Correct the path.');
       return found.value;
     };

@@ -7,7 +7,12 @@ export interface TaggedNode {
   readonly uid: string;
   /** All its tags: for a tag it is primary for, `primary-TAG` in place of `TAG`. */
   readonly tags: readonly string[];
+  /** Its roles in the same form, for tasks of plugins without tags; absent: those tasks go by tags, too. */
+  readonly roles?: readonly string[];
 }
+
+/** An instance of a service, as `mysql:1`: data for the node, which places a task only when the task names it exactly. */
+const isInstance = (tag: string): boolean => tag.includes(':');
 
 /** The orchestrator's own host, as a node. */
 export const MASTER = 'master';
@@ -23,8 +28,9 @@ export interface ResolvedNodes {
 }
 
 /**
- * Finds nodes by tags or roles: names, `/regex/`, `master`, and `*` alone for every node that has any tag. Nodes are
- * numbered: those of the run in their order, then `master`, then the sync node.
+ * Finds nodes by tags or roles: names, `/regex/`, `master`, and `*` alone for every node that has any tag. Instances
+ * (`mysql:1`) are found by their exact names only. Nodes are numbered: those of the run in their order, then `master`,
+ * then the sync node.
  */
 export class NodeResolver {
   readonly nodes: readonly string[];
@@ -40,7 +46,7 @@ export class NodeResolver {
     this.sync = nodes.length + 1;
     const any: number[] = [];
     nodes.forEach(({ tags }, node) => {
-      if (tags.length > 0) any.push(node);
+      if (tags.some((tag) => !isInstance(tag))) any.push(node);
       for (const tag of new Set(tags)) {
         const list = this.byTag.get(tag);
         if (list === undefined) this.byTag.set(tag, [node]);
@@ -80,7 +86,7 @@ export class NodeResolver {
     try {
       const pattern = namePattern(entry);
       if (pattern.exact !== undefined) return [pattern.exact];
-      return [...this.byTag.keys()].filter((tag) => pattern.matches(tag));
+      return [...this.byTag.keys()].filter((tag) => !isInstance(tag) && pattern.matches(tag));
     } catch (error) {
       if (!(error instanceof GraphProblemError)) throw error;
       throw new GraphProblemError(error.code, error.message, error.hint, [at]);

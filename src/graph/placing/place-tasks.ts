@@ -4,7 +4,7 @@ import { valueKey } from '../fields/value-key.js';
 import type { FaultTolerance } from '../plan.js';
 import type { Problems } from '../problem.js';
 import type { MergedTask } from '../tasks/merge-layers.js';
-import { describe } from '../tasks/name-pattern.js';
+import { describe, namePattern } from '../tasks/name-pattern.js';
 import { INTERNAL_TYPES } from '../tasks/task.js';
 import { faultTolerance } from './fault-tolerance.js';
 import type { NodeResolver } from './node-resolver.js';
@@ -29,18 +29,26 @@ export interface Placed {
 /** Fields that decide where tasks are; expressions in them see the cluster's common data. */
 const PLACING = ['tags', 'roles', 'groups'] as const;
 
+/** What tasks are matched against. */
+export interface PlacingResolvers {
+  readonly byTags: NodeResolver;
+  /** For tasks of plugins that have no tags: they go by the roles of nodes, as they did before there were tags. */
+  readonly byRoles: NodeResolver;
+}
+
 /**
- * Puts tasks on nodes: by `tags` if the key is there, else `roles`, else `groups`; stages on the sync node; the tasks
- * a group lists on the group's nodes, too.
+ * Puts tasks on nodes: by `tags` if the key is there, else `roles`, else `groups`, where a group of the graph stands
+ * for its own tags or roles, too; stages on the sync node; the tasks a group lists on the group's nodes, too.
  */
 export function placeTasks(
   tasks: readonly MergedTask[],
-  resolver: NodeResolver,
+  { byTags, byRoles }: PlacingResolvers,
   evaluator: FieldEvaluator,
   selected: readonly string[],
   problems: Problems,
 ): Placed {
   const chosen = new Set(selected);
+  const groupTasks = tasks.filter(({ task }) => task.type === 'group');
   const field = (merged: MergedTask, name: string): unknown =>
     problems.attempt([...merged.at, name], () => clusterValue(merged.task[name], merged.task.id, evaluator));
   const resolve = (merged: MergedTask): Resolved => {
@@ -48,7 +56,10 @@ export function placeTasks(
     if (by === undefined) return { nodes: [], placedBy: '', nothing: 'it has no tags, roles or groups' };
     const value = field(merged, by);
     const placedBy = `${by} ${text(value)}`;
-    const found = problems.attempt([...merged.at, by], () => resolver.resolve(value));
+    const resolver = merged.layer === 'plugins' && by !== 'tags' ? byRoles : byTags;
+    const found = problems.attempt([...merged.at, by], () =>
+      resolver.resolve(by === 'groups' ? withGroupRoles(value, groupTasks, field) : value),
+    );
     if (Array.isArray(value) && value.includes('*')) {
       problems.warning(
         [...merged.at, by],
@@ -71,14 +82,14 @@ export function placeTasks(
     }
     const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !INTERNAL_TYPES.has(type);
     const { nodes, placedBy, nothing } =
-      type === 'stage' ? { nodes: [resolver.sync], placedBy: 'stage', nothing: undefined } : resolve(merged);
+      type === 'stage' ? { nodes: [byTags.sync], placedBy: 'stage', nothing: undefined } : resolve(merged);
     const unplaced = nothing === undefined ? {} : { unplaced: nothing };
     placements.set(merged.task.id, { merged, type, deselected, nodes, placedBy, ...unplaced });
   }
   const groups = [...placements.values()].filter(({ type }) => type === 'group');
   return {
     placements: withGroups(placements, groups, field, problems),
-    groups: toleranceOf(groups, resolver, field, problems),
+    groups: toleranceOf(groups, byTags, field, problems),
   };
 }
 
@@ -89,6 +100,22 @@ interface Resolved {
 }
 
 type FieldOf = (merged: MergedTask, name: string) => unknown;
+
+/** Names of groups, and the tags or roles of those groups that are tasks of this graph under other names. */
+function withGroupRoles(groups: unknown, groupTasks: readonly MergedTask[], field: FieldOf): unknown {
+  const names = typeof groups === 'string' ? [groups] : groups;
+  if (!Array.isArray(names) || groups === '*') return groups;
+  const more = new Set<unknown>();
+  for (const group of groupTasks) {
+    const isNamed = names.some((name: unknown) => typeof name === 'string' && namePattern(name).matches(group.task.id));
+    const by = isNamed ? PLACING.find((one) => one !== 'groups' && Object.hasOwn(group.task, one)) : undefined;
+    if (by === undefined) continue;
+    const own = field(group, by);
+    for (const role of Array.isArray(own) ? own : [own]) if (typeof role === 'string') more.add(role);
+  }
+  for (const name of names) more.delete(name);
+  return more.size === 0 ? groups : [...names, ...more];
+}
 
 /** Adds to each task the nodes of the groups that list it. A group on no node asks for nothing. */
 function withGroups(

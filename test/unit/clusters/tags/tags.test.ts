@@ -1,0 +1,285 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  type ClusterNode,
+  catalogueOf,
+  isInstanceTag,
+  resolveTaggedNodes,
+  rolesHolding,
+  type TaggedNodesInput,
+  tagNameProblem,
+  tagsOfRole,
+  tagsOnRoleChange,
+} from '../../../../src/clusters/tags/index.js';
+import { planGraph, readPlanInput } from '../../../../src/graph/index.js';
+
+const none = { roles: {}, tags: {} };
+const release = {
+  roles: {
+    controller: { name: 'Controller', tags: ['controller', 'mysql', 'keystone'] },
+    compute: { name: 'Compute', tags: ['compute'] },
+    plain: { name: 'Plain', has_primary: true },
+  },
+  tags: {
+    controller: { has_primary: true },
+    mysql: { has_primary: true },
+    keystone: { has_primary: false },
+    compute: { has_primary: false },
+  },
+};
+const catalogue = catalogueOf({ release, cluster: none, plugins: [] });
+
+const node = (id: number, roles: string[], more: Partial<ClusterNode> = {}): ClusterNode => ({
+  id,
+  status: 'provisioned',
+  pendingDeletion: false,
+  roles,
+  tags: [...new Set(roles.flatMap((role) => tagsOfRole(role, catalogue.roles.get(role)?.meta)))],
+  primaryTags: [],
+  ...more,
+});
+
+const resolve = (nodes: readonly ClusterNode[], more: Partial<TaggedNodesInput> = {}) =>
+  resolveTaggedNodes({ nodes, catalogue, tagsEngine: true, highAvailability: true, ...more });
+const tagsOf = (nodes: readonly ClusterNode[], more: Partial<TaggedNodesInput> = {}) =>
+  Object.fromEntries(resolve(nodes, more).nodes.map(({ uid, tags }) => [uid, tags]));
+
+describe('catalogue', () => {
+  test('a role without tags has one of its own name, which has a primary if the role has', () => {
+    expect(tagsOfRole('plain', release.roles.plain)).toEqual(['plain']);
+    expect(catalogue.tags.get('plain')).toMatchObject({ meta: { has_primary: true }, implied: true });
+  });
+
+  test('a role gives its own name even if its tags do not name it', () => {
+    expect(tagsOfRole('storage', { tags: ['ceph'] })).toEqual(['ceph', 'storage']);
+  });
+
+  test('of one name the later owner wins: release, cluster, plugins', () => {
+    const all = catalogueOf({
+      release,
+      cluster: { roles: {}, tags: { mysql: { has_primary: false } } },
+      plugins: [{ id: 7, name: 'p', roles: { kafka: {} }, tags: { keystone: { has_primary: true } } }],
+    });
+    expect(all.tags.get('mysql')).toMatchObject({ owner: { kind: 'cluster' }, meta: { has_primary: false } });
+    expect(all.tags.get('keystone')).toMatchObject({ owner: { kind: 'plugin', id: 7 }, meta: { has_primary: true } });
+    expect(all.tags.get('kafka')).toMatchObject({ owner: { kind: 'plugin', name: 'p' }, implied: true });
+  });
+
+  test('names the roles that hold a tag', () => {
+    expect(rolesHolding('mysql', release.roles)).toEqual(['controller']);
+    expect(rolesHolding('compute', release.roles)).toEqual(['compute']);
+    expect(rolesHolding('swift', release.roles)).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  test.each(['swift', 'mysql:1', 'a-b_C9'])('%s is one', (name) => expect(tagNameProblem(name)).toBeUndefined());
+  test.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])(
+    '%j is none',
+    (name) => expect(tagNameProblem(name)).toBeTypeOf('string'),
+  );
+  test('an instance has a colon', () =>
+    expect([isInstanceTag('mysql:1'), isInstanceTag('mysql')]).toEqual([true, false]));
+});
+
+describe('a change of roles', () => {
+  const change = (before: string[], after: string[]) => tagsOnRoleChange({ before, after, roles: catalogue.roles });
+
+  test('a new role brings its tags and its own name', () => {
+    expect(change([], ['controller']).given).toEqual([
+      { tag: 'controller', role: 'controller' },
+      { tag: 'mysql', role: 'controller' },
+      { tag: 'keystone', role: 'controller' },
+    ]);
+  });
+
+  test('a role that stays gives nothing again, so what a user took away stays away', () => {
+    expect(change(['controller'], ['controller', 'compute'])).toEqual({
+      lost: [],
+      given: [{ tag: 'compute', role: 'compute' }],
+    });
+  });
+
+  test('a role that goes is lost', () => expect(change(['controller'], ['compute']).lost).toEqual(['controller']));
+
+  test('a role nobody describes gives its name', () => {
+    expect(change([], ['unknown']).given).toEqual([{ tag: 'unknown', role: 'unknown' }]);
+  });
+});
+
+describe('primary nodes', () => {
+  test('the first by id that has the tag, with primary-TAG in place of TAG', () => {
+    expect(tagsOf([node(10, ['controller']), node(9, ['controller'])])).toEqual({
+      9: ['keystone', 'primary-controller', 'primary-mysql'],
+      10: ['controller', 'keystone', 'mysql'],
+    });
+  });
+
+  test('one that is ready comes before the lowest id', () => {
+    const { primaryTags } = resolve([node(1, ['controller']), node(2, ['controller'], { status: 'ready' })]);
+    expect(primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
+  });
+
+  test('who has been primary stays it, also outside the run', () => {
+    const nodes = [node(1, ['controller']), node(2, ['controller'], { primaryTags: ['controller', 'mysql'] })];
+    expect(resolve(nodes).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
+    expect(tagsOf(nodes, { run: [1] })).toEqual({ 1: ['controller', 'keystone', 'mysql'] });
+  });
+
+  test('who lost the tag, or is about to be deleted, hands it on', () => {
+    const gone = node(1, ['controller'], { primaryTags: ['controller', 'mysql'], tags: ['controller'] });
+    expect(resolve([gone, node(2, ['controller'])]).primaryTags).toEqual(
+      new Map([
+        [1, ['controller']],
+        [2, ['mysql']],
+      ]),
+    );
+    const leaving = node(1, ['controller'], { primaryTags: ['mysql'], pendingDeletion: true });
+    expect(resolve([leaving, node(2, ['controller'])]).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
+  });
+
+  test('a detached tag has a primary of its own', () => {
+    const nodes = [
+      node(1, ['controller'], { tags: ['controller', 'keystone'] }),
+      node(2, [], { tags: ['mysql'] }),
+      node(3, [], { tags: ['mysql'] }),
+    ];
+    expect(tagsOf(nodes)).toEqual({ 1: ['keystone', 'primary-controller'], 2: ['primary-mysql'], 3: ['mysql'] });
+  });
+
+  test('there is none without high availability', () => {
+    expect(tagsOf([node(1, ['controller'])], { highAvailability: false })).toEqual({
+      1: ['controller', 'keystone', 'mysql'],
+    });
+  });
+
+  test('choosing again gives the same', () => {
+    const nodes = [node(3, ['controller']), node(1, ['plain']), node(2, ['controller', 'plain'])];
+    const first = resolve(nodes).primaryTags;
+    const marked = nodes.map((one) => ({ ...one, primaryTags: first.get(one.id) ?? [] }));
+    expect(resolve(marked).primaryTags).toEqual(first);
+  });
+});
+
+describe('the engine', () => {
+  test('on: what is assigned counts, and a node without tags has none', () => {
+    expect(tagsOf([node(1, ['compute'], { tags: [] })])).toEqual({ 1: [] });
+  });
+
+  test('off: tags are those of the roles, whatever is assigned', () => {
+    expect(tagsOf([node(1, ['compute'], { tags: ['mysql'] })], { tagsEngine: false })).toEqual({ 1: ['compute'] });
+  });
+
+  const plan = (tasks: object[], nodes: readonly ClusterNode[], layer = 'cluster') => {
+    const tagged = resolve(nodes).nodes;
+    const read = readPlanInput({
+      layers: { [layer]: layer === 'plugins' ? [{ name: 'p', tasks }] : tasks },
+      cluster: { resolver: [], deployment_info: { common: {}, nodes: { 1: {}, 2: {}, null: {} } } },
+    });
+    if (!read.ok) throw new Error(JSON.stringify(read.problems));
+    const planned = planGraph({ ...read.input, nodes: tagged });
+    if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+    const { plan } = planned;
+    return Object.fromEntries(
+      plan.tasks.map(({ merged }, at) => [
+        merged.task.id,
+        plan.instances.filter(({ task }) => task === at).map((one) => plan.nodes[one.node]),
+      ]),
+    );
+  };
+  const task = (id: string, more: object) => ({ id, type: 'puppet', version: '2.0.0', parameters: {}, ...more });
+
+  test('a task without tags goes by its roles, which are tags, or by the roles of its groups', () => {
+    const nodes = [node(1, ['controller']), node(2, ['compute'])];
+    expect(
+      plan(
+        [
+          { id: 'hosts', type: 'group', version: '2.0.0', roles: ['compute'] },
+          task('mysql', { tags: ['primary-mysql', 'mysql'], roles: ['compute'] }),
+          task('haproxy', { role: ['primary-controller'] }),
+          task('globals', { role: ['/.*/'] }),
+          task('by-group', { groups: ['hosts'] }),
+        ],
+        nodes,
+      ),
+    ).toMatchObject({ mysql: ['1'], haproxy: ['1'], globals: ['1', '2'], 'by-group': ['2'] });
+  });
+
+  test('a task of a plugin without tags goes by roles as before, one with tags by tags', () => {
+    const nodes = [node(1, ['controller'], { tags: ['mysql'] }), node(2, [], { tags: ['controller'] })];
+    const tasks = [
+      task('old', { roles: ['/(primary-)?controller/'] }),
+      task('new', { tags: ['/(primary-)?controller/'] }),
+    ];
+    expect(plan(tasks, nodes, 'plugins')).toEqual({ old: ['1'], new: ['2'] });
+    expect(plan(tasks, nodes)).toEqual({ old: ['2'], new: ['2'] });
+  });
+
+  test('an instance places only what names it exactly', () => {
+    const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
+    expect(
+      plan(
+        [
+          task('service', { tags: ['mysql'] }),
+          task('regex', { tags: ['/mysql.*/'] }),
+          task('all', { tags: '*' }),
+          task('exact', { tags: ['mysql:1'] }),
+        ],
+        nodes,
+      ),
+    ).toEqual({ service: [], regex: [], all: ['2'], exact: ['1'] });
+  });
+
+  test('cross-dependencies find nodes by tags', () => {
+    const read = readPlanInput({
+      layers: {
+        cluster: [
+          task('db', { tags: ['primary-mysql'] }),
+          task('api', { tags: ['compute'], 'cross-depends': [{ name: 'db', tags: ['primary-mysql'] }] }),
+        ],
+      },
+      cluster: { resolver: [], deployment_info: { common: {}, nodes: { 1: {}, 2: {}, null: {} } } },
+    });
+    if (!read.ok) throw new Error('unreadable');
+    const { nodes } = resolve([node(1, [], { tags: ['mysql'] }), node(2, ['compute'])]);
+    const planned = planGraph({ ...read.input, nodes });
+    if (!planned.ok) throw new Error('no plan');
+    const api = planned.plan.instances.find(({ id }) => id === 'api')!;
+    const waits = api.requires.flatMap((set) => planned.plan.targets[set]!.instances);
+    expect(waits.map((at) => planned.plan.instances[at]!.id)).toEqual(['db']);
+  });
+});
+
+test('the recorded clusters get the tags the reference gave them', () => {
+  const fixture = {
+    controller: ['controller', 'rabbitmq', 'database', 'keystone', 'neutron'],
+    compute: ['compute'],
+    cinder: ['cinder'],
+    'ceph-osd': ['ceph-osd'],
+  };
+  const primary = ['controller', 'rabbitmq', 'database', 'keystone', 'neutron', 'mongo'];
+  const recorded = catalogueOf({
+    release: {
+      roles: Object.fromEntries(Object.entries(fixture).map(([role, tags]) => [role, { tags }])),
+      tags: Object.fromEntries(
+        [...new Set(Object.values(fixture).flat())].map((tag) => [tag, { has_primary: primary.includes(tag) }]),
+      ),
+    },
+    cluster: none,
+    plugins: [],
+  });
+  for (const name of ['aio', 'six']) {
+    const { resolver } = JSON.parse(
+      readFileSync(new URL(`../../../data/fuel/cluster.${name}.json`, import.meta.url), 'utf8'),
+    ) as {
+      resolver: { uid: string; roles: string[]; all_tags: string[] }[];
+    };
+    const nodes = resolver.map(({ uid, roles }) => ({
+      ...node(Number(uid), roles),
+      tags: roles.flatMap((role) => tagsOfRole(role, recorded.roles.get(role)?.meta)),
+    }));
+    expect(tagsOf(nodes, { catalogue: recorded })).toEqual(
+      Object.fromEntries(resolver.map(({ uid, all_tags }) => [uid, [...all_tags].sort()])),
+    );
+  }
+});
