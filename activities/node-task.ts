@@ -48,12 +48,13 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
   };
 }
 
-const orderKey = ({ run, task, node, generation, plan, mode, debug }: RunTask): OrderKey => ({
+const orderKey = ({ run, task, node, generation, plan, type, mode, debug }: RunTask): OrderKey => ({
   run,
   task,
   node,
   generation,
   plan,
+  type,
   mode,
   ...(debug === undefined ? {} : { debug }),
 });

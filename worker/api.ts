@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { createApi } from '../src/api/index.js';
@@ -6,6 +5,7 @@ import type { Settings } from '../src/config/index.js';
 import { createOperations } from '../src/ops/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { programVersion } from './program-version.js';
 import { machinesOf } from './services.js';
 
 export interface RunningApi {
@@ -108,17 +108,4 @@ const isLoopback = (host: string): boolean =>
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return isIP(host) === 6 ? `[${host}]` : host;
-}
-
-/** Of package.json: beside this folder in the sources, one folder up from the compiled code. */
-function programVersion(): string {
-  for (const place of ['../package.json', '../../package.json']) {
-    try {
-      const found = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<string, unknown>;
-      if (found.name === 'sitewright') return String(found.version);
-    } catch {
-      // Not there: the next place.
-    }
-  }
-  return '0.0.0';
 }

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { Settings } from '../src/config/index.js';
 import { openStore } from '../src/store/index.js';
@@ -7,6 +7,7 @@ import type { Logger } from '../src/telemetry/log.js';
 import { isRunOpen } from '../src/temporal/is-run-open.js';
 import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
+import { installRuntime } from './runtime.js';
 import { activitySettings, machinesOf } from './services.js';
 
 export interface Orchestrator {
@@ -87,17 +88,4 @@ async function knownAttributes(connection: Connection, namespace: string, log: L
   }
   const missing = new Set(state.names);
   return all.filter((name) => !missing.has(name));
-}
-
-let installed = false;
-
-/** The SDK's own lines go into ours. Once a process, before the first worker. */
-function installRuntime(log: Logger): void {
-  if (installed) return;
-  installed = true;
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-  Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log[levels[level]]({ ...(meta ?? {}) }, message)),
-    shutdownSignals: [],
-  });
 }

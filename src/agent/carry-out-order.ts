@@ -86,7 +86,7 @@ async function fetchOrder(key: OrderKey, { orders, verify }: CarryOutOptions): P
 }
 
 function mismatch(execution: Execution, key: OrderKey): string | undefined {
-  for (const name of ['run', 'task', 'node', 'generation'] as const)
+  for (const name of ['run', 'task', 'node', 'generation', 'type'] as const)
     if (execution[name] !== key[name])
       return `the order is for ${name} ${String(execution[name])}, not ${String(key[name])}`;
   const mode = execution.mode ?? 'apply';

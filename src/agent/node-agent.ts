@@ -164,9 +164,19 @@ export class NodeAgent {
    * is ensured again afterwards would be run again.
    */
   forget(run: string): void {
+    this.#forgetWhere((journal) => journal.readExecution()?.run === run);
+  }
+
+  /** The same for all that ended before a moment. */
+  forgetBefore(moment: Date): void {
+    this.#forgetWhere((_journal, result) => Date.parse(result.endedAt) < moment.getTime());
+  }
+
+  #forgetWhere(fits: (journal: Journal, result: TaskResult) => boolean): void {
     for (const folder of this.#executionFolders()) {
       const journal = new Journal(folder);
-      if (journal.readResult() === undefined || journal.readExecution()?.run !== run) continue;
+      const result = journal.readResult();
+      if (result === undefined || !fits(journal, result)) continue;
       releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
       rmSync(folder, { recursive: true });
     }

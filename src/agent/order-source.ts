@@ -6,6 +6,7 @@ import type { TaskResult } from './result.js';
 export interface OrderKey extends ExecutionKey {
   /** Hash of the plan. */
   readonly plan: string;
+  readonly type: string;
   readonly mode: 'apply' | 'noop';
   readonly debug?: true;
 }
@@ -14,7 +15,7 @@ export interface OrderKey extends ExecutionKey {
 export interface Order {
   readonly execution: Execution;
   /** Proof that the orchestrator said it, in the form of whoever signs and verifies; opaque here. */
-  readonly signature?: string;
+  readonly proof?: unknown;
 }
 
 /** A piece of what became of an execution. Any piece may come twice, or again from an earlier offset: nothing changes. */

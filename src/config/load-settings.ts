@@ -36,7 +36,13 @@ export interface LoadOptions {
 const OTHER_VARIABLES = ['SITEWRIGHT_CONFIG', 'SITEWRIGHT_CACHE', 'SITEWRIGHT_API'];
 
 /** Settings that are paths: those of a file are meant from the file's folder, others from the working directory. */
-const PATH_SETTINGS = new Set(['maas.key_file', 'deploy.user_data_file', 'yaql.helpers']);
+const PATH_SETTINGS = new Set([
+  'maas.key_file',
+  'deploy.user_data_file',
+  'yaql.helpers',
+  'agent.state_dir',
+  'task_logs.folder',
+]);
 
 interface Candidate {
   readonly value: unknown;

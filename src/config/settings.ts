@@ -110,6 +110,33 @@ export const settingsSchema = z.strictObject({
       ),
     port: port.default(8080).describe('Port the API listens on; 0 takes a free one.'),
   }),
+  agent: z.strictObject({
+    state_dir: z
+      .string()
+      .min(1)
+      .default('/var/lib/sitewright')
+      .describe(
+        'Folder in which a node agent keeps the journal and the output of its tasks; it must survive restarts.',
+      ),
+    keep_days: secondsBetween(1, 3_650)
+      .default(14)
+      .describe('Days after which a node agent deletes journal and output of an ended task.'),
+  }),
+  task_logs: z.strictObject({
+    folder: z
+      .string()
+      .min(1)
+      .default('./.sitewright/task-logs')
+      .describe('Folder with the output of tasks. API, worker and gateway must see the same one.'),
+    megabytes: z
+      .number()
+      .min(0.001)
+      .max(10_000)
+      .default(16)
+      .describe(
+        'Most that is kept of each of stdout and stderr of a task: the first megabyte and the last part, the middle goes.',
+      ),
+  }),
   log: z.strictObject({
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])

@@ -1,0 +1,187 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
+import { NodeAgent, type NodeAgentOptions, type OrderSource, type OrderVerifier } from '../src/agent/index.js';
+import type { Settings } from '../src/config/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+import { installRuntime } from './runtime.js';
+
+/** A node whose tasks this process runs. */
+export interface AgentNode {
+  readonly site: string;
+  readonly node: string;
+}
+
+export interface StartAgentsOptions {
+  /** Where each node's agent gets its orders, and how it judges them. */
+  readonly ordersOf: (node: AgentNode) => { readonly orders: OrderSource; readonly verify?: OrderVerifier };
+  readonly version: string;
+  /** For tests and small sites: what differs from the settings and the defaults of `NodeAgent`. */
+  readonly agent?: Partial<NodeAgentOptions>;
+  /** Milliseconds for which the log store may be away at a task's end. */
+  readonly logPatienceMs?: number;
+}
+
+/** The agents of one process. */
+export interface RunningAgents {
+  /** Resolves when all have ended: stopped, or drained one by one. Rejects when one could not go on. */
+  readonly done: Promise<void>;
+  /** Takes nothing new, leaves what runs to its supervisors. May be repeated. */
+  stop(): Promise<void>;
+}
+
+/** A stuck server shall not keep systemd waiting. */
+const FORCE_AFTER = '10 seconds';
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Serves the queues of nodes from one process, over one connection: one task at a time each, and a control queue that
+ * answers meanwhile. Waits for a server that is away.
+ *
+ * @param stop ends the waiting for the server
+ */
+export async function startAgents(
+  settings: Pick<Settings, 'temporal' | 'agent'>,
+  nodes: readonly AgentNode[],
+  log: Logger,
+  options: StartAgentsOptions,
+  stop?: AbortSignal,
+): Promise<RunningAgents> {
+  installRuntime(log);
+  const connection = await connect(settings.temporal.address, log, stop);
+  try {
+    const served = await Promise.all(nodes.map((node) => serveNode(connection, settings, node, log, options)));
+    log.info({ nodes: nodes.length, address: settings.temporal.address }, 'agents are polling');
+    const done = Promise.all(served.map(({ done: one }) => one)).then(
+      () => undefined,
+      async (error: unknown) => {
+        for (const node of served) node.shutDown();
+        await Promise.allSettled(served.map(({ done: one }) => one));
+        throw error;
+      },
+    );
+    const closed = done.finally(() => connection.close());
+    closed.catch(() => undefined);
+    return {
+      done: closed,
+      async stop() {
+        for (const node of served) node.shutDown();
+        await closed;
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+interface ServedNode {
+  readonly done: Promise<void>;
+  shutDown(): void;
+}
+
+async function serveNode(
+  connection: NativeConnection,
+  settings: Pick<Settings, 'temporal' | 'agent'>,
+  { site, node }: AgentNode,
+  log: Logger,
+  options: StartAgentsOptions,
+): Promise<ServedNode> {
+  const { orders, verify } = options.ordersOf({ site, node });
+  const { namespace } = settings.temporal;
+  const agent = new NodeAgent({
+    node,
+    stateDir: settings.agent.state_dir,
+    resolveSecret: (ref, key) => orders.secret(ref, key),
+    readSource: (path, key) => orders.source(path, key),
+    ...options.agent,
+  });
+  await agent.recover();
+  const forgetting = forgetNowAndThen(agent, settings.agent.keep_days, log);
+  const shared = {
+    connection,
+    namespace,
+    maxConcurrentActivityTaskPolls: 1,
+    // Beats are sent as they come, so that a cancellation is noticed within seconds.
+    maxHeartbeatThrottleInterval: '2 seconds',
+    // Tasks have supervisors: an agent that goes waits for none.
+    shutdownGraceTime: 0,
+    shutdownForceTime: FORCE_AFTER,
+  } as const;
+  const queue = nodeQueue(site, node);
+  const tasks = await Worker.create({
+    ...shared,
+    taskQueue: queue,
+    maxConcurrentActivityTaskExecutions: 1,
+    activities: nodeTaskActivities({
+      agentOf: (wanted) => (wanted === node ? agent : undefined),
+      orders,
+      ...(verify === undefined ? {} : { verify }),
+      ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),
+    }),
+  });
+  const endTasks = () => {
+    if (tasks.getState() === 'RUNNING') tasks.shutdown();
+  };
+  const endControl = () => {
+    if (control.getState() === 'RUNNING') control.shutdown();
+  };
+  const control = await Worker.create({
+    ...shared,
+    // The answer to a drain is on its way out.
+    shutdownGraceTime: '2 seconds',
+    taskQueue: controlQueue(queue),
+    maxConcurrentActivityTaskExecutions: 2,
+    activities: nodeControlActivities({
+      node,
+      agent,
+      version: options.version,
+      drain: async () => {
+        log.info({ site, node }, 'agent is drained');
+        endTasks();
+        await tasksDone;
+        setImmediate(endControl);
+      },
+    }),
+  });
+  const tasksDone = tasks.run();
+  const done = Promise.all([tasksDone, control.run()])
+    .then(() => undefined)
+    .finally(() => clearInterval(forgetting));
+  return {
+    done,
+    shutDown: () => {
+      endTasks();
+      endControl();
+    },
+  };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function forgetNowAndThen(agent: NodeAgent, keepDays: number, log: Logger): NodeJS.Timeout {
+  const forget = () => {
+    try {
+      agent.forgetBefore(new Date(Date.now() - keepDays * DAY_MS));
+    } catch (error) {
+      log.warn({ error: String(error) }, 'old journals could not be deleted');
+    }
+  };
+  forget();
+  return setInterval(forget, DAY_MS / 4).unref();
+}
+
+/** Again and again: a machine may be up before the server is. */
+async function connect(address: string, log: Logger, stop: AbortSignal | undefined): Promise<NativeConnection> {
+  for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await NativeConnection.connect({ address });
+    } catch (error) {
+      if (stop?.aborted === true) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      log.warn({ address, error: message.split('\n')[0] }, 'Temporal cannot be reached; the agent keeps trying');
+    }
+    await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
