@@ -43,7 +43,7 @@ export function readCertificateRequest(pem: string): CertificateRequest {
     const [info, algorithm, signature] = partsOf(decode(fromPem('CERTIFICATE REQUEST', pem)));
     const [, , key] = partsOf(info);
     if (info === undefined || key?.tag !== TAG.sequence) throw new DerError('the public key is missing');
-    if (signature?.tag !== TAG.bitString) throw new DerError('the signature is missing');
+    if (signature?.tag !== TAG.bitString || signature.content[0] !== 0) throw new DerError('the signature is missing');
     if (algorithm === undefined || !algorithm.whole.equals(ECDSA_SHA256))
       throw new DerError('it is not signed by ECDSA with SHA-256');
     const publicKey = createPublicKey({ key: key.whole, format: 'der', type: 'spki' });

@@ -9,7 +9,7 @@ export {
 export { createCertificateRequest, readCertificateRequest } from './certificate-request.js';
 export { hashOfToken, newEnrolmentToken } from './enrolment-token.js';
 export { type AttemptRecord, generationProblem } from './generation-rule.js';
-export { executionHash, type OrderStatement, type SignedOrder } from './order.js';
+export { executionHash, type OrderStatement } from './order.js';
 export { OrderKeys, type OrderToSign, type PublicOrderKey } from './order-keys.js';
 export { PrivateFileError, readPrivate, writePrivate } from './private-file.js';
-export { type OrderRejection, type OrderVerdict, verifyOrder, type WantedOrder } from './verify-order.js';
+export { type OrderRejection, type OrderVerdict, verifyOrder } from './verify-order.js';

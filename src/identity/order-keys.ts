@@ -2,7 +2,8 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Execution } from '../agent/execution.js';
-import { executionHash, type OrderStatement, orderBytes, type SignedOrder } from './order.js';
+import type { Order } from '../agent/order-source.js';
+import { executionHash, type OrderStatement, orderBytes, writeProof } from './order.js';
 import { PrivateFileError, readOrMakePrivate, writePrivate } from './private-file.js';
 
 /** A key that orders may be signed with, as nodes pin it. */
@@ -45,10 +46,10 @@ export class OrderKeys {
     return this.#ring().ring.keys.map(({ id, public_key }) => ({ id, public_key }));
   }
 
-  sign({ site, plan, execution, notAfter }: OrderToSign): SignedOrder {
+  sign({ site, plan, execution, notAfter }: OrderToSign): Required<Order> {
     const { ring, privateKey } = this.#ring();
     const { run, task, node, generation, type, mode = 'apply' } = execution;
-    const order: OrderStatement = {
+    const statement: OrderStatement = {
       v: 1,
       key: ring.current,
       site,
@@ -62,7 +63,7 @@ export class OrderKeys {
       execution_hash: executionHash(execution),
       not_after: notAfter.toISOString(),
     };
-    return { order, signature: sign(null, orderBytes(order), privateKey).toString('base64url'), execution };
+    return { execution, signature: writeProof(statement, sign(null, orderBytes(statement), privateKey)) };
   }
 
   /** Makes a new key the one that signs; the private half of the former is gone for good. Answers the new id. */

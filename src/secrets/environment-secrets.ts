@@ -1,0 +1,15 @@
+import type { SecretProvider } from './secret-provider.js';
+
+/**
+ * Secrets from variables: `db/password` is `<prefix>DB_PASSWORD`. A variable set to nothing counts as not set. Two
+ * references that become the same variable are the same secret.
+ */
+export function environmentSecrets(prefix: string, env: NodeJS.ProcessEnv = process.env): SecretProvider {
+  return {
+    name: `environment ${prefix}*`,
+    async read(ref) {
+      const value = env[`${prefix}${ref.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`];
+      return value === undefined || value === '' ? { kind: 'absent' } : { kind: 'found', value };
+    },
+  };
+}

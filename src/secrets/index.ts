@@ -1,0 +1,3 @@
+export { directorySecrets } from './directory-secrets.js';
+export { environmentSecrets } from './environment-secrets.js';
+export { firstOf, isSecretReference, type SecretAnswer, type SecretProvider } from './secret-provider.js';
