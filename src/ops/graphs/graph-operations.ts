@@ -1,0 +1,244 @@
+import { type Diagnostic, isError } from '../../core/diagnostic.js';
+import { pathText } from '../../graph/index.js';
+import type { GraphContent, GraphOwner, GraphWithTasks } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { type ClusterLayer, type ClusterTask, clusterTasks } from './cluster-tasks.js';
+import { inFuelWords } from './fuel-words.js';
+import { graphSurroundings } from './graph-surroundings.js';
+import { type CheckedUpload, checkGraphUpload, checkTaskList, type GraphUpload } from './graph-upload.js';
+import { cutTasks, type TaskCut } from './task-cut.js';
+
+/** Graphs wanted of a list. Owners are added up, then narrowed by the types. */
+export interface GraphListFilter {
+  readonly clusters?: readonly number[];
+  readonly plugins?: readonly number[];
+  readonly releases?: readonly number[];
+  readonly types?: readonly string[];
+  /** Also the graphs of the release and the enabled plugins of each cluster. */
+  readonly fetchRelated?: boolean;
+}
+
+/** What came of an upload. */
+export interface UploadedGraph {
+  readonly graph: GraphWithTasks;
+  /** What may be a mistake, though it was stored: names nobody defines. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+export interface GraphCheck {
+  readonly valid: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly tasks: number;
+}
+
+/** A file as a user sent it; `body` is what was read of it, `place` says where in its text something stands. */
+export interface GraphSource {
+  readonly body: unknown;
+  readonly place?: (path: readonly (string | number)[]) => Pick<Diagnostic, 'file' | 'line' | 'column' | 'text'>;
+}
+
+/**
+ * Graphs of tasks and their owners. Uploads are refused with all that is wrong in them.
+ * @throws `invalid`, `not-found`, `conflict` in Fuel's words.
+ */
+export interface GraphOperations {
+  list(filter: GraphListFilter): Promise<readonly GraphWithTasks[]>;
+  get(id: number): Promise<GraphWithTasks>;
+  /** A graph that nobody owns. */
+  createOrphan(source: GraphSource, actor: string): Promise<UploadedGraph>;
+  /** What is not given stays; tasks given replace all tasks. */
+  update(id: number, source: GraphSource, actor: string): Promise<UploadedGraph>;
+  delete(id: number, actor: string): Promise<void>;
+
+  /** An owner's own graphs. */
+  ofOwner(owner: GraphOwner): Promise<readonly GraphWithTasks[]>;
+  find(owner: GraphOwner, type: string): Promise<GraphWithTasks>;
+  create(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
+  change(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
+  remove(owner: GraphOwner, type: string, actor: string): Promise<void>;
+  /** Creates or replaces an owner's graph from a bare list of tasks. */
+  replaceTasks(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
+  /** Checks without storing: alone, or as the graph of an owner. */
+  check(source: GraphSource, as?: { readonly owner: GraphOwner; readonly type: string }): Promise<GraphCheck>;
+
+  /** Tasks of one layer of a cluster, or of all merged. A type without graphs has none. */
+  tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly ClusterTask[]>;
+  /** A release's tasks of a type; a type without graph has none. */
+  releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']>;
+}
+
+export function graphOperations({ store }: OpsDependencies): GraphOperations {
+  const { graphs } = store;
+
+  async function audited(actor: string, action: string, graph: GraphWithTasks): Promise<void> {
+    const { owner, type, id } = graph;
+    const target = owner === null ? `graph/${id}` : `${owner.kind}/${owner.id}/graphs/${type}`;
+    await store.audit.append({ actor, action, target, details: { graph: id, tasks: graph.tasks.length } });
+  }
+
+  /** The upload, if nothing is wrong with it. */
+  async function accepted(
+    source: GraphSource,
+    check: typeof checkGraphUpload,
+    owner: GraphOwner | null,
+    type: string | null,
+  ): Promise<{ content: GraphContent; warnings: readonly Diagnostic[] }> {
+    const checked = check(source.body, await graphSurroundings(store, owner, type));
+    const found = diagnosticsOf(checked, source);
+    if (found.some(isError)) throw refusal(found);
+    return { content: contentOf(checked.upload), warnings: found };
+  }
+
+  async function ownGraph(owner: GraphOwner, type: string): Promise<GraphWithTasks> {
+    const graph = await graphs.find(owner, type);
+    if (graph !== null) return graph;
+    const others = (await graphs.listBrief(filterOf(owner))).flatMap((one) => one.type ?? []);
+    throw problem('not-found', `Graph with type: ${type} is not defined`, {
+      hint:
+        others.length === 0
+          ? `${owner.kind} ${owner.id} has no graphs yet: upload one.`
+          : `${owner.kind} ${owner.id} has graphs of type ${others.sort().join(', ')}.`,
+    });
+  }
+
+  async function changed(graph: GraphWithTasks, source: GraphSource, actor: string): Promise<UploadedGraph> {
+    const { content, warnings } = await accepted(source, checkGraphUpload, graph.owner, graph.type);
+    const stored = await graphs.update(graph.id, content);
+    await audited(actor, 'graph.update', stored);
+    return { graph: stored, warnings };
+  }
+
+  async function removed(graph: GraphWithTasks, actor: string): Promise<void> {
+    await graphs.delete(graph.id);
+    await audited(actor, 'graph.delete', graph);
+  }
+
+  return inFuelWords<GraphOperations>({
+    async list({ fetchRelated, ...wanted }) {
+      const filter = { ...wanted };
+      if (fetchRelated && wanted.clusters !== undefined) {
+        const related = await relatedOwners(wanted.clusters);
+        filter.releases = [...new Set([...(wanted.releases ?? []), ...related.releases])];
+        filter.plugins = [...new Set([...(wanted.plugins ?? []), ...related.plugins])];
+      }
+      return graphs.list(filter);
+    },
+    get: (id) => graphs.get(id),
+    async createOrphan(source, actor) {
+      const { content, warnings } = await accepted(source, checkGraphUpload, null, null);
+      const graph = await graphs.create(null, null, content);
+      await audited(actor, 'graph.create', graph);
+      return { graph, warnings };
+    },
+    async update(id, source, actor) {
+      return changed(await graphs.get(id), source, actor);
+    },
+    async delete(id, actor) {
+      await removed(await graphs.get(id), actor);
+    },
+
+    async ofOwner(owner) {
+      await mustExist(owner);
+      return graphs.list(filterOf(owner));
+    },
+    find: ownGraph,
+    async create(owner, type, source, actor) {
+      if ((await graphs.find(owner, type)) !== null) {
+        throw problem('conflict', `Deployment graph with type "${type}" already exist.`, {
+          hint: 'Change it with PUT, or delete it first.',
+        });
+      }
+      const { content, warnings } = await accepted(source, checkGraphUpload, owner, type);
+      const graph = await graphs.create(owner, type, content);
+      await audited(actor, 'graph.create', graph);
+      return { graph, warnings };
+    },
+    async change(owner, type, source, actor) {
+      return changed(await ownGraph(owner, type), source, actor);
+    },
+    async remove(owner, type, actor) {
+      await removed(await ownGraph(owner, type), actor);
+    },
+    async replaceTasks(owner, type, source, actor) {
+      await mustExist(owner);
+      const { content, warnings } = await accepted(source, checkTaskList, owner, type);
+      const { graph, created } = await graphs.put(owner, type, content);
+      await audited(actor, created ? 'graph.create' : 'graph.update', graph);
+      return { graph, warnings };
+    },
+    async check(source, as) {
+      const around = await graphSurroundings(store, as?.owner ?? null, as?.type ?? null);
+      const checked = Array.isArray(source.body)
+        ? checkTaskList(source.body, around)
+        : checkGraphUpload(source.body, around);
+      const diagnostics = diagnosticsOf(checked, source);
+      return { valid: !diagnostics.some(isError), diagnostics, tasks: checked.upload.tasks?.length ?? 0 };
+    },
+
+    async tasks(cluster, type, layer, cut) {
+      return cutTasks(await clusterTasks(store, cluster, type, layer), cut);
+    },
+    async releaseTasks(release, type, cut) {
+      const graph = await graphs.find({ kind: 'release', id: release }, type);
+      return cutTasks(graph?.tasks ?? [], cut);
+    },
+  });
+
+  async function mustExist(owner: GraphOwner): Promise<void> {
+    const { kind, id } = owner;
+    if (kind === 'cluster') await store.clusters.brief(id);
+    else if (kind === 'release') await store.releases.get(id);
+    else await store.plugins.get(id);
+  }
+
+  /** A cluster that is not there has no relations: a filter lets nothing of it through. */
+  async function relatedOwners(ids: readonly number[]): Promise<{ releases: number[]; plugins: number[] }> {
+    const clusters = await store.clusters.list({ ids });
+    const plugins = await Promise.all(clusters.map(({ id }) => store.plugins.ofCluster(id, { enabled: true })));
+    return {
+      releases: clusters.map(({ releaseId }) => releaseId),
+      plugins: plugins.flat().map(({ plugin }) => plugin.id),
+    };
+  }
+}
+
+const filterOf = ({ kind, id }: GraphOwner) =>
+  kind === 'cluster' ? { clusters: [id] } : kind === 'release' ? { releases: [id] } : { plugins: [id] };
+
+/** Names of the store for what an upload gives; what was not sent stays away. */
+function contentOf({ node_filter, on_success, on_error, on_stop, name, tasks }: GraphUpload): GraphContent {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(node_filter === undefined ? {} : { nodeFilter: node_filter }),
+    ...(on_success === undefined ? {} : { onSuccess: on_success as GraphContent['onSuccess'] & object }),
+    ...(on_error === undefined ? {} : { onError: on_error as GraphContent['onError'] & object }),
+    ...(on_stop === undefined ? {} : { onStop: on_stop as GraphContent['onStop'] & object }),
+    ...(tasks === undefined ? {} : { tasks }),
+  };
+}
+
+/** Findings with their path, and their place in the text where there is one. */
+function diagnosticsOf({ problems }: CheckedUpload, { place }: GraphSource): Diagnostic[] {
+  return problems.map(({ at, ...problem }) => ({
+    ...problem,
+    ...(at.length === 0 ? {} : { path: pathText(at) }),
+    ...(place === undefined ? {} : place(at)),
+  }));
+}
+
+const SHOWN = 10;
+
+/** All findings; the message has the first errors, for clients that print nothing else. */
+function refusal(found: readonly Diagnostic[]) {
+  const errors = found.filter(isError);
+  const shown = errors
+    .slice(0, SHOWN)
+    .map(({ path, message }) => (path === undefined ? message : `${path}: ${message}`));
+  const more = errors.length > SHOWN ? ` (and ${errors.length - SHOWN} more)` : '';
+  const only = errors.length === 1 && errors[0]!.code === 'graph.duplicate-task';
+  return problem('invalid', only ? errors[0]!.message : shown.join('; ') + more, {
+    hint: errors.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct the graph.',
+    errors: found,
+  });
+}

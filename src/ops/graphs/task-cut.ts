@@ -1,0 +1,51 @@
+import { type GraphTask, type TaskGraph, taskGraph } from '../../graph/index.js';
+import { problem } from '../problem.js';
+
+/** Part of a graph of old tasks: what comes after one task, and before another. */
+export interface TaskCut {
+  readonly start?: string;
+  readonly end?: string;
+  /** Types of tasks that stay although they are outside. */
+  readonly include?: readonly string[];
+}
+
+/** Types that say nothing of a graph's age. */
+const AGELESS: ReadonlySet<unknown> = new Set(['group', 'stage', 'skipped']);
+
+/**
+ * The tasks between `start` and `end`, both included, in their order. Only graphs of tasks from before version 2.0.0
+ * can be cut so: the others are ordered between nodes, too. @throws `invalid`
+ */
+export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[], cut: TaskCut = {}): readonly T[] {
+  const { start, end, include = [] } = cut;
+  if (start === undefined && end === undefined) return tasks;
+  const given = tasks as unknown as readonly GraphTask[];
+  if (given.some(({ type, version }) => !AGELESS.has(type) && major(version) >= 2)) {
+    throw problem('invalid', 'Both "start" and "end" parameters are not allowed for task-based deployment.', {
+      hint: 'Name the tasks themselves with tasks=, or give subgraphs when executing.',
+    });
+  }
+  const graph = taskGraph(given);
+  const after = start === undefined ? undefined : reached(graph, start, 'out');
+  const before = end === undefined ? undefined : reached(graph, end, 'in');
+  return tasks.filter((task) => {
+    if (include.includes(String((task as unknown as GraphTask).type))) return true;
+    return (after?.has(task.id) ?? true) && (before?.has(task.id) ?? true);
+  });
+}
+
+function reached(graph: TaskGraph, from: string, direction: 'in' | 'out'): ReadonlySet<string> {
+  if (!graph.hasNode(from) || graph.getNodeAttribute(from, 'task') === undefined) {
+    throw problem('invalid', `Cannot find task ${from} by its name.`, { hint: 'Correct the name.' });
+  }
+  const seen = new Set<string>();
+  const open = [from];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    open.push(...(direction === 'out' ? graph.outNeighbors(name) : graph.inNeighbors(name)));
+  }
+  return seen;
+}
+
+const major = (version: unknown): number => Number.parseInt(String(version ?? '0'), 10);
