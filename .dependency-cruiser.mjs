@@ -57,6 +57,24 @@ export default {
       },
     ),
     rule(
+      'clusters-are-data',
+      'src/clusters turns rows into plans: it imports core, yaql, graph and documents, and of the store the types of its ports only. Hand a port in; let an activity or a use case call it.',
+      { path: '^src/clusters/' },
+      {
+        path: [
+          '^src/(maas|agent|identity|ops|api|cli|ui|telemetry|config|packages|store/(?!index|ports/))',
+          '^(workflows|activities|worker)/',
+          'node_modules/@temporalio/',
+        ],
+      },
+    ),
+    rule(
+      'clusters-see-types-of-ports-only',
+      'src/clusters may know what a store answers, not open one.',
+      { path: '^src/clusters/' },
+      { path: '^src/store/', dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
       'pictures-know-no-domain',
       'src/pictures turns drawings (DOT) into pictures: it imports the layout library and nothing of ours.',
       { path: '^src/pictures/' },

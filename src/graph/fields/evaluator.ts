@@ -19,7 +19,7 @@ import { conditionValue, toPlain } from './plain-data.js';
 import { type FormatText, type FormatValues, orNone } from './python-format.js';
 import { type ReadSet, readSetOf } from './read-set.js';
 import { type SharedPart, type SplitExpression, splitExpression } from './shared-parts.js';
-import { type ClusterState, type Found, lookUp, type OldStates, ownPart, ValueNumbers } from './state.js';
+import { type ClusterState, type Found, lookUp, type OldStates, oldStateName, ownPart, ValueNumbers } from './state.js';
 import type { TemplateScope } from './template.js';
 
 export interface EvaluatorInput {
@@ -103,8 +103,8 @@ export class FieldEvaluator {
   /** Null: the task never ended well there. A node without data of its own counts as unknown. */
   oldSide(task: string, node: string | null): Side | null {
     const { old } = this.input;
-    if (old === undefined || node === null || !Object.hasOwn(old.tasks, task)) return null;
-    const name = old.tasks[task]!;
+    const name = old === undefined || node === null ? undefined : oldStateName(old, task, node);
+    if (old === undefined || node === null || name === undefined) return null;
     const key = JSON.stringify([name, node]);
     let side = this.oldSides.get(key);
     if (side === undefined) {
@@ -152,11 +152,11 @@ export class FieldEvaluator {
   }
 
   /** Names the result, or null when it may differ on any two nodes. */
-  resultKey(expression: string, now: Side, old: Side | null, task: string): string | null {
+  resultKey(expression: string, now: Side, old: Side | null): string | null {
     const reads = this.readSet(expression);
     if (reads === null) return null;
     const numbers = (part: Fields): string => reads.map((key) => this.numbers.of(part, key)).join(',');
-    const before = old === null ? '-' : `${this.input.old!.tasks[task]}:${numbers(old.own)}`;
+    const before = old === null ? '-' : `${old.of}:${numbers(old.own)}`;
     return `${numbers(now.own)};${before};${expression}`;
   }
 
@@ -209,14 +209,12 @@ export class FieldEvaluator {
 /** The fields of one task on one node. */
 export class NodeScope implements TemplateScope {
   private readonly evaluator: FieldEvaluator;
-  private readonly task: string;
   private readonly now: Side;
   private readonly before: Side | null;
   private context: Context | undefined;
 
   constructor(evaluator: FieldEvaluator, task: string, node: string | null) {
     this.evaluator = evaluator;
-    this.task = task;
     this.now = evaluator.newSide(node);
     this.before = evaluator.oldSide(task, node);
   }
@@ -241,7 +239,7 @@ export class NodeScope implements TemplateScope {
 
   private work(use: string, expression: string, path: InputPath, convert: (value: Value) => unknown): unknown {
     try {
-      const reads = this.evaluator.resultKey(expression, this.now, this.before, this.task);
+      const reads = this.evaluator.resultKey(expression, this.now, this.before);
       const key = reads === null ? null : use + reads;
       const known = key === null ? undefined : this.evaluator.remembered(key);
       if (known !== undefined) return known.value;
@@ -274,9 +272,7 @@ export class NodeScope implements TemplateScope {
 
   private sharedPart({ expression, withoutOwn }: SharedPart): Value | undefined {
     const state = this.before === null ? '-' : this.before.of;
-    const reads = withoutOwn
-      ? `${state};${expression}`
-      : this.evaluator.resultKey(expression, this.now, this.before, this.task);
+    const reads = withoutOwn ? `${state};${expression}` : this.evaluator.resultKey(expression, this.now, this.before);
     const key = `p${reads}`;
     const known = this.evaluator.remembered(key);
     if (known !== undefined) return known.value as Value | undefined;

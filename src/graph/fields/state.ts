@@ -13,6 +13,15 @@ export interface OldStates {
   readonly states: Readonly<Record<string, ClusterState>>;
   /** By task id, the name of one of `states`. */
   readonly tasks: Readonly<Record<string, string>>;
+  /** By task id and node, where nodes differ: then this alone decides, and a node that is absent has no old state. */
+  readonly onNodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** The name of the state with which a task last ended well on a node; undefined when it never did. */
+export function oldStateName(old: OldStates, task: string, node: string): string | undefined {
+  const nodes = old.onNodes !== undefined && Object.hasOwn(old.onNodes, task) ? old.onNodes[task] : undefined;
+  if (nodes !== undefined) return Object.hasOwn(nodes, node) ? nodes[node] : undefined;
+  return Object.hasOwn(old.tasks, task) ? old.tasks[task] : undefined;
 }
 
 /** The node's own part, if it has one that says anything. */

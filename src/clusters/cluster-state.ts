@@ -1,0 +1,111 @@
+import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '../graph/index.js';
+import { isMapping, mergeOver } from './merge-over.js';
+import { flattenSettings, valuesOf } from './settings.js';
+import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from './sources.js';
+
+/** Values of the surroundings that expressions may read. */
+export interface Surroundings {
+  /** Address of the machine of the orchestrator: `master_ip`, and {MASTER_IP} in fields. */
+  readonly masterIp?: string;
+}
+
+/**
+ * What the expressions of tasks see of a cluster: common data, and a part for each of `tagged`, for `master` and for
+ * the sync node. The shape is that of the reference's deployment information as far as what is stored tells: settings
+ * by their values, `cluster`, `release`, the lists of nodes; of a node its address, status and tags. What a user
+ * uploaded lies over it, mapping by mapping; uploaded `nodes` and `network_metadata` replace ours, which only stand in
+ * for them.
+ */
+export function clusterState(
+  sources: ClusterSources,
+  tagged: readonly TaggedNode[],
+  surroundings: Surroundings = {},
+): ClusterState {
+  const uploaded = uploadedParts(sources.cluster.deploymentInfo);
+  const rows = new Map(sources.nodes.map((node) => [uidOf(node), node]));
+  const parts = new Map<string, Fields>();
+  for (const node of tagged) {
+    const own = nodePart(sources, rows.get(node.uid)!, node);
+    parts.set(node.uid, mergeOver(own, uploaded.nodes.get(node.uid) ?? {}));
+  }
+  parts.set(MASTER, mergeOver({ roles: [MASTER], uid: MASTER }, uploaded.nodes.get(MASTER) ?? {}));
+  parts.set(SYNC, uploaded.nodes.get(SYNC) ?? {});
+  const common = mergeOver(
+    withoutStandIns(commonPart(sources, tagged, surroundings), uploaded.common),
+    uploaded.common,
+  );
+  return { common, nodes: Object.fromEntries(parts) };
+}
+
+function uploadedParts(info: ClusterState): { common: Fields; nodes: ReadonlyMap<string, Fields> } {
+  return { common: info.common, nodes: new Map(Object.entries(info.nodes)) };
+}
+
+const STAND_INS = ['nodes', 'network_metadata'];
+
+function withoutStandIns(common: Fields, uploaded: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(common).filter(([key]) => !(STAND_INS.includes(key) && Object.hasOwn(uploaded, key))),
+  );
+}
+
+function commonPart(sources: ClusterSources, tagged: readonly TaggedNode[], { masterIp }: Surroundings): Fields {
+  const { cluster, release, plugins } = sources;
+  const version = environmentVersion(release.version);
+  const tags = new Map(tagged.map((node) => [node.uid, node.tags]));
+  const staying = sources.nodes.filter((node) => !node.pendingDeletion);
+  return {
+    ...flattenSettings(cluster.settings),
+    cluster: {
+      id: cluster.id,
+      name: cluster.name,
+      mode: cluster.mode,
+      status: cluster.status,
+      ...(version === undefined ? {} : { fuel_version: version }),
+    },
+    deployment_id: cluster.id,
+    deployment_mode: cluster.mode,
+    ...(version === undefined ? {} : { fuel_version: version }),
+    ...(masterIp === undefined ? {} : { master_ip: masterIp }),
+    network_metadata: {
+      nodes: Object.fromEntries(staying.map((node) => [hostnameOf(node), networkPart(node, tags.get(uidOf(node)))])),
+      vips: isMapping(cluster.networks.vips) ? cluster.networks.vips : {},
+    },
+    nodes: staying.flatMap((node) =>
+      (tags.get(uidOf(node)) ?? node.roles).map((role) => ({ ...identityOf(node), role })),
+    ),
+    openstack_version: release.version,
+    plugins: plugins.map(({ name }) => name),
+    release: { name: release.name, operating_system: release.operatingSystem, version: release.version },
+    ...(Object.keys(cluster.networks).length === 0 ? {} : { networks: cluster.networks }),
+  };
+}
+
+/** What stands behind the name in `newton-10.0`. */
+const environmentVersion = (version: string): string | undefined => /-(\d+(?:\.\d+)*)$/.exec(version)?.[1];
+
+function identityOf(node: ClusterNode): Fields {
+  const name = hostnameOf(node);
+  return { uid: uidOf(node), fqdn: node.fqdn ?? name, name, user_node_name: node.name ?? name };
+}
+
+function networkPart(node: ClusterNode, tags: readonly string[] | undefined): Fields {
+  return { ...identityOf(node), network_roles: {}, node_roles: tags ?? node.roles };
+}
+
+function nodePart({ cluster }: ClusterSources, node: ClusterNode, tagged: TaggedNode): Fields {
+  const { uid, fqdn, user_node_name } = identityOf(node);
+  const attributes = Object.entries(node.attributes).map(([name, group]) => [name, valuesOf(group)]);
+  return {
+    ...Object.fromEntries(attributes),
+    uid,
+    fqdn,
+    user_node_name,
+    ...(node.ip === null ? {} : { ip: node.ip }),
+    online: node.online,
+    status: node.status,
+    roles: tagged.tags,
+    // Instance tags (`mysql:1`) tell nodes of one service apart; only assigned tags have them.
+    ...(cluster.placesByTags ? { tags: node.tags } : {}),
+  };
+}

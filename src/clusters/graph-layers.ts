@@ -1,0 +1,64 @@
+import {
+  checkTask,
+  type Fields,
+  type InputPath,
+  type LayerTasks,
+  type MergedTask,
+  mergeLayers,
+  normaliseTask,
+  type Problems,
+} from '../graph/index.js';
+import type { StoredLayer } from './sources.js';
+
+/** What a graph says beside its tasks, merged over its layers. */
+export interface GraphMetadata {
+  readonly nodeFilter: string | null;
+  readonly onSuccess: Fields | null;
+  readonly onError: Fields | null;
+  readonly onStop: Fields | null;
+}
+
+export interface MergedGraph {
+  readonly tasks: readonly MergedTask[];
+  readonly metadata: GraphMetadata;
+}
+
+/**
+ * The one graph of a type that its layers make: whole tasks by id, cluster over plugins over release. Of the metadata a
+ * layer overrides what it has. Tasks of plugins without a `cwd` get the plugin's folder.
+ */
+export function mergeGraph(layers: readonly StoredLayer[], problems: Problems): MergedGraph {
+  const tasks = mergeLayers(
+    layers.map((layer) => layerTasks(layer, problems)),
+    ({ at, error }) => problems.error(at, error.code, error.message, error.hint),
+  );
+  const byWeight = ORDER.flatMap((name) => layers.filter(({ layer }) => layer === name));
+  const last = <K extends keyof GraphMetadata>(field: K): GraphMetadata[K] =>
+    byWeight.reduce<GraphMetadata[K]>((found, layer) => layer[field] ?? found, null as GraphMetadata[K]);
+  return {
+    tasks,
+    metadata: {
+      nodeFilter: last('nodeFilter'),
+      onSuccess: last('onSuccess'),
+      onError: last('onError'),
+      onStop: last('onStop'),
+    },
+  };
+}
+
+const ORDER = ['release', 'plugins', 'cluster'] as const;
+
+function layerTasks(stored: StoredLayer, problems: Problems): LayerTasks {
+  const { layer, plugin } = stored;
+  const at: InputPath = plugin === undefined ? [layer, 'tasks'] : [layer, plugin.name, 'tasks'];
+  const tasks = stored.tasks.flatMap((given, i) => {
+    const place = [...at, i];
+    return checkTask(given, place, problems) ? [{ task: normaliseTask(given), at: place }] : [];
+  });
+  return {
+    layer,
+    tasks,
+    ...(plugin === undefined ? {} : { owner: plugin.name, roles: plugin.roles }),
+    ...(plugin?.path === undefined ? {} : { path: plugin.path }),
+  };
+}

@@ -1,0 +1,203 @@
+import type { GraphRunMode } from '../core/graph-run/input.js';
+import {
+  compilePlan,
+  continueFrom,
+  type EarlierTask,
+  type Refusal,
+  type SchedulerGraph,
+  type SchedulerPlan,
+  type Subgraph,
+} from '../core/scheduler/index.js';
+import {
+  cycleProblems,
+  findCycles,
+  type GraphProblem,
+  type OldStates,
+  type Plan,
+  type PlanInput,
+  Problems,
+  planGraph,
+  schedulerPlan,
+} from '../graph/index.js';
+import type { Engine } from '../yaql/index.js';
+import { choicesOf, choicesToStore } from './any-choices.js';
+import { clusterState, type Surroundings } from './cluster-state.js';
+import { type GraphMetadata, mergeGraph } from './graph-layers.js';
+import { chooseNodes, type NodeLeftOut } from './node-choice.js';
+import type { ClusterSources, StoredLayer } from './sources.js';
+import { tagCluster } from './tagged-cluster.js';
+
+/** What is to be planned: one graph of a cluster. */
+export interface ClusterPlanRequest {
+  readonly type: string;
+  /** Ids of nodes; switches the graph's node filter off. */
+  readonly nodes?: readonly number[];
+  /** Tasks that may run; the others keep their places in the order. */
+  readonly tasks?: readonly string[];
+  readonly subgraphs?: readonly Subgraph[];
+  readonly mode?: GraphRunMode;
+  /** Most nodes busy at once; 0 or absent: no limit. */
+  readonly max_nodes?: number;
+  /** How the tasks of an earlier run ended, by `task@node`: only what is left of it, and everything after, is planned. */
+  readonly earlier?: Readonly<Record<string, EarlierTask>>;
+}
+
+export interface PlanningContext {
+  /** States of earlier runs; none: everything counts as changed, as `force` wants it. */
+  readonly old?: OldStates;
+  readonly surroundings?: Surroundings;
+  /** An engine with helper functions registered; one of its own otherwise. */
+  readonly engine?: Engine;
+}
+
+export interface ClusterPlan {
+  readonly plan: Plan;
+  /** What it was made of, for `explainPlan`, for snapshots, for reading its expressions' data. */
+  readonly input: PlanInput;
+  readonly scheduler: SchedulerPlan;
+  /** The compiled form of `scheduler`; null when no task is on any node: then there is nothing to do. */
+  readonly graph: SchedulerGraph | null;
+  readonly metadata: GraphMetadata;
+  readonly leftOut: readonly NodeLeftOut[];
+  /** Tag -> primary node, and what `policy: any` took: to be stored in the cluster when the plan is run. */
+  readonly primaries: Readonly<Record<string, number>>;
+  readonly anyChoices: Readonly<Record<string, unknown>>;
+  /** Warnings; with an error there is no plan. */
+  readonly problems: readonly GraphProblem[];
+}
+
+export type ClusterPlanning =
+  | ({ readonly ok: true } & ClusterPlan)
+  /** `no-graph`: no layer has a task of this type. */
+  | { readonly ok: false; readonly reason: 'no-graph' | 'refused'; readonly problems: readonly GraphProblem[] };
+
+/**
+ * Plans one graph of a cluster: merges its layers, chooses and tags the nodes, works out the state, places, evaluates,
+ * links, checks. Everything that is wrong is told at once, each with its place: `release.tasks[3].condition` for what
+ * stands in a graph, `nodes[0]`, `tasks[1]`, `subgraphs[0]` for what was asked.
+ */
+export function planCluster(
+  sources: ClusterSources,
+  layers: readonly StoredLayer[],
+  request: ClusterPlanRequest,
+  context: PlanningContext = {},
+): ClusterPlanning {
+  const problems = new Problems();
+  const merged = mergeGraph(layers, problems);
+  if (!problems.hasErrors && merged.tasks.length === 0) {
+    problems.error(['type'], 'graph.not-found', noTasks(sources, request.type, layers.length), hintOfTypes);
+    return { ok: false, reason: 'no-graph', problems: problems.all() };
+  }
+  const known = new Set(merged.tasks.map(({ task }) => task.id));
+  request.tasks?.forEach((id, at) => {
+    if (!known.has(id))
+      problems.error(
+        ['tasks', at],
+        'graph.unknown-selection',
+        `no task of graph '${request.type}' is called '${id}'`,
+        'Correct the name.',
+      );
+  });
+  const chosen = chooseNodes(sources, request.nodes, merged.metadata.nodeFilter, problems);
+  const tagged = tagCluster(
+    sources,
+    chosen.nodes.map(({ id }) => id),
+  );
+  const state = clusterState(sources, tagged.nodes, context.surroundings);
+  const masterIp = context.surroundings?.masterIp ?? state.common.master_ip;
+  const input: PlanInput = {
+    tasks: merged.tasks,
+    nodes: tagged.nodes,
+    state,
+    formatter: masterIp === undefined ? {} : { MASTER_IP: masterIp },
+    selectedTasks: request.tasks ?? [],
+    subgraphs: request.subgraphs ?? [],
+    legacyPluginTasks: sources.plugins.flatMap(({ legacyTasks }) => legacyTasks),
+    anyChoices: choicesOf(sources.cluster.anyChoices),
+    ...(context.old === undefined ? {} : { old: context.old }),
+    ...(context.engine === undefined ? {} : { engine: context.engine }),
+  };
+  const planned = planGraph(input);
+  const refuse = (found: readonly GraphProblem[]): ClusterPlanning => ({
+    ok: false,
+    reason: 'refused',
+    problems: [...problems.all(), ...found],
+  });
+  if (!planned.ok) return refuse(planned.problems);
+  if (problems.hasErrors) return refuse([]);
+  const { plan } = planned;
+  const cycles = findCycles(plan);
+  if (cycles.length > 0) return refuse([...plan.problems, ...cycleProblems(plan, cycles)]);
+  const whole = schedulerPlan(plan, {
+    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } }),
+  });
+  const scheduler = request.earlier === undefined ? whole : continueFrom(whole, request.earlier);
+  const compiled = compilePlan(scheduler);
+  if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {
+    return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, request)]);
+  }
+  return {
+    ok: true,
+    plan,
+    input,
+    scheduler,
+    graph: compiled.ok ? compiled.graph : null,
+    metadata: merged.metadata,
+    leftOut: chosen.leftOut,
+    primaries: { ...sources.cluster.primaries, ...tagged.primaries },
+    anyChoices: choicesToStore(sources.cluster.anyChoices, plan.anyChoices),
+    problems: [...problems.all(), ...plan.problems],
+  };
+}
+
+function noTasks({ cluster, release }: ClusterSources, type: string, layers: number): string {
+  const checked = `cluster ${cluster.id}, its plugins and release ${release.id}`;
+  return layers === 0
+    ? `there is no graph of type '${type}' in ${checked}`
+    : `graph '${type}' has no tasks in ${checked}`;
+}
+
+const hintOfTypes = 'Upload its tasks, or name another type.';
+
+function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanRequest): readonly GraphProblem[] {
+  const problems = new Problems();
+  switch (refusal.reason) {
+    case 'bad_subgraph':
+      for (const entry of refusal.entries) {
+        const at = (request.subgraphs ?? []).findIndex(({ start = [], end = [] }) =>
+          [...start, ...end].includes(entry),
+        );
+        problems.error(
+          at < 0 ? ['subgraphs'] : ['subgraphs', at],
+          'graph.bad-subgraph',
+          `'${entry}' stands for no task of this run`,
+          'Write TASK or TASK/NODES, e.g. netconfig/1,3-5.',
+        );
+      }
+      break;
+    case 'bad_strategy':
+      for (const key of refusal.tasks) {
+        const found = plan.tasks.find(({ merged }) => merged.task.id === key.replace(/@[^@]*$/, ''));
+        problems.error(
+          [...(found?.merged.at ?? []), 'parameters', 'strategy'],
+          'graph.bad-strategy',
+          `the strategy of '${key}' has no usable amount`,
+          'Write {type: parallel, amount: N} with a number from 0, or {type: one_by_one}.',
+        );
+      }
+      break;
+    case 'cycle':
+      problems.error([], 'graph.cycle', `tasks wait for each other: ${refusal.path.join(' -> ')}`);
+      break;
+    case 'bad_reference':
+      for (const text of refusal.problems) problems.error([], 'graph.bad-reference', text);
+      break;
+    case 'offline_critical':
+      problems.error([], 'graph.offline-critical', `nodes are offline: ${refusal.nodes.join(', ')}`);
+      break;
+    case 'empty_graph':
+      break;
+  }
+  return problems.all();
+}

@@ -1,0 +1,140 @@
+import type { ClusterState, Fields } from '../graph/index.js';
+import type { GraphWithTasks, NodeRecord, PluginRecord, Store, TagRecord } from '../store/index.js';
+import { isMapping } from './merge-over.js';
+import { usesTagsEngine } from './settings.js';
+import type { ClusterNode, ClusterSources, PluginFacts, StoredLayer } from './sources.js';
+
+/** The ports that know of clusters. */
+export type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'tags' | 'graphs'>;
+
+/** Reads all that decides about a cluster's plans. @throws StoreError `not-found` for the cluster */
+export async function readClusterSources(store: ClusterPorts, clusterId: number): Promise<ClusterSources> {
+  const cluster = await store.clusters.get(clusterId);
+  const [release, plugins, nodes, tags, assignments] = await Promise.all([
+    store.releases.get(cluster.releaseId),
+    store.plugins.ofCluster(clusterId, { enabled: true }),
+    store.nodes.list({ clusterId }),
+    store.tags.ofCluster(clusterId),
+    store.tags.assignments(clusterId),
+  ]);
+  const tagsOfNode = new Map<number, Set<string>>();
+  for (const { nodeId, tag } of assignments) {
+    const own = tagsOfNode.get(nodeId) ?? new Set();
+    tagsOfNode.set(nodeId, own.add(tag));
+  }
+  const primaryTags = new Map<number, string[]>();
+  for (const [tag, node] of Object.entries(cluster.primaries)) {
+    primaryTags.set(node, [...(primaryTags.get(node) ?? []), tag]);
+  }
+  return {
+    cluster: {
+      id: cluster.id,
+      name: cluster.name,
+      mode: cluster.mode,
+      status: cluster.status,
+      site: cluster.site,
+      settings: cluster.attributes,
+      networks: cluster.networkConfig,
+      roles: {},
+      tags: tagsOwnedBy(tags, 'cluster', clusterId),
+      placesByTags: usesTagsEngine(cluster.attributes),
+      deploymentInfo: cluster.deploymentInfo as ClusterState,
+      primaries: cluster.primaries,
+      anyChoices: cluster.anyChoices,
+    },
+    release: {
+      id: release.id,
+      name: release.name,
+      operatingSystem: release.operatingSystem,
+      version: release.version,
+      roles: release.rolesMetadata,
+      tags: { ...release.tagsMetadata, ...tagsOwnedBy(tags, 'release', release.id) },
+    },
+    plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags)),
+    nodes: nodes.map((node) => nodeFacts(node, tagsOfNode, primaryTags)),
+  };
+}
+
+/** The layers of a cluster for one type of graph. */
+export async function readGraphLayers(
+  store: Pick<Store, 'graphs'>,
+  sources: ClusterSources,
+  type: string,
+): Promise<readonly StoredLayer[]> {
+  const { release, plugins, cluster } = await store.graphs.layers(sources.cluster.id, type);
+  const facts = new Map(sources.plugins.map((plugin) => [plugin.id, plugin]));
+  return [
+    ...(release === null ? [] : [layerOf('release', release)]),
+    ...plugins.flatMap(({ plugin, graph }) => {
+      const known = facts.get(plugin.id);
+      // A plugin that was enabled in this moment: the next plan has it.
+      return known === undefined ? [] : [layerOf('plugins', graph, known)];
+    }),
+    ...(cluster === null ? [] : [layerOf('cluster', cluster)]),
+  ];
+}
+
+function layerOf(layer: StoredLayer['layer'], graph: GraphWithTasks, plugin?: PluginFacts): StoredLayer {
+  const { nodeFilter, tasks } = graph;
+  const callback = (given: unknown): Fields | null => (isMapping(given) ? given : null);
+  return {
+    layer,
+    nodeFilter,
+    onSuccess: callback(graph.onSuccess),
+    onError: callback(graph.onError),
+    onStop: callback(graph.onStop),
+    tasks,
+    ...(plugin === undefined ? {} : { plugin }),
+  };
+}
+
+function tagsOwnedBy(tags: readonly TagRecord[], kind: TagRecord['owner']['kind'], id: number): Fields {
+  return Object.fromEntries(
+    tags
+      .filter(({ owner }) => owner.kind === kind && owner.id === id)
+      .map(({ name, hasPrimary, metadata }) => [name, { ...metadata, has_primary: hasPrimary }]),
+  );
+}
+
+function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[]): PluginFacts {
+  const part = (name: string): Fields => {
+    const value = plugin.metadata[name];
+    return isMapping(value) ? value : {};
+  };
+  const { tasks } = plugin.metadata;
+  return {
+    id: plugin.id,
+    name: plugin.name,
+    // Plugins lie in folders of name and the first two numbers of the version, as packages of the Fuel line do.
+    path: `/etc/fuel/plugins/${plugin.name}-${plugin.version.split('.').slice(0, 2).join('.')}/`,
+    roles: part('roles_metadata'),
+    tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },
+    legacyTasks: Array.isArray(tasks) ? tasks.filter(isMapping) : [],
+  };
+}
+
+function nodeFacts(
+  node: NodeRecord,
+  tags: ReadonlyMap<number, ReadonlySet<string>>,
+  primaries: ReadonlyMap<number, readonly string[]>,
+): ClusterNode {
+  const meta = node.meta;
+  return {
+    id: node.id,
+    name: node.name,
+    hostname: node.hostname,
+    fqdn: typeof meta.fqdn === 'string' ? meta.fqdn : null,
+    ip: node.ip,
+    status: node.status,
+    online: node.online,
+    pendingAddition: node.pendingAddition,
+    pendingDeletion: node.pendingDeletion,
+    errorType: node.errorType,
+    roles: node.roles,
+    pendingRoles: node.pendingRoles,
+    tags: [...(tags.get(node.id) ?? [])].sort(),
+    primaryTags: primaries.get(node.id) ?? [],
+    attributes: node.attributes,
+    labels: node.labels,
+  };
+}

@@ -1,0 +1,53 @@
+import type { Fields } from '../graph/index.js';
+import { isMapping, mergeOver } from './merge-over.js';
+
+/**
+ * Settings as tasks see them: of every setting its value, in the groups they have, `metadata` kept. What is in group
+ * `common` stands at the top; each choice in `additional_components` becomes `enabled` of the group it names. Generated
+ * values are below edited ones. The rules are the reference's (`merged_attrs_values`).
+ *
+ * @param settings `{editable, generated}`, or the groups themselves
+ */
+export function flattenSettings(settings: Fields): Fields {
+  const parted = isMapping(settings.editable) || isMapping(settings.generated);
+  const part = (name: string): Fields => (isMapping(settings[name]) ? settings[name] : {});
+  const groups = parted ? mergeOver(part('generated'), part('editable')) : settings;
+  const flat = new Map<string, unknown>(Object.entries(groups).map(([name, group]) => [name, valuesOf(group)]));
+  const common = flat.get('common');
+  flat.delete('common');
+  if (isMapping(common)) for (const [name, value] of Object.entries(common)) flat.set(name, value);
+  const components = flat.get('additional_components');
+  flat.delete('additional_components');
+  if (isMapping(components)) {
+    for (const [name, enabled] of Object.entries(components)) {
+      if (typeof enabled !== 'boolean') continue;
+      const group = flat.get(name);
+      flat.set(name, { ...(isMapping(group) ? group : {}), enabled });
+    }
+  }
+  return Object.fromEntries(flat);
+}
+
+/** A group with each setting replaced by its value; what is no setting stays. */
+export function valuesOf(group: unknown): unknown {
+  if (!isMapping(group)) return group;
+  return Object.fromEntries(
+    Object.entries(group).map(([name, one]) => [name, isMapping(one) && Object.hasOwn(one, 'value') ? one.value : one]),
+  );
+}
+
+/** Whether a setting named so is on, in whatever group it is. */
+export function isSettingOn(settings: Fields, name: string): boolean {
+  const groups = isMapping(settings.editable) ? settings.editable : settings;
+  return Object.values(groups).some((group) => {
+    if (!isMapping(group) || !Object.hasOwn(group, name)) return false;
+    const one = group[name];
+    return (isMapping(one) ? one.value : one) === true;
+  });
+}
+
+/** The switch that users know as "Tags resolution engine"; in any group of the settings. */
+export const TAGS_ENGINE = 'tags_resolution_engine';
+
+/** Whether tasks of a cluster with these settings are placed by the tags assigned to nodes. Off when not given. */
+export const usesTagsEngine = (settings: Fields): boolean => isSettingOn(settings, TAGS_ENGINE);

@@ -1,0 +1,31 @@
+import type { TaggedNode } from '../graph/index.js';
+import type { ClusterSources } from './sources.js';
+import { catalogueOf, type RolesMetadata, resolveTaggedNodes, type TagsMetadata } from './tags/index.js';
+
+export interface TaggedCluster {
+  readonly nodes: readonly TaggedNode[];
+  /** Tag -> id of its primary node, to be stored: the choice stays. */
+  readonly primaries: Readonly<Record<string, number>>;
+}
+
+/** What tasks are matched against on the nodes of a run, by their ids. */
+export function tagCluster(sources: ClusterSources, run: readonly number[]): TaggedCluster {
+  const { cluster, release, plugins } = sources;
+  const part = (owner: { readonly roles: unknown; readonly tags: unknown }) => ({
+    roles: owner.roles as RolesMetadata,
+    tags: owner.tags as TagsMetadata,
+  });
+  const { nodes, primaryTags } = resolveTaggedNodes({
+    nodes: sources.nodes.map((node) => ({ ...node, roles: [...new Set([...node.roles, ...node.pendingRoles])] })),
+    run,
+    catalogue: catalogueOf({
+      release: part(release),
+      cluster: part(cluster),
+      plugins: plugins.map((plugin) => ({ id: plugin.id, name: plugin.name, ...part(plugin) })),
+    }),
+    tagsEngine: cluster.placesByTags,
+    highAvailability: cluster.mode.startsWith('ha'),
+  });
+  const primaries = [...primaryTags].flatMap(([node, tags]) => tags.map((tag) => [tag, node] as const));
+  return { nodes, primaries: Object.fromEntries(primaries.sort(([a], [b]) => (a < b ? -1 : 1))) };
+}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { planCluster } from '../../../src/clusters/index.js';
+import { serializeGraph } from '../../../src/graph/index.js';
+import { type Json, recorded } from '../graph/recorded.js';
+import { layer, node, sixNodes } from './six-nodes.js';
+
+const choices = () => {
+  const { any_choices } = recorded('expected/six.default.json') as Json;
+  return Object.fromEntries((any_choices as Json[]).map((one, at) => [String(at), one]));
+};
+
+describe('the recorded cluster of six nodes, from rows of a store', () => {
+  test.each(['raw', 'normalized'])('gives the recorded result for %s tasks', (form) => {
+    const tasks = recorded(`tasks.${form}.json`) as Json[];
+    const planned = planCluster(
+      sixNodes({ anyChoices: choices() }),
+      [layer('release', tasks)],
+      { type: 'default' },
+      { surroundings: { masterIp: '10.20.0.2' } },
+    );
+    if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+    const result = JSON.parse(JSON.stringify(serializeGraph(planned.plan)));
+    expect(result).toEqual(recorded('expected/six.default.json'));
+    expect(planned.primaries).toEqual({ controller: 8, database: 8, keystone: 8, neutron: 8, rabbitmq: 8 });
+  });
+});
