@@ -46,7 +46,7 @@ export class OrderKeys {
     return this.#ring().ring.keys.map(({ id, public_key }) => ({ id, public_key }));
   }
 
-  sign({ site, plan, execution, notAfter }: OrderToSign): Required<Order> {
+  sign({ site, plan, execution, notAfter }: OrderToSign): Order & { readonly proof: string } {
     const { ring, privateKey } = this.#ring();
     const { run, task, node, generation, type, mode = 'apply' } = execution;
     const statement: OrderStatement = {
@@ -63,7 +63,7 @@ export class OrderKeys {
       execution_hash: executionHash(execution),
       not_after: notAfter.toISOString(),
     };
-    return { execution, signature: writeProof(statement, sign(null, orderBytes(statement), privateKey)) };
+    return { execution, proof: writeProof(statement, sign(null, orderBytes(statement), privateKey)) };
   }
 
   /** Makes a new key the one that signs; the private half of the former is gone for good. Answers the new id. */

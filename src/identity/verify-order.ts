@@ -33,16 +33,16 @@ export function verifyOrder(
   keys: readonly PublicOrderKey[],
   now: Date = new Date(),
 ): OrderVerdict {
-  if (order?.signature === undefined) return rejected('no-order', 'there is no signed order for it');
-  const proof = readProof(order.signature);
-  if (proof === undefined) return rejected('malformed', 'the signature of the order is not readable');
+  if (order?.proof === undefined) return rejected('no-order', 'there is no signed order for it');
+  const proof = typeof order.proof === 'string' ? readProof(order.proof) : undefined;
+  if (proof === undefined) return rejected('malformed', 'the proof of the order is not readable');
   const { statement, signature } = proof;
   const key = keys.find(({ id }) => id === statement.key);
   if (key === undefined) return rejected('unknown-key', `the order is signed with the unknown key ${statement.key}`);
   if (!isSignedBy(key, statement, signature)) return rejected('bad-signature', 'the signature of the order is wrong');
   if (statement.site !== wanted.site || statement.node !== wanted.node)
     return rejected('other-node', `the order is for node ${statement.node} of site ${statement.site}`);
-  const other = (['run', 'task', 'generation', 'plan', 'mode'] as const).find(
+  const other = (['run', 'task', 'generation', 'plan', 'type', 'mode'] as const).find(
     (name) => statement[name] !== wanted[name],
   );
   if (other !== undefined)

@@ -27,6 +27,7 @@ const wanted: OrderKey & { site: string } = {
   node: '12',
   generation: 1,
   plan: 'p1',
+  type: 'shell',
   mode: 'apply',
 };
 const now = new Date('2026-01-01T12:00:00Z');
@@ -70,6 +71,7 @@ describe('a signed order', () => {
     ['another run', { run: '82' }, 'other-task'],
     ['another task', { task: 'db' }, 'other-task'],
     ['the next try', { generation: 2 }, 'other-task'],
+    ['another type', { type: 'puppet' }, 'other-task'],
     ['another plan', { plan: 'p2' }, 'other-task'],
     ['the real thing when it is for a noop run', { mode: 'noop' as const }, 'other-task'],
   ])('is not obeyed when the wish is for %s', (_what, change, rejection) => {
@@ -79,34 +81,34 @@ describe('a signed order', () => {
   it('must be there, readable, and of a key this node pins', () => {
     expect(judged(undefined)).toBe('no-order');
     expect(judged({ execution })).toBe('no-order');
-    for (const signature of ['', '.', 'a.b', `${order.signature}.x`, 'e30.e30', 'x'.repeat(30_000), '\0.\0'])
-      expect(judged({ execution, signature })).toBe('malformed');
+    for (const proof of ['', 42, '.', 'a.b', `${order.proof}.x`, 'e30.e30', 'x'.repeat(30_000), '\0.\0'])
+      expect(judged({ execution, proof })).toBe('malformed');
     expect(judged(order, {}, now, [])).toBe('unknown-key');
     const others = new OrderKeys(join(folder, 'other'));
     expect(judged(order, {}, now, others.publicKeys())).toBe('unknown-key');
   });
 
   it('is not believed when somebody else signed it under the name of a pinned key', () => {
-    const { statement } = readProof(order.signature)!;
+    const { statement } = readProof(order.proof)!;
     const { privateKey } = generateKeyPairSync('ed25519');
-    expect(judged({ execution, signature: writeProof(statement, sign(null, orderBytes(statement), privateKey)) })).toBe(
+    expect(judged({ execution, proof: writeProof(statement, sign(null, orderBytes(statement), privateKey)) })).toBe(
       'bad-signature',
     );
   });
 
   it('is not believed with any single byte of its proof changed', () => {
-    const bytes = Buffer.from(order.signature);
+    const bytes = Buffer.from(order.proof);
     for (let at = 0; at < bytes.length; at += 7) {
       const changed = Buffer.from(bytes);
       changed[at] = bytes[at] === 65 ? 66 : 65;
-      expect(judged({ execution, signature: changed.toString() }), `byte ${at}`).not.toBe('ok');
+      expect(judged({ execution, proof: changed.toString() }), `byte ${at}`).not.toBe('ok');
     }
   });
 
   it('with a longer life is not believed', () => {
-    const { statement, signature } = readProof(order.signature)!;
+    const { statement, signature } = readProof(order.proof)!;
     const longer = { ...statement, not_after: '2099-01-01T00:00:00.000Z' };
-    expect(judged({ execution, signature: writeProof(longer, signature) })).toBe('bad-signature');
+    expect(judged({ execution, proof: writeProof(longer, signature) })).toBe('bad-signature');
   });
 });
 
@@ -126,7 +128,7 @@ describe('keys of orders', () => {
     const [former] = ring.publicKeys();
     const id = ring.rotate();
     const after = running.sign(wish);
-    expect(readProof(after.signature)?.statement.key).toBe(id);
+    expect(readProof(after.proof)?.statement.key).toBe(id);
     expect(judged(before, {}, now, running.publicKeys())).toBe('ok');
     expect(judged(after, {}, now, running.publicKeys())).toBe('ok');
     expect(judged(after, {}, now, [former!])).toBe('unknown-key');
