@@ -1,5 +1,18 @@
-import type { GraphRunInput, GraphRunMode } from '../src/core/graph-run/input.js';
-import type { RunResult, SettledStatus } from '../src/core/scheduler/index.js';
+import type {
+  ExecutablePart,
+  GraphRunInput,
+  PlanningFailure,
+  PlanReference,
+  TaskEnd,
+  TaskOutcomeKind,
+  TaskRow,
+} from '../src/core/graph-run/index.js';
+import type { RunResult } from '../src/core/scheduler/index.js';
+
+export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
+
+/** Why a run cannot begin or go on; a new reason is a new variant. */
+export type GraphRunFailure = PlanningFailure;
 
 /**
  * What `execute_graph` may ask of the orchestrator's activities. Types only, wire names, as in contract.ts.
@@ -53,19 +66,6 @@ export type PlanGraphAnswer =
   | { readonly ok: true; readonly plan: PlanReference }
   | { readonly ok: false; readonly failure: GraphRunFailure };
 
-/** A stored plan, cut for execution. */
-export interface PlanReference {
-  /** Hash of the stored plan. */
-  readonly hash: string;
-  readonly tasks: number;
-  readonly nodes: number;
-  readonly mode: GraphRunMode;
-  /** Pieces to load with `load_graph_part`: of each part, and of the coordinator (empty for one part). */
-  readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
-  readonly coordination: { readonly chunks: number } | null;
-  readonly warnings: readonly string[];
-}
-
 export interface LoadGraphPart {
   readonly hash: string;
   /** Index of a part, or `coordination`. */
@@ -76,31 +76,6 @@ export interface LoadGraphPart {
 /** At most 150 KB of text; all chunks in order are the JSON of `ExecutablePart` or of `Coordination`. */
 export interface GraphPartChunk {
   readonly text: string;
-}
-
-/** What a workflow needs to drive one part of a plan. `graph` is core's SchedulerGraph. */
-export interface ExecutablePart<Graph = unknown> {
-  readonly graph: Graph;
-  /** By node index of the graph: its task queue; null for nodes without an agent (the sync node). */
-  readonly queues: readonly (string | null)[];
-  /** Types of tasks, and by local task the index of its own. */
-  readonly types: readonly string[];
-  readonly typeOf: readonly number[];
-  /** By type-independent class: seconds a task may take on its node, tries included; by local task the index. */
-  readonly timeouts: readonly number[];
-  readonly timeoutOf: readonly number[];
-}
-
-export interface TaskRow {
-  readonly task: string;
-  readonly node: string;
-  readonly status: SettledStatus | 'running' | 'retrying' | 'waiting';
-  readonly attempt: number;
-  readonly started_at?: string;
-  readonly ended_at?: string;
-  /** Of `dep_failed`: `task@node` or `offline:<node>`. */
-  readonly root_cause?: string;
-  readonly end?: TaskEnd;
 }
 
 export interface RecordTasks {
@@ -132,15 +107,6 @@ export interface CloseGraphRun {
   /** The run's report as the query `report` gives it. */
   readonly report: unknown;
 }
-
-/** Why a run cannot begin or go on; a new reason is a new variant. `problems` each with place and hint. */
-export type GraphRunFailure =
-  | { readonly kind: 'cluster-not-found'; readonly cluster: number; readonly message: string }
-  | { readonly kind: 'cluster-busy'; readonly message: string; readonly holder: string }
-  | { readonly kind: 'graph-not-found'; readonly type: string; readonly message: string }
-  | { readonly kind: 'plan-refused'; readonly message: string; readonly problems: readonly string[] }
-  | { readonly kind: 'not-continuable'; readonly message: string }
-  | { readonly kind: 'unavailable'; readonly message: string };
 
 /**
  * What a node agent serves on its queue `node.<site>.<node>` (1 slot). The task's parameters do not travel in it: the
@@ -178,29 +144,4 @@ export interface RunTask {
   readonly debug?: true;
   /** Hash of the plan the order belongs to. */
   readonly plan: string;
-}
-
-export type TaskOutcomeKind =
-  | 'ok'
-  | 'failed'
-  | 'timeout'
-  | 'cancelled'
-  | 'interrupted'
-  | 'rejected'
-  | 'skipped'
-  | 'offline';
-
-/** How a task ended on its node: a result, never an exception (design §5). Under 2 KB; everything else is in the log store. */
-export interface TaskEnd {
-  readonly outcome: TaskOutcomeKind;
-  /** For a person, at most 300 characters: why it did not succeed. */
-  readonly message?: string;
-  readonly exit_code?: number;
-  readonly changed?: boolean;
-  readonly started_at?: string;
-  readonly ended_at?: string;
-  /** Tries within this generation. */
-  readonly tries?: number;
-  /** Counts of the runner, e.g. puppet's resources. */
-  readonly summary?: Readonly<Record<string, number | string | boolean>>;
 }

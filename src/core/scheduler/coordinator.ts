@@ -53,6 +53,8 @@ export interface Coordinator {
   closed: number;
   undone: number;
   finished: boolean;
+  /** While the driver sets it, the run does not end although all is quiet, unless the user stopped it. */
+  hold: boolean;
 }
 
 export interface CoordinatedJoin {
@@ -102,6 +104,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     closed: 0,
     undone: 0,
     finished: false,
+    hold: false,
   };
 }
 
@@ -262,7 +265,10 @@ function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
 
 /** Every part rests and has taken in all that was said to it, so nothing is under way. */
 const isOver = (c: Coordinator): boolean =>
-  c.begun && c.quiet.every((quiet) => quiet) && c.sent.every((sent, part) => sent === c.seen[part]);
+  c.begun &&
+  !(c.hold && !c.stopped) &&
+  c.quiet.every((quiet) => quiet) &&
+  c.sent.every((sent, part) => sent === c.seen[part]);
 
 function resultOf(c: Coordinator): RunResult {
   if (c.tolerance.verdict === 'critical') return 'failure';

@@ -4,7 +4,7 @@ import { takeInOrder } from './message-order.js';
 import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import { flushOutbox, takeIn } from './part-exchange.js';
 import { resultOf } from './report.js';
-import { isQuiet, settleUndone } from './rest.js';
+import { isHeld, isQuiet, settleUndone } from './rest.js';
 import { beginAttempt, dispatch, dispatchNode, release } from './slots.js';
 import { changeLosses, setStatus, settleTouched } from './spreading.js';
 import type { Scheduler } from './state.js';
@@ -29,7 +29,7 @@ export function reduce(s: Scheduler, ...events: readonly SchedulerEvent[]): Sche
     apply(s, event);
     if (event.type === 'visit') dispatchNode(s, s.nodeIndex.get(event.node)!);
     proceed(s);
-    if (s.outbox === undefined && !s.finished && s.begun && isQuiet(s)) finish(s);
+    if (s.outbox === undefined && !s.finished && s.begun && isQuiet(s) && !isHeld(s)) finish(s);
   }
   if (s.outbox !== undefined) flushOutbox(s);
   const wakeAt = s.paused || s.finished ? undefined : s.due.next();

@@ -7,6 +7,10 @@ import { code } from './status.js';
 /** Nothing runs, and nothing will start unless somebody outside acts. */
 export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));
 
+/** It was asked to wait for an operator while tasks are failed. */
+export const isHeld = (s: Scheduler): boolean =>
+  s.options.hold && !s.stopped && s.failedOn.some((failed) => failed > 0);
+
 /** What never started because of a stop is skipped; where there was work in it, as undone. */
 export function settleUndone(s: Scheduler): void {
   if (s.unsettled === 0) return;

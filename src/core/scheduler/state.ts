@@ -16,6 +16,8 @@ export interface SchedulerOptions {
   readonly instantNoWork?: boolean;
   /** Nothing starts but by a `visit` event: for drives that compare with the reference. Default false. */
   readonly visits?: boolean;
+  /** A run with failed tasks does not finish by itself, so that an operator can retry or skip them; `stop` ends it. Default false. */
+  readonly hold?: boolean;
 }
 
 /**
@@ -147,7 +149,11 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
   }
   const s: Scheduler = {
     graph,
-    options: { instantNoWork: options.instantNoWork ?? true, visits: options.visits ?? false },
+    options: {
+      instantNoWork: options.instantNoWork ?? true,
+      visits: options.visits ?? false,
+      hold: options.hold ?? false,
+    },
     predecessors,
     tasksOfNode,
     taskIndex,

@@ -1,0 +1,70 @@
+import { pascalCase } from '../pascal-case.js';
+
+/** Why a run cannot begin or go on, as planning finds it. `problems` each with place and hint. */
+export type PlanningFailure =
+  | { readonly kind: 'cluster-not-found'; readonly cluster: number; readonly message: string }
+  | { readonly kind: 'cluster-busy'; readonly message: string; readonly holder: string }
+  | { readonly kind: 'graph-not-found'; readonly type: string; readonly message: string }
+  | { readonly kind: 'plan-refused'; readonly message: string; readonly problems: readonly string[] }
+  | { readonly kind: 'not-continuable'; readonly message: string }
+  | { readonly kind: 'unavailable'; readonly message: string };
+
+/** Why a run of graphs failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
+export type GraphRunFailure =
+  | PlanningFailure
+  | { readonly kind: 'invalid-input'; readonly problems: readonly string[] }
+  /** A graph ran and did not succeed; the graphs after it were not begun. */
+  | {
+      readonly kind: 'graph-failed';
+      readonly type: string;
+      readonly result: 'failure' | 'stopped_by_tolerance';
+      readonly reason: string;
+    }
+  /** A step could not be made at all: something is not configured, or a service refuses for good. */
+  | { readonly kind: 'step-failed'; readonly step: string; readonly type: string; readonly message: string };
+
+export function describeGraphRunFailure(failure: GraphRunFailure): string {
+  switch (failure.kind) {
+    case 'invalid-input':
+      return `the input is not usable: ${failure.problems.join('; ')}`;
+    case 'plan-refused': {
+      const shown = failure.problems.slice(0, 5);
+      const more = failure.problems.length - shown.length;
+      return [failure.message, ...shown].join('; ') + (more > 0 ? ` (and ${more} more)` : '');
+    }
+    case 'graph-failed':
+      return `graph ${failure.type} ${failure.result === 'failure' ? 'failed' : 'was stopped: its fault tolerance is exceeded'}: ${failure.reason}`;
+    case 'step-failed':
+      return `${failure.step}: ${failure.message}`;
+    default:
+      return failure.message;
+  }
+}
+
+/** The failure's type on the wire, e.g. `GraphFailed`. */
+export const graphFailureType = (failure: GraphRunFailure): string => pascalCase(failure.kind);
+
+/** What an operator does next; shown beside the failure. `transaction` is the run's, when it has one. */
+export function nextGraphStep(failure: GraphRunFailure, transaction: number | null): string {
+  switch (failure.kind) {
+    case 'invalid-input':
+      return 'correct the named fields and start again';
+    case 'cluster-not-found':
+      return "'sitewright cluster list' names the clusters";
+    case 'cluster-busy':
+      return `wait for ${failure.holder}, or stop it: temporal workflow signal --workflow-id ${failure.holder} --name stop`;
+    case 'graph-not-found':
+      return "'sitewright graph list' names the graphs; upload the missing one, or start with another type";
+    case 'plan-refused':
+      return 'correct what is named, see the result with `sitewright graph plan`, start again';
+    case 'not-continuable':
+      return 'start a run without --from';
+    case 'unavailable':
+    case 'step-failed':
+      return "run 'sitewright doctor', mend what it names, start again";
+    case 'graph-failed':
+      return transaction === null
+        ? 'mend the named nodes, then start again'
+        : `mend the named nodes, then go on from the failed tasks: sitewright graph execute --from ${transaction}`;
+  }
+}

@@ -1,0 +1,35 @@
+/** A run of task graphs, pure: its input, what became of tasks, progress, status, report and failures. */
+export { cutForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
+export {
+  describeGraphRunFailure,
+  type GraphRunFailure,
+  graphFailureType,
+  nextGraphStep,
+  type PlanningFailure,
+} from './failure.js';
+export {
+  type GraphRequest,
+  type GraphRunInput,
+  type GraphRunMode,
+  type ParsedGraphRunInput,
+  parseGraphRunInput,
+} from './input.js';
+export { createLedger, type Ledger } from './ledger.js';
+export type { GraphOperatorAction } from './operator-action.js';
+export {
+  type FailedTask,
+  NO_TASKS,
+  type PartNews,
+  settledOf,
+  sumCounts,
+  type TaskCounts,
+  totalOf,
+} from './part-news.js';
+export { type FailedNode, mergeReports, type PartReport, reportPart } from './part-report.js';
+export type { ExecutablePart, PlanReference } from './plan-reference.js';
+export type { GraphProgress, GraphRunOutcome, GraphRunProgress, GraphState } from './progress.js';
+export { describeRejection } from './rejection.js';
+export { type GraphReport, type GraphRunReport, reasonOfGraph, reportGraphRun } from './report.js';
+export { detailsOfGraphRun, type GraphRunStatus, type GraphStatus, statusOfGraphRun } from './status.js';
+export { outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';
+export { type GraphTreeNode, type TreeOfPart, treeOfPart, treeOfRun } from './tree.js';

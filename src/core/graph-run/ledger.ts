@@ -1,0 +1,167 @@
+import type { SchedulerCommand, SchedulerGraph } from '../scheduler/index.js';
+import { utf8Length } from '../utf8.js';
+import { type FailedTask, NO_TASKS, type PartNews, type TaskCounts } from './part-news.js';
+import type { TaskEnd, TaskRow } from './task-end.js';
+
+/** Most of a record: half of what a payload may hold (design §5). */
+const RECORD_BYTES = 100_000;
+const ROWS_A_RECORD = 500;
+
+/**
+ * What became of the tasks of one part, kept from the scheduler's commands as they are carried out: the
+ * history rows that wait to be written, the counts, and why tasks failed. Owned by one driver, changed in
+ * place; a call costs the same however big the part is.
+ */
+export interface Ledger {
+  /** The scheduler's word on a task; `now` in milliseconds. Commands that are not about a task are ignored. */
+  note(command: SchedulerCommand, now: number): void;
+  /** How a task's newest attempt ended on its node; told before the scheduler hears of it. */
+  ended(task: string, end: TaskEnd): void;
+  /** A task waits for a node whose agent is silent, or no longer does. */
+  silent(node: string, is: boolean): void;
+  /** How many rows wait to be written. */
+  readonly pending: number;
+  /** The next rows to write, as many as a payload may hold; none when none wait. */
+  takeRows(): TaskRow[];
+  news(): PartNews;
+  /** Failed tasks and why, at most so many. */
+  failed(most: number): FailedTask[];
+}
+
+export function createLedger(graph: SchedulerGraph): Ledger {
+  const counts: Record<keyof TaskCounts, number> = { ...NO_TASKS, waiting: graph.nameOf.length };
+  const nodes = new Set(graph.nodes);
+  /** By `task@node`: its newest row. */
+  const rows = new Map<string, TaskRow>();
+  /** By attempt and `task@node`, in order of their first change. */
+  const unwritten = new Map<string, TaskRow>();
+  /** By node: tasks failed or dep_failed. */
+  const lost = new Map<string, number>();
+  const failed = new Set<string>();
+  const running = new Set<string>();
+  const silent = new Map<string, number>();
+
+  function put(key: string, row: TaskRow): void {
+    const old = rows.get(key)?.status ?? 'waiting';
+    counts[old]--;
+    counts[row.status]++;
+    addTo(lost, row.node, Number(isLost(row.status)) - Number(isLost(old)));
+    member(failed, key, row.status === 'failed');
+    member(running, key, row.status === 'running');
+    rows.set(key, row);
+    unwritten.set(`${row.attempt} ${key}`, row);
+  }
+
+  return {
+    note(command, now) {
+      if (command.type !== 'start' && command.type !== 'retrying' && command.type !== 'settled') {
+        if (command.type !== 'reopened') return;
+      }
+      const key = command.task;
+      const before = rows.get(key) ?? { ...splitKey(key, nodes), status: 'waiting' as const, attempt: 0 };
+      const { task, node, attempt } = before;
+      const at = new Date(now).toISOString();
+      switch (command.type) {
+        case 'start':
+          put(key, { task, node, status: 'running', attempt: command.attempt, started_at: at });
+          return;
+        case 'retrying':
+          put(key, { ...before, status: 'retrying', ended_at: at });
+          return;
+        case 'settled': {
+          const cause = command.cause === undefined ? {} : { root_cause: command.cause };
+          put(key, { ...before, ...cause, status: command.status, ended_at: before.ended_at ?? at });
+          return;
+        }
+        case 'reopened':
+          put(key, { task, node, status: 'waiting', attempt });
+          return;
+      }
+    },
+    ended(key, end) {
+      const row = rows.get(key);
+      if (row !== undefined) rows.set(key, { ...row, end });
+    },
+    silent(node, is) {
+      addTo(silent, node, is ? 1 : -1);
+    },
+    get pending() {
+      return unwritten.size;
+    },
+    takeRows() {
+      const taken: TaskRow[] = [];
+      let bytes = 0;
+      for (const [attempt, row] of unwritten) {
+        bytes += utf8Length(JSON.stringify(row)) + 1;
+        if (taken.length > 0 && (bytes > RECORD_BYTES || taken.length === ROWS_A_RECORD)) break;
+        taken.push(row);
+        unwritten.delete(attempt);
+      }
+      return taken;
+    },
+    news() {
+      return {
+        counts: { ...counts },
+        running: first(running, 10),
+        failed: this.failed(20),
+        failing_nodes: lost.size,
+        silent: first(silent.keys(), 10),
+      };
+    },
+    failed(most) {
+      return first(failed, most).map((key) => {
+        const { task, node, attempt, end } = rows.get(key)!;
+        return { task, node, attempts: attempt, reason: reasonOf(end) };
+      });
+    },
+  };
+}
+
+/** Why a task did not succeed, for a person. */
+export function reasonOf(end: TaskEnd | undefined): string {
+  if (end === undefined) return 'it failed';
+  const exit = end.exit_code === undefined ? '' : ` (exit code ${end.exit_code})`;
+  return `${end.message ?? words[end.outcome]}${exit}`.slice(0, 300);
+}
+
+const words: Readonly<Record<TaskEnd['outcome'], string>> = {
+  ok: 'it succeeded',
+  failed: 'it failed',
+  timeout: 'it took longer than its time limit',
+  cancelled: 'it was cancelled',
+  interrupted: 'it was interrupted',
+  rejected: 'its node refused it',
+  skipped: 'it had nothing to do',
+  offline: 'its node did not answer',
+};
+
+/** Names may hold an '@', so may node ids: the split that names a node is right. */
+function splitKey(key: string, nodes: ReadonlySet<string>): { task: string; node: string } {
+  for (let at = key.indexOf('@'); at >= 0; at = key.indexOf('@', at + 1)) {
+    if (nodes.has(key.slice(at + 1))) return { task: key.slice(0, at), node: key.slice(at + 1) };
+  }
+  return { task: key, node: '' };
+}
+
+const isLost = (status: TaskRow['status']): boolean => status === 'failed' || status === 'dep_failed';
+
+function addTo(map: Map<string, number>, key: string, change: number): void {
+  if (change === 0) return;
+  const sum = (map.get(key) ?? 0) + change;
+  if (sum > 0) map.set(key, sum);
+  else map.delete(key);
+}
+
+function member(set: Set<string>, key: string, is: boolean): void {
+  if (is) set.add(key);
+  else set.delete(key);
+}
+
+function first<T>(items: Iterable<T>, most: number): T[] {
+  const taken: T[] = [];
+  for (const item of items) {
+    if (taken.length === most) break;
+    taken.push(item);
+  }
+  return taken;
+}

@@ -1,0 +1,51 @@
+import type { TaskStatus } from '../scheduler/index.js';
+
+/** How many tasks are in which state; `ready` ones count as waiting. */
+export type TaskCounts = Readonly<Record<Exclude<TaskStatus, 'ready'>, number>>;
+
+export const NO_TASKS: TaskCounts = {
+  waiting: 0,
+  running: 0,
+  retrying: 0,
+  successful: 0,
+  ignored: 0,
+  skipped: 0,
+  failed: 0,
+  dep_failed: 0,
+};
+
+/** A failed task and why. */
+export interface FailedTask {
+  readonly task: string;
+  readonly node: string;
+  readonly attempts: number;
+  readonly reason: string;
+}
+
+/** Where one part of a graph stands, in a few hundred bytes: what a child tells its parent now and then. */
+export interface PartNews {
+  readonly counts: TaskCounts;
+  /** `task@node`, at most ten. */
+  readonly running: readonly string[];
+  /** At most twenty; `counts.failed` is how many there are. */
+  readonly failed: readonly FailedTask[];
+  /** Nodes with failed or dep_failed tasks. */
+  readonly failing_nodes: number;
+  /** Nodes that a task waits for, since their agents do not answer; at most ten. */
+  readonly silent: readonly string[];
+}
+
+export function sumCounts(all: readonly TaskCounts[]): TaskCounts {
+  const sum: Record<keyof TaskCounts, number> = { ...NO_TASKS };
+  for (const counts of all) {
+    for (const status of Object.keys(sum) as (keyof TaskCounts)[]) sum[status] += counts[status];
+  }
+  return sum;
+}
+
+/** Tasks that came to their end. */
+export const settledOf = (counts: TaskCounts): number =>
+  counts.successful + counts.ignored + counts.skipped + counts.failed + counts.dep_failed;
+
+export const totalOf = (counts: TaskCounts): number =>
+  settledOf(counts) + counts.waiting + counts.running + counts.retrying;

@@ -1,0 +1,69 @@
+import type { NodeStatus, Scheduler } from '../scheduler/index.js';
+import { nodeStatus, rootCauses, taskReports } from '../scheduler/index.js';
+import type { Ledger } from './ledger.js';
+import type { FailedTask, TaskCounts } from './part-news.js';
+
+/** A node that did not come through, and what that goes back to. */
+export interface FailedNode {
+  readonly node: string;
+  /** Names of its own failed tasks, at most ten. */
+  readonly failed_tasks: readonly string[];
+  /** Tasks of it that were lost with something else. */
+  readonly lost_tasks: number;
+  /** `task@node` or `offline:<node>`, at most eight. */
+  readonly root_causes: readonly string[];
+}
+
+/** What became of one part of a graph, once it has come to rest. Under 100 KB. */
+export interface PartReport {
+  readonly counts: TaskCounts;
+  readonly nodes: Readonly<Record<string, NodeStatus>>;
+  /** At most a hundred. */
+  readonly failed_tasks: readonly FailedTask[];
+  /** At most a hundred. */
+  readonly failed_nodes: readonly FailedNode[];
+}
+
+/** Linear in the part: for its end, not for each event. */
+export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
+  const { graph } = scheduler;
+  const nodes = Object.fromEntries(graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'skipped'] as const));
+  const causes = rootCauses(scheduler);
+  const failed = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: Set<string> }>();
+  taskReports(scheduler).forEach(({ task: key, status }, task) => {
+    if (status !== 'failed' && status !== 'dep_failed') return;
+    const id = graph.nodes[graph.nodeOf[task]!]!;
+    let node = failed.get(id);
+    if (node === undefined) failed.set(id, (node = { failed_tasks: [], lost_tasks: 0, root_causes: new Set() }));
+    if (status === 'failed') {
+      if (node.failed_tasks.length < 10) node.failed_tasks.push(graph.names[graph.nameOf[task]!]!);
+      if (node.root_causes.size < 8) node.root_causes.add(key);
+      return;
+    }
+    node.lost_tasks++;
+    for (const cause of causes.get(key) ?? []) if (node.root_causes.size < 8) node.root_causes.add(cause);
+  });
+  const failed_nodes = [...failed].map(([node, found]) => ({ node, ...found, root_causes: [...found.root_causes] }));
+  return {
+    counts: ledger.news().counts,
+    nodes,
+    failed_tasks: ledger.failed(100),
+    // Where it began first: what was only taken along says nothing new.
+    failed_nodes: failed_nodes
+      .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
+      .slice(0, 100),
+  };
+}
+
+/** The reports of all parts as one. */
+export function mergeReports(parts: readonly PartReport[], counts: TaskCounts): PartReport {
+  return {
+    counts,
+    nodes: Object.assign({}, ...parts.map((part) => part.nodes)) as PartReport['nodes'],
+    failed_tasks: parts.flatMap((part) => part.failed_tasks).slice(0, 100),
+    failed_nodes: parts
+      .flatMap((part) => part.failed_nodes)
+      .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
+      .slice(0, 100),
+  };
+}

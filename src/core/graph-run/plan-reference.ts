@@ -1,0 +1,33 @@
+import type { SchedulerGraph } from '../scheduler/index.js';
+import type { GraphRunMode } from './input.js';
+
+/** A stored plan, cut for execution. */
+export interface PlanReference {
+  /** Hash of the stored plan. */
+  readonly hash: string;
+  readonly tasks: number;
+  readonly nodes: number;
+  readonly mode: GraphRunMode;
+  /** Pieces to load with `load_graph_part`: of each part, and of the coordinator (empty for one part). */
+  readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
+  readonly coordination: { readonly chunks: number } | null;
+  readonly warnings: readonly string[];
+}
+
+/** What a workflow needs to drive one part of a plan. `graph` is core's SchedulerGraph. */
+export interface ExecutablePart<Graph = SchedulerGraph> {
+  readonly graph: Graph;
+  /** By node index of the graph: its task queue; null for nodes without an agent (the sync node). */
+  readonly queues: readonly (string | null)[];
+  /**
+   * By node index: queue on which its agent answers before the run; null for nodes that are not asked. Absent: the
+   * control queue that belongs to each task queue.
+   */
+  readonly controls?: readonly (string | null)[];
+  /** Types of tasks, and by local task the index of its own. */
+  readonly types: readonly string[];
+  readonly typeOf: readonly number[];
+  /** By type-independent class: seconds a task may take on its node, tries included; by local task the index. */
+  readonly timeouts: readonly number[];
+  readonly timeoutOf: readonly number[];
+}

@@ -1,0 +1,57 @@
+import type { RunResult } from '../scheduler/index.js';
+import type { RunStatus } from '../site-run/index.js';
+import type { GraphRunFailure } from './failure.js';
+import type { GraphRunInput } from './input.js';
+import type { GraphOperatorAction } from './operator-action.js';
+import type { PartNews } from './part-news.js';
+import type { PartReport } from './part-report.js';
+import type { PlanReference } from './plan-reference.js';
+import type { TreeOfPart } from './tree.js';
+
+export type GraphRunOutcome = 'success' | 'failed' | 'stopped' | 'cancelled';
+
+/** Where one graph of a run stands. `not_begun`: an earlier one did not succeed, or the run was stopped. */
+export type GraphState =
+  | 'waiting'
+  | 'planning'
+  | 'asking_nodes'
+  | 'running'
+  | 'held'
+  | 'not_begun'
+  | 'refused'
+  | RunResult;
+
+export interface GraphProgress {
+  readonly type: string;
+  /** Id of the graph's own transaction. */
+  readonly transaction: number;
+  state: GraphState;
+  started_at?: number;
+  ended_at?: number;
+  plan?: PlanReference;
+  reason?: string;
+  /** Nodes that did not answer before the graph began. */
+  offline: readonly string[];
+  /** By part; read when somebody asks. */
+  news(): readonly PartNews[];
+  /** By part, as far as this workflow knows. */
+  trees(): readonly TreeOfPart[];
+  report?: PartReport;
+}
+
+/** All that `execute_graph` knows of itself; queries and reports are read from it. */
+export interface GraphRunProgress {
+  readonly input: GraphRunInput;
+  readonly workflow_id: string;
+  readonly run_id: string;
+  readonly started_at: number;
+  ended_at?: number;
+  transaction: number | null;
+  cluster: { readonly id: number; readonly name: string; readonly site: string | null } | null;
+  graphs: GraphProgress[];
+  outcome?: GraphRunOutcome;
+  failure?: GraphRunFailure;
+  readonly operator: readonly GraphOperatorAction[];
+  paused: RunStatus['paused'];
+  stopping: boolean;
+}

@@ -1,0 +1,107 @@
+import { utf8Length } from '../utf8.js';
+import { describeGraphRunFailure, type GraphRunFailure, nextGraphStep } from './failure.js';
+import type { GraphRunMode } from './input.js';
+import type { GraphOperatorAction } from './operator-action.js';
+import type { FailedTask } from './part-news.js';
+import type { FailedNode } from './part-report.js';
+import type { GraphRunOutcome, GraphRunProgress } from './progress.js';
+import { type GraphStatus, statusOfGraph } from './status.js';
+
+/** What happened in a run of graphs, and why. */
+export interface GraphRunReport {
+  readonly cluster: number;
+  readonly transaction: number | null;
+  readonly workflow_id: string;
+  readonly run_id: string;
+  readonly mode: GraphRunMode;
+  /** Absent while the run goes on. */
+  readonly outcome?: GraphRunOutcome;
+  readonly failure?: GraphRunFailure;
+  /** The failure in one sentence, and what to do about it. */
+  readonly reason?: string;
+  readonly next_step?: string;
+  readonly started_at: string;
+  readonly ended_at?: string;
+  readonly started_by?: string;
+  readonly graphs: readonly GraphReport[];
+  readonly operator: readonly GraphOperatorAction[];
+  readonly warnings: readonly string[];
+  /** Set when lists were cut to keep a payload small: the history in the store has all. */
+  readonly cut?: { readonly failed_omitted: number };
+}
+
+export interface GraphReport extends GraphStatus {
+  readonly plan?: string;
+  /** Failing first, with the reason of the last attempt. */
+  readonly failed_tasks: readonly FailedTask[];
+  /** Once the graph has ended: nodes that did not come through, those where it began first. */
+  readonly failed_nodes: readonly FailedNode[];
+}
+
+const LIMIT_BYTES = 100_000;
+
+export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
+  const { failure, input } = progress;
+  const graphs = progress.graphs.map(
+    (graph): GraphReport => ({
+      ...statusOfGraph(graph),
+      ...(graph.plan === undefined ? {} : { plan: graph.plan.hash }),
+      failed_tasks: graph.report?.failed_tasks ?? graph.news().flatMap((part) => part.failed),
+      failed_nodes: graph.report?.failed_nodes ?? [],
+    }),
+  );
+  const report: GraphRunReport = {
+    cluster: input.cluster,
+    transaction: progress.transaction,
+    workflow_id: progress.workflow_id,
+    run_id: progress.run_id,
+    mode: input.mode ?? 'apply',
+    ...(progress.outcome ? { outcome: progress.outcome } : {}),
+    ...(failure
+      ? {
+          failure,
+          reason: describeGraphRunFailure(failure),
+          next_step: nextGraphStep(failure, progress.transaction),
+        }
+      : {}),
+    started_at: new Date(progress.started_at).toISOString(),
+    ...(progress.ended_at === undefined ? {} : { ended_at: new Date(progress.ended_at).toISOString() }),
+    ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
+    graphs,
+    operator: progress.operator.slice(-100),
+    warnings: progress.graphs.flatMap((graph) => graph.plan?.warnings ?? []).slice(0, 50),
+  };
+  return fitGraphReport(report);
+}
+
+/** The report within `limit` bytes: lists of failures are shortened, the longest first. */
+export function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYTES): GraphRunReport {
+  const failures = (graph: GraphReport): number => graph.failed_tasks.length + graph.failed_nodes.length;
+  const all = report.graphs.reduce((sum, graph) => sum + failures(graph), 0);
+  let fitted = report;
+  for (let keep = 64; utf8Length(JSON.stringify(fitted)) > limit && keep >= 1; keep = Math.floor(keep / 2)) {
+    const graphs = report.graphs.map((graph) => ({
+      ...graph,
+      failed_tasks: graph.failed_tasks.slice(0, keep),
+      failed_nodes: graph.failed_nodes.slice(0, keep),
+    }));
+    const kept = graphs.reduce((sum, graph) => sum + failures(graph), 0);
+    fitted = { ...report, graphs, cut: { failed_omitted: all - kept } };
+  }
+  return fitted;
+}
+
+/** Why a graph did not succeed, in one sentence. */
+export function reasonOfGraph(failed: readonly FailedTask[], failedCount: number, offline: readonly string[]): string {
+  const parts: string[] = [];
+  if (failedCount > 0) {
+    const named = failed.slice(0, 3).map(({ task, node, reason }) => `${task} on ${node} (${reason})`);
+    const more = failedCount - named.length;
+    parts.push(`${named.join('; ')}${more > 0 ? ` and ${more} more` : ''}`);
+  }
+  if (offline.length > 0) {
+    const more = offline.length - 10;
+    parts.push(`no answer from ${offline.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
+  }
+  return parts.length > 0 ? parts.join('; ') : 'tasks failed';
+}

@@ -1,0 +1,88 @@
+import type { Scheduler } from '../scheduler/index.js';
+import { taskReports } from '../scheduler/index.js';
+import { settledOf, sumCounts, type TaskCounts, totalOf } from './part-news.js';
+import type { GraphRunProgress } from './progress.js';
+
+/** Answer of the query `tree`: a run, its graphs, their parts where there are several, nodes, tasks. */
+export interface GraphTreeNode {
+  readonly name: string;
+  readonly kind: 'run' | 'graph' | 'part' | 'node' | 'task';
+  readonly state: string;
+  readonly detail?: string;
+  /** Of a part: the workflow that answers the query `tree` with its nodes. */
+  readonly workflow_id?: string;
+  readonly children?: readonly GraphTreeNode[];
+}
+
+/** A part as its parent shows it: its nodes, or the workflow to ask for them. */
+export type TreeOfPart = readonly GraphTreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };
+
+/** Tasks are shown in full up to this many; above, only those that run or did not succeed. */
+const TASKS_SHOWN = 1_000;
+
+/** The nodes of a part with their tasks. */
+export function treeOfPart(scheduler: Scheduler): GraphTreeNode[] {
+  const { graph } = scheduler;
+  const reports = taskReports(scheduler);
+  const all = reports.length <= TASKS_SHOWN;
+  const tasks = graph.nodes.map((): GraphTreeNode[] => []);
+  const done = graph.nodes.map(() => 0);
+  const total = graph.nodes.map(() => 0);
+  const lost = graph.nodes.map(() => false);
+  let shown = 0;
+  reports.forEach(({ status, attempts, cause, undone }, task) => {
+    const node = graph.nodeOf[task]!;
+    total[node]!++;
+    const settled = !['waiting', 'ready', 'running', 'retrying'].includes(status);
+    if (settled) done[node]!++;
+    if (status === 'failed' || status === 'dep_failed') lost[node] = true;
+    const telling = status === 'running' || status === 'retrying' || status === 'failed';
+    if ((!all && !telling) || shown >= TASKS_SHOWN) return;
+    shown++;
+    const detail = cause ?? (undone === true ? 'left undone' : attempts > 1 ? `attempt ${attempts}` : undefined);
+    tasks[node]!.push({
+      name: graph.names[graph.nameOf[task]!]!,
+      kind: 'task',
+      state: status,
+      ...(detail === undefined ? {} : { detail }),
+    });
+  });
+  return graph.nodes.map((name, node) => ({
+    name,
+    kind: 'node',
+    state: lost[node] ? 'failing' : done[node] === total[node] ? 'finished' : 'running',
+    detail: `${done[node]} of ${total[node]} tasks`,
+    ...(tasks[node]!.length > 0 ? { children: tasks[node]! } : {}),
+  }));
+}
+
+export function treeOfRun(progress: GraphRunProgress): GraphTreeNode {
+  return {
+    name: progress.workflow_id,
+    kind: 'run',
+    state: progress.outcome ?? (progress.paused ? 'paused' : 'running'),
+    children: progress.graphs.map((graph) => {
+      const counts = sumCounts(graph.news().map((part) => part.counts));
+      const total = totalOf(counts);
+      return {
+        name: graph.type,
+        kind: 'graph' as const,
+        state: graph.state,
+        ...(total > 0 ? { detail: `${settledOf(counts)} of ${total} tasks` } : {}),
+        children: graph.trees().flatMap((part, at): readonly GraphTreeNode[] => {
+          if (!('workflow_id' in part)) return part;
+          const all = totalOf(part.counts);
+          return [
+            {
+              name: `part ${at + 1}`,
+              kind: 'part',
+              state: settledOf(part.counts) === all ? 'finished' : 'running',
+              detail: `${settledOf(part.counts)} of ${all} tasks`,
+              workflow_id: part.workflow_id,
+            },
+          ];
+        }),
+      };
+    }),
+  };
+}
