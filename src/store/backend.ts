@@ -12,6 +12,8 @@ export interface ColumnTypes {
   /** At least 53 bits: read back as a JavaScript number. */
   readonly integer: RawBuilder<unknown>;
   readonly bytes: RawBuilder<unknown>;
+  /** A primary key that the database numbers from 1 up; a number is never given twice. */
+  readonly serial: RawBuilder<unknown>;
 }
 
 /** A driver's error in our words. */

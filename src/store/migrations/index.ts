@@ -1,5 +1,6 @@
 import { sitesAndRuns } from './0001-sites-and-runs.js';
+import { graphsAndClusters } from './0002-graphs-and-clusters.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
-export const migrations: readonly Migration[] = [sitesAndRuns];
+export const migrations: readonly Migration[] = [sitesAndRuns, graphsAndClusters];

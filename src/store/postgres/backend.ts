@@ -50,7 +50,12 @@ export function openPostgres(address: PostgresAddress, options: OpenStoreOptions
     name: 'postgres',
     location: address.shown,
     dialect: new PostgresDialect({ pool }),
-    columnTypes: { text: sql`text collate "C"`, integer: sql`bigint`, bytes: sql`bytea` },
+    columnTypes: {
+      text: sql`text collate "C"`,
+      integer: sql`bigint`,
+      bytes: sql`bytea`,
+      serial: sql`bigint generated always as identity primary key`,
+    },
     patience: PATIENCE,
     usualMigrations: 'apply-non-breaking',
     classify: (error) => classifyPostgresError(error, address),

@@ -48,7 +48,12 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
     name: 'sqlite',
     location: shown,
     dialect: new ImmediateSqliteDialect(database),
-    columnTypes: { text: sql`text`, integer: sql`integer`, bytes: sql`blob` },
+    columnTypes: {
+      text: sql`text`,
+      integer: sql`integer`,
+      bytes: sql`blob`,
+      serial: sql`integer primary key autoincrement`,
+    },
     patience: PATIENCE,
     usualMigrations: 'apply',
     classify: (error) => classifySqliteError(error, shown),

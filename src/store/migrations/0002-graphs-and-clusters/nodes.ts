@@ -1,0 +1,51 @@
+import type { Kysely } from 'kysely';
+import type { ColumnTypes } from '../../backend.js';
+
+/** The inventory, and which node of a cluster is primary for a tag. */
+export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
+  const { text, integer, serial } = types;
+  // No cascade: a cluster that is deleted gives its nodes back.
+  await db.schema
+    .createTable('node')
+    .addColumn('id', serial)
+    .addColumn('uuid', text, (column) => column.notNull().unique())
+    .addColumn('name', text, (column) => column.notNull())
+    .addColumn('hostname', text, (column) => column.notNull())
+    .addColumn('site', text)
+    .addColumn('mac', text, (column) => column.unique())
+    .addColumn('ip', text)
+    .addColumn('cluster_id', integer, (column) => column.references('cluster.id'))
+    .addColumn('roles', text, (column) => column.notNull())
+    .addColumn('pending_roles', text, (column) => column.notNull())
+    .addColumn('primary_roles', text, (column) => column.notNull())
+    .addColumn('status', text, (column) => column.notNull())
+    .addColumn('online', integer, (column) => column.notNull())
+    .addColumn('pending_addition', integer, (column) => column.notNull())
+    .addColumn('pending_deletion', integer, (column) => column.notNull())
+    .addColumn('error_type', text)
+    .addColumn('error_msg', text)
+    .addColumn('progress', integer, (column) => column.notNull())
+    .addColumn('group_id', integer)
+    .addColumn('platform_name', text)
+    .addColumn('manufacturer', text)
+    .addColumn('os_platform', text)
+    .addColumn('meta', text, (column) => column.notNull())
+    .addColumn('attributes', text, (column) => column.notNull())
+    .addColumn('labels', text, (column) => column.notNull())
+    .addColumn('facts', text, (column) => column.notNull())
+    .addColumn('timestamp', text, (column) => column.notNull())
+    .addColumn('created_at', text, (column) => column.notNull())
+    .addColumn('updated_at', text, (column) => column.notNull())
+    .addUniqueConstraint('node_hostname', ['site', 'hostname'])
+    .execute();
+  await db.schema.createIndex('node_by_cluster').on('node').column('cluster_id').execute();
+
+  await db.schema
+    .createTable('cluster_primary')
+    .addColumn('cluster_id', integer, (column) => column.notNull().references('cluster.id').onDelete('cascade'))
+    .addColumn('tag', text, (column) => column.notNull())
+    .addColumn('node_id', integer, (column) => column.notNull().references('node.id').onDelete('cascade'))
+    .addPrimaryKeyConstraint('cluster_primary_pk', ['cluster_id', 'tag'])
+    .execute();
+  await db.schema.createIndex('cluster_primary_by_node').on('cluster_primary').column('node_id').execute();
+}
