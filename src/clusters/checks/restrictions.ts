@@ -1,0 +1,52 @@
+import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
+
+/** A restriction in its full form: where the condition holds, the thing may not be used. */
+export interface Restriction {
+  readonly condition: string;
+  readonly message?: string;
+  /** What forms do then: `disable` (also when absent), `hide`, `none`. */
+  readonly action?: string;
+}
+
+export interface RestrictionResult {
+  /** Those whose conditions hold. */
+  readonly holding: readonly Restriction[];
+  /** Conditions that cannot be worked out, or read what is not there. */
+  readonly doubts: readonly { readonly condition: string; readonly message: string }[];
+}
+
+/** A restriction may be a condition alone, one pair of condition and message, or all of it by name. */
+export function expandRestriction(given: unknown): Restriction | undefined {
+  if (typeof given === 'string') return { condition: given };
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
+  const fields = given as Readonly<Record<string, unknown>>;
+  if (typeof fields.condition === 'string') {
+    const { condition, message, action } = fields;
+    return {
+      condition,
+      ...(typeof message === 'string' ? { message } : {}),
+      ...(typeof action === 'string' ? { action } : {}),
+    };
+  }
+  const [pair, ...more] = Object.entries(fields);
+  if (pair === undefined || more.length > 0 || typeof pair[1] !== 'string') return undefined;
+  return { condition: pair[0], message: pair[1] };
+}
+
+export function checkRestrictions(restrictions: unknown, models: ExpressionModels): RestrictionResult {
+  const holding: Restriction[] = [];
+  const doubts: { condition: string; message: string }[] = [];
+  for (const given of Array.isArray(restrictions) ? (restrictions as readonly unknown[]) : []) {
+    const restriction = expandRestriction(given);
+    if (restriction === undefined) continue;
+    const result = evaluateExpression(restriction.condition, models);
+    if (!result.ok) doubts.push({ condition: restriction.condition, message: result.message });
+    else {
+      for (const path of result.missing) {
+        doubts.push({ condition: restriction.condition, message: `there is no ${path}; it counts as null` });
+      }
+      if (isTrue(result.value)) holding.push(restriction);
+    }
+  }
+  return { holding, doubts };
+}

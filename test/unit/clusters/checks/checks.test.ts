@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import {
+  checkCluster,
+  checkLimits,
+  checkRestrictions,
+  evaluateExpression,
+  expandRestriction,
+} from '../../../../src/clusters/checks/index.js';
+import type { ClusterNode, ClusterSources } from '../../../../src/clusters/sources.js';
+import { type RoleMetadata, tagsOfRole } from '../../../../src/clusters/tags/index.js';
+
+type Fixture = { model: string; fields: Record<string, never> }[];
+/** The base entry of the real release; js-yaml does not read the entries after it, nor `!!pairs`. */
+const [{ fields }] = load(
+  readFileSync(new URL('../../../data/plugins/nailgun-release-fixture/openstack.yaml', import.meta.url), 'utf8')
+    .split('\n- pk: 1')[0]!
+    .replaceAll('!!pairs', ''),
+) as [
+  Fixture[0] & {
+    fields: {
+      roles_metadata: Record<string, object>;
+      tags_metadata: object;
+      attributes_metadata: { editable: object };
+    };
+  },
+];
+
+const node = (id: number, roles: string[], more: Partial<ClusterNode> = {}): ClusterNode =>
+  ({
+    id,
+    name: `n${id}`,
+    hostname: null,
+    status: 'ready',
+    online: true,
+    pendingAddition: false,
+    pendingDeletion: false,
+    roles,
+    pendingRoles: [],
+    tags: roles.flatMap((role) => tagsOfRole(role, fields.roles_metadata[role] as RoleMetadata)),
+    primaryTags: [],
+    ...more,
+  }) as unknown as ClusterNode;
+
+/** Settings of the real release, some changed. */
+function settings(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  const editable = structuredClone(fields.attributes_metadata.editable) as Record<
+    string,
+    Record<string, { value: unknown }>
+  >;
+  for (const [path, value] of Object.entries(changes)) {
+    const [group, name] = path.split('.') as [string, string];
+    editable[group] ??= {};
+    editable[group][name] = { ...editable[group][name], value };
+  }
+  return { editable, generated: {} };
+}
+
+const cluster = (
+  nodes: readonly ClusterNode[],
+  more: { settings?: Record<string, unknown>; mode?: string; placesByTags?: boolean } = {},
+) =>
+  ({
+    cluster: {
+      id: 1,
+      name: 'c',
+      mode: more.mode ?? 'ha_compact',
+      status: 'new',
+      settings: more.settings ?? settings(),
+      networks: {},
+      roles: {},
+      tags: {},
+      placesByTags: more.placesByTags ?? true,
+    },
+    release: {
+      name: 'r',
+      operatingSystem: 'ubuntu',
+      version: 'newton-10.0',
+      roles: fields.roles_metadata,
+      tags: fields.tags_metadata,
+    },
+    plugins: [],
+    nodes,
+  }) as unknown as ClusterSources;
+
+const said = (sources: ClusterSources, options = {}) =>
+  checkCluster(sources, options).map(({ severity, code, message }) => `${severity} ${code} ${message}`);
+const codes = (sources: ClusterSources, options = {}) =>
+  checkCluster(sources, options).map(({ code, role }) => (role === undefined ? code : `${code} ${role}`));
+
+const three = [node(1, ['controller']), node(2, ['controller']), node(3, ['controller']), node(4, ['compute', 'cinder'])];
+
+test('a cluster as the release recommends it has nothing but information', () => {
+  expect(said(cluster(three))).toEqual([
+    expect.stringMatching(/^info check\.tags-unassigned No node has the tags base-os, ceph-osd, cinder-block-device, /),
+  ]);
+});
+
+test('tags moved off the nodes are told of, and the user may go on', () => {
+  const moved = three.map((one) => ({ ...one, tags: one.tags.filter((tag) => tag !== 'database') }));
+  const [finding] = checkCluster(cluster(moved));
+  expect(finding).toMatchObject({ severity: 'info', tags: expect.arrayContaining(['database']) });
+  expect(checkCluster(cluster(moved, { placesByTags: false }))[0]!.tags).not.toContain('database');
+});
+
+test('a node without tags is told of; an instance is none that places tasks', () => {
+  const bare = node(5, [], { tags: ['mysql:1'] });
+  expect(codes(cluster([...three, bare]))).toContain('check.node-without-tags');
+});
+
+test('nodes that are offline, in the words of the reference', () => {
+  const nodes = [...three, node(5, ['compute'], { online: false }), node(6, ['compute'], { online: false })];
+  expect(said(cluster(nodes))[0]).toBe(
+    'error check.nodes-offline Nodes "n5,n6" are offline. Remove them from environment and try again.',
+  );
+  expect(codes(cluster(nodes), { nodes: [1, 2] })).not.toContain('check.nodes-offline');
+});
+
+test('roles that exclude each other, each pair once, with the nodes', () => {
+  const both = checkCluster(
+    cluster([...three, node(5, ['controller', 'compute']), node(6, ['compute', 'controller'])]),
+  );
+  expect(both.filter(({ code }) => code === 'check.role-conflict')).toMatchObject([
+    { severity: 'error', message: "Role 'controller' in conflict with role 'compute'.", nodes: [5, 6] },
+  ]);
+});
+
+test('* excludes all others', () => {
+  const sources = cluster([...three, node(5, ['cinder', 'lonely'])]);
+  const roles = { ...sources.release.roles, lonely: { conflicts: '*' } };
+  expect(codes({ ...sources, release: { ...sources.release, roles } })).toContain('check.role-conflict lonely');
+});
+
+test('roles the settings do not allow, in the words of the reference', () => {
+  const nodes = [...three, node(5, ['cinder']), node(6, ['ceph-osd'])];
+  expect(
+    said(
+      cluster(nodes, {
+        settings: settings({
+          'storage.volumes_ceph': true,
+          'storage.volumes_lvm': false,
+          'storage.osd_pool_size': '1',
+        }),
+      }),
+    ),
+  ).toContain(
+    "error check.role-restricted Role 'cinder' restrictions mismatch: Cinder LVM should be enabled in the environment settings. Ceph RBD cannot be used with Cinder",
+  );
+});
+
+describe('limits', () => {
+  test('a minimum, an override of it, and what is recommended', () => {
+    expect(codes(cluster([node(4, ['compute'])]))).toContain('check.role-below-minimum controller');
+    const one = [node(1, ['controller']), node(4, ['compute', 'cinder'])];
+    expect(codes(cluster(one))).toContain('check.role-below-recommended controller');
+    expect(codes(cluster(one))).not.toContain('check.role-below-minimum controller');
+    const l3ha = settings({ 'neutron_advanced_configuration.neutron_l3_ha': true });
+    expect(said(cluster(one, { settings: l3ha }))).toContain(
+      "error check.role-below-minimum 1 node has role 'controller'; at least needed: 2. Neutron L3 HA requires at least 2 Controller nodes to function properly.",
+    );
+  });
+
+  test('a limit that is an expression', () => {
+    const ceph = (size: string) => settings({ 'storage.volumes_ceph': true, 'storage.osd_pool_size': size });
+    const nodes = [...three, node(5, ['ceph-osd']), node(6, ['ceph-osd'])];
+    expect(codes(cluster(nodes, { settings: ceph('3') }))).toContain('check.role-below-minimum ceph-osd');
+    expect(codes(cluster(nodes, { settings: ceph('2') }))).not.toContain('check.role-below-minimum ceph-osd');
+  });
+
+  test('a maximum by the mode of the cluster', () => {
+    const nodes = [...three, node(5, ['mongo']), node(6, ['mongo'])];
+    const with_ceilometer = settings({
+      'additional_components.ceilometer': true,
+      'additional_components.mongo': false,
+    });
+    expect(said(cluster(nodes, { settings: with_ceilometer, mode: 'multinode' }))).toContain(
+      "error check.role-above-maximum 2 nodes have role 'mongo'; at most allowed: 1. At most 1 MongoDB node can be added for non-HA deployment",
+    );
+    expect(codes(cluster(nodes, { settings: with_ceilometer }))).toContain('check.role-below-recommended mongo');
+  });
+
+  test('nodes that are to be deleted do not count', () => {
+    expect(codes(cluster([node(1, ['controller'], { pendingDeletion: true }), node(4, ['compute'])]))).toContain(
+      'check.role-below-minimum controller',
+    );
+  });
+
+  test('of several overrides the hardest is told, and an override without the limit leaves it alone', () => {
+    const limits = {
+      min: 1,
+      max: 9,
+      overrides: [
+        { condition: 'true', min: 2 },
+        { condition: 'true', min: 4, message: 'four' },
+        { condition: 'false', min: 8 },
+      ],
+    };
+    expect(checkLimits(limits, 1, {})).toEqual([{ type: 'min', limit: 4, message: 'four' }]);
+    expect(checkLimits(limits, 10, {})).toEqual([{ type: 'max', limit: 9 }]);
+    expect(checkLimits({ condition: 'false', min: 3 }, 0, {})).toEqual([]);
+    expect(checkLimits({ min: 'nonsense ==' }, 0, {})).toEqual([]);
+    expect(checkLimits(undefined, 0, {})).toEqual([]);
+  });
+});
+
+describe('restrictions', () => {
+  test('have three forms', () => {
+    expect(expandRestriction('settings:a == true')).toEqual({ condition: 'settings:a == true' });
+    expect(expandRestriction({ 'settings:a == true': 'no' })).toEqual({
+      condition: 'settings:a == true',
+      message: 'no',
+    });
+    expect(expandRestriction({ condition: 'x', message: 'm', action: 'hide' })).toEqual({
+      condition: 'x',
+      message: 'm',
+      action: 'hide',
+    });
+    expect(expandRestriction({ a: 'b', c: 'd' })).toBeUndefined();
+    expect(expandRestriction(7)).toBeUndefined();
+  });
+
+  test('what is not there counts as null and is told; what cannot be worked out holds nothing', () => {
+    const { holding, doubts } = checkRestrictions(['settings:a.b == null', 'nobody:x == 1', 'settings:'], {
+      settings: {},
+    });
+    expect(holding).toEqual([{ condition: 'settings:a.b == null' }]);
+    expect(doubts).toHaveLength(3);
+    expect(doubts[0]!.message).toBe('there is no settings:a.b; it counts as null');
+  });
+
+  test.each([
+    ["'experimental' in version:feature_groups", true],
+    ["not ('advanced' in version:feature_groups)", true],
+    ["cluster:mode != 'ha_compact'", false],
+    ['settings:a.value == false and settings:b.c.value == 1', false],
+    ['settings:a.value or settings:b.c.value == 2', true],
+  ])('%s', (text, value) => {
+    const models = {
+      version: { feature_groups: ['experimental'] },
+      cluster: { mode: 'ha_compact' },
+      settings: { a: { value: true }, b: { c: { value: 1 } } },
+    };
+    expect(evaluateExpression(text, models)).toEqual({ ok: true, value, missing: [] });
+  });
+});
