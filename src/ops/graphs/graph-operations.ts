@@ -1,9 +1,9 @@
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { pathText } from '../../graph/index.js';
+import { type GraphTask, pathText } from '../../graph/index.js';
 import type { GraphContent, GraphOwner, GraphWithTasks } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
-import { type ClusterLayer, type ClusterTask, clusterTasks } from './cluster-tasks.js';
+import { type ClusterLayer, clusterTasks } from './cluster-tasks.js';
 import { inFuelWords } from './fuel-words.js';
 import { graphSurroundings } from './graph-surroundings.js';
 import { type CheckedUpload, checkGraphUpload, checkTaskList, type GraphUpload } from './graph-upload.js';
@@ -63,7 +63,7 @@ export interface GraphOperations {
   check(source: GraphSource, as?: { readonly owner: GraphOwner; readonly type: string }): Promise<GraphCheck>;
 
   /** Tasks of one layer of a cluster, or of all merged. A type without graphs has none. */
-  tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly ClusterTask[]>;
+  tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly GraphTask[]>;
   /** A release's tasks of a type; a type without graph has none. */
   releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']>;
 }

@@ -1,0 +1,142 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
+import { didYouMean } from '../../documents/index.js';
+import type { Store } from '../../store/index.js';
+import { problem } from '../problem.js';
+import { clusterTasks } from './cluster-tasks.js';
+import { notFoundAs } from './fuel-words.js';
+
+/**
+ * The graphs that an input asks for, in order, once everything it names is known to be there: the cluster, the types,
+ * nodes, tasks, subgraphs, the sequence, the earlier run. What the workflow would end with is told before it begins.
+ * @throws `invalid` with every finding, `not-found`
+ */
+export async function requestedGraphs(
+  store: Store,
+  input: GraphRunInput,
+  options: { readonly tasksNeeded?: boolean } = {},
+): Promise<readonly GraphRequest[]> {
+  const cluster = await store.clusters.brief(input.cluster);
+  const graphs = await chosenGraphs(store, input, cluster.releaseId);
+  const findings: Diagnostic[] = [];
+  const tasksOfType = new Map<string, ReadonlySet<string>>();
+  const known = new Set(await store.graphs.typesOf(cluster.id));
+  for (const [index, { type }] of graphs.entries()) {
+    const tasks = known.has(type) ? await clusterTasks(store, cluster.id, type, 'merged') : [];
+    tasksOfType.set(type, new Set(tasks.map(({ id }) => id)));
+    if (known.has(type) && (tasks.length > 0 || !options.tasksNeeded)) continue;
+    const checked = `Checked cluster (ID=${cluster.id}), its plugins and release (ID=${cluster.releaseId}).`;
+    findings.push({
+      severity: 'error',
+      code: 'graph.not-found',
+      message: `There are no deployment tasks for graph type '${type}'. ${checked}`,
+      hint: hintOfTypes(type, known),
+      path: `graphs[${index}].type`,
+    });
+  }
+  findings.push(...(await foreignNodes(store, cluster.id, graphs)));
+  if (findings.length === 0) {
+    const names = new Set([...tasksOfType.values()].flatMap((tasks) => [...tasks]));
+    findings.push(...unknownTasks(graphs, names), ...unknownSubgraphs(input.subgraphs ?? [], names));
+  }
+  if (findings.length === 0) return graphs;
+  throw problem('invalid', [...new Set(findings.map(({ message }) => message))].join('; '), {
+    hint: findings.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct the request.',
+    errors: findings,
+  });
+}
+
+async function chosenGraphs(store: Store, input: GraphRunInput, release: number): Promise<readonly GraphRequest[]> {
+  if (input.graphs !== undefined) return input.graphs;
+  if (input.sequence !== undefined) return sequenceGraphs(store, input.sequence, release);
+  if (input.from !== undefined) return earlierGraphs(store, input.from, input.cluster);
+  return [{ type: 'default' }];
+}
+
+async function sequenceGraphs(store: Store, id: number, release: number): Promise<readonly GraphRequest[]> {
+  const sequence = await store.sequences.get(id);
+  if (sequence.releaseId !== release) {
+    throw problem(
+      'not-found',
+      `Sequence ${id} is of release ${sequence.releaseId}, the cluster is of release ${release}`,
+      {
+        hint: "Name a sequence of the cluster's own release: GET /api/v1/sequences/?cluster=ID lists them.",
+      },
+    );
+  }
+  return sequence.graphs.map((graph) => ({ type: String(graph.type) }));
+}
+
+/** Graphs of an earlier run from the first that did not end well on. */
+async function earlierGraphs(store: Store, from: number, cluster: number): Promise<readonly GraphRequest[]> {
+  const { run, graphs } = await store.transactions.getRun(from);
+  if (run.clusterId !== cluster) throw notFoundAs('transaction', `Transaction ${from} is not of cluster ${cluster}.`);
+  const refuse = (why: string, hint: string) => problem('conflict', `transaction ${run.id} ${why}`, { hint });
+  if (run.status === 'pending' || run.status === 'running') throw refuse('has not ended', 'Wait for it, or stop it.');
+  if (graphs.length === 0) throw refuse('is no run of graphs', 'Name the transaction that execute answered with.');
+  const first = graphs.findIndex(({ status }) => status !== 'ready');
+  if (first < 0) throw refuse('ended well: nothing is left to do', 'Start a new run, without `from`.');
+  if (run.mode !== 'apply') throw refuse(`was a ${run.mode}: it changed nothing`, 'Start a new run, without `from`.');
+  return graphs.slice(first).map(({ graphType, input }) => {
+    const asked = (typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}) as object;
+    return { ...(asked as Partial<GraphRequest>), type: graphType ?? 'default' };
+  });
+}
+
+async function foreignNodes(store: Store, cluster: number, graphs: readonly GraphRequest[]): Promise<Diagnostic[]> {
+  const asked = [...new Set(graphs.flatMap(({ nodes }) => nodes ?? []))];
+  if (asked.length === 0) return [];
+  const own = new Set((await store.nodes.list({ clusterId: cluster })).map(({ id }) => id));
+  const foreign = asked.filter((id) => !own.has(id)).sort((a, b) => a - b);
+  if (foreign.length === 0) return [];
+  const members = [...own].sort((a, b) => a - b).slice(0, 20);
+  return [
+    {
+      severity: 'error',
+      code: 'graph.foreign-node',
+      message: `Nodes ${foreign.join(', ')} do not belong to the same cluster ${cluster}`,
+      hint:
+        members.length === 0
+          ? 'The cluster has no nodes yet.'
+          : `It has nodes ${members.join(', ')}${own.size > 20 ? ' …' : ''}.`,
+      path: 'graphs',
+    },
+  ];
+}
+
+/** The same names may be given for every type, so each must be in one of them. */
+function unknownTasks(graphs: readonly GraphRequest[], names: ReadonlySet<string>): Diagnostic[] {
+  const unknown = [...new Set(graphs.flatMap(({ tasks }) => tasks ?? []))].filter((name) => !names.has(name)).sort();
+  if (unknown.length === 0) return [];
+  return [
+    {
+      severity: 'error',
+      code: 'graph.unknown-selection',
+      message: `Tasks ${unknown.join(', ')} are not present in deployment graph`,
+      hint: didYouMean(unknown[0]!, names) ?? 'Correct the names.',
+      path: 'graphs',
+    },
+  ];
+}
+
+function unknownSubgraphs(
+  subgraphs: NonNullable<GraphRunInput['subgraphs']>,
+  names: ReadonlySet<string>,
+): Diagnostic[] {
+  return subgraphs.flatMap(({ start = [], end = [] }, index) =>
+    [...start, ...end]
+      .filter((entry) => !names.has(entry) && !names.has(entry.replace(/\/[^/]*$/, '').trim()))
+      .map((entry) => ({
+        severity: 'error' as const,
+        code: 'graph.bad-subgraph',
+        message: `'${entry}' stands for no task of these graphs`,
+        hint: didYouMean(entry.replace(/\/[^/]*$/, ''), names) ?? 'Write TASK or TASK/NODES, e.g. netconfig/1,3-5.',
+        path: `subgraphs[${index}]`,
+      })),
+  );
+}
+
+const hintOfTypes = (type: string, known: ReadonlySet<string>): string =>
+  known.size === 0
+    ? 'There are no graphs yet: upload one.'
+    : `${didYouMean(type, known) ?? ''} Known types: ${[...known].join(', ')}.`.trim();

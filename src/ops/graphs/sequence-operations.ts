@@ -1,0 +1,66 @@
+import type { SequenceRecord } from '../../store/index.js';
+import { StoreError } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { inFuelWords } from './fuel-words.js';
+
+export interface NewSequence {
+  readonly name: string;
+  readonly release: number;
+  readonly graphs: readonly { readonly type: string }[];
+}
+
+export type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
+
+/** Types of graphs to run one after another, by release. @throws `not-found`, `conflict` in Fuel's words. */
+export interface SequenceOperations {
+  list(filter: { readonly release?: number; readonly cluster?: number }): Promise<readonly SequenceRecord[]>;
+  get(id: number): Promise<SequenceRecord>;
+  create(sequence: NewSequence, actor: string): Promise<SequenceRecord>;
+  update(id: number, change: SequenceChange, actor: string): Promise<SequenceRecord>;
+  delete(id: number, actor: string): Promise<void>;
+}
+
+export function sequenceOperations({ store }: OpsDependencies): SequenceOperations {
+  const { sequences } = store;
+  const audit = (actor: string, action: string, id: number) =>
+    store.audit.append({ actor, action, target: `sequence/${id}` });
+
+  return inFuelWords<SequenceOperations>({
+    async list({ release, cluster }) {
+      if (release !== undefined) await store.releases.get(release);
+      if (cluster !== undefined) await store.clusters.brief(cluster);
+      return sequences.list({
+        ...(release === undefined ? {} : { releaseId: release }),
+        ...(cluster === undefined ? {} : { clusterId: cluster }),
+      });
+    },
+    get: (id) => sequences.get(id),
+    async create({ name, release, graphs }, actor) {
+      const sequence = await sequences
+        .create({ name, releaseId: release, graphs })
+        .catch((error: unknown) => Promise.reject(nameTaken(error, name, release)));
+      await audit(actor, 'sequence.create', sequence.id);
+      return sequence;
+    },
+    async update(id, change, actor) {
+      const { releaseId, name } = await sequences.get(id);
+      const sequence = await sequences
+        .update(id, change)
+        .catch((error: unknown) => Promise.reject(nameTaken(error, change.name ?? name, releaseId)));
+      await audit(actor, 'sequence.update', id);
+      return sequence;
+    },
+    async delete(id, actor) {
+      await sequences.delete(id);
+      await audit(actor, 'sequence.delete', id);
+    },
+  });
+}
+
+const nameTaken = (error: unknown, name: string, release: number): unknown =>
+  error instanceof StoreError && error.failure.kind === 'conflict'
+    ? problem('conflict', `Sequence with name "${name}" already exist for release ${release}.`, {
+        hint: 'Choose another name, or change that one.',
+      })
+    : error;

@@ -1,0 +1,165 @@
+import { WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/client';
+import { graphWorkflowId, WORKFLOWS } from '../../../workflows/protocol.js';
+import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.js';
+import { type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
+import { isOpenStatus } from '../../temporal/is-run-open.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { asProblem, problem } from '../problem.js';
+import { callTemporal } from '../temporal-calls.js';
+import { requestedGraphs } from './graph-request.js';
+
+export interface StartedGraphRun {
+  readonly run: TransactionRecord;
+  readonly graphs: readonly TransactionRecord[];
+}
+
+/**
+ * Starts a run of graphs: its transactions are written, which also keeps a second run of the cluster away, then the
+ * workflow is started with the id of the run's transaction.
+ * @throws `invalid`, `not-found`; `conflict` naming the run that has the cluster; what Temporal is wrong with, after
+ *   the transaction has been ended with it
+ */
+export async function startGraphRun(
+  deps: OpsDependencies,
+  input: GraphRunInput,
+  options: { readonly tasksNeeded?: boolean } = {},
+): Promise<StartedGraphRun> {
+  const parsed = parseGraphRunInput([input]);
+  if (!parsed.ok) {
+    throw problem('invalid', parsed.problems.join('; '), {
+      hint: 'Correct the named fields.',
+      errors: parsed.problems.map((message) => ({ severity: 'error', code: 'run.input', message })),
+    });
+  }
+  const graphs = await requestedGraphs(deps.store, input, options);
+  const created = await createTransactions(deps, input, graphs);
+  try {
+    return await startWorkflow(deps, input, created);
+  } catch (error) {
+    const { message } = asProblem(error);
+    await deps.store.transactions.endRun(created.run.id, {
+      status: 'error',
+      message: `it was not started: ${message}`,
+    });
+    throw error;
+  }
+}
+
+async function createTransactions(
+  deps: OpsDependencies,
+  input: GraphRunInput,
+  graphs: readonly GraphRequest[],
+): Promise<RunTransactions> {
+  const { mode = 'apply', force = false, debug = false, started_by } = input;
+  const create = () =>
+    deps.store.transactions.createRun({
+      clusterId: input.cluster,
+      graphs: graphs.map((graph) => ({ graphType: graph.type, input: graph })),
+      mode,
+      force,
+      debug,
+      input,
+      ...(started_by === undefined ? {} : { startedBy: started_by }),
+    });
+  try {
+    return await create();
+  } catch (error) {
+    const holder = transactionInTheWay(error);
+    if (holder === undefined) throw error;
+    if (!(await endIfGone(deps, holder))) throw await alreadyStarted(deps, holder);
+    // Somebody else may have come first; it is told as any conflict.
+    return create().catch(async (again: unknown) => {
+      const other = transactionInTheWay(again);
+      throw other === undefined ? again : await alreadyStarted(deps, other);
+    });
+  }
+}
+
+const transactionInTheWay = (error: unknown): number | undefined =>
+  error instanceof StoreError && error.failure.kind === 'conflict' ? error.failure.transaction : undefined;
+
+/** How long a run may take from its transaction to its workflow. */
+const STARTING_MS = 30_000;
+
+/** A run whose workflow Temporal has ended without our knowledge is ended here too. False: it goes on. */
+async function endIfGone({ store, temporal }: OpsDependencies, id: number): Promise<boolean> {
+  const { run } = await store.transactions.getRun(id);
+  if (run.status !== 'pending' && run.status !== 'running') return true;
+  const described = await describeWorkflow(temporal, run);
+  if (described !== null && isOpenStatus(described.status.name)) return false;
+  if (described === null && Date.now() - Date.parse(run.timeStart ?? '') < STARTING_MS) return false;
+  const how = described === null ? 'Temporal has no record of it any more' : described.status.name.toLowerCase();
+  await store.transactions.endRun(id, { status: 'error', message: `its workflow has ended: ${how}` });
+  return true;
+}
+
+async function describeWorkflow(temporal: OpsDependencies['temporal'], { workflowId, temporalRunId }: TransactionRecord) {
+  if (workflowId === null) return null;
+  const handle = temporal.client.workflow.getHandle(workflowId, temporalRunId ?? undefined);
+  return callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  });
+}
+
+async function alreadyStarted({ store }: OpsDependencies, id: number) {
+  const { run } = await store.transactions.getRun(id);
+  const by = run.startedBy === null ? '' : ` of ${run.startedBy}`;
+  return problem('conflict', 'Deployment already started', {
+    hint: `Transaction ${run.id}${by} has the cluster since ${run.timeStart ?? 'a moment ago'}: wait for it, or stop it.`,
+    ...(run.workflowId === null || run.temporalRunId === null
+      ? {}
+      : { run: { id: run.temporalRunId, workflow_id: run.workflowId } }),
+  });
+}
+
+async function startWorkflow(
+  { store, temporal }: OpsDependencies,
+  input: GraphRunInput,
+  created: RunTransactions,
+): Promise<StartedGraphRun> {
+  const { run, graphs } = created;
+  const { cluster, started_by, reason } = input;
+  const workflowId = graphWorkflowId(cluster, run.id);
+  await store.transactions.update(run.id, { workflowId });
+  const types = graphs.map(({ graphType }) => graphType).join(', ');
+  const whole: GraphRunInput = { ...input, transaction: run.id };
+  const started = await callTemporal(temporal, () =>
+    temporal.client.workflow.start(WORKFLOWS.execute_graph, {
+      taskQueue: temporal.taskQueue,
+      workflowId,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      args: [whole],
+      staticSummary: fitSummary(`${types} on cluster ${cluster}${started_by === undefined ? '' : ` by ${started_by}`}`),
+    }),
+  );
+  const runId = started.firstExecutionRunId;
+  const record = await store.transactions.update(run.id, { temporalRunId: runId });
+  const { site } = await store.clusters.brief(cluster);
+  await store.runs.put({
+    id: runId,
+    sequence: 0,
+    workflowId,
+    temporalRunId: runId,
+    kind: WORKFLOWS.execute_graph,
+    phase: 'starting',
+    startedAt: run.timeStart ?? new Date().toISOString(),
+    title: `${types} on cluster ${cluster}`,
+    labels: { cluster: String(cluster), transaction: String(run.id) },
+    parameters: whole as unknown as Json,
+    ...(site === null ? {} : { site }),
+    ...(started_by === undefined ? {} : { startedBy: started_by }),
+    ...(reason === undefined ? {} : { reason }),
+  });
+  await store.audit.append({
+    actor: started_by ?? 'unknown',
+    action: 'graph.execute',
+    target: `cluster/${cluster}`,
+    details: { transaction: run.id, graphs: graphs.map(({ graphType }) => graphType), mode: run.mode },
+    ...(reason === undefined ? {} : { reason }),
+  });
+  return { run: record, graphs };
+}
+
+/** Temporal takes 400 bytes; in UTF-8 a character has four at most. */
+const fitSummary = (text: string): string => (Buffer.byteLength(text) <= 400 ? text : `${text.slice(0, 95)}…`);

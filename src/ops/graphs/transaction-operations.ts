@@ -1,0 +1,197 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type {
+  RunTransactions,
+  SnapshotKind,
+  TransactionFilter,
+  TransactionRecord,
+  TransactionStatus,
+} from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { callTemporal } from '../temporal-calls.js';
+import { inFuelWords } from './fuel-words.js';
+import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.js';
+
+export interface TransactionListFilter {
+  readonly cluster?: number;
+  /** Fuel's words. */
+  readonly statuses?: readonly string[];
+  readonly names?: readonly string[];
+  /** Leave out what was hidden: earlier runs of a cluster, and what users deleted from their lists. */
+  readonly visible?: boolean;
+}
+
+/** Fuel's statuses, in the order in which it names them. A stopped transaction is an error to its clients. */
+const STATUS_WORDS = ['pending', 'running', 'ready', 'error'];
+
+/** Every name a transaction had in Fuel. */
+const NAMES = [
+  'super',
+  'deploy',
+  'deployment',
+  'provision',
+  'stop_deployment',
+  'reset_environment',
+  'reset_nodes',
+  'remove_keys',
+  'remove_ironic_bootstrap',
+  'update',
+  'spawn_vms',
+  'node_deletion',
+  'cluster_deletion',
+  'remove_images',
+  'check_before_deployment',
+  'check_networks',
+  'verify_networks',
+  'check_dhcp',
+  'verify_network_connectivity',
+  'multicast_verification',
+  'check_repo_availability',
+  'check_repo_availability_with_setup',
+  'dry_run_deployment',
+  'dump',
+  'capacity_log',
+  'create_stats_user',
+  'remove_stats_user',
+  'update_dnsmasq',
+];
+
+/** Runs of graphs and their parts as Fuel shows them. @throws `invalid`, `not-found` in Fuel's words. */
+export interface TransactionOperations {
+  /** By id. Progress of what runs is that of this moment. */
+  list(filter: TransactionListFilter): Promise<readonly TransactionRecord[]>;
+  get(id: number): Promise<TransactionRecord>;
+  /** Removes it for good, with what belongs to it. One under way only by force: its workflow is terminated, then. */
+  delete(id: number, options: { readonly force: boolean }, actor: string): Promise<void>;
+  /** Takes it out of lists of current work; it is kept. */
+  hide(id: number, options: { readonly force: boolean }, actor: string): Promise<void>;
+  /** JSON text of what was in force when the graph was planned; of a run that of its newest planned graph. */
+  snapshot(id: number, kind: SnapshotKind): Promise<string>;
+  history(id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]>;
+  /** JSON texts of the plans of a graph or of all planned graphs of a run: what runs, what does not, and why. */
+  plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]>;
+}
+
+export function transactionOperations(deps: OpsDependencies): TransactionOperations {
+  const { store, temporal } = deps;
+  const { transactions } = store;
+
+  /** Tasks that came to their end, of all; what ended is at its end. */
+  async function live(record: TransactionRecord): Promise<TransactionRecord> {
+    if (record.status !== 'running') return record;
+    if (record.parentId !== null) return { ...record, progress: await shareDone(record) };
+    const { graphs } = await transactions.getRun(record.id);
+    if (graphs.length === 0) return record;
+    const shares = await Promise.all(
+      graphs.map(async (graph) => (isOpen(graph) ? shareDone(graph) : graph.status === 'ready' ? 100 : graph.progress)),
+    );
+    const mean = Math.floor(shares.reduce((sum, one) => sum + one, 0) / shares.length);
+    return { ...record, progress: Math.max(record.progress, mean) };
+  }
+
+  async function shareDone(graph: TransactionRecord): Promise<number> {
+    if (graph.status !== 'running') return graph.progress;
+    const counts = await store.taskHistory.count(graph.id);
+    const sum = (statuses: readonly (keyof typeof counts)[]) =>
+      statuses.reduce((all, status) => all + (counts[status] ?? 0), 0);
+    const open = sum(['waiting', 'running', 'retrying']);
+    const done = sum(['successful', 'ignored', 'skipped', 'failed', 'dep_failed']);
+    const share = open + done === 0 ? 0 : Math.floor((100 * done) / (open + done));
+    return Math.max(graph.progress, Math.min(share, 99));
+  }
+
+  async function checkDeletable(id: number, force: boolean): Promise<RunTransactions> {
+    const found = await transactions.getRun(id);
+    const asked = found.run.id === id ? found.run : found.graphs.find((graph) => graph.id === id)!;
+    if (!force && isOpen(asked)) {
+      throw problem('invalid', 'You cannot delete running task manually', {
+        hint: 'Stop the run first; force=1 ends its workflow at once.',
+      });
+    }
+    return found;
+  }
+
+  /** Nothing of a run may write to it any more. */
+  async function terminate({ run }: RunTransactions): Promise<void> {
+    if (!isOpen(run) || run.workflowId === null) return;
+    const { workflowId, temporalRunId, clusterId } = run;
+    const handle = temporal.client.workflow.getHandle(workflowId, temporalRunId ?? undefined);
+    await callTemporal(temporal, () => handle.terminate('its transaction was deleted by force')).catch((error) => {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
+    if (clusterId === null) return;
+    const holder = await store.clusterClaims.holder(clusterId);
+    if (holder?.workflowId === workflowId) await store.clusterClaims.release(clusterId, holder);
+  }
+
+  const audit = (actor: string, action: string, id: number) =>
+    store.audit.append({ actor, action, target: `transaction/${id}` });
+
+  return inFuelWords<TransactionOperations>({
+    async list({ cluster, statuses, names, visible }) {
+      const filter: TransactionFilter = {
+        ...(cluster === undefined ? {} : { clusterId: cluster }),
+        ...(statuses === undefined ? {} : { statuses: statusesOf(statuses) }),
+        ...(names === undefined ? {} : { names: namesOf(names) }),
+        ...(visible ? { hidden: false } : {}),
+      };
+      return Promise.all((await transactions.list(filter)).map(live));
+    },
+    get: async (id) => live(await transactions.get(id)),
+    async delete(id, { force }, actor) {
+      const found = await checkDeletable(id, force);
+      if (force && found.run.id === id) await terminate(found);
+      await transactions.delete(id, { force });
+      await audit(actor, 'transaction.delete', id);
+    },
+    async hide(id, { force }, actor) {
+      await checkDeletable(id, force);
+      await transactions.hide(id);
+      await audit(actor, 'transaction.hide', id);
+    },
+    async snapshot(id, kind) {
+      const { run, graphs } = await transactions.getRun(id);
+      const candidates = run.id === id ? [run, ...graphs.toReversed()] : [{ id }];
+      for (const one of candidates) {
+        const text = await transactions.getSnapshot(one.id, kind);
+        if (text !== undefined) return text;
+      }
+      throw problem('not-found', `Transaction ${id} has no ${kind.replaceAll('_', ' ')}`, {
+        hint: 'It is kept when a graph is planned: this one has not been, or was refused.',
+      });
+    },
+    history: (id, filter) => taskHistory(store, id, filter),
+    async plans(id) {
+      const { run, graphs } = await transactions.getRun(id);
+      const wanted = (run.id === id ? graphs : graphs.filter((graph) => graph.id === id)).filter(
+        ({ planHash }) => planHash !== null,
+      );
+      return Promise.all(
+        wanted.map(async (graph) => ({ graph, explanation: await store.plans.getExplanation(graph.planHash!) })),
+      );
+    },
+  });
+}
+
+const isOpen = ({ status }: TransactionRecord): boolean => status === 'pending' || status === 'running';
+
+/** In Fuel's words. */
+export const fuelStatus = (status: TransactionStatus): Exclude<TransactionStatus, 'stopped'> =>
+  status === 'stopped' ? 'error' : status;
+
+function statusesOf(given: readonly string[]): TransactionStatus[] {
+  const odd = given.filter((status) => !STATUS_WORDS.includes(status));
+  if (odd.length > 0) throw notOneOf('Statuses', STATUS_WORDS, odd);
+  return given.flatMap((status) => (status === 'error' ? ['error', 'stopped'] : [status])) as TransactionStatus[];
+}
+
+function namesOf(given: readonly string[]): readonly string[] {
+  const odd = given.filter((name) => !NAMES.includes(name));
+  if (odd.length > 0) throw notOneOf('Transaction types', NAMES, odd);
+  return given;
+}
+
+const notOneOf = (what: string, known: readonly string[], odd: readonly string[]) =>
+  problem('invalid', `${what} parameter could only be one of: ${known.join(', ')}`, {
+    hint: `Unknown: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
+  });
