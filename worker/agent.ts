@@ -5,7 +5,6 @@ import { NodeAgent, type NodeAgentOptions, type OrderSource, type OrderVerifier 
 import type { Settings } from '../src/config/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
-import { installRuntime } from './runtime.js';
 
 /** A node whose tasks this process runs. */
 export interface AgentNode {
@@ -48,7 +47,6 @@ export async function startAgents(
   options: StartAgentsOptions,
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
-  installRuntime(log);
   const connection = await connect(settings.temporal.address, log, stop);
   try {
     const served = await Promise.all(nodes.map((node) => serveNode(connection, settings, node, log, options)));

@@ -1,0 +1,24 @@
+// Node agents as a process of its own, for tests that kill it; `argv[2]` is the order as JSON.
+import { createLogger } from '../../src/telemetry/log.js';
+import { startAgents } from '../../worker/agent.js';
+import { installRuntime } from '../../worker/runtime.js';
+import type { AgentHostOrder } from './agent-host-process.js';
+import { countedOrders } from './agent-orders.js';
+
+const order = JSON.parse(process.argv[2]!) as AgentHostOrder;
+const log = createLogger({ level: 'warn', format: 'json' }, 'agent');
+installRuntime(log);
+const settings = {
+  temporal: { address: order.address, namespace: 'default', task_queue: 'unused' },
+  agent: { state_dir: order.stateDir, keep_days: 14 },
+};
+const orders = countedOrders(order.folder);
+const agents = await startAgents(settings, order.nodes, log, {
+  ordersOf: () => ({ orders }),
+  version: order.version,
+  agent: { supervisorCommand: order.supervisor, ...order.agent },
+});
+process.on('SIGTERM', () => void agents.stop());
+process.stdout.write('ready\n');
+await agents.done;
+process.exit(0);

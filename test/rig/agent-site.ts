@@ -1,0 +1,151 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NodeAgentOptions, OrderSource, OrderVerifier } from '../../src/agent/index.js';
+import { TaskLogs } from '../../src/agent-logs/index.js';
+import { createLogger } from '../../src/telemetry/log.js';
+import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.js';
+import { nodeQueue } from '../../workflows/protocol.js';
+import { AgentRig } from './agent.js';
+import { supervisorProgram } from './agent-host-process.js';
+import { counted, countedOrders } from './agent-orders.js';
+import { type RunningWorker, type TemporalRig, temporalRig } from './temporal.js';
+import { bundleTestWorkflows } from './workflow-bundle.js';
+import { type CountedTasks, countedTasks } from './workflows/counted-tasks.js';
+
+const quiet = createLogger({ level: 'silent', format: 'json' }, 'agent');
+
+/** A test's own site of node agents, with the smallest workflow that drives them. */
+export class AgentSite {
+  readonly rig = new AgentRig();
+  readonly folder = this.rig.folder;
+  readonly stateDir = this.rig.stateDir;
+  readonly logs = new TaskLogs({ folder: join(this.folder, 'logs') });
+  readonly temporal: TemporalRig;
+  readonly #worker: RunningWorker;
+  readonly #agents = new Set<RunningAgents>();
+  /** A name nobody else uses: queues are shared by all tests. */
+  readonly site: string;
+
+  private constructor(temporal: TemporalRig, worker: RunningWorker) {
+    this.temporal = temporal;
+    this.#worker = worker;
+    this.site = temporal.workflowId('site');
+  }
+
+  static async open(): Promise<AgentSite> {
+    const temporal = await temporalRig();
+    const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
+    return new AgentSite(temporal, await temporal.runWorker({ workflowBundle: { codePath } }));
+  }
+
+  async close(): Promise<void> {
+    for (const agents of this.#agents) await agents.stop();
+    await this.#worker.stop();
+    await this.temporal.close();
+    this.rig.tidy();
+  }
+
+  names(count: number): string[] {
+    return Array.from({ length: count }, (_unused, at) => `n${at + 1}`);
+  }
+
+  node(node: string): AgentNode {
+    return { site: this.site, node };
+  }
+
+  settings(address = this.temporal.address) {
+    return {
+      temporal: { address, namespace: 'default', task_queue: 'unused' },
+      agent: { state_dir: this.stateDir, keep_days: 14 },
+    };
+  }
+
+  orders(more: Partial<OrderSource> = {}): OrderSource {
+    return countedOrders(this.folder, more);
+  }
+
+  /** Agents in this process. */
+  async agents(
+    nodes: readonly string[],
+    options: {
+      readonly orders?: OrderSource;
+      readonly verify?: OrderVerifier;
+      readonly version?: string;
+      readonly logPatienceMs?: number;
+      readonly agent?: Partial<NodeAgentOptions>;
+    } = {},
+  ): Promise<RunningAgents> {
+    const { orders = this.orders(), verify, version = '1', logPatienceMs } = options;
+    const agents = await startAgents(
+      this.settings(),
+      nodes.map((node) => this.node(node)),
+      quiet,
+      {
+        ordersOf: () => ({ orders, ...(verify === undefined ? {} : { verify }) }),
+        version,
+        agent: { supervisorCommand: supervisorProgram(), ...options.agent },
+        ...(logPatienceMs === undefined ? {} : { logPatienceMs }),
+      },
+    );
+    this.#agents.add(agents);
+    return agents;
+  }
+
+  /** What a task does after it was counted; default: it says so. */
+  script(task: string, text: string): void {
+    mkdirSync(join(this.folder, 'scripts'), { recursive: true });
+    writeFileSync(join(this.folder, 'scripts', `${task}.sh`), text);
+  }
+
+  /** A script that has begun (`begun`) and waits until `open` is called. */
+  gate(task: string, after = ''): { readonly begun: () => Promise<void>; readonly open: () => void } {
+    const [begun, opened] = [join(this.folder, `${task}.begun`), join(this.folder, `${task}.open`)];
+    this.script(task, `echo before\ntouch ${begun}\nuntil [ -e ${opened} ]; do sleep 0.05; done\necho after\n${after}`);
+    return { begun: () => eventually(() => existsSync(begun)), open: () => writeFileSync(opened, '') };
+  }
+
+  counted(node: string): string[] {
+    return counted(this.folder, node);
+  }
+
+  async start(
+    input: Partial<CountedTasks> & { readonly nodes: CountedTasks['nodes']; readonly tasks: readonly string[] },
+  ) {
+    return await this.temporal.client.workflow.start(countedTasks, {
+      taskQueue: this.temporal.taskQueue,
+      workflowId: this.temporal.workflowId('counted'),
+      args: [{ run: 'r1', heartbeatMs: 3_000, scheduleToStartMs: 60_000, ...input }],
+    });
+  }
+
+  /** What a node's control queue answers. */
+  async control(verb: 'ping' | 'drain', queue: string, node: string): Promise<unknown> {
+    return await this.temporal.client.workflow.execute('askControl', {
+      taskQueue: this.temporal.taskQueue,
+      workflowId: this.temporal.workflowId(verb),
+      args: [verb, queue, node],
+    });
+  }
+
+  queues(nodes: readonly string[]): CountedTasks['nodes'] {
+    return nodes.map((node) => ({ node, queue: nodeQueue(this.site, node) }));
+  }
+
+  /** All of a stream that is in the log store. */
+  async logged(task: string, node: string, stream: 'stdout' | 'stderr' = 'stdout'): Promise<string> {
+    const parts: Buffer[] = [];
+    for await (const part of this.logs.read({ run: 'r1', task, node, generation: 1 }, stream))
+      if (part.kind === 'output') parts.push(Buffer.from(part.bytes));
+    return Buffer.concat(parts).toString();
+  }
+}
+
+/** Looks until something outside is so: files and processes tell nobody. */
+export async function eventually(fits: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await fits())) {
+    if (performance.now() > end) throw new Error(`never came true: ${fits.toString()}`);
+    await delay(25);
+  }
+}

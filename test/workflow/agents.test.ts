@@ -1,0 +1,194 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OrderRefused } from '../../src/agent/index.js';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
+import { AgentSite, eventually } from '../rig/agent-site.js';
+import { cancelTasks } from '../rig/workflows/counted-tasks.js';
+
+let site: AgentSite;
+beforeAll(async () => {
+  site = await AgentSite.open();
+});
+afterAll(() => site.close());
+
+describe('agents in one process', () => {
+  test('100 nodes take their tasks, and none is late', async () => {
+    const nodes = site.names(100).map((name) => `many-${name}`);
+    const agents = await site.agents(nodes);
+    const run = await site.start({ nodes: site.queues(nodes), tasks: ['a'], type: 'noop' });
+    const ends = Object.values(await run.result());
+    expect(ends).toHaveLength(100);
+    expect(new Set(ends.map(({ outcome }) => outcome))).toEqual(new Set(['skipped']));
+    await agents.stop();
+  });
+
+  test('a task runs once, its end says what it needs to, and its output is in the log store', async () => {
+    site.script('fails', 'echo out; echo "no luck today" >&2; exit 3');
+    await site.agents(['plain']);
+    const run = await site.start({ nodes: site.queues(['plain']), tasks: ['works', 'fails'] });
+    const ends = await run.result();
+    expect(ends['works@plain']).toMatchObject({ outcome: 'ok', exit_code: 0, tries: 1 });
+    expect(ends['fails@plain']).toMatchObject({
+      outcome: 'failed',
+      exit_code: 3,
+      message: 'ended with exit code 3: no luck today',
+    });
+    expect(site.counted('plain')).toEqual(['works', 'fails']);
+    expect(await site.logged('works', 'plain')).toBe('did works\n');
+    expect(await site.logged('fails', 'plain', 'stderr')).toBe('no luck today\n');
+    expect(site.logs.result({ run: 'r1', task: 'fails', node: 'plain', generation: 1 })?.outcome).toBe('failed');
+  });
+
+  test('a slow node holds up nobody but itself', async () => {
+    let release: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const orders = site.orders();
+    const held = {
+      ...orders,
+      fetch: async (key: Parameters<typeof orders.fetch>[0]) => {
+        await slow;
+        return orders.fetch(key);
+      },
+    };
+    await site.agents(['slow'], { orders: held });
+    await site.agents(['quick1', 'quick2']);
+    const behind = await site.start({ nodes: site.queues(['slow']), tasks: ['a', 'b'] });
+    const others = await site.start({ nodes: site.queues(['quick1', 'quick2']), tasks: ['a', 'b'] });
+    const ends = await others.result();
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(site.counted('slow')).toEqual([]);
+    release();
+    await behind.result();
+    expect(site.counted('slow')).toEqual(['a', 'b']);
+  });
+});
+
+describe('what an agent needs beside Temporal', () => {
+  test('orders that are away are asked for again; the task runs once', async () => {
+    const orders = site.orders();
+    let asked = 0;
+    await site.agents(['away'], {
+      orders: {
+        ...orders,
+        fetch: async (key) => {
+          asked += 1;
+          if (asked < 3) throw new Error('the gateway is away');
+          return orders.fetch(key);
+        },
+      },
+    });
+    const run = await site.start({ nodes: site.queues(['away']), tasks: ['a'] });
+    expect((await run.result())['a@away']).toMatchObject({ outcome: 'ok' });
+    expect(asked).toBe(3);
+    expect(site.counted('away')).toEqual(['a']);
+  });
+
+  test('an order that does not exist, or is not believed, is rejected and nothing is done', async () => {
+    const refusing = site.orders({ fetch: async () => Promise.reject(new OrderRefused('there is no such order')) });
+    await site.agents(['none'], { orders: refusing });
+    await site.agents(['doubting'], { verify: () => 'the signature of the order is wrong' });
+    const run = await site.start({ nodes: site.queues(['none', 'doubting']), tasks: ['a'] });
+    expect(await run.result()).toEqual({
+      'a@none': { outcome: 'rejected', message: 'was not run: there is no such order' },
+      'a@doubting': { outcome: 'rejected', message: 'was not run: the signature of the order is wrong' },
+    });
+    expect([site.counted('none'), site.counted('doubting')]).toEqual([[], []]);
+  });
+
+  test('an order for another task than the one asked for is rejected', async () => {
+    const orders = site.orders();
+    await site.agents(['crossed'], { orders: { ...orders, fetch: (key) => orders.fetch({ ...key, task: 'other' }) } });
+    const run = await site.start({ nodes: site.queues(['crossed']), tasks: ['a'] });
+    expect((await run.result())['a@crossed']).toMatchObject({ outcome: 'rejected' });
+    expect(site.counted('crossed')).toEqual([]);
+  });
+
+  test('a log store that is away for a while gets everything; one that stays away does not hold the run', async () => {
+    const orders = site.orders();
+    let failed = 0;
+    const ship: typeof orders.ship = async (key, chunk) => {
+      failed += 1;
+      if (failed < 3) throw new Error('no answer');
+      return orders.ship(key, chunk);
+    };
+    await site.agents(['patchy'], { orders: { ...orders, ship } });
+    await site.agents(['deaf'], {
+      orders: { ...orders, ship: async () => Promise.reject(new Error('no answer')) },
+      logPatienceMs: 1,
+    });
+    const run = await site.start({ nodes: site.queues(['patchy', 'deaf']), tasks: ['a'] });
+    const ends = await run.result();
+    expect(ends['a@patchy']).toMatchObject({ outcome: 'ok' });
+    expect(ends['a@patchy']!.message).toBeUndefined();
+    expect(await site.logged('a', 'patchy')).toBe('did a\n');
+    expect(ends['a@deaf']).toMatchObject({ outcome: 'ok', message: 'its output is on the node only: no answer' });
+  });
+});
+
+describe('cancelling', () => {
+  test('before the order came: nothing is run', async () => {
+    let asked: () => void = () => undefined;
+    let release: () => void = () => undefined;
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const answer = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const orders = site.orders();
+    await site.agents(['early'], {
+      orders: {
+        ...orders,
+        fetch: async (key) => {
+          asked();
+          await answer;
+          return orders.fetch(key);
+        },
+      },
+    });
+    const run = await site.start({ nodes: site.queues(['early']), tasks: ['a'] });
+    await wasAsked;
+    await run.signal(cancelTasks);
+    await eventually(() => existsSync(`${site.stateDir}/nodes/early/runs/r1/a/1/cancel.json`));
+    release();
+    expect((await run.result())['a@early']).toMatchObject({ outcome: 'cancelled' });
+    expect(site.counted('early')).toEqual([]);
+  });
+
+  test('in mid-task, twice: it ends, with everything it started', async () => {
+    const gate = site.gate('endless');
+    await site.agents(['busy']);
+    const run = await site.start({ nodes: site.queues(['busy']), tasks: ['endless', 'next'] });
+    await gate.begun();
+    await run.signal(cancelTasks);
+    await run.signal(cancelTasks);
+    const ends = await run.result();
+    expect(ends['endless@busy']).toMatchObject({ outcome: 'cancelled' });
+    expect(ends['next@busy']).toMatchObject({ outcome: 'cancelled', message: 'before it started' });
+    expect(site.counted('busy')).toEqual(['endless']);
+    expect(await site.logged('endless', 'busy')).toBe('before\n');
+  });
+});
+
+describe('ping and drain', () => {
+  test('a drained agent leaves its task to the supervisor, and a new version follows it to the end', async () => {
+    const gate = site.gate('upgraded');
+    const old = await site.agents(['up'], { version: '1.0' });
+    const run = await site.start({ nodes: site.queues(['up']), tasks: ['upgraded', 'more'] });
+    await gate.begun();
+    const control = controlQueue(nodeQueue(site.site, 'up'));
+    const before = await site.control('ping', control, 'up');
+    expect(before).toMatchObject({ node: 'up', agent_version: '1.0' });
+    expect(await site.control('drain', control, 'up')).toEqual({ unfinished: ['r1/upgraded/1'] });
+    await old.done;
+    await site.agents(['up'], { version: '1.1' });
+    expect(await site.control('ping', control, 'up')).toMatchObject({ agent_version: '1.1' });
+    gate.open();
+    const ends = await run.result();
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(site.counted('up')).toEqual(['upgraded', 'more']);
+    expect(await site.logged('upgraded', 'up')).toBe('before\nafter\n');
+  });
+});
