@@ -16,12 +16,11 @@ const WORDS: Readonly<Record<string, string>> = {
 export const notFoundAs = (what: string, hint: string) =>
   problem('not-found', `${WORDS[what] ?? what} not found`, { hint });
 
-// biome-ignore lint/suspicious/noExplicitAny: any use case
-type UseCases = Readonly<Record<string, (...args: any[]) => unknown>>;
+type UseCase = (...args: readonly unknown[]) => unknown;
 
 /** The same use cases; what the store does not find is told in Fuel's words. */
-export function inFuelWords<T>(useCases: T & UseCases): T {
-  const wrapped = Object.entries(useCases as UseCases).map(([name, run]) => [
+export function inFuelWords<T extends object>(useCases: T): T {
+  const wrapped = Object.entries<UseCase>(useCases as Record<string, UseCase>).map(([name, run]) => [
     name,
     async (...args: unknown[]) => {
       try {

@@ -1,0 +1,156 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { NodeRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { checkRoles } from './assignable-roles.js';
+import { finding, refuseIfAny } from './refuse.js';
+import { roleCatalogue } from './role-catalogue.js';
+import { allRoles, retagNodes } from './role-tags.js';
+
+export interface RoleAssignment {
+  readonly id: number;
+  readonly roles: readonly string[];
+}
+
+export interface AssignmentOperations {
+  /** Takes nodes into a cluster with roles, all or none; their tags come with the roles. */
+  assign(cluster: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]>;
+  /**
+   * Takes nodes out, all or none: at once where nothing was deployed on them yet; the others are marked, and go with
+   * the next deployment.
+   */
+  unassign(cluster: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]>;
+}
+
+export function assignmentOperations({ store }: OpsDependencies): AssignmentOperations {
+  return {
+    async assign(clusterId, nodes, actor) {
+      const catalogue = await roleCatalogue(store, clusterId);
+      const cluster = await store.clusters.brief(clusterId);
+      const records = await store.nodes.list({ ids: nodes.map(({ id }) => id) });
+      const byId = new Map(records.map((node) => [node.id, node]));
+      refuseIfAny([
+        ...repeated(nodes.map(({ id }) => id)),
+        ...nodes.flatMap(({ id, roles }, index): readonly Diagnostic[] => {
+          const node = byId.get(id);
+          if (node === undefined) return [unknownNode(id, index)];
+          const at = `body[${index}]`;
+          if (node.clusterId !== null && node.clusterId !== clusterId) {
+            return [
+              finding(
+                'node.foreign',
+                `${at}.id`,
+                `node ${id} is in environment ${node.clusterId} already`,
+                `Take it out there first: POST /api/v1/clusters/${node.clusterId}/unassignment.`,
+              ),
+            ];
+          }
+          if (cluster.site !== null && node.site !== null && node.site !== cluster.site) {
+            return [
+              finding(
+                'node.other-site',
+                `${at}.id`,
+                `node ${id} is a machine of site ${node.site}, environment ${clusterId} is built of site ${cluster.site}`,
+                'Choose nodes of that site.',
+              ),
+            ];
+          }
+          const had = node.clusterId === clusterId ? allRoles(node) : [];
+          const twice = roles.filter((role, at_) => roles.indexOf(role) !== at_);
+          return [
+            ...checkRoles([...had, ...roles], catalogue.roles, `${at}.roles`, { cluster: clusterId, node: id }),
+            ...(twice.length === 0
+              ? []
+              : [
+                  finding(
+                    'role.repeated',
+                    `${at}.roles`,
+                    `${twice.join(', ')} is given more than once`,
+                    'Name each role once.',
+                  ),
+                ]),
+          ];
+        }),
+      ]);
+      await refuseWhileBusy(clusterId, 'nodes cannot be added');
+      const assigned = await store.nodes.assign(clusterId, nodes);
+      await retagNodes(
+        store,
+        clusterId,
+        catalogue,
+        assigned.map((node) => {
+          const before = byId.get(node.id)!;
+          return {
+            node: node.id,
+            before: before.clusterId === clusterId ? allRoles(before) : [],
+            after: allRoles(node),
+          };
+        }),
+      );
+      await store.audit.append({ actor, action: 'cluster.assign', target: `cluster/${clusterId}`, details: { nodes } });
+      return assigned;
+    },
+    async unassign(clusterId, ids, actor) {
+      await store.clusters.brief(clusterId);
+      const records = await store.nodes.list({ ids });
+      const byId = new Map(records.map((node) => [node.id, node]));
+      refuseIfAny([
+        ...repeated(ids),
+        ...ids.flatMap((id, index): readonly Diagnostic[] => {
+          const node = byId.get(id);
+          if (node === undefined) return [unknownNode(id, index)];
+          if (node.clusterId === clusterId) return [];
+          const where = node.clusterId === null ? 'it is in none' : `it is in environment ${node.clusterId}`;
+          return [
+            finding(
+              'node.foreign',
+              `body[${index}].id`,
+              `node ${id} is not in environment ${clusterId}`,
+              `No need: ${where}.`,
+            ),
+          ];
+        }),
+      ]);
+      await refuseWhileBusy(clusterId, 'nodes cannot be removed');
+      const deployed = records.filter(isDeployed);
+      const plain = records.filter((node) => !isDeployed(node));
+      if (plain.length > 0)
+        await store.nodes.unassign(
+          clusterId,
+          plain.map(({ id }) => id),
+        );
+      if (deployed.length > 0)
+        await store.nodes.updateMany(deployed.map(({ id }) => ({ id, change: { pendingDeletion: true } })));
+      await store.audit.append({
+        actor,
+        action: 'cluster.unassign',
+        target: `cluster/${clusterId}`,
+        details: { nodes: plain.map(({ id }) => id), pending_deletion: deployed.map(({ id }) => id) },
+      });
+      return store.nodes.list({ ids });
+    },
+  };
+
+  /** A run plans with the nodes of its moment: it shall not find others half-way. */
+  async function refuseWhileBusy(clusterId: number, what: string): Promise<void> {
+    const holder = await store.clusterClaims.holder(clusterId);
+    if (holder === null) return;
+    throw problem('conflict', `${what} while a run works on environment ${clusterId}`, {
+      hint: 'Wait for its end, or stop it: PUT /api/v1/clusters/ID/stop_deployment.',
+      run: { id: holder.runId, workflow_id: holder.workflowId },
+    });
+  }
+}
+
+/** Whether something is on the node that a removal has to take away. */
+const isDeployed = (node: NodeRecord): boolean => !node.pendingAddition && node.status !== 'discover';
+
+const unknownNode = (id: number, index: number): Diagnostic =>
+  finding('node.unknown', `body[${index}].id`, `there is no node ${id}`, 'GET /api/v1/nodes lists all nodes.');
+
+const repeated = (ids: readonly number[]): readonly Diagnostic[] =>
+  ids.flatMap((id, index) =>
+    ids.indexOf(id) === index
+      ? []
+      : [finding('node.repeated', `body[${index}].id`, `node ${id} is named more than once`, 'Name each node once.')],
+  );

@@ -1,0 +1,68 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { isObject, objectOf } from './json-object.js';
+
+/** Kinds of settings whose value is checked; of other kinds (made by plugins, say) any value is taken. */
+const VALUE_RULES: Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly called: string }>> = {
+  checkbox: { is: (value) => typeof value === 'boolean', called: 'true or false' },
+  text: { is: (value) => typeof value === 'string', called: 'text' },
+  textarea: { is: (value) => typeof value === 'string', called: 'text' },
+  password: { is: (value) => typeof value === 'string', called: 'text' },
+  number: { is: (value) => typeof value === 'number', called: 'a number' },
+  text_list: { is: isTextList, called: 'a list of texts' },
+  textarea_list: { is: isTextList, called: 'a list of texts' },
+  custom_repo_configuration: {
+    is: (value) => Array.isArray(value) && value.every((one) => isObject(one) && typeof one.uri === 'string'),
+    called: 'a list of repositories, each an object with a uri',
+  },
+};
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+/**
+ * Settings as they are sent: `editable` is an object of groups, each an object of settings, whose values fit their
+ * kinds. Groups and settings that the release does not know are taken: plugins and people add their own.
+ */
+export function checkSettings(sent: unknown, known: unknown): readonly Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const refuse = (path: string, message: string, hint: string) =>
+    found.push({ severity: 'error', code: 'settings.wrong-value', message, hint, path });
+  if (!isObject(sent)) {
+    refuse('body.editable', 'editable must be an object of settings groups', 'Send back what GET answers, changed.');
+    return found;
+  }
+  for (const [group, settings] of Object.entries(sent)) {
+    const at = `body.editable.${group}`;
+    if (!isObject(settings)) {
+      refuse(at, `the settings group '${group}' must be an object`, 'Send back what GET answers, changed.');
+      continue;
+    }
+    for (const [name, setting] of Object.entries(settings)) {
+      if (name === 'metadata' || !isObject(setting) || !Object.hasOwn(setting, 'value')) continue;
+      const declared = { ...objectOf(objectOf(objectOf(known)[group])[name]), ...setting };
+      for (const fault of faultsOf(declared, setting.value))
+        refuse(`${at}.${name}.value`, `the setting ${group}.${name} ${fault}`, 'Correct the value.');
+    }
+  }
+  return found;
+}
+
+function faultsOf(declared: Readonly<Record<string, unknown>>, value: unknown): readonly string[] {
+  const { type, values, nullable } = declared;
+  if (value === null && nullable === true) return [];
+  if (type === 'select' || type === 'radio') {
+    const choices = Array.isArray(values) ? values.filter(isObject).map((one) => one.data) : [];
+    if (choices.length === 0 || choices.some((choice) => choice === value)) return [];
+    return [`must be ${choices.map((choice) => JSON.stringify(choice)).join(' or ')}, not ${JSON.stringify(value)}`];
+  }
+  const rule = typeof type === 'string' && Object.hasOwn(VALUE_RULES, type) ? VALUE_RULES[type] : undefined;
+  if (rule !== undefined && !rule.is(value))
+    return [`must be ${rule.called}, not ${JSON.stringify(value).slice(0, 80)}`];
+  const { min, max } = declared;
+  if (typeof value === 'number') {
+    if (typeof min === 'number' && value < min) return [`must be at least ${min}, not ${value}`];
+    if (typeof max === 'number' && value > max) return [`must be at most ${max}, not ${value}`];
+  }
+  return [];
+}

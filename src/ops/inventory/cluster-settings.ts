@@ -1,0 +1,138 @@
+import type { JsonFields, JsonObject } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { checkSettings } from './check-settings.js';
+import { isObject, mergeDeep, objectOf } from './json-object.js';
+import { finding, refuseIfAny } from './refuse.js';
+import { defaultSettings, type LinkedPlugin, partSettings, showSettings } from './settings.js';
+
+export type NetworkProvider = 'neutron' | 'nova_network';
+
+export interface ClusterSettingsOperations {
+  /** Groups of settings; passwords made for the cluster are not among them. */
+  read(cluster: number): Promise<JsonObject>;
+  /** What its release would give it now. */
+  defaults(cluster: number): Promise<JsonObject>;
+  /** Replaces the groups; with `merge` only what is given. Groups of plugins enable and disable these. */
+  write(cluster: number, editable: unknown, merge: boolean, actor: string): Promise<JsonObject>;
+  /** Back to what the release gives. */
+  reset(cluster: number, actor: string): Promise<JsonObject>;
+
+  vmware(cluster: number): Promise<JsonObject>;
+  writeVmware(cluster: number, editable: JsonFields, actor: string): Promise<JsonObject>;
+
+  network(cluster: number, provider: NetworkProvider): Promise<JsonObject>;
+  writeNetwork(cluster: number, provider: NetworkProvider, network: JsonFields, actor: string): Promise<JsonObject>;
+  /** The network template; null without one. */
+  template(cluster: number): Promise<JsonObject | null>;
+  writeTemplate(cluster: number, template: JsonFields | null, actor: string): Promise<JsonObject | null>;
+}
+
+export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSettingsOperations {
+  const audit = (actor: string, id: number, what: string) =>
+    store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}` });
+
+  async function linked(cluster: number): Promise<readonly LinkedPlugin[]> {
+    const plugins = await store.plugins.ofCluster(cluster);
+    return plugins.map(({ plugin, link }) => ({ plugin, enabled: link.enabled, attributes: link.attributes }));
+  }
+
+  async function defaults(id: number): Promise<JsonObject> {
+    const { releaseId } = await store.clusters.brief(id);
+    return defaultSettings(await store.releases.get(releaseId), await linked(id), { masterIp: '' });
+  }
+
+  async function write(id: number, sent: unknown, merge: boolean, actor: string): Promise<JsonObject> {
+    const cluster = await store.clusters.get(id);
+    const plugins = await linked(id);
+    const shown = showSettings(cluster, plugins);
+    refuseIfAny(checkSettings(sent, shown));
+    const parted = partSettings(sent as JsonObject, plugins);
+    const editable = merge ? mergeDeep(objectOf(cluster.attributes.editable), parted.own) : parted.own;
+    const changed = await store.clusters.update(id, { attributes: { ...cluster.attributes, editable } });
+    for (const { plugin, enabled, attributes } of parted.plugins)
+      await store.plugins.link(id, plugin.id, { enabled, attributes });
+    await audit(actor, id, 'settings');
+    return showSettings(changed, await linked(id));
+  }
+
+  async function readNetwork(id: number, provider: NetworkProvider) {
+    const cluster = await store.clusters.get(id);
+    if (cluster.netProvider === provider) return cluster;
+    const message = `Can't handle ${provider} requests for cluster ${id}, whose network provider is ${cluster.netProvider}`;
+    throw problem('invalid', message, {
+      hint: `Ask /api/v1/clusters/${id}/network_configuration/${cluster.netProvider}.`,
+    });
+  }
+
+  async function vmware(id: number): Promise<JsonObject> {
+    const { attributes, releaseId } = await store.clusters.get(id);
+    const release = await store.releases.get(releaseId);
+    const initial = objectOf(release.metadata.vmware_attributes_metadata);
+    if (!isObject(attributes.vmware) && Object.keys(initial).length === 0) {
+      throw problem('invalid', `Cluster ${id} doesn't support vmware configuration`, {
+        hint: 'Its release says nothing of VMware (vmware_attributes_metadata).',
+      });
+    }
+    return objectOf(attributes.vmware ?? initial.editable);
+  }
+
+  return {
+    read: async (id) => showSettings(await store.clusters.get(id), await linked(id)),
+    defaults,
+    write,
+    reset: async (id, actor) => write(id, await defaults(id), false, actor),
+
+    vmware,
+    async writeVmware(id, editable, actor) {
+      await vmware(id);
+      const cluster = await store.clusters.get(id);
+      const changed = await store.clusters.update(id, { attributes: { ...cluster.attributes, vmware: editable } });
+      await audit(actor, id, 'vmware');
+      return objectOf(changed.attributes.vmware);
+    },
+
+    network: async (id, provider) => (await readNetwork(id, provider)).networkConfig,
+    async writeNetwork(id, provider, network, actor) {
+      const cluster = await readNetwork(id, provider);
+      const { networks, networking_parameters: parameters } = network;
+      refuseIfAny([
+        ...(networks === undefined || (Array.isArray(networks) && networks.every(isObject))
+          ? []
+          : [
+              finding(
+                'network.networks',
+                'body.networks',
+                'networks must be a list of objects',
+                'Send back what GET answers, changed.',
+              ),
+            ]),
+        ...(parameters === undefined || isObject(parameters)
+          ? []
+          : [
+              finding(
+                'network.parameters',
+                'body.networking_parameters',
+                'networking_parameters must be an object',
+                'Send back what GET answers, changed.',
+              ),
+            ]),
+      ]);
+      const changed = await store.clusters.update(id, { networkConfig: { ...cluster.networkConfig, ...network } });
+      await audit(actor, id, 'network');
+      return changed.networkConfig;
+    },
+    async template(id) {
+      const { networkConfig } = await store.clusters.get(id);
+      const template = objectOf(networkConfig.networking_parameters).configuration_template;
+      return isObject(template) ? template : null;
+    },
+    async writeTemplate(id, template, actor) {
+      const { networkConfig } = await store.clusters.get(id);
+      const parameters = { ...objectOf(networkConfig.networking_parameters), configuration_template: template };
+      await store.clusters.update(id, { networkConfig: { ...networkConfig, networking_parameters: parameters } });
+      await audit(actor, id, 'network-template');
+      return template as JsonObject | null;
+    },
+  };
+}

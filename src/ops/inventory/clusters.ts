@@ -1,0 +1,234 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import {
+  type ClusterDetails,
+  type JsonFields,
+  type NodeRecord,
+  type ReleaseRecord,
+  StoreError,
+} from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { generateSettings } from './generate-settings.js';
+import { isObject, objectOf } from './json-object.js';
+import { pluginFits } from './plugin-fit.js';
+import { finding, refuseIfAny, unchangeable } from './refuse.js';
+import { isDeployable } from './releases.js';
+import { pluginDefaults } from './settings.js';
+
+export interface ClusterRequest {
+  readonly name: string;
+  readonly release_id?: number | undefined;
+  /** The same as `release_id`. */
+  readonly release?: number | undefined;
+  readonly site?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly net_provider?: string | undefined;
+  readonly net_segment_type?: string | undefined;
+  readonly components?: readonly string[] | undefined;
+  readonly nodes?: readonly number[] | undefined;
+}
+
+/** What is sent of a cluster; fields that cannot be changed may come back as they were shown. */
+export interface ClusterUpdate {
+  readonly name?: string | undefined;
+  readonly site?: string | null | undefined;
+  readonly ui_settings?: JsonFields | undefined;
+  readonly components?: readonly string[] | undefined;
+  readonly [shown: string]: unknown;
+}
+
+/** A cluster with what is worked out of its nodes and runs. */
+export interface ClusterView {
+  readonly cluster: ClusterDetails;
+  readonly release: ReleaseRecord;
+  readonly nodes: readonly NodeRecord[];
+  /** Whether a run works on it. */
+  readonly busy: boolean;
+}
+
+export interface ClusterOperations {
+  list(): Promise<readonly ClusterView[]>;
+  get(id: number): Promise<ClusterView>;
+  create(request: ClusterRequest, actor: string): Promise<ClusterView>;
+  /** `shown`: how the cluster looks on the wire now, to tell what was changed. */
+  update(id: number, update: ClusterUpdate, shown: (view: ClusterView) => object, actor: string): Promise<ClusterView>;
+  delete(id: number, actor: string): Promise<void>;
+}
+
+/** Where to get releases from; said wherever one is missing. */
+export const NO_RELEASES_HINT =
+  "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
+
+export function clusterOperations({ store }: OpsDependencies): ClusterOperations {
+  const audit = (actor: string, action: string, id: number, details?: unknown) =>
+    store.audit.append({ actor, action, target: `cluster/${id}`, ...(details === undefined ? {} : { details }) });
+
+  async function view(cluster: ClusterDetails): Promise<ClusterView> {
+    const [release, nodes, holder] = await Promise.all([
+      store.releases.get(cluster.releaseId),
+      store.nodes.list({ clusterId: cluster.id }),
+      store.clusterClaims.holder(cluster.id),
+    ]);
+    return { cluster, release, nodes, busy: holder !== null };
+  }
+
+  async function refuseTaken(name: string, id?: number): Promise<void> {
+    const other = await store.clusters.find(name);
+    if (other === null || other.id === id) return;
+    throw problem('conflict', 'Environment with this name already exists', {
+      hint: `It is cluster ${other.id}: choose another name.`,
+    });
+  }
+
+  async function siteFaults(site: string | null | undefined): Promise<readonly Diagnostic[]> {
+    if (site === undefined || site === null) return [];
+    try {
+      await store.sites.get(site);
+      return [];
+    } catch (error) {
+      if (!(error instanceof StoreError) || !['not-found', 'invalid'].includes(error.failure.kind)) throw error;
+      return [
+        finding(
+          'cluster.unknown-site',
+          'body.site',
+          `there is no site '${site}'`,
+          "Create it first: 'sitewright site create'.",
+        ),
+      ];
+    }
+  }
+
+  async function releaseFor(id: number | undefined): Promise<ReleaseRecord> {
+    const releases = await store.releases.list();
+    if (releases.length === 0)
+      throw problem('conflict', 'there is no release to make a cluster of', { hint: NO_RELEASES_HINT });
+    const usable = releases.filter(isDeployable).map((one) => `${one.id} (${one.name}, ${one.version})`);
+    const hint = usable.length === 0 ? NO_RELEASES_HINT : `There are: ${usable.slice(0, 10).join('; ')}.`;
+    const refuse = (message: string) =>
+      problem('invalid', message, { hint, errors: [finding('cluster.release', 'body.release_id', message, hint)] });
+    if (id === undefined) throw refuse('Release ID is required');
+    const release = releases.find((one) => one.id === id);
+    if (release === undefined) throw refuse('Invalid release ID');
+    if (!isDeployable(release)) throw refuse(`Release with ID '${id}' is not deployable.`);
+    return release;
+  }
+
+  return {
+    async list() {
+      const clusters = await store.clusters.list();
+      return Promise.all(clusters.map(async ({ id }) => view(await store.clusters.get(id))));
+    },
+    get: async (id) => view(await store.clusters.get(id)),
+    async create(request, actor) {
+      if (request.release !== undefined && request.release_id !== undefined && request.release !== request.release_id)
+        refuseIfAny([
+          finding(
+            'cluster.release',
+            'body.release',
+            'release and release_id name two releases',
+            'Give one of the two.',
+          ),
+        ]);
+      const release = await releaseFor(request.release_id ?? request.release);
+      const nodes = await Promise.all((request.nodes ?? []).map((id) => freeNode(id)));
+      refuseIfAny([...(await siteFaults(request.site)), ...nodes.flat()]);
+      await refuseTaken(request.name);
+      const { editable, generated } = generateSettings(release.metadata.attributes_metadata, { masterIp: '' });
+      const netProvider = request.net_provider ?? 'neutron';
+      const cluster = await store.clusters.create({
+        name: request.name,
+        releaseId: release.id,
+        netProvider,
+        attributes: { editable, generated },
+        networkConfig: startingNetworks(release, netProvider, request.net_segment_type),
+        ...(request.mode === undefined ? {} : { mode: request.mode }),
+        ...(request.site === undefined ? {} : { site: request.site }),
+        ...(request.components === undefined ? {} : { components: request.components }),
+      });
+      for (const plugin of await store.plugins.list()) {
+        if (pluginFits(plugin, { ...release, mode: cluster.mode }))
+          await store.plugins.link(cluster.id, plugin.id, { attributes: pluginDefaults(plugin) });
+      }
+      if (request.nodes !== undefined && request.nodes.length > 0)
+        await store.nodes.assign(
+          cluster.id,
+          request.nodes.map((id) => ({ id, roles: [] })),
+        );
+      await audit(actor, 'cluster.create', cluster.id, { name: cluster.name, release: release.id });
+      return view(cluster);
+    },
+    async update(id, update, shown, actor) {
+      const before = await view(await store.clusters.get(id));
+      refuseIfAny([
+        ...unchangeable(update, { ...shown(before) }, [
+          'id',
+          'status',
+          'release_id',
+          'fuel_version',
+          'mode',
+          'net_provider',
+          'is_customized',
+          'is_locked',
+          'changes',
+          'extensions',
+        ]),
+        ...(update.site === before.cluster.site ? [] : await siteFaults(update.site)),
+      ]);
+      if (update.site !== undefined && update.site !== before.cluster.site && before.nodes.length > 0)
+        throw problem('conflict', 'a cluster with nodes cannot move to another site', {
+          hint: `Take its ${before.nodes.length} nodes out first.`,
+        });
+      if (update.name !== undefined) await refuseTaken(update.name, id);
+      const cluster = await store.clusters.update(id, {
+        ...(update.name === undefined ? {} : { name: update.name }),
+        ...(update.site === undefined ? {} : { site: update.site }),
+        ...(update.ui_settings === undefined ? {} : { uiSettings: update.ui_settings }),
+        ...(update.components === undefined ? {} : { components: update.components }),
+      });
+      await audit(actor, 'cluster.update', id, { fields: Object.keys(update) });
+      return view(cluster);
+    },
+    async delete(id, actor) {
+      const { name } = await store.clusters.brief(id);
+      await store.clusters.delete(id);
+      await audit(actor, 'cluster.delete', id, { name });
+    },
+  };
+
+  async function freeNode(id: number): Promise<readonly Diagnostic[]> {
+    const [node] = await store.nodes.list({ ids: [id] });
+    if (node === undefined)
+      return [finding('node.unknown', 'body.nodes', `there is no node ${id}`, 'GET /api/v1/nodes lists them.')];
+    if (node.clusterId === null) return [];
+    return [
+      finding(
+        'node.foreign',
+        'body.nodes',
+        `node ${id} is in cluster ${node.clusterId}`,
+        'Take it out there first: POST /api/v1/clusters/ID/unassignment.',
+      ),
+    ];
+  }
+}
+
+/** What the networks of a release say, as a cluster's own network configuration. */
+function startingNetworks(release: ReleaseRecord, provider: string, segmentation: string | undefined): JsonFields {
+  const { networks, config } = objectOf(objectOf(release.metadata.networks_metadata)[provider]);
+  const parameters = {
+    ...objectOf(config),
+    ...(segmentation === undefined ? {} : { segmentation_type: segmentation }),
+  };
+  const groups = Array.isArray(networks) ? networks.filter(isObject) : [];
+  return {
+    networking_parameters: parameters,
+    networks: groups.map((meta) => ({
+      name: meta.name ?? null,
+      cidr: meta.cidr ?? null,
+      gateway: meta.gateway ?? null,
+      vlan_start: meta.vlan_start ?? null,
+      ip_ranges: Array.isArray(meta.ip_range) ? [meta.ip_range] : [],
+      meta,
+    })),
+    vips: {},
+  };
+}

@@ -1,0 +1,198 @@
+import { clusterStates, readClusterSources } from '../../clusters/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { isObject, mergeDeep, objectOf } from './json-object.js';
+import { finding, refuseIfAny } from './refuse.js';
+
+export interface FactsQuery {
+  /** Only these nodes; all, when absent. */
+  readonly nodes?: readonly number[] | undefined;
+  /** Common data apart, as an entry `common`; else it is merged into every node's. */
+  readonly split: boolean;
+}
+
+/** Facts of the orchestrator for provisioning. */
+export interface ProvisioningFacts {
+  readonly engine: JsonObject;
+  readonly nodes: readonly JsonObject[];
+}
+
+/** What expressions of tasks read of a cluster: worked out, or uploaded in its place. */
+export interface FactsOperations {
+  /** What a user uploaded; empty when nothing was. */
+  deployment(cluster: number, query: FactsQuery): Promise<readonly JsonObject[]>;
+  /** What is worked out of settings and nodes, regardless of what was uploaded. */
+  deploymentDefaults(cluster: number, query: FactsQuery): Promise<readonly JsonObject[]>;
+  uploadDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<readonly JsonObject[]>;
+  deleteDeployment(cluster: number, actor: string): Promise<void>;
+
+  /** Null when nothing was uploaded. */
+  provisioning(cluster: number, query: FactsQuery): Promise<ProvisioningFacts | null>;
+  provisioningDefaults(cluster: number, query: FactsQuery): Promise<ProvisioningFacts>;
+  uploadProvisioning(
+    cluster: number,
+    facts: { readonly engine?: JsonFields | null | undefined; readonly nodes: readonly JsonFields[] },
+    actor: string,
+  ): Promise<ProvisioningFacts>;
+  deleteProvisioning(cluster: number, actor: string): Promise<void>;
+}
+
+const COMMON = 'common';
+/** Parts that are no nodes of the inventory. */
+const VIRTUAL = [COMMON, 'master', 'null'];
+
+export function factsOperations({ store }: OpsDependencies): FactsOperations {
+  const audit = (actor: string, action: string, id: number) =>
+    store.audit.append({ actor, action, target: `cluster/${id}` });
+
+  /** The cluster's nodes; those asked for, when some are. @throws `invalid` naming nodes that are not its. */
+  async function nodesOf(id: number, wanted: readonly number[] | undefined): Promise<readonly NodeRecord[]> {
+    await store.clusters.brief(id);
+    const nodes = await store.nodes.list({ clusterId: id });
+    if (wanted === undefined) return nodes;
+    refuseIfAny(foreign(wanted.map(String), nodes, id, () => 'query.nodes'));
+    return nodes.filter((node) => wanted.includes(node.id));
+  }
+
+  return {
+    async deployment(id, { nodes: wanted, split }) {
+      await nodesOf(id, wanted);
+      const { deploymentInfo } = await store.clusters.get(id);
+      return listed(deploymentInfo.common, deploymentInfo.nodes, wanted, split);
+    },
+    async deploymentDefaults(id, { nodes: wanted, split }) {
+      await nodesOf(id, wanted);
+      const sources = await readClusterSources(store, id);
+      const bare = { ...sources, cluster: { ...sources.cluster, deploymentInfo: { common: {}, nodes: {} } } };
+      const { now } = clusterStates(bare, { states: {}, tasks: [] });
+      return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
+    },
+    async uploadDeployment(id, facts, actor) {
+      const nodes = await nodesOf(id, undefined);
+      const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
+      refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body[${index}].uid`)]);
+      const parts = new Map<string, JsonObject>();
+      // Older releases have an entry for each role of a node; what they say of the node is one.
+      for (const [index, fact] of facts.entries()) {
+        const uid = uids[index] as string;
+        parts.set(uid, mergeDeep(parts.get(uid) ?? {}, fact as JsonObject));
+      }
+      const { [COMMON]: common = {}, ...own } = Object.fromEntries(parts);
+      const { uid: _uid, ...data } = common;
+      const changed = await store.clusters.update(id, { deploymentInfo: { common: data, nodes: own } });
+      await audit(actor, 'cluster.deployment-facts', id);
+      return listed(changed.deploymentInfo.common, changed.deploymentInfo.nodes, undefined, true);
+    },
+    async deleteDeployment(id, actor) {
+      await store.clusters.update(id, { deploymentInfo: { common: {}, nodes: {} } });
+      await audit(actor, 'cluster.deployment-facts', id);
+    },
+
+    async provisioning(id, { nodes: wanted }) {
+      await nodesOf(id, wanted);
+      const { attributes } = await store.clusters.get(id);
+      if (!isObject(attributes.provisioning_facts)) return null;
+      const { engine, nodes } = attributes.provisioning_facts;
+      const all = Array.isArray(nodes) ? nodes.filter(isObject) : [];
+      return { engine: objectOf(engine), nodes: all.filter(({ uid }) => isWanted(String(uid), wanted)) };
+    },
+    async provisioningDefaults(id, { nodes: wanted }) {
+      const nodes = await nodesOf(id, wanted);
+      const { name } = await store.clusters.brief(id);
+      return { engine: { provider: 'maas', environment: name }, nodes: nodes.map(provisioningOf) };
+    },
+    async uploadProvisioning(id, { engine, nodes: facts }, actor) {
+      const nodes = await nodesOf(id, undefined);
+      const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
+      refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body.nodes[${index}].uid`)]);
+      const cluster = await store.clusters.get(id);
+      const uploaded = { engine: engine ?? {}, nodes: facts };
+      await store.clusters.update(id, { attributes: { ...cluster.attributes, provisioning_facts: uploaded } });
+      await audit(actor, 'cluster.provisioning-facts', id);
+      return uploaded as unknown as ProvisioningFacts;
+    },
+    async deleteProvisioning(id, actor) {
+      const cluster = await store.clusters.get(id);
+      const { provisioning_facts: _facts, ...attributes } = cluster.attributes;
+      await store.clusters.update(id, { attributes });
+      await audit(actor, 'cluster.provisioning-facts', id);
+    },
+  };
+}
+
+/** Whether a user put facts in place of those worked out. */
+export const hasUploadedFacts = ({
+  deploymentInfo: { common, nodes },
+}: {
+  readonly deploymentInfo: { readonly common: JsonObject; readonly nodes: Readonly<Record<string, JsonObject>> };
+}): boolean => Object.keys(common).length > 0 || Object.keys(nodes).length > 0;
+
+const isWanted = (uid: string, wanted: readonly number[] | undefined): boolean =>
+  wanted === undefined || wanted.map(String).includes(uid);
+
+function listed(
+  common: JsonObject,
+  nodes: Readonly<Record<string, JsonObject>>,
+  wanted: readonly number[] | undefined,
+  split: boolean,
+): readonly JsonObject[] {
+  const own = Object.entries(nodes)
+    .filter(([uid]) => uid !== 'null' && (wanted === undefined || isWanted(uid, wanted)))
+    .map(([uid, data]): JsonObject => ({ ...(split ? data : mergeDeep(common, data)), uid }));
+  const apart = split && Object.keys(common).length > 0 ? [{ ...common, uid: COMMON } as JsonObject] : [];
+  return [...own, ...apart];
+}
+
+function provisioningOf(node: NodeRecord): JsonObject {
+  const fields: Record<string, Json> = {
+    uid: String(node.id),
+    name: node.name,
+    hostname: node.hostname,
+    site: node.site,
+    mac: node.mac,
+    ip: node.ip,
+    status: node.status,
+  };
+  return fields;
+}
+
+const nameless = (uids: readonly unknown[]): readonly Diagnostic[] =>
+  uids.flatMap((uid, index) =>
+    typeof uid === 'string' && uid !== ''
+      ? []
+      : [
+          finding(
+            'facts.nameless',
+            `body[${index}].uid`,
+            `entry ${index} does not say whose facts it holds`,
+            'Give uid: a node, or common.',
+          ),
+        ],
+  );
+
+function foreign(
+  uids: readonly unknown[],
+  nodes: readonly NodeRecord[],
+  cluster: number,
+  path: (index: number) => string,
+): readonly Diagnostic[] {
+  const known = new Set([...VIRTUAL, ...nodes.map(({ id }) => String(id))]);
+  return uids.flatMap((uid, index) =>
+    typeof uid !== 'string' || uid === '' || known.has(uid)
+      ? []
+      : [
+          finding(
+            'node.foreign',
+            path(index),
+            `node ${uid} is not in environment ${cluster}`,
+            nodes.length === 0
+              ? 'It has no nodes yet.'
+              : `It has ${nodes
+                  .slice(0, 20)
+                  .map(({ id }) => id)
+                  .join(', ')}.`,
+          ),
+        ],
+  );
+}

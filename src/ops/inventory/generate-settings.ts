@@ -1,0 +1,83 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import type { Json, JsonObject } from '../../store/index.js';
+import { isObject, objectOf } from './json-object.js';
+
+/** What generators of a release's settings take from the installation. */
+export interface GeneratorContext {
+  /** Address under which nodes reach this service. */
+  readonly masterIp: string;
+  /** Lists by name: `DNS_UPSTREAM`, `NTP_UPSTREAM`. A name not in it gives an empty text. */
+  readonly lists?: Readonly<Record<string, Json>>;
+}
+
+export interface ClusterSettings {
+  /** What people see and change: groups of settings. */
+  readonly editable: JsonObject;
+  /** Passwords and keys made once for a cluster; never shown by the settings' routes. */
+  readonly generated: JsonObject;
+}
+
+const PASSWORD_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/**
+ * A new cluster's settings from its release's `attributes_metadata`: every `{generator, generator_arg}` becomes a value
+ * of its own; the rest is copied. An unknown generator stays as it stands, so that nothing of a release is lost.
+ */
+export function generateSettings(attributesMetadata: unknown, context: GeneratorContext): ClusterSettings {
+  const { editable, generated } = objectOf(attributesMetadata);
+  return {
+    editable: objectOf(fill(objectOf(editable), context)),
+    generated: objectOf(fill(objectOf(generated), context)),
+  };
+}
+
+function fill(value: Json, context: GeneratorContext): Json {
+  if (Array.isArray(value)) return value.map((one) => fill(one, context));
+  if (!isObject(value)) return value;
+  if (typeof value.generator === 'string')
+    return generate(value.generator, value.generator_arg ?? null, context) ?? value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, context)]));
+}
+
+function generate(generator: string, argument: Json, context: GeneratorContext): Json | undefined {
+  switch (generator) {
+    case 'password':
+      return Array.from(
+        { length: wholeNumber(argument, 24) },
+        () => PASSWORD_LETTERS[randomInt(PASSWORD_LETTERS.length)],
+      ).join('');
+    case 'hexstring': {
+      const length = wholeNumber(argument, 32);
+      return randomBytes(Math.ceil(length / 2))
+        .toString('hex')
+        .slice(0, length);
+    }
+    case 'uuid4':
+      return randomUUID();
+    case 'cephx_key':
+      return cephxKey();
+    case 'ip':
+      return context.masterIp;
+    case 'identical':
+      return argument === null ? '' : argument;
+    case 'from_settings':
+      return context.lists?.[String(argument)] ?? '';
+    default:
+      return undefined;
+  }
+}
+
+function wholeNumber(argument: Json, otherwise: number): number {
+  const number = Number(argument ?? otherwise);
+  return Number.isInteger(number) && number > 0 && number <= 4096 ? number : otherwise;
+}
+
+/** A key as Ceph writes it: type 1, seconds and nanoseconds of its making, 16 random bytes after their length. */
+function cephxKey(): string {
+  const head = Buffer.alloc(12);
+  head.writeUInt16LE(1, 0);
+  head.writeUInt32LE(Math.floor(Date.now() / 1000), 2);
+  head.writeUInt32LE(0, 6);
+  head.writeUInt16LE(16, 10);
+  return Buffer.concat([head, randomBytes(16)]).toString('base64');
+}

@@ -1,0 +1,46 @@
+/** Releases, clusters, nodes, roles and settings: what plans are made of. Fuel's words where something is not there. */
+import type { OpsDependencies } from '../dependencies.js';
+import { inFuelWords } from '../graphs/fuel-words.js';
+import { type AssignmentOperations, assignmentOperations } from './assignment.js';
+import { type ClusterSettingsOperations, clusterSettingsOperations } from './cluster-settings.js';
+import { type ClusterOperations, clusterOperations } from './clusters.js';
+import { type FactsOperations, factsOperations } from './facts.js';
+import { type InventoryNodeOperations, inventoryNodeOperations } from './nodes.js';
+import { type PluginOperations, pluginOperations } from './plugins.js';
+import { type ReleaseOperations, releaseOperations } from './releases.js';
+import { type RoleOperations, roleOperations } from './roles.js';
+
+export type { RoleAssignment } from './assignment.js';
+export type { NetworkProvider } from './cluster-settings.js';
+export { type ClusterView, NO_RELEASES_HINT } from './clusters.js';
+export { hasUploadedFacts } from './facts.js';
+export type { NodePart, NodeView } from './nodes.js';
+export { extendedReleases, pluginFits } from './plugin-fit.js';
+export { isDeployable, tagsOfRelease } from './releases.js';
+export { roleCatalogue } from './role-catalogue.js';
+export { allRoles, type RolesChanged, retagNodes, type TagAllocator } from './role-tags.js';
+export type { Role, RoleOwner } from './roles.js';
+
+export interface InventoryOperations {
+  readonly releases: ReleaseOperations;
+  readonly clusters: ClusterOperations;
+  readonly settings: ClusterSettingsOperations;
+  readonly facts: FactsOperations;
+  readonly assignment: AssignmentOperations;
+  readonly nodes: InventoryNodeOperations;
+  readonly roles: RoleOperations;
+  readonly plugins: PluginOperations;
+}
+
+export function inventoryOperations(deps: OpsDependencies): InventoryOperations {
+  return {
+    releases: inFuelWords(releaseOperations(deps)),
+    clusters: inFuelWords(clusterOperations(deps)),
+    settings: inFuelWords(clusterSettingsOperations(deps)),
+    facts: inFuelWords(factsOperations(deps)),
+    assignment: inFuelWords(assignmentOperations(deps)),
+    nodes: inFuelWords(inventoryNodeOperations(deps)),
+    roles: inFuelWords(roleOperations(deps)),
+    plugins: inFuelWords(pluginOperations(deps)),
+  };
+}

@@ -1,0 +1,278 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { Json, JsonFields, JsonObject, NodeFilter, NodeRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { objectOf } from './json-object.js';
+import { checkNodeChange, type NodeUpdate } from './node-change.js';
+import { finding, refuseIfAny } from './refuse.js';
+import { roleCatalogue } from './role-catalogue.js';
+import { allRoles, retagNodes } from './role-tags.js';
+
+export interface NodeRegistration extends NodeUpdate {
+  readonly site?: string | undefined;
+}
+
+/** A node with the tags it has in its cluster. */
+export interface NodeView {
+  readonly node: NodeRecord;
+  readonly tags: readonly string[];
+  readonly primaryTags: readonly string[];
+}
+
+/** What is kept of a node in lists of its own. */
+export type NodePart = 'interfaces' | 'disks';
+
+export interface InventoryNodeOperations {
+  list(filter?: NodeFilter): Promise<readonly NodeView[]>;
+  get(id: number): Promise<NodeView>;
+  register(node: NodeRegistration, actor: string): Promise<NodeView>;
+  /** `shown`: how a node looks on the wire now, to tell what was changed. */
+  update(id: number, update: NodeUpdate, shown: (view: NodeView) => object, actor: string): Promise<NodeView>;
+  updateMany(
+    updates: readonly (NodeUpdate & { readonly id: number })[],
+    shown: (view: NodeView) => object,
+    actor: string,
+  ): Promise<readonly NodeView[]>;
+  /** Forgets nodes, all or none. `force`: also such as are deployed. */
+  delete(ids: readonly number[], force: boolean, actor: string): Promise<void>;
+  attributes(id: number): Promise<JsonObject>;
+  replaceAttributes(id: number, attributes: JsonFields, merge: boolean, actor: string): Promise<JsonObject>;
+  /** As assigned, else as discovered; `discovered` asks for the latter only. */
+  part(id: number, part: NodePart, discovered?: boolean): Promise<readonly Json[]>;
+  replacePart(id: number, part: NodePart, value: readonly unknown[], actor: string): Promise<readonly Json[]>;
+}
+
+/** Where assigned interfaces and disks are kept beside what was discovered. */
+const ASSIGNED = { interfaces: 'assigned_interfaces', disks: 'assigned_disks' } as const;
+
+export function inventoryNodeOperations({ store }: OpsDependencies): InventoryNodeOperations {
+  const audit = (actor: string, action: string, id: number, details?: unknown) =>
+    store.audit.append({ actor, action, target: `node/${id}`, ...(details === undefined ? {} : { details }) });
+
+  /** With tags, each cluster asked once. */
+  async function views(nodes: readonly NodeRecord[]): Promise<readonly NodeView[]> {
+    const tags = new Map<number, Set<string>>();
+    const primaries = new Map<number, string[]>();
+    const clusters = [...new Set(nodes.flatMap(({ clusterId }) => (clusterId === null ? [] : [clusterId])))];
+    for (const id of clusters) {
+      const ids = nodes.filter(({ clusterId }) => clusterId === id).map((node) => node.id);
+      const [cluster, assignments] = await Promise.all([
+        store.clusters.get(id),
+        store.tags.assignments(id, { nodeIds: ids }),
+      ]);
+      for (const { nodeId, tag } of assignments) tags.set(nodeId, (tags.get(nodeId) ?? new Set<string>()).add(tag));
+      for (const [tag, node] of Object.entries(cluster.primaries))
+        primaries.set(node, [...(primaries.get(node) ?? []), tag]);
+    }
+    return nodes.map((node) => ({
+      node,
+      tags: [...(tags.get(node.id) ?? [])].sort(),
+      primaryTags: (primaries.get(node.id) ?? []).sort(),
+    }));
+  }
+
+  const view = async (node: NodeRecord): Promise<NodeView> => (await views([node]))[0]!;
+
+  async function apply(
+    updates: readonly { readonly before: NodeView; readonly update: NodeUpdate; readonly at: string }[],
+    shown: (view: NodeView) => object,
+    actor: string,
+  ): Promise<readonly NodeView[]> {
+    const checked = await Promise.all(
+      updates.map(({ before, update, at }) => checkNodeChange(store, before, update, { ...shown(before) }, at)),
+    );
+    refuseIfAny([
+      ...checked.flatMap(({ errors }) => errors),
+      ...(await takenNames(updates.map(({ before, update, at }) => ({ node: before.node, update, at })))),
+    ]);
+    for (const { node, cluster, roles } of checked) {
+      if (cluster === undefined || cluster === node.clusterId) continue;
+      if (node.clusterId !== null) await store.nodes.unassign(node.clusterId, [node.id]);
+      if (cluster !== null) await store.nodes.assign(cluster, [{ id: node.id, roles: roles ?? [] }]);
+    }
+    const changed = await store.nodes.updateMany(checked.map(({ node, change }) => ({ id: node.id, change })));
+    for (const [index, node] of changed.entries()) {
+      if (node.clusterId === null) continue;
+      const before = checked[index]!.node;
+      const had = before.clusterId === node.clusterId ? allRoles(before) : [];
+      const has = allRoles(node);
+      if (had.length === has.length && had.every((role) => has.includes(role))) continue;
+      await retagNodes(store, node.clusterId, await roleCatalogue(store, node.clusterId), [
+        { node: node.id, before: had, after: has },
+      ]);
+    }
+    for (const { before, update } of updates)
+      await audit(actor, 'node.update', before.node.id, { fields: Object.keys(update) });
+    return views(changed);
+  }
+
+  /** Host names are unique within a site, MACs everywhere. */
+  async function takenNames(
+    wanted: readonly { readonly node?: NodeRecord; readonly update: NodeRegistration; readonly at: string }[],
+  ): Promise<readonly Diagnostic[]> {
+    const faults = await Promise.all(
+      wanted.map(async ({ node, update, at }): Promise<readonly Diagnostic[]> => {
+        const { hostname, mac } = update;
+        const site = node?.site ?? update.site ?? null;
+        const named = hostname === undefined ? [] : await store.nodes.list({ hostnames: [hostname], site });
+        const wired = mac === undefined ? [] : await store.nodes.list({ macs: [canonicalMac(mac)] });
+        return [
+          ...named
+            .filter(({ id }) => id !== node?.id)
+            .map(({ id }) =>
+              finding(
+                'node.taken',
+                `${at}.hostname`,
+                `Duplicate hostname '${hostname}': node ${id} has it`,
+                'Choose another.',
+              ),
+            ),
+          ...wired
+            .filter(({ id }) => id !== node?.id)
+            .map(({ id }) =>
+              finding(
+                'node.taken',
+                `${at}.mac`,
+                `Node with mac '${mac}' already exists: it is node ${id}`,
+                'Change that one.',
+              ),
+            ),
+        ];
+      }),
+    );
+    return faults.flat();
+  }
+
+  return {
+    list: async (filter = {}) => views(await store.nodes.list(filter)),
+    get: async (id) => view(await store.nodes.get(id)),
+    async register(registration, actor) {
+      const { mac, hostname, name, site } = registration;
+      const errors: Diagnostic[] = [];
+      if (mac === undefined && hostname === undefined && name === undefined) {
+        errors.push(
+          finding('node.nameless', 'body.mac', 'No mac address specified, nor name', 'Give mac, hostname or name.'),
+        );
+      }
+      if (site !== undefined && !(await store.sites.list()).some((one) => one.name === site))
+        errors.push(finding('node.unknown-site', 'body.site', `there is no site '${site}'`, 'Create the site first.'));
+      refuseIfAny(errors);
+      const taken = await takenNames([{ update: registration, at: 'body' }]);
+      if (taken.length > 0)
+        throw problem('conflict', taken.map(({ message }) => message).join('; '), {
+          errors: taken,
+          hint: taken[0]!.hint!,
+        });
+      const {
+        cluster: _cluster,
+        cluster_id: _clusterId,
+        roles: _roles,
+        pending_roles: _pending,
+        ...own
+      } = registration;
+      const wantsCluster = (registration.cluster ?? registration.cluster_id ?? null) !== null;
+      if (wantsCluster || (registration.pending_roles ?? registration.roles ?? []).length > 0) {
+        refuseIfAny([
+          finding(
+            'node.assigned-early',
+            'body.cluster',
+            'a new node is of no cluster yet',
+            'Register it first; then POST /api/v1/clusters/ID/assignment.',
+          ),
+        ]);
+      }
+      const { change } = await checkNodeChange(store, undefined, own, {}, 'body');
+      const node = await store.nodes.create({
+        ...change,
+        name: name ?? hostname ?? `Untitled (${mac!.replaceAll(/[:-]/g, '').slice(-4).toLowerCase()})`,
+        ...(mac === undefined ? {} : { mac: canonicalMac(mac) }),
+        ...(site === undefined ? {} : { site }),
+      });
+      await audit(actor, 'node.register', node.id, { name: node.name });
+      return view(node);
+    },
+    async update(id, update, shown, actor) {
+      const before = await view(await store.nodes.get(id));
+      return (await apply([{ before, update, at: 'body' }], shown, actor))[0]!;
+    },
+    async updateMany(updates, shown, actor) {
+      const before = new Map(
+        (await views(await store.nodes.list({ ids: updates.map(({ id }) => id) }))).map((one) => [one.node.id, one]),
+      );
+      refuseIfAny(
+        updates.flatMap(({ id }, index) => {
+          if (!before.has(id))
+            return [
+              finding('node.unknown', `body[${index}].id`, `there is no node ${id}`, 'GET /api/v1/nodes lists all.'),
+            ];
+          if (updates.findIndex((one) => one.id === id) === index) return [];
+          return [
+            finding('node.repeated', `body[${index}].id`, `node ${id} is named more than once`, 'Name each node once.'),
+          ];
+        }),
+      );
+      return apply(
+        updates.map((update, index) => ({ before: before.get(update.id)!, update, at: `body[${index}]` })),
+        shown,
+        actor,
+      );
+    },
+    async delete(ids, force, actor) {
+      const records = await store.nodes.list({ ids });
+      const unknown = ids.filter((id) => !records.some((node) => node.id === id));
+      if (unknown.length > 0) {
+        throw problem('not-found', ids.length === 1 ? 'Node not found' : `Nodes not found: ${unknown.join(', ')}`, {
+          hint: `There is no node ${unknown.join(', ')}: GET /api/v1/nodes lists all. Nothing was deleted.`,
+        });
+      }
+      for (const clusterId of new Set(records.map((node) => node.clusterId))) {
+        if (clusterId === null) continue;
+        const holder = await store.clusterClaims.holder(clusterId);
+        if (holder === null) continue;
+        throw problem('conflict', `nodes of environment ${clusterId} cannot be deleted while a run works on it`, {
+          hint: 'Wait for its end, or stop it: PUT /api/v1/clusters/ID/stop_deployment.',
+          run: { id: holder.runId, workflow_id: holder.workflowId },
+        });
+      }
+      const deployed = force ? [] : records.filter(({ clusterId, status }) => clusterId !== null && status === 'ready');
+      if (deployed.length > 0) {
+        const names = deployed.map(({ id, clusterId }) => `node ${id} (environment ${clusterId})`).join(', ');
+        throw problem('conflict', `deployed nodes cannot be deleted: ${names}`, {
+          hint: 'Take them out of the environment first, or give force=1. Nothing was deleted.',
+        });
+      }
+      for (const { id, name } of records) {
+        await store.nodes.delete(id, { force: true });
+        await audit(actor, 'node.delete', id, { name });
+      }
+    },
+    attributes: async (id) => (await store.nodes.get(id)).attributes,
+    async replaceAttributes(id, attributes, merge, actor) {
+      const node = await store.nodes.get(id);
+      const groups = Object.entries(attributes).map(([group, sent]) =>
+        merge ? [group, { ...objectOf(node.attributes[group]), ...objectOf(sent) }] : [group, sent],
+      );
+      const changed = await store.nodes.update(id, {
+        attributes: { ...(merge ? node.attributes : {}), ...Object.fromEntries(groups) },
+      });
+      await audit(actor, 'node.update', id, { fields: ['attributes'] });
+      return changed.attributes;
+    },
+    async part(id, part, discovered = false) {
+      const { meta } = await store.nodes.get(id);
+      const assigned = meta[ASSIGNED[part]];
+      return listOf(!discovered && Array.isArray(assigned) ? assigned : meta[part]);
+    },
+    async replacePart(id, part, value, actor) {
+      const node = await store.nodes.get(id);
+      const changed = await store.nodes.update(id, { meta: { ...node.meta, [ASSIGNED[part]]: value } });
+      await audit(actor, 'node.update', id, { fields: [part] });
+      return listOf(changed.meta[ASSIGNED[part]]);
+    },
+  };
+}
+
+/** Lower case, with colons: as the store keeps it. */
+export const canonicalMac = (mac: string): string => mac.toLowerCase().replaceAll('-', ':');
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

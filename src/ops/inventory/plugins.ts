@@ -1,0 +1,73 @@
+import type { JsonFields, PluginRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+
+/** A plugin as it is registered. Names are those of the wire; what is not named here is kept as it is. */
+export interface PluginUpload {
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly title?: string | undefined;
+  readonly package_version?: string | undefined;
+  readonly [part: string]: unknown;
+}
+
+export interface PluginOperations {
+  list(): Promise<readonly PluginRecord[]>;
+  get(id: number): Promise<PluginRecord>;
+  update(id: number, upload: PluginUpload, actor: string): Promise<PluginRecord>;
+  delete(id: number, actor: string): Promise<void>;
+}
+
+const COLUMNS = ['id', 'name', 'version', 'title', 'package_version'];
+
+export function pluginOperations({ store }: OpsDependencies): PluginOperations {
+  return {
+    list: () => store.plugins.list(),
+    get: (id) => store.plugins.get(id),
+    async update(id, upload, actor) {
+      const plugin = await store.plugins.get(id);
+      if (upload.name !== undefined && upload.name !== plugin.name) {
+        const message = `Plugin can't be renamed. Trying to change name of the plugin ${plugin.name} to ${upload.name}`;
+        throw problem('invalid', message, {
+          hint: 'Install it under its new name instead.',
+          errors: [{ severity: 'error', code: 'plugin.renamed', message, path: 'body.name' }],
+        });
+      }
+      const parts: JsonFields = Object.fromEntries(
+        Object.entries(upload).filter(([name, value]) => value !== undefined && !COLUMNS.includes(name)),
+      );
+      const changed = await store.plugins.update(id, {
+        ...(upload.version === undefined ? {} : { version: upload.version }),
+        ...(upload.title === undefined ? {} : { title: upload.title }),
+        ...(upload.package_version === undefined ? {} : { packageVersion: upload.package_version }),
+        metadata: { ...plugin.metadata, ...parts },
+      });
+      await store.audit.append({
+        actor,
+        action: 'plugin.update',
+        target: `plugin/${id}`,
+        details: { fields: Object.keys(upload) },
+      });
+      return changed;
+    },
+    async delete(id, actor) {
+      const { name, version } = await store.plugins.get(id);
+      const users = await usersOf(id);
+      if (users.length > 0) {
+        throw problem('invalid', "Can't delete plugin which is enabled for some environment.", {
+          hint: `Disable it first in ${users.join(', ')}.`,
+        });
+      }
+      await store.plugins.delete(id);
+      await store.audit.append({ actor, action: 'plugin.delete', target: `plugin/${id}`, details: { name, version } });
+    },
+  };
+
+  async function usersOf(id: number): Promise<readonly string[]> {
+    const clusters = await store.clusters.list();
+    const links = await Promise.all(clusters.map((one) => store.plugins.ofCluster(one.id, { enabled: true })));
+    return clusters
+      .filter((_, index) => links[index]!.some(({ plugin }) => plugin.id === id))
+      .map((one) => `${one.name} (cluster ${one.id})`);
+  }
+}

@@ -1,0 +1,43 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { problem } from '../problem.js';
+import { sameJson } from './json-object.js';
+
+/** @throws when there is any finding; all of them at once. */
+export function refuseIfAny(errors: readonly Diagnostic[]): void {
+  if (errors.length === 0) return;
+  const hint = errors.find((one) => one.hint !== undefined)?.hint;
+  throw problem('invalid', errors.map((one) => one.message).join('; '), {
+    errors,
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+export const finding = (code: string, path: string, message: string, hint: string): Diagnostic => ({
+  severity: 'error',
+  code,
+  message,
+  hint,
+  path,
+});
+
+/**
+ * Fields that only say what is may be sent back as they were answered; with another value they are refused, for to
+ * take them silently would look like a change.
+ */
+export function unchangeable(
+  sent: Readonly<Record<string, unknown>>,
+  shown: Readonly<Record<string, unknown>>,
+  fields: readonly string[],
+  at = 'body',
+): readonly Diagnostic[] {
+  return fields
+    .filter((field) => sent[field] !== undefined && !sameJson(sent[field], shown[field]))
+    .map((field) =>
+      finding(
+        'request.read-only',
+        `${at}.${field}`,
+        `${field} cannot be changed here`,
+        `It is ${JSON.stringify(shown[field] ?? null).slice(0, 80)}: leave it so, or out.`,
+      ),
+    );
+}

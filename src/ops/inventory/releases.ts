@@ -1,0 +1,231 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { checkGraphUpload } from '../graphs/graph-upload.js';
+import { problem } from '../problem.js';
+import { isObject, objectOf, textsOf } from './json-object.js';
+import { pluginFits } from './plugin-fit.js';
+import { finding, refuseIfAny, unchangeable } from './refuse.js';
+
+/** A release as it is uploaded. Names are those of the wire; what is not named here is a part of `metadata`. */
+export interface ReleaseUpload {
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly operating_system?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly state?: string | undefined;
+  readonly roles_metadata?: JsonFields | undefined;
+  readonly tags_metadata?: JsonFields | undefined;
+  /** Tasks of its graph of type `default`. */
+  readonly deployment_tasks?: readonly unknown[] | undefined;
+  readonly [part: string]: unknown;
+}
+
+/** A part of a release's metadata that has a path of its own. */
+export type ReleasePart = 'networks_metadata' | 'attributes_metadata';
+
+export interface ReleaseOperations {
+  list(): Promise<readonly ReleaseRecord[]>;
+  get(id: number): Promise<ReleaseRecord>;
+  create(
+    upload: ReleaseUpload & { readonly name: string; readonly version: string },
+    actor: string,
+  ): Promise<ReleaseRecord>;
+  update(id: number, upload: ReleaseUpload, actor: string): Promise<ReleaseRecord>;
+  delete(id: number, actor: string): Promise<void>;
+  part(id: number, part: ReleasePart): Promise<JsonObject>;
+  replacePart(id: number, part: ReleasePart, value: JsonFields, actor: string): Promise<JsonObject>;
+  /** Its components, and those that plugins bring for its system and version. */
+  components(id: number): Promise<readonly JsonObject[]>;
+}
+
+/** Fields that are columns of their own, or only say what is. */
+const NOT_METADATA = [
+  'id',
+  'name',
+  'version',
+  'operating_system',
+  'description',
+  'state',
+  'is_deployable',
+  'roles',
+  'roles_metadata',
+  'tags_metadata',
+  'deployment_tasks',
+];
+
+export function releaseOperations({ store }: OpsDependencies): ReleaseOperations {
+  const audit = (actor: string, action: string, id: number, details?: unknown) =>
+    store.audit.append({ actor, action, target: `release/${id}`, ...(details === undefined ? {} : { details }) });
+  const get = (id: number) => store.releases.get(id);
+  const refuseTaken = async (name: string, version: string, id?: number): Promise<void> => {
+    const other = await store.releases.find(name, version);
+    if (other === null || other.id === id) return;
+    throw problem('conflict', 'Release with the same name and version already exists', {
+      hint: `It is release ${other.id}: change that one, or choose another name or version.`,
+    });
+  };
+
+  return {
+    list: () => store.releases.list(),
+    get,
+    async create(upload, actor) {
+      refuseIfAny(checkRoleTags(upload.roles_metadata, upload.tags_metadata));
+      const tasks = readTasks(upload);
+      await refuseTaken(upload.name, upload.version);
+      const release = await store.releases.create({
+        name: upload.name,
+        version: upload.version,
+        ...columns(upload),
+        metadata: metadataOf(upload),
+      });
+      const owner = { kind: 'release', id: release.id } as const;
+      await store.tags.replaceReadOnly(owner, tagsOfRelease(release));
+      if (tasks !== undefined) await store.graphs.put(owner, 'default', { tasks: tasks as never });
+      await audit(actor, 'release.create', release.id, { name: release.name, version: release.version });
+      return release;
+    },
+    async update(id, upload, actor) {
+      const release = await get(id);
+      const roles = objectOf(upload.roles_metadata ?? release.rolesMetadata);
+      const shown = { id, is_deployable: isDeployable(release), roles: Object.keys(roles) };
+      const tasks = readTasks(upload);
+      refuseIfAny([
+        ...unchangeable(upload, shown, ['id', 'is_deployable', 'roles']),
+        ...checkRoleTags(roles, upload.tags_metadata ?? release.tagsMetadata),
+        ...(await rolesInUse(
+          id,
+          Object.keys(release.rolesMetadata).filter((role) => !Object.hasOwn(roles, role)),
+        )),
+      ]);
+      await refuseTaken(upload.name ?? release.name, upload.version ?? release.version, id);
+      const changed = await store.releases.update(id, {
+        ...(upload.name === undefined ? {} : { name: upload.name }),
+        ...(upload.version === undefined ? {} : { version: upload.version }),
+        ...columns(upload),
+        metadata: { ...release.metadata, ...metadataOf(upload) },
+      });
+      const owner = { kind: 'release', id } as const;
+      await store.tags.replaceReadOnly(owner, tagsOfRelease(changed));
+      if (tasks !== undefined) await store.graphs.put(owner, 'default', { tasks: tasks as never });
+      await audit(actor, 'release.update', id, { fields: Object.keys(upload) });
+      return changed;
+    },
+    async delete(id, actor) {
+      const release = await get(id);
+      const clusters = await store.clusters.list({ releaseId: id });
+      if (clusters.length > 0) {
+        throw problem('conflict', "Can't delete release with clusters assigned", {
+          hint: `Delete first: ${clusters.map((one) => `${one.name} (cluster ${one.id})`).join(', ')}.`,
+        });
+      }
+      await store.releases.delete(id);
+      await audit(actor, 'release.delete', id, { name: release.name, version: release.version });
+    },
+    async part(id, part) {
+      return objectOf((await get(id)).metadata[part]);
+    },
+    async replacePart(id, part, value, actor) {
+      const release = await get(id);
+      const changed = await store.releases.update(id, { metadata: { ...release.metadata, [part]: value } });
+      await audit(actor, 'release.update', id, { fields: [part] });
+      return objectOf(changed.metadata[part]);
+    },
+    async components(id) {
+      const release = await get(id);
+      const plugins = (await store.plugins.list()).filter((plugin) => pluginFits(plugin, release));
+      return [release, ...plugins].flatMap(componentsOf);
+    },
+  };
+
+  /** Roles that nodes have cannot go. */
+  async function rolesInUse(releaseId: number, gone: readonly string[]): Promise<readonly Diagnostic[]> {
+    if (gone.length === 0) return [];
+    const clusters = await store.clusters.list({ releaseId });
+    const nodes = await Promise.all(
+      clusters.map((cluster) => store.nodes.list({ clusterId: cluster.id, roles: gone })),
+    );
+    return nodes.flat().map((node) => {
+      const held = gone.filter((role) => [...node.roles, ...node.pendingRoles].includes(role));
+      return finding(
+        'role.in-use',
+        'body.roles_metadata',
+        `Can't delete role ${held.join(', ')} that is assigned to node ${node.id}.`,
+        'Keep the role, or take it from the node first.',
+      );
+    });
+  }
+}
+
+export const isDeployable = (release: ReleaseRecord): boolean => release.isDeployable && release.state === 'available';
+
+function columns(upload: ReleaseUpload) {
+  return {
+    ...(upload.operating_system === undefined ? {} : { operatingSystem: upload.operating_system }),
+    ...(upload.description === undefined ? {} : { description: upload.description ?? '' }),
+    ...(upload.state === undefined ? {} : { state: upload.state }),
+    ...(upload.roles_metadata === undefined ? {} : { rolesMetadata: upload.roles_metadata }),
+    ...(upload.tags_metadata === undefined ? {} : { tagsMetadata: upload.tags_metadata }),
+  };
+}
+
+const metadataOf = (upload: ReleaseUpload): JsonFields =>
+  Object.fromEntries(
+    Object.entries(upload).filter(([name, value]) => value !== undefined && !NOT_METADATA.includes(name)),
+  );
+
+function readTasks({ deployment_tasks: tasks }: ReleaseUpload): readonly unknown[] | undefined {
+  if (tasks === undefined) return undefined;
+  const { upload, problems } = checkGraphUpload({ tasks });
+  refuseIfAny(
+    problems
+      .filter((one) => one.severity === 'error')
+      .map(({ message, code, hint, path }) =>
+        finding(
+          code,
+          `body.deployment_tasks${String(path ?? '').replace(/^tasks/, '')}`,
+          message,
+          hint ?? 'Correct it.',
+        ),
+      ),
+  );
+  return upload.tasks;
+}
+
+/** Every tag a role names must be one of the release; the role's own name always is. */
+function checkRoleTags(roles: unknown, tags: unknown): readonly Diagnostic[] {
+  return Object.entries(objectOf(roles)).flatMap(([role, meta]) => {
+    const absent = textsOf(objectOf(meta).tags).filter((tag) => tag !== role && !Object.hasOwn(objectOf(tags), tag));
+    if (absent.length === 0) return [];
+    return [
+      finding(
+        'role.unknown-tag',
+        `body.roles_metadata.${role}.tags`,
+        `Tags ${absent.join(', ')} are present for role ${role}, but, absent in release tags metadata`,
+        'Add them to tags_metadata, as {"has_primary": false}, or take them from the role.',
+      ),
+    ];
+  });
+}
+
+/** Tags that a release brings: those it describes, and for each role without tags one of its name. */
+export function tagsOfRelease({
+  rolesMetadata,
+  tagsMetadata,
+}: Pick<ReleaseRecord, 'rolesMetadata' | 'tagsMetadata'>): NewTag[] {
+  const tags = new Map<string, NewTag>();
+  for (const [name, meta] of Object.entries(tagsMetadata)) {
+    tags.set(name, { name, readOnly: true, hasPrimary: objectOf(meta).has_primary === true, metadata: objectOf(meta) });
+  }
+  for (const [role, meta] of Object.entries(rolesMetadata)) {
+    if (tags.has(role)) continue;
+    const hasPrimary = objectOf(meta).has_primary === true;
+    tags.set(role, { name: role, readOnly: true, hasPrimary, metadata: { has_primary: hasPrimary } });
+  }
+  return [...tags.values()];
+}
+
+function componentsOf({ metadata }: ReleaseRecord | PluginRecord): readonly JsonObject[] {
+  const { components_metadata: components } = metadata;
+  return Array.isArray(components) ? components.filter(isObject) : [];
+}

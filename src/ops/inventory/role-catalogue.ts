@@ -1,0 +1,38 @@
+import { type Catalogue, catalogueOf } from '../../clusters/tags/index.js';
+import type { JsonObject, Store } from '../../store/index.js';
+import { objectOf } from './json-object.js';
+
+/** Roles a cluster has of its own: they are kept beside its settings. */
+export const clusterRoles = (attributes: JsonObject): JsonObject => objectOf(attributes.roles_metadata);
+
+/** The roles and tags that nodes of a cluster may have: of its release, its own, and of its enabled plugins. */
+export async function roleCatalogue(
+  store: Pick<Store, 'clusters' | 'releases' | 'plugins' | 'tags'>,
+  clusterId: number,
+): Promise<Catalogue> {
+  const cluster = await store.clusters.get(clusterId);
+  const [release, plugins, tags] = await Promise.all([
+    store.releases.get(cluster.releaseId),
+    store.plugins.ofCluster(clusterId, { enabled: true }),
+    store.tags.ofCluster(clusterId),
+  ]);
+  const tagsOf = (kind: string, id: number) =>
+    Object.fromEntries(
+      tags
+        .filter(({ owner }) => owner.kind === kind && owner.id === id)
+        .map(({ name, hasPrimary, metadata }) => [name, { ...metadata, has_primary: hasPrimary }]),
+    );
+  return catalogueOf({
+    release: {
+      roles: release.rolesMetadata as never,
+      tags: { ...(release.tagsMetadata as object), ...tagsOf('release', release.id) },
+    },
+    cluster: { roles: clusterRoles(cluster.attributes) as never, tags: tagsOf('cluster', clusterId) },
+    plugins: plugins.map(({ plugin }) => ({
+      id: plugin.id,
+      name: plugin.name,
+      roles: objectOf(plugin.metadata.roles_metadata) as never,
+      tags: { ...(objectOf(plugin.metadata.tags_metadata) as object), ...tagsOf('plugin', plugin.id) },
+    })),
+  });
+}

@@ -1,0 +1,222 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../../documents/index.js';
+import type { ClusterDetails, Json, JsonObject, ReleaseRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { isObject, objectOf, textsOf } from './json-object.js';
+import { finding, refuseIfAny } from './refuse.js';
+import { tagsOfRelease } from './releases.js';
+import { clusterRoles, roleCatalogue } from './role-catalogue.js';
+
+export interface RoleOwner {
+  readonly kind: 'release' | 'cluster';
+  readonly id: number;
+}
+
+export interface Role {
+  readonly name: string;
+  readonly meta: Json;
+  readonly volumes_roles_mapping: Json;
+}
+
+export interface RoleUpload {
+  readonly name: string;
+  readonly meta: { readonly tags?: readonly string[] | undefined; readonly [key: string]: unknown };
+  readonly volumes_roles_mapping: readonly { readonly id: string; readonly allocate_size: string }[];
+}
+
+export interface RoleOperations {
+  /** Of a release: its own. Of a cluster: those of its release, its own, and of its enabled plugins. */
+  list(owner: RoleOwner): Promise<readonly Role[]>;
+  get(owner: RoleOwner, name: string): Promise<Role>;
+  create(owner: RoleOwner, role: RoleUpload, actor: string): Promise<Role>;
+  update(owner: RoleOwner, name: string, role: RoleUpload, actor: string): Promise<Role>;
+  delete(owner: RoleOwner, name: string, actor: string): Promise<void>;
+}
+
+export function roleOperations({ store }: OpsDependencies): RoleOperations {
+  /** What the owner itself holds, and how to put it back. */
+  async function open(owner: RoleOwner) {
+    if (owner.kind === 'release') {
+      const release = await store.releases.get(owner.id);
+      return {
+        roles: release.rolesMetadata,
+        volumes: objectOf(release.metadata.volumes_metadata),
+        tags: new Set([
+          ...tagsOfRelease(release).map(({ name }) => name),
+          ...(await store.tags.list(owner)).map(({ name }) => name),
+        ]),
+        write: (roles: JsonObject, volumes: JsonObject) => writeRelease(release, roles, volumes),
+      };
+    }
+    const cluster = await store.clusters.get(owner.id);
+    const release = await store.releases.get(cluster.releaseId);
+    const catalogue = await roleCatalogue(store, owner.id);
+    return {
+      roles: clusterRoles(cluster.attributes),
+      volumes: {
+        ...objectOf(release.metadata.volumes_metadata),
+        volumes_roles_mapping: objectOf(cluster.attributes.volumes_roles_mapping),
+      },
+      tags: new Set([...catalogue.tags.keys(), ...(await store.tags.ofCluster(owner.id)).map(({ name }) => name)]),
+      write: (roles: JsonObject, volumes: JsonObject) => writeCluster(cluster, roles, volumes),
+    };
+  }
+
+  async function writeRelease(release: ReleaseRecord, roles: JsonObject, volumes: JsonObject): Promise<void> {
+    const changed = await store.releases.update(release.id, {
+      rolesMetadata: roles,
+      metadata: { ...release.metadata, volumes_metadata: volumes },
+    });
+    await store.tags.replaceReadOnly({ kind: 'release', id: release.id }, tagsOfRelease(changed));
+  }
+
+  async function writeCluster(cluster: ClusterDetails, roles: JsonObject, volumes: JsonObject): Promise<void> {
+    await store.clusters.update(cluster.id, {
+      attributes: {
+        ...cluster.attributes,
+        roles_metadata: roles,
+        volumes_roles_mapping: objectOf(volumes.volumes_roles_mapping),
+      },
+    });
+  }
+
+  async function listed(owner: RoleOwner): Promise<ReadonlyMap<string, Role>> {
+    const own = await open(owner);
+    const roles = new Map<string, Role>();
+    const add = (all: JsonObject, volumes: JsonObject) => {
+      const mapping = objectOf(volumes.volumes_roles_mapping);
+      for (const [name, meta] of Object.entries(all))
+        roles.set(name, { name, meta, volumes_roles_mapping: Object.hasOwn(mapping, name) ? mapping[name]! : [] });
+    };
+    if (owner.kind === 'cluster') {
+      const { releaseId } = await store.clusters.brief(owner.id);
+      const release = await store.releases.get(releaseId);
+      add(release.rolesMetadata, objectOf(release.metadata.volumes_metadata));
+    }
+    add(own.roles, own.volumes);
+    if (owner.kind === 'cluster') {
+      for (const { plugin } of await store.plugins.ofCluster(owner.id, { enabled: true }))
+        add(objectOf(plugin.metadata.roles_metadata), objectOf(plugin.metadata.volumes_metadata));
+    }
+    return roles;
+  }
+
+  const missing = (owner: RoleOwner, name: string, known: readonly string[]) =>
+    problem('not-found', `Role '${name}' is not found for the ${owner.kind} ${owner.id}`, {
+      hint:
+        didYouMean(name, known) ??
+        (known.length === 0 ? 'It has no roles.' : `It has: ${[...known].sort().join(', ')}.`),
+    });
+
+  const audit = (actor: string, action: string, owner: RoleOwner, role: string) =>
+    store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details: { role } });
+
+  /** The owner's own role; one that only shines through from below cannot be changed here. */
+  async function own(owner: RoleOwner, name: string) {
+    const held = await open(owner);
+    if (Object.hasOwn(held.roles, name)) return held;
+    const all = await listed(owner);
+    if (!all.has(name)) throw missing(owner, name, [...all.keys()]);
+    throw problem('conflict', `Role '${name}' is not the cluster's own: it comes with its release or a plugin`, {
+      hint: 'Change it there: /api/v1/releases/ID/roles/NAME.',
+    });
+  }
+
+  return {
+    list: async (owner) => [...(await listed(owner)).values()],
+    async get(owner, name) {
+      const roles = await listed(owner);
+      const role = roles.get(name);
+      if (role === undefined) throw missing(owner, name, [...roles.keys()]);
+      return role;
+    },
+    async create(owner, upload, actor) {
+      const held = await open(owner);
+      if ((await listed(owner)).has(upload.name)) {
+        throw problem('conflict', `Role with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
+          hint: 'Change it with PUT, or choose another name.',
+        });
+      }
+      refuseIfAny(checkRole(upload, held.tags, held.volumes));
+      await held.write(...withRole(held, upload));
+      await audit(actor, 'role.create', owner, upload.name);
+      return { ...upload } as unknown as Role;
+    },
+    async update(owner, name, upload, actor) {
+      const held = await own(owner, name);
+      refuseIfAny([
+        ...(upload.name === name
+          ? []
+          : [
+              finding(
+                'role.renamed',
+                'body.name',
+                `a role cannot be renamed: '${name}' to '${upload.name}'`,
+                `Write name: ${name}.`,
+              ),
+            ]),
+        ...checkRole(upload, held.tags, held.volumes),
+      ]);
+      await held.write(...withRole(held, upload));
+      await audit(actor, 'role.update', owner, name);
+      return { ...upload } as unknown as Role;
+    },
+    async delete(owner, name, actor) {
+      const held = await own(owner, name);
+      const clusters = owner.kind === 'cluster' ? [owner] : await store.clusters.list({ releaseId: owner.id });
+      const nodes = await Promise.all(clusters.map(({ id }) => store.nodes.list({ clusterId: id, roles: [name] })));
+      const first = nodes.flat()[0];
+      if (first !== undefined) {
+        throw problem('conflict', `Can't delete role ${name} that is assigned to node ${first.id}.`, {
+          hint: `Take it from ${nodes.flat().length === 1 ? 'the node' : `these nodes`} first: ${nodes
+            .flat()
+            .slice(0, 20)
+            .map((node) => node.id)
+            .join(', ')}.`,
+        });
+      }
+      const { [name]: _role, ...roles } = held.roles;
+      const { [name]: _volumes, ...mapping } = objectOf(held.volumes.volumes_roles_mapping);
+      await held.write(roles, { ...held.volumes, volumes_roles_mapping: mapping });
+      await audit(actor, 'role.delete', owner, name);
+    },
+  };
+}
+
+function withRole(
+  { roles, volumes }: { readonly roles: JsonObject; readonly volumes: JsonObject },
+  { name, meta, volumes_roles_mapping }: RoleUpload,
+): [JsonObject, JsonObject] {
+  const mapping = { ...objectOf(volumes.volumes_roles_mapping), [name]: volumes_roles_mapping as unknown as Json };
+  return [
+    { ...roles, [name]: meta as unknown as Json },
+    { ...volumes, volumes_roles_mapping: mapping },
+  ];
+}
+
+function checkRole(role: RoleUpload, tags: ReadonlySet<string>, volumes: JsonObject): readonly Diagnostic[] {
+  const absent = textsOf(role.meta.tags).filter((tag) => tag !== role.name && !tags.has(tag));
+  const declared = Array.isArray(volumes.volumes)
+    ? volumes.volumes.filter(isObject).map((one) => String(one.id))
+    : undefined;
+  const strange = role.volumes_roles_mapping.map(({ id }) => id).filter((id) => declared && !declared.includes(id));
+  return [
+    ...absent.map((tag) =>
+      finding(
+        'role.unknown-tag',
+        'body.meta.tags',
+        `Role ${role.name} contains non-existent tag ${tag}`,
+        didYouMean(tag, [...tags]) ?? 'Create the tag first.',
+      ),
+    ),
+    ...strange.map((id) =>
+      finding(
+        'role.unknown-volume',
+        'body.volumes_roles_mapping',
+        `Wrong data in volumes_roles_mapping. Volumes with ids ${id} are not in the list of allowed volumes ${declared!.join(', ')}`,
+        didYouMean(id, declared!) ?? `Use one of ${declared!.join(', ')}.`,
+      ),
+    ),
+  ];
+}
