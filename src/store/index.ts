@@ -17,6 +17,13 @@ export type {
   StoredTask,
 } from './ports/graph-store.js';
 export type { NodeFact, NodeFactStore, NodeSighting } from './ports/node-fact-store.js';
+export type {
+  NewEnrolmentToken,
+  NodeCertificate,
+  NodeIdentityStore,
+  SignedOrderKey,
+  TokenRedemption,
+} from './ports/node-identity-store.js';
 export type { NewNode, NodeChange, NodeFilter, NodeRecord, NodeStore } from './ports/node-store.js';
 export type { NewPackage, PackageRecord, PackageStore } from './ports/package-store.js';
 export type { Json, JsonFields, JsonObject, Page, PageRequest } from './ports/page.js';

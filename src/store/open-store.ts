@@ -5,8 +5,15 @@ import type { Migration } from './migrations/migration.js';
 import { Migrator } from './migrations/migrator.js';
 import type { Store } from './ports/store.js';
 import { SqlAuditStore } from './queries/audit-store.js';
+import { SqlClusterClaimStore } from './queries/cluster-claim-store.js';
+import { SqlClusterStore } from './queries/cluster-store.js';
+import { SqlGraphStore } from './queries/graph-store.js';
 import { SqlNodeFactStore } from './queries/node-fact-store.js';
+import { SqlNodeIdentityStore } from './queries/node-identity-store.js';
+import { SqlPluginStore } from './queries/plugin-store.js';
+import { SqlReleaseStore } from './queries/release-store.js';
 import { SqlRunStore } from './queries/run-store.js';
+import { SqlSequenceStore } from './queries/sequence-store.js';
 import { SqlSiteClaimStore } from './queries/site-claim-store.js';
 import { SqlSiteStore } from './queries/site-store.js';
 import { Session } from './session.js';
@@ -58,15 +65,16 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     claims: new SqlSiteClaimStore(session),
     audit: new SqlAuditStore(session),
     nodeFacts: new SqlNodeFactStore(session),
+    nodeIdentities: new SqlNodeIdentityStore(session),
     packages: toCome('packages'),
-    releases: toCome('releases'),
-    plugins: toCome('plugins'),
-    clusters: toCome('clusters'),
-    clusterClaims: toCome('clusterClaims'),
+    releases: new SqlReleaseStore(session),
+    plugins: new SqlPluginStore(session),
+    clusters: new SqlClusterStore(session),
+    clusterClaims: new SqlClusterClaimStore(session),
     nodes: toCome('nodes'),
     tags: toCome('tags'),
-    graphs: toCome('graphs'),
-    sequences: toCome('sequences'),
+    graphs: new SqlGraphStore(session),
+    sequences: new SqlSequenceStore(session),
     transactions: toCome('transactions'),
     taskHistory: toCome('taskHistory'),
     plans: toCome('plans'),

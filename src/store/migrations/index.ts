@@ -1,6 +1,7 @@
 import { sitesAndRuns } from './0001-sites-and-runs.js';
 import { graphsAndClusters } from './0002-graphs-and-clusters.js';
+import { nodeIdentities } from './0003-node-identities.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
-export const migrations: readonly Migration[] = [sitesAndRuns, graphsAndClusters];
+export const migrations: readonly Migration[] = [sitesAndRuns, graphsAndClusters, nodeIdentities];

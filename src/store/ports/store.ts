@@ -3,6 +3,7 @@ import type { ClusterClaimStore } from './cluster-claim-store.js';
 import type { ClusterStore } from './cluster-store.js';
 import type { GraphStore } from './graph-store.js';
 import type { NodeFactStore } from './node-fact-store.js';
+import type { NodeIdentityStore } from './node-identity-store.js';
 import type { NodeStore } from './node-store.js';
 import type { PackageStore } from './package-store.js';
 import type { PlanStore } from './plan-store.js';
@@ -50,6 +51,7 @@ export interface Store {
   readonly claims: SiteClaimStore;
   readonly audit: AuditStore;
   readonly nodeFacts: NodeFactStore;
+  readonly nodeIdentities: NodeIdentityStore;
   readonly packages: PackageStore;
   readonly releases: ReleaseStore;
   readonly plugins: PluginStore;

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
-import { InputCheck } from '../input.js';
 import type { ClaimHolder, ClaimResult, SiteClaim, SiteClaimStore } from '../ports/site-claim-store.js';
 import type { Session } from '../session.js';
 import type { Tables } from '../tables.js';
+import { checkedHolder, sameHolder } from './claim-holder.js';
 import { holdSite, readSite } from './site-row.js';
 
 /** SiteClaimStore on either database. Whoever changes a claim holds the site's row first, so one comes after the other. */
@@ -18,7 +18,8 @@ export class SqlSiteClaimStore implements SiteClaimStore {
     return this.#session.write(async (transaction) => {
       await holdSite(transaction, site);
       const present = await readClaim(transaction, site);
-      if (present !== null) return same(present, wanted) ? { claimed: true } : { claimed: false, holder: present };
+      if (present !== null)
+        return sameHolder(present, wanted) ? { claimed: true } : { claimed: false, holder: present };
       await writeClaim(transaction, site, wanted);
       return { claimed: true };
     });
@@ -30,8 +31,8 @@ export class SqlSiteClaimStore implements SiteClaimStore {
     return this.#session.write(async (transaction) => {
       await holdSite(transaction, site);
       const present = await readClaim(transaction, site);
-      if (present !== null && same(present, to)) return { claimed: true } as const;
-      if (present === null || !same(present, from)) return { claimed: false, holder: present } as const;
+      if (present !== null && sameHolder(present, to)) return { claimed: true } as const;
+      if (present === null || !sameHolder(present, from)) return { claimed: false, holder: present } as const;
       await writeClaim(transaction, site, to);
       return { claimed: true } as const;
     });
@@ -61,17 +62,6 @@ export class SqlSiteClaimStore implements SiteClaimStore {
   list(): Promise<readonly SiteClaim[]> {
     return this.#session.read((db) => db.selectFrom('siteClaim').selectAll().orderBy('site').execute());
   }
-}
-
-const same = (one: ClaimHolder, other: ClaimHolder): boolean =>
-  one.workflowId === other.workflowId && one.runId === other.runId;
-
-function checkedHolder(path: string, holder: ClaimHolder): ClaimHolder {
-  const check = new InputCheck();
-  const workflowId = check.key(`${path}workflowId`, holder.workflowId);
-  const runId = check.key(`${path}runId`, holder.runId);
-  check.done();
-  return { workflowId, runId };
 }
 
 async function readClaim(db: Kysely<Tables>, site: string): Promise<SiteClaim | null> {

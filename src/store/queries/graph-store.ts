@@ -1,0 +1,319 @@
+import type { Kysely, Transaction } from 'kysely';
+import { conflict } from '../failure.js';
+import { fromJson, InputCheck, storable } from '../input.js';
+import type {
+  GraphContent,
+  GraphFilter,
+  GraphLayers,
+  GraphOwner,
+  GraphRecord,
+  GraphStore,
+  GraphWithTasks,
+} from '../ports/graph-store.js';
+import type { Session } from '../session.js';
+import type { GraphRow } from '../tables/graph-rows.js';
+import type { Tables } from '../tables.js';
+import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.js';
+import { deleteRow, holdRow, isId, readRow } from './identified-row.js';
+import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+
+const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
+
+/** GraphStore on either database. Whoever writes holds the graph's row, or its owner's while there is none. */
+export class SqlGraphStore implements GraphStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async create(owner: GraphOwner | null, type: string | null, content: GraphContent): Promise<GraphWithTasks> {
+    const check = new InputCheck();
+    const graphType = checkedType(check, owner, type);
+    const given = checkedContent(check, content);
+    check.done();
+    return this.#session.write(async (transaction) => {
+      if (owner !== null && graphType !== null) {
+        await holdOwner(transaction, owner);
+        const present = await findGraph(transaction, owner, graphType);
+        if (present !== undefined) {
+          const message = `Deployment graph with type "${graphType}" already exist.`;
+          throw conflict(message, 'Change that graph instead, or choose another type.');
+        }
+      }
+      return insertGraph(transaction, owner, graphType, given);
+    });
+  }
+
+  get(id: number): Promise<GraphWithTasks> {
+    return this.#session.read(async (db) => withTasks(db, await readRow(db, 'graph', id)));
+  }
+
+  async find(owner: GraphOwner, type: string): Promise<GraphWithTasks | null> {
+    return this.#session.read(async (db) => {
+      await assertOwner(db, owner);
+      const row = await findGraph(db, owner, storable(type));
+      return row === undefined ? null : withTasks(db, row);
+    });
+  }
+
+  async list(filter: GraphFilter = {}): Promise<readonly GraphWithTasks[]> {
+    return this.#session.read(async (db) => {
+      const rows = await listGraphs(db, filter);
+      const tasks = await readTasks(
+        db,
+        rows.map((row) => row.id),
+      );
+      return rows.map((row) => ({ ...graphOf(row), tasks: tasks.get(row.id) ?? [] }));
+    });
+  }
+
+  async listBrief(filter: GraphFilter = {}) {
+    return this.#session.read(async (db) => {
+      const rows = await listGraphs(db, filter);
+      const names = new Map<number, string[]>(rows.map((row) => [row.id, []]));
+      if (rows.length > 0) {
+        const tasks = await db
+          .selectFrom('graphTask')
+          .select(['graphId', 'taskName'])
+          .where('graphId', 'in', [...names.keys()])
+          .orderBy('graphId')
+          .orderBy('position')
+          .execute();
+        for (const { graphId, taskName } of tasks) names.get(graphId)?.push(taskName);
+      }
+      return rows.map((row) => ({ ...graphOf(row), taskNames: names.get(row.id) ?? [] }));
+    });
+  }
+
+  async update(id: number, content: GraphContent): Promise<GraphWithTasks> {
+    const given = checked(content);
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'graph', id);
+      return changeGraph(transaction, id, given);
+    });
+  }
+
+  async put(owner: GraphOwner, type: string, content: GraphContent) {
+    const check = new InputCheck();
+    const graphType = checkedType(check, owner, type);
+    const given = checkedContent(check, content);
+    check.done();
+    return this.#session.write(async (transaction) => {
+      await holdOwner(transaction, owner);
+      const present = await findGraph(transaction, owner, graphType as string);
+      if (present === undefined) {
+        return { graph: await insertGraph(transaction, owner, graphType, given), created: true };
+      }
+      return { graph: await changeGraph(transaction, present.id, given), created: false };
+    });
+  }
+
+  delete(id: number): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'graph', id);
+      await deleteRow(transaction, 'graph', id);
+    });
+  }
+
+  layers(clusterId: number, type: string): Promise<GraphLayers> {
+    return this.#session.read(async (db) => {
+      const { releaseId } = await readRow(db, 'cluster', clusterId);
+      const rows = await ofLayers(db, clusterId, releaseId, storable(type));
+      const tasks = await readTasks(
+        db,
+        rows.map((row) => row.id),
+      );
+      const show = (row: GraphRow): GraphWithTasks => ({ ...graphOf(row), tasks: tasks.get(row.id) ?? [] });
+      const [release, cluster] = [
+        rows.find((row) => row.releaseId !== null),
+        rows.find((row) => row.clusterId !== null),
+      ];
+      const ofPlugins = rows.filter((row) => row.pluginId !== null);
+      const plugins =
+        ofPlugins.length === 0
+          ? []
+          : await db
+              .selectFrom('plugin')
+              .select(['id', 'name', 'version'])
+              .where(
+                'id',
+                'in',
+                ofPlugins.map((row) => row.pluginId as number),
+              )
+              .orderBy('id')
+              .execute();
+      return {
+        release: release === undefined ? null : show(release),
+        plugins: plugins.map((plugin) => ({
+          plugin,
+          graph: show(ofPlugins.find((row) => row.pluginId === plugin.id) as GraphRow),
+        })),
+        cluster: cluster === undefined ? null : show(cluster),
+      };
+    });
+  }
+
+  typesOf(clusterId: number): Promise<readonly string[]> {
+    return this.#session.read(async (db) => {
+      const { releaseId } = await readRow(db, 'cluster', clusterId);
+      const rows = await ofLayers(db, clusterId, releaseId);
+      return [...new Set(rows.map((row) => String(row.type)))].sort();
+    });
+  }
+}
+
+/** What a content sets; an absent field is undefined, which sets nothing. */
+interface CheckedContent {
+  readonly columns: {
+    readonly name: string | null | undefined;
+    readonly nodeFilter: string | null | undefined;
+    readonly onSuccess: string | null | undefined;
+    readonly onError: string | null | undefined;
+    readonly onStop: string | null | undefined;
+  };
+  readonly tasks: readonly NewTaskRow[] | undefined;
+}
+
+function checked(content: GraphContent): CheckedContent {
+  const check = new InputCheck();
+  const given = checkedContent(check, content);
+  check.done();
+  return given;
+}
+
+function checkedContent(check: InputCheck, content: GraphContent): CheckedContent {
+  const text = (value: string | null | undefined) => (value == null ? value : storable(value));
+  const json = (path: string, value: unknown) => (value == null ? value : check.json(path, value));
+  return {
+    columns: {
+      name: text(content.name),
+      nodeFilter: text(content.nodeFilter),
+      onSuccess: json('onSuccess', content.onSuccess),
+      onError: json('onError', content.onError),
+      onStop: json('onStop', content.onStop),
+    },
+    tasks: content.tasks && taskRowsOf(check, content.tasks),
+  };
+}
+
+function checkedType(check: InputCheck, owner: GraphOwner | null, type: string | null): string | null {
+  if ((owner === null) !== (type === null)) {
+    check.refuse('type', 'A graph has an owner and a type, or neither.', 'Name both, or none.');
+  }
+  if (type !== null && (!GRAPH_TYPE.test(type) || type.length > 250)) {
+    const hint = 'Use letters, digits, hyphen and underscore; 250 at most.';
+    check.refuse('type', `type ${JSON.stringify(type)} is not a type of graph.`, hint);
+  }
+  return type;
+}
+
+async function insertGraph(
+  transaction: Transaction<Tables>,
+  owner: GraphOwner | null,
+  type: string | null,
+  { columns, tasks }: CheckedContent,
+): Promise<GraphWithTasks> {
+  const now = new Date().toISOString();
+  const row = await transaction
+    .insertInto('graph')
+    .values({
+      ...columnsOfOwner(owner),
+      type,
+      name: columns.name ?? null,
+      nodeFilter: columns.nodeFilter ?? null,
+      onSuccess: columns.onSuccess ?? null,
+      onError: columns.onError ?? null,
+      onStop: columns.onStop ?? null,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await replaceTasks(transaction, row.id, tasks ?? []);
+  return withTasks(transaction, row);
+}
+
+/** Hold the graph's row or its owner's first. */
+async function changeGraph(
+  transaction: Transaction<Tables>,
+  id: number,
+  { columns, tasks }: CheckedContent,
+): Promise<GraphWithTasks> {
+  const row = await transaction
+    .updateTable('graph')
+    .set({ ...columns, updatedAt: new Date().toISOString() })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (tasks !== undefined) await replaceTasks(transaction, id, tasks);
+  return withTasks(transaction, row);
+}
+
+const findGraph = (db: Kysely<Tables>, owner: GraphOwner, type: string): Promise<GraphRow | undefined> =>
+  db
+    .selectFrom('graph')
+    .selectAll()
+    .where(ownerColumn[owner.kind], '=', owner.id)
+    .where('type', '=', type)
+    .executeTakeFirst();
+
+async function listGraphs(db: Kysely<Tables>, filter: GraphFilter): Promise<GraphRow[]> {
+  const ids = filter.ids?.filter(isId);
+  const owners = (
+    [
+      ['clusterId', filter.clusters],
+      ['pluginId', filter.plugins],
+      ['releaseId', filter.releases],
+    ] as const
+  ).filter((entry) => entry[1] !== undefined);
+  const named = owners.map(([column, wanted]) => [column, (wanted ?? []).filter(isId)] as const);
+  const given = named.filter(([, wanted]) => wanted.length > 0);
+  if (ids?.length === 0 || filter.types?.length === 0 || (owners.length > 0 && given.length === 0)) return [];
+  let query = db.selectFrom('graph').selectAll();
+  if (ids !== undefined) query = query.where('id', 'in', ids);
+  if (filter.types !== undefined) query = query.where('type', 'in', filter.types.map(storable));
+  if (given.length > 0) query = query.where((eb) => eb.or(given.map(([column, wanted]) => eb(column, 'in', wanted))));
+  return query.orderBy('id').execute();
+}
+
+/** Graphs of a cluster's layers, of one type or of all. */
+async function ofLayers(db: Kysely<Tables>, clusterId: number, releaseId: number, type?: string): Promise<GraphRow[]> {
+  let query = db
+    .selectFrom('graph')
+    .selectAll()
+    .where((eb) =>
+      eb.or([
+        eb('clusterId', '=', clusterId),
+        eb('releaseId', '=', releaseId),
+        eb(
+          'pluginId',
+          'in',
+          eb
+            .selectFrom('clusterPlugin')
+            .select('clusterPlugin.pluginId')
+            .where('clusterPlugin.clusterId', '=', clusterId)
+            .where('clusterPlugin.enabled', '=', 1),
+        ),
+      ]),
+    );
+  if (type !== undefined) query = query.where('type', '=', type);
+  return query.orderBy('id').execute();
+}
+
+async function withTasks(db: Kysely<Tables>, row: GraphRow): Promise<GraphWithTasks> {
+  return { ...graphOf(row), tasks: (await readTasks(db, [row.id])).get(row.id) ?? [] };
+}
+
+const graphOf = (row: GraphRow): GraphRecord => ({
+  id: row.id,
+  name: row.name,
+  nodeFilter: row.nodeFilter,
+  onSuccess: fromJson(row.onSuccess),
+  onError: fromJson(row.onError),
+  onStop: fromJson(row.onStop),
+  owner: ownerOf(row),
+  type: row.type,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+});

@@ -1,0 +1,98 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { InputCheck } from '../input.js';
+import type { StoredTask } from '../ports/graph-store.js';
+import type { Json, JsonFields } from '../ports/page.js';
+import type { GraphTaskRow } from '../tables/graph-rows.js';
+import type { Tables } from '../tables.js';
+import { inBatches } from './batches.js';
+
+/** Columns of a task by the field each keeps; every other field is in `custom`. */
+const COLUMN_OF = {
+  version: 'version',
+  type: 'type',
+  condition: 'condition',
+  groups: 'groups',
+  tasks: 'tasks',
+  roles: 'roles',
+  reexecute_on: 'reexecuteOn',
+  refresh_on: 'refreshOn',
+  required_for: 'requiredFor',
+  requires: 'requires',
+  cross_depended_by: 'crossDependedBy',
+  cross_depends: 'crossDepends',
+  parameters: 'parameters',
+} as const satisfies Record<string, keyof GraphTaskRow>;
+
+const COLUMNS = Object.entries(COLUMN_OF);
+
+export type NewTaskRow = Omit<GraphTaskRow, 'graphId'>;
+
+/** Checks tasks as they come and makes their rows, in order. */
+export function taskRowsOf(check: InputCheck, tasks: readonly (JsonFields & { readonly id: string })[]): NewTaskRow[] {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  const rows = tasks.map((task, position): NewTaskRow => {
+    const path = `tasks[${position}]`;
+    const taskName = check.key(`${path}.id`, task.id);
+    if (seen.has(taskName)) twice.add(taskName);
+    seen.add(taskName);
+    const { id: _, ...custom } = task;
+    const columns: Record<string, string | null> = {};
+    for (const [field, column] of COLUMNS) {
+      const value = task[field];
+      columns[column] = value === undefined ? null : check.json(`${path}.${field}`, value);
+      delete (custom as Record<string, unknown>)[field];
+    }
+    const own = Object.keys(custom).length === 0 ? null : check.json(path, custom);
+    return { position, taskName, ...columns, custom: own } as NewTaskRow;
+  });
+  if (twice.size > 0) {
+    const names = [...twice].sort().join(', ');
+    check.refuse('tasks', `Tasks duplication found: ${names}`, 'Give each task of a graph an id of its own.');
+  }
+  return rows;
+}
+
+export async function replaceTasks(
+  transaction: Transaction<Tables>,
+  graphId: number,
+  rows: readonly NewTaskRow[],
+): Promise<void> {
+  await transaction.deleteFrom('graphTask').where('graphId', '=', graphId).execute();
+  for (const batch of inBatches(rows)) {
+    await transaction
+      .insertInto('graphTask')
+      .values(batch.map((row) => ({ graphId, ...row })))
+      .execute();
+  }
+}
+
+/** Tasks of graphs, each list in upload order; a graph without any is not in the answer. */
+export async function readTasks(db: Kysely<Tables>, graphs: readonly number[]): Promise<Map<number, StoredTask[]>> {
+  const found = new Map<number, StoredTask[]>();
+  for (const batch of inBatches(graphs)) {
+    const rows = await db
+      .selectFrom('graphTask')
+      .selectAll()
+      .where('graphId', 'in', batch)
+      .orderBy('graphId')
+      .orderBy('position')
+      .execute();
+    for (const row of rows) {
+      const tasks = found.get(row.graphId);
+      if (tasks === undefined) found.set(row.graphId, [taskOf(row)]);
+      else tasks.push(taskOf(row));
+    }
+  }
+  return found;
+}
+
+function taskOf(row: GraphTaskRow): StoredTask {
+  const task: Record<string, Json> & { id: string } = { id: row.taskName };
+  for (const [field, column] of COLUMNS) {
+    const text = row[column];
+    if (text !== null) task[field] = JSON.parse(String(text)) as Json;
+  }
+  // Spread and not assigned: a user's key may be `__proto__`.
+  return row.custom === null ? task : { ...task, ...(JSON.parse(row.custom) as Record<string, Json>) };
+}

@@ -1,0 +1,41 @@
+import type { Kysely } from 'kysely';
+import { StoreError } from '../failure.js';
+import type { DeploymentTransactionRow } from '../tables/graph-rows.js';
+import type { Tables } from '../tables.js';
+
+/** Statuses of what has not ended. */
+export const OPEN_STATUSES = ['pending', 'running'] as const;
+
+export const isOpen = (status: string): boolean => (OPEN_STATUSES as readonly string[]).includes(status);
+
+/** The cluster's oldest run that has not ended. Hold the cluster's row, and it is the only one. */
+export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<DeploymentTransactionRow | undefined> =>
+  db
+    .selectFrom('deploymentTransaction')
+    .selectAll()
+    .where('clusterId', '=', clusterId)
+    .where('parentId', 'is', null)
+    .where('status', 'in', OPEN_STATUSES)
+    .orderBy('id')
+    .executeTakeFirst();
+
+/** @throws StoreError of kind `conflict` naming the run that is in the way */
+export async function assertNoOpenRun(db: Kysely<Tables>, clusterId: number, cluster: string): Promise<void> {
+  const run = await findOpenRun(db, clusterId);
+  if (run !== undefined) throw openRunConflict(run, cluster);
+}
+
+export function openRunConflict(run: DeploymentTransactionRow, cluster: string): StoreError {
+  const by = run.workflowId === null ? '' : `, workflow ${run.workflowId}`;
+  const holder =
+    run.workflowId === null || run.temporalRunId === null
+      ? undefined
+      : { workflowId: run.workflowId, runId: run.temporalRunId };
+  return new StoreError({
+    kind: 'conflict',
+    transaction: run.id,
+    ...(holder && { holder }),
+    message: `Transaction ${run.id} (${run.name}${by}) of the cluster "${cluster}" is ${run.status}.`,
+    hint: 'Wait for its end, or stop it, then try again.',
+  });
+}

@@ -1,0 +1,40 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { GraphOwner } from '../ports/graph-store.js';
+import type { Tables } from '../tables.js';
+import { assertRow, holdRow } from './identified-row.js';
+
+/** The owner of a graph or tag as three columns, one of which is set. */
+export interface OwnerColumns {
+  releaseId: number | null;
+  pluginId: number | null;
+  clusterId: number | null;
+}
+
+/** Name of the column that is set. */
+export const ownerColumn = {
+  release: 'releaseId',
+  plugin: 'pluginId',
+  cluster: 'clusterId',
+} as const satisfies Record<GraphOwner['kind'], keyof OwnerColumns>;
+
+export const columnsOfOwner = (owner: GraphOwner | null): OwnerColumns => ({
+  releaseId: null,
+  pluginId: null,
+  clusterId: null,
+  ...(owner && { [ownerColumn[owner.kind]]: owner.id }),
+});
+
+export function ownerOf({ releaseId, pluginId, clusterId }: OwnerColumns): GraphOwner | null {
+  if (releaseId !== null) return { kind: 'release', id: releaseId };
+  if (pluginId !== null) return { kind: 'plugin', id: pluginId };
+  return clusterId === null ? null : { kind: 'cluster', id: clusterId };
+}
+
+/** @throws StoreError of kind `not-found` */
+export const assertOwner = (db: Kysely<Tables>, owner: GraphOwner): Promise<void> =>
+  assertRow(db, owner.kind, owner.id);
+
+/** Keeps the owner for this transaction. @throws StoreError of kind `not-found` */
+export async function holdOwner(transaction: Transaction<Tables>, owner: GraphOwner): Promise<void> {
+  await holdRow(transaction, owner.kind, owner.id);
+}

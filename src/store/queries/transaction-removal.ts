@@ -1,0 +1,21 @@
+import type { Transaction } from 'kysely';
+import type { Tables } from '../tables.js';
+import { inBatches } from './batches.js';
+import { dropContents } from './contents.js';
+
+/** Removes transactions for good, with their children, histories, reports and snapshots. */
+export async function removeTransactions(transaction: Transaction<Tables>, ids: readonly number[]): Promise<void> {
+  for (const batch of inBatches(ids)) {
+    const children = transaction.selectFrom('deploymentTransaction').select('id').where('parentId', 'in', batch);
+    const snapshots = await transaction
+      .deleteFrom('transactionSnapshot')
+      .where((eb) => eb.or([eb('transactionId', 'in', batch), eb('transactionId', 'in', children)]))
+      .returning('content')
+      .execute();
+    await dropContents(
+      transaction,
+      snapshots.map((snapshot) => snapshot.content),
+    );
+    await transaction.deleteFrom('deploymentTransaction').where('id', 'in', batch).execute();
+  }
+}
