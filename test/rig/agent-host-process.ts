@@ -82,7 +82,7 @@ export class AgentHost {
     return this.child.exitCode;
   }
 
-  rssBytes(): number {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  peakRssBytes(): number {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
   }
 }

@@ -6,13 +6,14 @@ import { TaskLogs } from '../../src/agent-logs/index.js';
 /** First the count, then what the test has written for the task. */
 const script = (folder: string, task: string, node: string): string => {
   const count = `echo ${task} >> ${join(folder, 'counts', node)}`;
+  if (task === 'short-limit') return `${count}\nsleep 60`;
   const own = join(folder, 'scripts', `${task}.sh`);
   return existsSync(own) ? `${count}\n${readFileSync(own, 'utf8')}` : `${count}\necho did ${task}`;
 };
 
 /**
  * Orders for tests: every task is a shell script that first adds its name to its node's count file; what it does then
- * stands in `scripts/<task>.sh` of the folder, if anything. Logs go to `logs` of the folder.
+ * stands in `scripts/<task>.sh` of the folder, if anything. `short-limit` overruns its limit of a second. Logs go to `logs` of the folder.
  */
 export function countedOrders(folder: string, more: Partial<OrderSource> = {}): OrderSource {
   mkdirSync(join(folder, 'counts'), { recursive: true });
@@ -20,7 +21,10 @@ export function countedOrders(folder: string, more: Partial<OrderSource> = {}): 
   const logs = new TaskLogs({ folder: join(folder, 'logs') });
   return {
     fetch: async ({ run, task, node, generation, type, mode }) => {
-      const parameters = type === 'shell' ? { cmd: script(folder, task, node), retries: 0, timeout: 120 } : {};
+      const parameters =
+        type === 'shell'
+          ? { cmd: script(folder, task, node), retries: 0, timeout: task === 'short-limit' ? 1 : 120 }
+          : {};
       const execution: Execution = { run, task, node, generation, type, mode, parameters, killGraceSec: 1 };
       return { execution };
     },

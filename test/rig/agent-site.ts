@@ -33,8 +33,9 @@ export class AgentSite {
     this.site = temporal.workflowId('site');
   }
 
-  static async open(): Promise<AgentSite> {
-    const temporal = await temporalRig();
+  /** @param address of a server of the test's own; default: the shared one */
+  static async open(address?: string): Promise<AgentSite> {
+    const temporal = await temporalRig(address === undefined ? {} : { address });
     const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
     return new AgentSite(temporal, await temporal.runWorker({ workflowBundle: { codePath } }));
   }

@@ -43,11 +43,14 @@ export function quietRuntime(): void {
  * Connects to the shared dev server. Only in projects that have test/global-setup.ts (workflow, api,
  * cli, ui, e2e).
  *
- * @param options `namespace`: a namespace of your own for tests that list or count workflows, made on the spot
+ * @param options `namespace`: a namespace of your own for tests that list or count workflows, made on the spot;
+ *   `address`: of a server of the test's own
  */
-export async function temporalRig(options: { readonly namespace?: 'own' | 'shared' } = {}): Promise<TemporalRig> {
+export async function temporalRig(
+  options: { readonly namespace?: 'own' | 'shared'; readonly address?: string } = {},
+): Promise<TemporalRig> {
   quietRuntime();
-  const address = inject('temporalAddress');
+  const address = options.address ?? inject('temporalAddress');
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });
   const tag = randomUUID().slice(0, 8);

@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { startDevServer } from '../../src/temporal/dev-server.js';
+import { chaos } from '../rig/agent-chaos.js';
+import { type AgentHost, type AgentHostOrder, startAgentHost, supervisorProgram } from '../rig/agent-host-process.js';
+import { AgentSite, eventually } from '../rig/agent-site.js';
+import { TcpProxy } from '../rig/tcp-proxy.js';
+
+let site: AgentSite;
+const hosts = new Set<AgentHost>();
+
+beforeAll(async () => {
+  site = await AgentSite.open();
+});
+afterAll(async () => {
+  for (const host of hosts) if (host.child.exitCode === null && host.child.signalCode === null) await host.kill();
+  await site.close();
+});
+
+async function host(
+  nodes: readonly string[],
+  more: Partial<AgentHostOrder> = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<AgentHost> {
+  const started = await startAgentHost(
+    {
+      address: site.temporal.address,
+      nodes: nodes.map((node) => site.node(node)),
+      stateDir: site.stateDir,
+      folder: site.folder,
+      version: '1',
+      ...more,
+    },
+    env,
+  );
+  hosts.add(started);
+  return started;
+}
+
+/** Until the server has noticed that a follower is gone and asks for another. */
+const askedAgain = async (run: WorkflowHandle): Promise<void> =>
+  eventually(async () => {
+    const { raw } = await run.describe();
+    return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1) === true;
+  });
+
+describe('kill -9 of an agent in mid-task', () => {
+  test.each([
+    ['at once', async () => undefined],
+    ['after the server has given it up', askedAgain],
+  ])('started again %s: the task ran once and its output is complete', async (name, wait) => {
+    const node = `kill-${name.length}`;
+    const gate = site.gate(`survives-${node}`);
+    const first = await host([node]);
+    const run = await site.start({
+      nodes: site.queues([node]),
+      tasks: [`survives-${node}`, 'next'],
+      heartbeatMs: 1_000,
+    });
+    await gate.begun();
+    await first.kill();
+    await wait(run);
+    await host([node]);
+    gate.open();
+    const ends = await run.result();
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(site.counted(node)).toEqual([`survives-${node}`, 'next']);
+    expect(await site.logged(`survives-${node}`, node)).toBe('before\nafter\n');
+  });
+
+  test('while the agent is away the task ends by itself; the next agent brings its result', async () => {
+    const gate = site.gate('alone');
+    const first = await host(['lonely']);
+    const run = await site.start({ nodes: site.queues(['lonely']), tasks: ['alone'], heartbeatMs: 1_000 });
+    await gate.begun();
+    await first.kill();
+    gate.open();
+    const key = { run: 'r1', task: 'alone', node: 'lonely', generation: 1 };
+    await site.rig.agent({ node: 'lonely' }).result(key);
+    await host(['lonely']);
+    expect((await run.result())['alone@lonely']).toMatchObject({ outcome: 'ok', exit_code: 0 });
+    expect(await site.logged('alone', 'lonely')).toBe('before\nafter\n');
+    expect(site.counted('lonely')).toEqual(['alone']);
+  });
+
+  test('never started again: the node is offline within the limit', async () => {
+    const gate = site.gate('lost');
+    const first = await host(['gone']);
+    const run = await site.start({
+      nodes: site.queues(['gone']),
+      tasks: ['lost', 'next'],
+      heartbeatMs: 1_000,
+      scheduleToStartMs: 2_000,
+    });
+    await gate.begun();
+    await first.kill();
+    const ends = await run.result();
+    gate.open();
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['offline', 'offline']);
+    expect(site.counted('gone')).toEqual(['lost']);
+  });
+});
+
+test('an agent that is cut off keeps its task; when it is back it is followed, not run again', async () => {
+  const proxy = await TcpProxy.open(site.temporal.address);
+  try {
+    const gate = site.gate('cut');
+    await host(['remote'], { address: proxy.address });
+    const run = await site.start({ nodes: site.queues(['remote']), tasks: ['cut', 'next'], heartbeatMs: 1_000 });
+    await gate.begun();
+    proxy.cut();
+    await askedAgain(run);
+    gate.open();
+    proxy.mend();
+    const ends = await run.result();
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(site.counted('remote')).toEqual(['cut', 'next']);
+    expect(await site.logged('cut', 'remote')).toBe('before\nafter\n');
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('SIGTERM ends the agent at once and leaves the task', async () => {
+  const gate = site.gate('terminated');
+  const first = await host(['term']);
+  const run = await site.start({ nodes: site.queues(['term']), tasks: ['terminated'] });
+  await gate.begun();
+  expect(await first.kill('SIGTERM')).toBe(0);
+  await host(['term']);
+  gate.open();
+  expect((await run.result())['terminated@term']).toMatchObject({ outcome: 'ok' });
+  expect(site.counted('term')).toEqual(['terminated']);
+});
+
+test.each([
+  ['forwards', 3_600_000],
+  ['backwards', -3_600_000],
+])('a clock that steps %s by an hour neither ends a task early nor keeps it from its time limit', async (way, step) => {
+  const clock = join(site.folder, `clock-${way}`);
+  writeFileSync(clock, '0');
+  const shim = fileURLToPath(new URL('../rig/stepping-clock.mjs', import.meta.url));
+  const [node, program] = supervisorProgram();
+  const gate = site.gate(`steps-${way}`);
+  const env = { SITEWRIGHT_TEST_CLOCK: clock, NODE_OPTIONS: `--import ${shim}` };
+  await host([`clock-${way}`], { agent: { supervisorCommand: [node, '--import', shim, program] } }, env);
+  const run = await site.start({ nodes: site.queues([`clock-${way}`]), tasks: [`steps-${way}`, 'short-limit'] });
+  await gate.begun();
+  writeFileSync(clock, String(step));
+  gate.open();
+  const ends = await run.result();
+  expect(ends[`steps-${way}@clock-${way}`]).toMatchObject({ outcome: 'ok' });
+  // Its limit is a second (test/rig/agent-orders.ts), the clock an hour off.
+  expect(ends[`short-limit@clock-${way}`]).toMatchObject({ outcome: 'timeout' });
+});
+
+test('a flood of output leaves the agent small, its log capped and its end short', async () => {
+  const bytes = 200 * 1024 * 1024;
+  site.script('flood', `head -c ${bytes} /dev/zero | tr '\\0' x`);
+  const agent = await host(['flooded']);
+  const run = await site.start({ nodes: site.queues(['flooded']), tasks: ['noop-first', 'flood'] });
+  const ends = await run.result();
+  expect(ends['flood@flooded']).toMatchObject({ outcome: 'ok' });
+  expect(JSON.stringify(ends['flood@flooded']).length).toBeLessThan(2_000);
+  expect(agent.peakRssBytes()).toBeLessThan(300 * 1024 * 1024);
+  let [kept, dropped] = [0, 0];
+  for await (const part of site.logs.read({ run: 'r1', task: 'flood', node: 'flooded', generation: 1 }, 'stdout')) {
+    if (part.kind === 'output') kept += part.bytes.length;
+    if (part.kind === 'gap') dropped += part.to - part.offset;
+  }
+  expect(kept).toBeLessThanOrEqual(16 * 1024 * 1024);
+  expect(kept + dropped).toBe(bytes);
+});
+
+test('a server that is killed and started again during 20 running tasks loses none and repeats none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sitewright-server-'));
+  const options = {
+    binary: inject('temporalBinary'),
+    databaseFile: join(folder, 'temporal.db'),
+    logFile: join(folder, 'temporal.log'),
+    uiPort: 'none',
+  } as const;
+  let server = await startDevServer(options);
+  try {
+    const own = await AgentSite.open(server.address);
+    try {
+      const nodes = own.names(20);
+      const gate = own.gate('under-way');
+      await own.agents(nodes);
+      const run = await own.start({ nodes: own.queues(nodes), tasks: ['under-way', 'next'], heartbeatMs: 5_000 });
+      await eventually(() => nodes.every((node) => own.counted(node).length === 1));
+      process.kill(server.pid, 'SIGKILL');
+      await server.stop();
+      server = await startDevServer({ ...options, port: Number(server.address.split(':')[1]) });
+      gate.open();
+      const ends = await run.result();
+      expect(Object.values(ends).filter(({ outcome }) => outcome === 'ok')).toHaveLength(40);
+      for (const node of nodes) expect(own.counted(node)).toEqual(['under-way', 'next']);
+    } finally {
+      await own.close();
+    }
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('random kill -9 of agents, worker and server: no counted task is lost, none is run twice', async () => {
+  const result = await chaos({
+    binary: inject('temporalBinary'),
+    nodes: 6,
+    tasksPerNode: 5,
+    kills: 6,
+    hosts: 3,
+    pauseMs: 600,
+    seed: 4711,
+  });
+  expect(result).toMatchObject({ kills: 6, hosts: 3, pauseMs: 600, lost: [], twice: [], notOk: [] });
+});
