@@ -1,21 +1,34 @@
-/** What the history of a run knows of one task on one node. */
-export interface AttemptRecord {
-  /** From 1. */
+/** The newest attempt of one task on one node that the history of its run knows. */
+export interface LatestAttempt {
+  /** 0 before the first. */
   readonly generation: number;
-  readonly state: 'running' | 'successful' | 'unsuccessful';
+  /** `retry`: it is over and a further one was decided on. */
+  readonly state: 'open' | 'retry' | 'unsuccessful' | 'successful';
 }
+
+export type GenerationVerdict =
+  | { readonly kind: 'may-run' }
+  /** The history may be a moment behind the workflow that writes it: asking again is right. */
+  | { readonly kind: 'not-yet'; readonly message: string }
+  | { readonly kind: 'never'; readonly message: string };
 
 /**
  * Whether a generation of a task may be ordered: the first one always; a later one only when the one before is known
- * to have ended without success, or when a retry of it was recorded. Otherwise whoever can write to a task queue
- * could have a task run again by counting up. Answers why not; undefined when it may.
+ * to have ended without success, or a retry of it is recorded. Otherwise whoever can write to a task queue could have
+ * a task run again by counting up.
  */
-export function generationProblem(generation: number, attempts: readonly AttemptRecord[]): string | undefined {
-  if (generation === 1) return undefined;
-  // That a later one was recorded is the record of a decision to retry.
-  if (attempts.some((attempt) => attempt.generation >= generation)) return undefined;
-  const before = attempts.find((attempt) => attempt.generation === generation - 1);
-  if (before?.state === 'unsuccessful') return undefined;
-  const known = before === undefined ? 'is not known to the run' : `is ${before.state}`;
-  return `attempt ${generation - 1} ${known}, so there is nothing to retry`;
+export function judgeGeneration(generation: number, latest: LatestAttempt): GenerationVerdict {
+  if (generation === 1 || latest.generation >= generation) return { kind: 'may-run' };
+  const message = `attempt ${latest.generation} of the task is ${latest.state}, so there is no attempt ${generation} of it`;
+  if (latest.generation < generation - 1)
+    return { kind: latest.generation === generation - 2 ? 'not-yet' : 'never', message };
+  switch (latest.state) {
+    case 'retry':
+    case 'unsuccessful':
+      return { kind: 'may-run' };
+    case 'open':
+      return { kind: 'not-yet', message };
+    case 'successful':
+      return { kind: 'never', message };
+  }
 }

@@ -8,7 +8,7 @@ export {
 } from './certificate-authority.js';
 export { createCertificateRequest, readCertificateRequest } from './certificate-request.js';
 export { hashOfToken, newEnrolmentToken } from './enrolment-token.js';
-export { type AttemptRecord, generationProblem } from './generation-rule.js';
+export { type GenerationVerdict, judgeGeneration, type LatestAttempt } from './generation-rule.js';
 export { executionHash, type OrderStatement } from './order.js';
 export { OrderKeys, type OrderToSign, type PublicOrderKey } from './order-keys.js';
 export { PrivateFileError, readPrivate, writePrivate } from './private-file.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Execution } from '../../../src/agent/index.js';
 import type { Order, OrderKey } from '../../../src/agent/order-source.js';
-import { generationProblem, OrderKeys, verifyOrder } from '../../../src/identity/index.js';
+import { judgeGeneration, OrderKeys, verifyOrder } from '../../../src/identity/index.js';
 import { orderBytes, readProof, writeProof } from '../../../src/identity/order.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-orders-'));
@@ -140,20 +140,21 @@ describe('keys of orders', () => {
   });
 });
 
-describe('a generation', () => {
-  const at = (generation: number, state: 'running' | 'successful' | 'unsuccessful') => ({ generation, state });
-  it.each([
-    [1, [], true],
-    [2, [], false],
-    [2, [at(1, 'running')], false],
-    [2, [at(1, 'successful')], false],
-    [2, [at(1, 'unsuccessful')], true],
-    [3, [at(1, 'unsuccessful')], false],
-    [3, [at(1, 'unsuccessful'), at(2, 'unsuccessful')], true],
-    // An operator has a task run again that had succeeded: the history has the next attempt.
-    [2, [at(1, 'successful'), at(2, 'running')], true],
-    [3, [at(1, 'successful'), at(2, 'running')], false],
-  ] as const)('%i after %j: %s', (generation, attempts, may) => {
-    expect(generationProblem(generation, attempts) === undefined).toBe(may);
-  });
+it.each([
+  [1, 0, 'open', 'may-run'],
+  [1, 1, 'successful', 'may-run'],
+  [2, 0, 'open', 'not-yet'],
+  [3, 0, 'open', 'never'],
+  [2, 1, 'open', 'not-yet'],
+  [2, 1, 'successful', 'never'],
+  [2, 1, 'unsuccessful', 'may-run'],
+  [2, 1, 'retry', 'may-run'],
+  [3, 1, 'unsuccessful', 'not-yet'],
+  [4, 1, 'unsuccessful', 'never'],
+  [2, 2, 'open', 'may-run'],
+  [2, 5, 'successful', 'may-run'],
+  [3, 2, 'open', 'not-yet'],
+  [3, 2, 'retry', 'may-run'],
+] as const)('generation %i while attempt %i is %s: %s', (generation, known, state, kind) => {
+  expect(judgeGeneration(generation, { generation: known, state }).kind).toBe(kind);
 });
