@@ -93,7 +93,10 @@ async function endIfGone({ store, temporal }: OpsDependencies, id: number): Prom
   return true;
 }
 
-async function describeWorkflow(temporal: OpsDependencies['temporal'], { workflowId, temporalRunId }: TransactionRecord) {
+async function describeWorkflow(
+  temporal: OpsDependencies['temporal'],
+  { workflowId, temporalRunId }: TransactionRecord,
+) {
   if (workflowId === null) return null;
   const handle = temporal.client.workflow.getHandle(workflowId, temporalRunId ?? undefined);
   return callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {

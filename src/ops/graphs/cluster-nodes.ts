@@ -1,0 +1,22 @@
+import type { Store } from '../../store/index.js';
+import { problem } from '../problem.js';
+
+/**
+ * Whether nodes are a cluster's. A node that is nowhere is not found; one that is elsewhere is a mistake.
+ * @throws `not-found`, `invalid`
+ */
+export async function checkClusterNodes(store: Store, cluster: number, asked: readonly number[] = []): Promise<void> {
+  if (asked.length === 0) return;
+  const there = new Map(
+    (await store.nodes.list({ ids: [...new Set(asked)] })).map((node) => [node.id, node.clusterId]),
+  );
+  const gone = asked.filter((id) => !there.has(id));
+  if (gone.length > 0) {
+    throw problem('not-found', 'NodeCollection not found', { hint: `There is no node ${gone.join(', ')}.` });
+  }
+  const foreign = asked.filter((id) => there.get(id) !== cluster).sort((a, b) => a - b);
+  if (foreign.length === 0) return;
+  throw problem('invalid', `Nodes ${foreign.join(', ')} do not belong to the same cluster ${cluster}`, {
+    hint: 'Assign them to the cluster first.',
+  });
+}

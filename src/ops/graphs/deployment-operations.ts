@@ -1,0 +1,99 @@
+import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
+import type { TransactionRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import type { RunOperations } from '../runs.js';
+import { checkClusterNodes } from './cluster-nodes.js';
+import { clusterTasks } from './cluster-tasks.js';
+import { inFuelWords } from './fuel-words.js';
+import { startGraphRun } from './start-graph-run.js';
+
+/** How a deployment is to be made. */
+export type DeploymentOptions = Pick<GraphRunInput, 'mode' | 'force' | 'debug' | 'started_by' | 'reason'>;
+
+export interface DeployRequest extends DeploymentOptions {
+  readonly type: string;
+  readonly nodes?: readonly number[];
+  readonly tasks?: readonly string[];
+}
+
+/** Starting and stopping runs of graphs. All answer with the run's transaction. @throws `invalid`, `not-found`, `conflict` */
+export interface DeploymentOperations {
+  /** Any graphs of a cluster, one after another, or what is left of an earlier run. */
+  execute(input: GraphRunInput): Promise<TransactionRecord>;
+  /** One graph, which must have tasks. */
+  deploy(cluster: number, request: DeployRequest): Promise<TransactionRecord>;
+  /** Everything that has changed: the release's sequence `deploy-changes`, else deletion, provisioning and deployment. */
+  deployChanges(cluster: number, options: DeploymentOptions): Promise<TransactionRecord>;
+  executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<TransactionRecord>;
+  /** Tells the cluster's run to stop: what runs ends, nothing new starts. */
+  stop(cluster: number, by: string): Promise<TransactionRecord>;
+}
+
+/** Name of the sequence that `deployChanges` runs where a release has it. */
+const DEPLOY_CHANGES = 'deploy-changes';
+
+export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): DeploymentOperations {
+  const { store } = deps;
+  const started = async (input: GraphRunInput, tasksNeeded = false): Promise<TransactionRecord> =>
+    (await startGraphRun(deps, input, { tasksNeeded })).run;
+
+  /** Graphs that have something to do, in the order of a deployment. */
+  async function changeGraphs(cluster: number): Promise<readonly GraphRequest[]> {
+    const nodes = await store.nodes.list({ clusterId: cluster });
+    const wanted = [
+      ...(nodes.some((node) => node.pendingDeletion) ? ['deletion'] : []),
+      ...(nodes.some((node) => node.pendingAddition) ? ['provision'] : []),
+      'default',
+    ];
+    const withTasks = await Promise.all(
+      wanted.map(async (type) => ((await clusterTasks(store, cluster, type, 'merged')).length > 0 ? [{ type }] : [])),
+    );
+    const graphs = withTasks.flat();
+    return graphs.length > 0 ? graphs : [{ type: 'default' }];
+  }
+
+  return inFuelWords<DeploymentOperations>({
+    execute: (input) => started(input),
+    async deploy(cluster, { type, nodes, tasks, ...options }) {
+      await store.clusters.brief(cluster);
+      await checkClusterNodes(store, cluster, nodes);
+      const graph = {
+        type,
+        ...(nodes === undefined || nodes.length === 0 ? {} : { nodes }),
+        ...(tasks === undefined ? {} : { tasks }),
+      };
+      return started({ cluster, graphs: [graph], ...options }, true);
+    },
+    async deployChanges(cluster, options) {
+      const { releaseId } = await store.clusters.brief(cluster);
+      const sequence = await store.sequences.find(releaseId, DEPLOY_CHANGES);
+      if (sequence !== null) return started({ cluster, sequence: sequence.id, ...options });
+      return started({ cluster, graphs: await changeGraphs(cluster), ...options }, true);
+    },
+    async executeSequence(sequence, cluster, options) {
+      await store.sequences.get(sequence);
+      return started({ cluster, sequence, ...options });
+    },
+    async stop(cluster, by) {
+      await store.clusters.brief(cluster);
+      const [run] = await store.transactions.list({
+        clusterId: cluster,
+        parentId: null,
+        statuses: ['pending', 'running'],
+      });
+      if (run === undefined || run.temporalRunId === null) {
+        throw problem('invalid', 'Nothing to stop', { hint: `Cluster ${cluster} has no run under way.` });
+      }
+      await runs.stop(run.temporalRunId, { by });
+      return store.transactions.create({
+        name: 'stop_deployment',
+        clusterId: cluster,
+        status: 'ready',
+        progress: 100,
+        message: `run ${run.id} was told to stop: what runs ends, nothing new starts`,
+        startedBy: by,
+      });
+    },
+  });
+}

@@ -1,0 +1,41 @@
+/** Graphs of clusters, releases and plugins: kept, planned, run, and what became of them. */
+import type { OpsDependencies } from '../dependencies.js';
+import type { RunOperations } from '../runs.js';
+import { type DeploymentOperations, deploymentOperations } from './deployment-operations.js';
+import { type GraphOperations, graphOperations } from './graph-operations.js';
+import { type PlanOperations, planOperations } from './plan-operations.js';
+import { type SequenceOperations, sequenceOperations } from './sequence-operations.js';
+import { type TransactionOperations, transactionOperations } from './transaction-operations.js';
+
+export type { ClusterLayer } from './cluster-tasks.js';
+export type { DeploymentOperations, DeploymentOptions, DeployRequest } from './deployment-operations.js';
+export type {
+  GraphCheck,
+  GraphListFilter,
+  GraphOperations,
+  GraphSource,
+  UploadedGraph,
+} from './graph-operations.js';
+export type { ClusterPlanView, PlanOperations, PlanRequest } from './plan-operations.js';
+export type { NewSequence, SequenceChange, SequenceOperations } from './sequence-operations.js';
+export type { HistoryFilter, HistoryRecord } from './task-history.js';
+export { fuelStatus, type TransactionListFilter, type TransactionOperations } from './transaction-operations.js';
+
+/** All use cases around graphs, as `Operations` has them. */
+export interface GraphUseCases {
+  readonly graphs: GraphOperations;
+  readonly plans: PlanOperations;
+  readonly deployments: DeploymentOperations;
+  readonly sequences: SequenceOperations;
+  readonly transactions: TransactionOperations;
+}
+
+export function graphUseCases(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): GraphUseCases {
+  return {
+    graphs: graphOperations(deps),
+    plans: planOperations(deps),
+    deployments: deploymentOperations(deps, runs),
+    sequences: sequenceOperations(deps),
+    transactions: transactionOperations(deps),
+  };
+}

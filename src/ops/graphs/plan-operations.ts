@@ -1,0 +1,139 @@
+import {
+  type ClusterPlan,
+  type ClusterPlanRequest,
+  type NodeLeftOut,
+  oldStatesOf,
+  planCluster,
+  readClusterSources,
+  readGraphLayers,
+} from '../../clusters/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import {
+  type DrawOptions,
+  drawGraph,
+  explainPlan,
+  GraphProblemError,
+  type PlanExplanation,
+  planDot,
+  planText,
+  serializedText,
+} from '../../graph/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { type Problem, problem } from '../problem.js';
+import { checkClusterNodes } from './cluster-nodes.js';
+import { clusterTasks } from './cluster-tasks.js';
+import { inFuelWords } from './fuel-words.js';
+
+export interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'subgraphs'> {
+  /** Everything counts as changed. */
+  readonly force?: boolean;
+}
+
+/** What a run would do now, and why. */
+export interface ClusterPlanView extends PlanExplanation {
+  readonly cluster: number;
+  readonly type: string;
+  /** Nodes of the cluster that the run is not for. */
+  readonly left_out: readonly NodeLeftOut[];
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Plans of a cluster's graphs as they would be made now; nothing is stored. @throws `invalid`, `not-found` */
+export interface PlanOperations {
+  explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView>;
+  /** The same as text for people. */
+  text(cluster: number, request: PlanRequest): Promise<string>;
+  /** Every task on every node, in the language of Graphviz. */
+  dot(cluster: number, request: PlanRequest): Promise<string>;
+  /** JSON text of the plan in the form executors of the Fuel line get, beside `extra`. No tasks: an empty plan. */
+  serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string>;
+  /** The graph of definitions, merged, in the language of Graphviz or as Mermaid. */
+  draw(cluster: number, type: string, options: DrawOptions): Promise<string>;
+}
+
+export function planOperations({ store }: OpsDependencies): PlanOperations {
+  async function planned(cluster: number, request: PlanRequest): Promise<ClusterPlan | null> {
+    const { force, ...wanted } = request;
+    const sources = await readClusterSources(store, cluster);
+    await checkClusterNodes(store, cluster, wanted.nodes);
+    const layers = await readGraphLayers(store, sources, wanted.type);
+    const old = force ? undefined : oldStatesOf(sources, await store.taskStates.read(cluster));
+    const result = planCluster(sources, layers, wanted, old === undefined ? {} : { old });
+    if (result.ok) return result;
+    if (result.reason === 'no-graph') return null;
+    throw refusal(result.problems);
+  }
+
+  async function needed(cluster: number, request: PlanRequest): Promise<ClusterPlan> {
+    const plan = await planned(cluster, request);
+    if (plan !== null) return plan;
+    const types = await store.graphs.typesOf(cluster);
+    throw problem('not-found', `There are no deployment tasks for graph type '${request.type}'.`, {
+      hint: types.length === 0 ? 'Upload a graph.' : `Known types: ${types.join(', ')}.`,
+    });
+  }
+
+  async function explained(cluster: number, request: PlanRequest): Promise<ClusterPlanView> {
+    const { plan, input, leftOut, problems } = await needed(cluster, request);
+    return {
+      cluster,
+      type: request.type,
+      ...explainPlan(plan, input),
+      left_out: leftOut,
+      warnings: problems.map(({ at: _, ...one }) => one),
+    };
+  }
+
+  return inFuelWords<PlanOperations>({
+    explain: explained,
+    async text(cluster, request) {
+      const view = await explained(cluster, request);
+      const left = view.left_out.map(({ node, reason }) => `  ${node}: ${reason}\n`);
+      return `${planText(view)}${left.length === 0 ? '' : `\nNodes left out:\n${left.join('')}`}`;
+    },
+    dot: async (cluster, request) => planDot((await needed(cluster, request)).plan),
+    async serialized(cluster, request, extra) {
+      const plan = await planned(cluster, request);
+      if (plan === null) {
+        const empty = {
+          tasks_directory: {},
+          tasks_graph: { null: [] },
+          tasks_metadata: { fault_tolerance_groups: [] },
+        };
+        return JSON.stringify({ ...extra, ...empty });
+      }
+      const text = [...serializedText(plan.plan)].join('');
+      return `${JSON.stringify(extra).slice(0, -1)},${text.slice(1)}`;
+    },
+    async draw(cluster, type, options) {
+      const tasks = await clusterTasks(store, cluster, type, 'merged');
+      try {
+        return drawGraph(tasks, options);
+      } catch (error) {
+        if (!(error instanceof GraphProblemError)) throw error;
+        throw problem('invalid', error.message, { hint: error.hint ?? 'Correct the request.' });
+      }
+    },
+  });
+}
+
+const SHOWN = 10;
+
+function refusal(problems: readonly (Diagnostic & { readonly at: unknown })[]) {
+  const found = problems.map(({ at: _, ...one }): Diagnostic => one);
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const selection = errors.filter(({ code }) => code === 'graph.unknown-selection');
+  const named = selection.map(({ message }) => /'([^']*)'$/.exec(message)?.[1] ?? '').sort();
+  const message =
+    selection.length === errors.length
+      ? `Tasks ${named.join(', ')} are not present in deployment graph`
+      : errors
+          .slice(0, SHOWN)
+          .map(({ path, message }) => (path === undefined ? message : `${path}: ${message}`))
+          .join('; ');
+  const more: Omit<Problem, 'code' | 'message'> = {
+    hint: errors.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct what is named.',
+    errors: found,
+  };
+  return problem('invalid', message, more);
+}
