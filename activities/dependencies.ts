@@ -1,5 +1,6 @@
 import type { MachineContext } from '../src/maas/index.js';
 import type { Store } from '../src/store/index.js';
+import type { Engine } from '../src/yaql/index.js';
 
 /** What the activities of a worker process share; made once by worker/. */
 export interface ActivityDependencies {
@@ -11,6 +12,8 @@ export interface ActivityDependencies {
   /** Custom search attributes that the server knows. */
   readonly searchAttributes: () => Promise<readonly string[]>;
   readonly settings: ActivitySettings;
+  /** The engine of task fields, with users' helper functions; absent: one without. */
+  readonly yaql?: Engine;
 }
 
 export interface ActivitySettings {
@@ -21,4 +24,8 @@ export interface ActivitySettings {
   readonly distro_series?: string;
   /** cloud-init user data for every deployed node. */
   readonly user_data?: string;
+  /** Address under which nodes reach the orchestrator's host: {MASTER_IP} in the fields of tasks. */
+  readonly master_ip?: string;
+  /** How long a node whose agent does not answer is waited for; default 120. */
+  readonly offline_wait_seconds?: number;
 }

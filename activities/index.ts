@@ -1,20 +1,29 @@
 import { bookkeepingActivities } from './bookkeeping.js';
 import type { SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { graphCloseActivities } from './graph-close.js';
+import type { GraphActivities } from './graph-contract.js';
+import { graphRunActivities } from './graph-run.js';
 import { planActivities } from './load-plan.js';
 import { nodeActivities } from './node-calls.js';
+import { planGraphActivities } from './plan-graph.js';
 import { SiteCache } from './site-cache.js';
 import { siteCheckActivities } from './site-checks.js';
+import { taskRecordActivities } from './task-records.js';
 
 export type { ActivityDependencies, ActivitySettings } from './dependencies.js';
 
 /** All activities of the orchestrator worker, over the clients they are given. */
-export function createActivities(deps: ActivityDependencies): SiteActivities {
+export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities {
   const cache = new SiteCache(deps.store);
   return {
     ...bookkeepingActivities(deps),
     ...planActivities(deps, cache),
     ...siteCheckActivities(deps, cache),
     ...nodeActivities(deps, cache),
+    ...graphRunActivities(deps),
+    ...planGraphActivities(deps),
+    ...taskRecordActivities(deps),
+    ...graphCloseActivities(deps),
   };
 }

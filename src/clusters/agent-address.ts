@@ -1,4 +1,4 @@
-import { type ClusterFacts, type ClusterNode, uidOf } from './sources.js';
+import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 
 /** The two names in a node's task queue, `node.<site>.<node>`. */
 export interface AgentAddress {
@@ -7,17 +7,21 @@ export interface AgentAddress {
 }
 
 /**
- * How the agent of a cluster's node is called. The site is the cluster's, else `cluster-<id>`; the node's name is the
- * one users gave it, as the site's documents have it, where it can stand in a queue's name, else its id. The host of
- * the orchestrator is `master`.
+ * How the agent of a cluster's node is called; also the name its orders are kept under. In a cluster of a site the
+ * site's name and the node's, as the site's documents and MAAS have it: its `name` where that can stand in a queue and
+ * no other node of the cluster has it, else its host name. In any other cluster `cluster-<id>` and the node's id. The
+ * host of the orchestrator is `master`.
  */
 export function agentAddress(
-  cluster: Pick<ClusterFacts, 'id' | 'site'>,
-  node: Pick<ClusterNode, 'id' | 'name'> | 'master',
+  { cluster, nodes }: Pick<ClusterSources, 'cluster' | 'nodes'>,
+  node: ClusterNode | 'master',
 ): AgentAddress {
   const site = cluster.site ?? `cluster-${cluster.id}`;
   if (node === 'master') return { site, node };
-  return { site, node: node.name !== null && NAME.test(node.name) ? node.name : uidOf(node) };
+  if (cluster.site === null) return { site, node: uidOf(node) };
+  const { name, hostname } = node;
+  const own = name !== null && QUEUE_NAME.test(name) && !nodes.some((one) => one.name === name && one.id !== node.id);
+  return { site, node: own ? name : (hostname ?? uidOf(node)) };
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/;
+const QUEUE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/;

@@ -15,6 +15,7 @@
 export { type AgentAddress, agentAddress } from './agent-address.js';
 export { clusterState, type Surroundings } from './cluster-state.js';
 export { clusterStates } from './cluster-states.js';
+export { clusterStatusAfter } from './cluster-status.js';
 export { type GraphMetadata, type MergedGraph, mergeGraph } from './graph-layers.js';
 export { type ChosenNodes, chooseNodes, type NodeLeftOut, nodeRow } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';

@@ -24,6 +24,8 @@ export interface ExecutablePart<Graph = SchedulerGraph> {
    * control queue that belongs to each task queue.
    */
   readonly controls?: readonly (string | null)[];
+  /** By node index: what its agent calls the node, in orders and requests. Absent: as the graph does. */
+  readonly agents?: readonly string[];
   /** Types of tasks, and by local task the index of its own. */
   readonly types: readonly string[];
   readonly typeOf: readonly number[];

@@ -1,0 +1,106 @@
+import type { NodeTransition } from '../src/clusters/index.js';
+import type { RunResult } from '../src/core/scheduler/index.js';
+import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { translated } from './failures.js';
+import type { CloseGraph, GraphActivities } from './graph-contract.js';
+import type { StoredReference } from './plan-graph.js';
+
+/** Ends one graph of a run: states for the next run's `changed()`, the nodes' rows, its transaction. Safe to repeat. */
+export function graphCloseActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {
+  return {
+    close_graph: (request) =>
+      translated(async () => {
+        const child = await store.transactions.get(request.graph);
+        // The transaction ends last: with it all the rest is done, and a later run may have changed the nodes since.
+        if (child.status !== 'pending' && child.status !== 'running') return;
+        if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
+          await keepStates(store, child, child.clusterId);
+          await changeNodes(store, child, child.clusterId, request);
+        }
+        await store.transactions.update(request.graph, {
+          status: STATUS[request.result],
+          progress: 100,
+          ...(request.reason === undefined ? {} : { message: request.reason }),
+        });
+      }),
+  };
+}
+
+const STATUS = {
+  success: 'ready',
+  failure: 'error',
+  stopped_by_tolerance: 'error',
+  stopped: 'stopped',
+} as const satisfies Record<RunResult, TransactionRecord['status']>;
+
+/** Tasks that ended well keep the state they were planned with, also those of a graph that failed. */
+async function keepStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
+  const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
+  if (state === undefined || child.timeStart === null) return;
+  const rows = await store.taskHistory.list(child.id, { statuses: ['successful'] });
+  if (rows.length === 0) return;
+  const tasks = rows.map(({ task, node }) => ({ task, node }));
+  await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks });
+}
+
+async function changeNodes(
+  store: Store,
+  child: TransactionRecord,
+  clusterId: number,
+  { nodes }: CloseGraph,
+): Promise<void> {
+  const { node_transitions } = (await store.plans.getReference(child.planHash!)) as unknown as StoredReference;
+  const rows = new Map((await store.nodes.list({ clusterId })).map((row) => [String(row.id), row]));
+  const failed = Object.values(nodes).includes('failed') ? await failures(store, child.id) : new Map<string, string>();
+  const gone: number[] = [];
+  const changes: { id: number; change: NodeChange }[] = [];
+  for (const [uid, ended] of Object.entries(nodes)) {
+    const row = rows.get(uid);
+    // `master`, the sync node, and nodes that were taken out of the cluster meanwhile.
+    if (row === undefined) continue;
+    const transition = node_transitions[ended];
+    if (transition.status === 'deleted') gone.push(row.id);
+    else changes.push({ id: row.id, change: nodeChange(row, transition, failed.get(uid)) });
+  }
+  if (changes.length > 0) await store.nodes.updateMany(changes);
+  if (gone.length > 0) await store.nodes.unassign(clusterId, gone);
+}
+
+/** By node, what failed on it first. */
+async function failures(store: Store, graph: number): Promise<Map<string, string>> {
+  const rows = await store.taskHistory.list(graph, { statuses: ['failed', 'dep_failed'] });
+  const found = new Map<string, string>();
+  for (const { node, task, message, status, rootCause } of rows) {
+    if (status === 'failed')
+      found.set(node, `Task ${task} failed on node ${node}${message === null ? '' : `: ${message}`}`);
+    else if (!found.has(node))
+      found.set(node, `Task ${task} was not run on node ${node}, since ${rootCause ?? 'another'} failed`);
+  }
+  return found;
+}
+
+/** A node that became ready has the roles it was to get, and nothing of an earlier failure. */
+function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string | undefined): NodeChange {
+  const { status, pending_addition, pending_deletion, error_type, error_msg } = transition;
+  const given: NodeChange = {
+    progress: 100,
+    ...(status === undefined ? {} : { status }),
+    ...(pending_addition === undefined ? {} : { pendingAddition: pending_addition }),
+    ...(pending_deletion === undefined ? {} : { pendingDeletion: pending_deletion }),
+    ...(error_type === undefined ? {} : { errorType: error_type }),
+    ...(error_msg === undefined ? {} : { errorMsg: error_msg }),
+  };
+  if (status === 'ready') {
+    return {
+      roles: [...new Set([...row.roles, ...row.pendingRoles])],
+      pendingRoles: [],
+      pendingAddition: false,
+      errorType: null,
+      errorMsg: null,
+      ...given,
+    };
+  }
+  if (status === 'error') return { errorType: 'deploy', errorMsg: failure ?? null, ...given };
+  return status === undefined ? given : { errorType: null, errorMsg: null, ...given };
+}

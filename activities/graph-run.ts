@@ -1,0 +1,254 @@
+import { clusterStatusAfter } from '../src/clusters/index.js';
+import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
+import {
+  type ClaimHolder,
+  type ClusterRecord,
+  type RunTransactions,
+  type Store,
+  StoreError,
+  type TransactionRecord,
+} from '../src/store/index.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { translated } from './failures.js';
+import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.js';
+import { requestedGraphs } from './requested-graphs.js';
+
+/** Above any record's sequence, so that closing always wins over a record that arrives late. */
+const CLOSING = 1_000_000_000;
+
+const OFFLINE_WAIT_SECONDS = 120;
+
+/** A transaction that the API wrote and whose workflow never began is given up after so long. */
+const UNSTARTED_MS = 10 * 60_000;
+
+/** Claims a cluster for a run, writes the run's transactions, and ends them. Safe to repeat. */
+export function graphRunActivities(
+  deps: ActivityDependencies,
+): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run'> {
+  return {
+    open_graph_run: (request) => translated(() => open(deps, request)),
+    close_graph_run: (request) => translated(() => close(deps.store, request)),
+  };
+}
+
+type Opened<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: PlanningFailure };
+
+async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenGraphRunAnswer> {
+  const { store } = deps;
+  const { input } = request;
+  const holder: ClaimHolder = { workflowId: request.workflow_id, runId: request.run_id };
+  let cluster: ClusterRecord;
+  try {
+    cluster = await store.clusters.brief(input.cluster);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+    const message = `there is no cluster ${input.cluster}`;
+    return { ok: false, failure: { kind: 'cluster-not-found', cluster: input.cluster, message } };
+  }
+  const busy = await claim(deps, cluster, holder);
+  if (busy !== undefined) return { ok: false, failure: busy };
+  const opened = await transactionsOf(deps, request, cluster, holder);
+  if (!opened.ok) {
+    await store.clusterClaims.release(cluster.id, holder);
+    return opened;
+  }
+  const { run, graphs } = opened.value;
+  if (run.mode === 'apply') await store.clusters.update(cluster.id, { status: 'deployment' });
+  await keepRun(store, request, cluster, opened.value);
+  return {
+    ok: true,
+    transaction: run.id,
+    cluster: { id: cluster.id, name: cluster.name, site: cluster.site },
+    graphs: graphs.map(({ id, graphType }) => ({ transaction: id, type: graphType! })),
+    search_attributes: await deps.searchAttributes(),
+    heartbeat_seconds: deps.settings.heartbeat_seconds,
+    offline_wait_seconds: deps.settings.offline_wait_seconds ?? OFFLINE_WAIT_SECONDS,
+  };
+}
+
+/** Undefined once the cluster is ours. A holder that was terminated could not give it up: Temporal knows, we take over. */
+async function claim(
+  { store, isOpen }: ActivityDependencies,
+  cluster: ClusterRecord,
+  holder: ClaimHolder,
+): Promise<PlanningFailure | undefined> {
+  let answer = await store.clusterClaims.claim(cluster.id, holder);
+  while (!answer.claimed) {
+    const other = answer.holder;
+    if (await isOpen(other.workflowId, other.runId)) {
+      const message = `cluster ${cluster.id} (${cluster.name}) is worked on by ${other.workflowId}`;
+      return { kind: 'cluster-busy', holder: other.workflowId, message };
+    }
+    const taken = await store.clusterClaims.takeOver(cluster.id, other, holder);
+    answer = taken.claimed ? taken : await store.clusterClaims.claim(cluster.id, holder);
+  }
+  return undefined;
+}
+
+/** The run's transactions: those the API made, those an earlier try of this call made, or new ones. */
+async function transactionsOf(
+  deps: ActivityDependencies,
+  request: OpenGraphRun,
+  cluster: ClusterRecord,
+  holder: ClaimHolder,
+): Promise<Opened<RunTransactions>> {
+  const { store } = deps;
+  const { input } = request;
+  if (input.transaction !== undefined) return await givenRun(store, input.transaction, cluster, holder);
+  const before = await store.transactions.findRun(holder.workflowId, holder.runId);
+  if (before !== null) return { ok: true, value: before };
+  const requested = await requestedGraphs(store, input, cluster);
+  if (!requested.ok) return requested;
+  const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
+  for (;;) {
+    try {
+      const value = await store.transactions.createRun({
+        clusterId: cluster.id,
+        graphs,
+        input,
+        workflowId: holder.workflowId,
+        temporalRunId: holder.runId,
+        timeStart: request.started_at,
+        mode: input.mode ?? 'apply',
+        force: input.force ?? false,
+        debug: input.debug ?? false,
+        ...(input.started_by === undefined ? {} : { startedBy: input.started_by }),
+      });
+      return { ok: true, value };
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.failure.kind !== 'conflict') throw error;
+      const { transaction } = error.failure;
+      if (transaction === undefined) throw error;
+      const busy = await endOrphan(deps, await store.transactions.get(transaction));
+      if (busy !== undefined) return { ok: false, failure: busy };
+    }
+  }
+}
+
+async function givenRun(
+  store: Store,
+  id: number,
+  cluster: ClusterRecord,
+  holder: ClaimHolder,
+): Promise<Opened<RunTransactions>> {
+  const refuse = (message: string): Opened<never> => ({ ok: false, failure: { kind: 'not-continuable', message } });
+  let given: RunTransactions;
+  try {
+    given = await store.transactions.getRun(id);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+    return refuse(`there is no transaction ${id}`);
+  }
+  const { run } = given;
+  if (run.clusterId !== cluster.id)
+    return refuse(`transaction ${id} is of cluster ${run.clusterId}, not ${cluster.id}`);
+  const ours = run.workflowId === holder.workflowId && run.temporalRunId === holder.runId;
+  if (ours) return { ok: true, value: given };
+  if (isEnded(run)) return refuse(`run ${run.id} has ended: it is ${run.status}`);
+  await store.transactions.update(run.id, { workflowId: holder.workflowId, temporalRunId: holder.runId });
+  return { ok: true, value: await store.transactions.getRun(id) };
+}
+
+const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';
+
+/** Ends a run whose workflow is gone; says who it is when it is not. */
+async function endOrphan(
+  { store, isOpen }: ActivityDependencies,
+  run: TransactionRecord,
+): Promise<PlanningFailure | undefined> {
+  const { workflowId, temporalRunId, timeStart } = run;
+  const alive =
+    workflowId === null || temporalRunId === null
+      ? timeStart !== null && Date.now() - Date.parse(timeStart) < UNSTARTED_MS
+      : await isOpen(workflowId, temporalRunId);
+  if (alive) {
+    const holder = workflowId ?? `transaction ${run.id}`;
+    return {
+      kind: 'cluster-busy',
+      holder,
+      message: `run ${run.id} of cluster ${run.clusterId} has not ended (${holder})`,
+    };
+  }
+  const message = temporalRunId === null ? 'Its workflow was never started' : 'Its workflow ended without closing it';
+  await store.transactions.endRun(run.id, { status: 'error', message });
+  return undefined;
+}
+
+/** The row by which lists of runs, and the audit, know of it. */
+async function keepRun(
+  store: Store,
+  { input, workflow_id, run_id, started_at }: OpenGraphRun,
+  cluster: ClusterRecord,
+  { run, graphs }: RunTransactions,
+): Promise<void> {
+  await store.runs.put({
+    id: run_id,
+    sequence: 0,
+    workflowId: workflow_id,
+    temporalRunId: run_id,
+    kind: 'execute_graph',
+    phase: 'starting',
+    startedAt: started_at,
+    title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+    labels: { cluster: String(cluster.id), transaction: String(run.id) },
+    parameters: input,
+    ...(cluster.site === null ? {} : { site: cluster.site }),
+    ...startedBy(input),
+    ...(input.reason === undefined ? {} : { reason: input.reason }),
+  });
+  await store.audit.append({
+    id: `start-${run_id}`,
+    at: started_at,
+    actor: input.started_by ?? 'temporal',
+    action: 'run.execute_graph',
+    target: `cluster/${cluster.id}`,
+    details: { transaction: run.id },
+    ...(input.reason === undefined ? {} : { reason: input.reason }),
+  });
+}
+
+const startedBy = ({ started_by }: GraphRunInput) => (started_by === undefined ? {} : { startedBy: started_by });
+
+const RUN_STATUS = { success: 'ready', failed: 'error', stopped: 'stopped', cancelled: 'stopped' } as const;
+
+async function close(store: Store, request: CloseGraphRun): Promise<void> {
+  const { transaction, outcome, reason, ended_at, workflow_id, run_id } = request;
+  const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
+  const { run } = await store.transactions.getRun(transaction);
+  await store.transactions.putReport(transaction, request.report);
+  await store.runs.putReport(run_id, CLOSING, request.report);
+  await store.runs.put({
+    id: run_id,
+    sequence: CLOSING,
+    workflowId: workflow_id,
+    kind: 'execute_graph',
+    startedAt: run.timeStart ?? ended_at,
+    phase: 'finished',
+    outcome,
+    endedAt: ended_at,
+  });
+  if (run.clusterId !== null) await giveFree(store, run, run.clusterId, holder, outcome);
+  // Last: whoever sees the run ended may start the next one, and finds the cluster free.
+  await store.transactions.endRun(transaction, {
+    status: RUN_STATUS[outcome],
+    timeEnd: ended_at,
+    ...(reason === undefined ? {} : { message: reason }),
+  });
+}
+
+/** Only its holder says what became of the cluster: a repeated call may come when the next run has it. */
+async function giveFree(
+  store: Store,
+  run: TransactionRecord,
+  clusterId: number,
+  holder: ClaimHolder,
+  outcome: CloseGraphRun['outcome'],
+): Promise<void> {
+  const held = await store.clusterClaims.holder(clusterId);
+  if (held === null || held.workflowId !== holder.workflowId || held.runId !== holder.runId) return;
+  if (run.mode === 'apply') {
+    const nodes = await store.nodes.list({ clusterId });
+    await store.clusters.update(clusterId, { status: clusterStatusAfter(nodes, outcome) });
+  }
+  await store.clusterClaims.release(clusterId, holder);
+}

@@ -1,0 +1,61 @@
+import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
+import { type ClusterRecord, type Store, StoreError } from '../src/store/index.js';
+
+export type RequestedGraphs =
+  | { readonly ok: true; readonly graphs: readonly GraphRequest[] }
+  | { readonly ok: false; readonly failure: PlanningFailure };
+
+/**
+ * The graphs a run is to execute, in order: those given; those of a sequence; of an earlier run the ones that did not
+ * end well; else `default`.
+ */
+export async function requestedGraphs(
+  store: Store,
+  input: GraphRunInput,
+  cluster: ClusterRecord,
+): Promise<RequestedGraphs> {
+  if (input.graphs !== undefined) return { ok: true, graphs: input.graphs };
+  if (input.sequence !== undefined) return await ofSequence(store, input.sequence, cluster);
+  if (input.from !== undefined) return await ofEarlierRun(store, input.from, cluster);
+  return { ok: true, graphs: [{ type: 'default' }] };
+}
+
+async function ofSequence(store: Store, id: number, cluster: ClusterRecord): Promise<RequestedGraphs> {
+  const sequence = await found(store.sequences.get(id));
+  if (sequence === undefined || sequence.releaseId !== cluster.releaseId) {
+    const message =
+      sequence === undefined
+        ? `there is no sequence ${id}`
+        : `sequence ${id} is of release ${sequence.releaseId}, cluster ${cluster.id} of release ${cluster.releaseId}`;
+    return { ok: false, failure: { kind: 'graph-not-found', type: `sequence ${id}`, message } };
+  }
+  return { ok: true, graphs: sequence.graphs as unknown as readonly GraphRequest[] };
+}
+
+async function ofEarlierRun(store: Store, from: number, cluster: ClusterRecord): Promise<RequestedGraphs> {
+  const refuse = (message: string): RequestedGraphs => ({ ok: false, failure: { kind: 'not-continuable', message } });
+  const earlier = await found(store.transactions.getRun(from));
+  if (earlier === undefined || earlier.run.clusterId !== cluster.id)
+    return refuse(`transaction ${from} is no run of cluster ${cluster.id}`);
+  const { run, graphs } = earlier;
+  if (run.status === 'pending' || run.status === 'running')
+    return refuse(`run ${run.id} has not ended: it is ${run.status}`);
+  if (run.mode !== 'apply')
+    return refuse(`run ${run.id} changed nothing (${run.mode}): there is nothing to go on with`);
+  const left = graphs.filter(({ status }) => status !== 'ready');
+  if (left.length === 0) return refuse(`run ${run.id} ended well: nothing of it is left to do`);
+  return {
+    ok: true,
+    graphs: left.map(({ graphType, input }) => ({ ...((input ?? {}) as Partial<GraphRequest>), type: graphType! })),
+  };
+}
+
+/** Undefined for what is not there. */
+async function found<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.js';
+import type { Store, TaskHistoryStatus, TaskHistoryWrite } from '../src/store/index.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { translated } from './failures.js';
+import type { GraphActivities, RecordTasks } from './graph-contract.js';
+
+/** More rows than a batch ever has: rows of one batch are in their order, all of them after the batch before. */
+const ROWS_A_BATCH = 100_000;
+
+/** Keeps the history of tasks, and the progress of graph, run and nodes. Safe to repeat, in any order. */
+export function taskRecordActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'record_tasks'> {
+  return {
+    record_tasks: (request) =>
+      translated(async () => {
+        await store.taskHistory.record(request.graph, historyWrites(request));
+        await keepProgress(store, request);
+      }),
+  };
+}
+
+/** One write for each task of the batch: of several rows about it the newest, with the start an earlier one names. */
+export function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'>): TaskHistoryWrite[] {
+  const writes = new Map<string, TaskHistoryWrite>();
+  rows.forEach((row, at) => {
+    const key = JSON.stringify([row.task, row.node]);
+    const before = writes.get(key);
+    if (before !== undefined && before.attempt > row.attempt) return;
+    const known = before !== undefined && before.attempt === row.attempt ? before : {};
+    writes.set(key, { ...known, ...historyWrite(row, sequence * ROWS_A_BATCH + at) });
+  });
+  return [...writes.values()];
+}
+
+function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
+  const { end } = row;
+  const start = end?.started_at ?? row.started_at;
+  const ended = row.ended_at ?? end?.ended_at;
+  return {
+    node: row.node,
+    task: row.task,
+    status: row.status,
+    attempt: row.attempt,
+    sequence,
+    ...(start === undefined ? {} : { timeStart: start }),
+    ...(ended === undefined ? {} : { timeEnd: ended }),
+    ...(row.root_cause === undefined ? {} : { rootCause: row.root_cause }),
+    ...(end?.message === undefined ? {} : { message: end.message }),
+    ...(end === undefined ? {} : { summary: summaryOf(end) }),
+  };
+}
+
+function summaryOf({ outcome, exit_code, changed, tries, summary }: TaskEnd): Readonly<Record<string, unknown>> {
+  return {
+    ...summary,
+    outcome,
+    ...(exit_code === undefined ? {} : { exit_code }),
+    ...(changed === undefined ? {} : { changed }),
+    ...(tries === undefined ? {} : { tries }),
+  };
+}
+
+const OPEN: ReadonlySet<string> = new Set<TaskHistoryStatus>(['waiting', 'running', 'retrying']);
+
+/** Percent of the tasks that came to an end: of the graph, of the run (the mean of its graphs), and of the nodes. */
+async function keepProgress(store: Store, { transaction, graph, rows }: RecordTasks): Promise<void> {
+  const byNode = await store.taskHistory.countByNode(graph);
+  const all = Object.values(byNode).map(countOf);
+  const percent = percentOf({ ended: sum(all, 'ended'), total: sum(all, 'total') });
+  await store.transactions.update(graph, { progress: percent });
+  const { graphs } = await store.transactions.getRun(transaction);
+  const mean = graphs.reduce((before, { id, progress }) => before + (id === graph ? percent : progress), 0);
+  await store.transactions.update(transaction, { progress: Math.floor(mean / Math.max(1, graphs.length)) });
+  const touched = [...new Set(rows.map(({ node }) => node))].filter((node) => /^\d+$/.test(node));
+  // Nodes that left the inventory meanwhile have no progress to keep.
+  const there = await store.nodes.list({ ids: touched.map(Number) });
+  await store.nodes.updateMany(
+    there.flatMap(({ id }) => {
+      const counts = byNode[String(id)];
+      return counts === undefined ? [] : [{ id, change: { progress: percentOf(countOf(counts)) } }];
+    }),
+  );
+}
+
+interface Count {
+  readonly ended: number;
+  readonly total: number;
+}
+
+function countOf(counts: Readonly<Partial<Record<TaskHistoryStatus, number>>>): Count {
+  let ended = 0;
+  let total = 0;
+  for (const [status, count] of Object.entries(counts)) {
+    total += count;
+    if (!OPEN.has(status)) ended += count;
+  }
+  return { ended, total };
+}
+
+const sum = (counts: readonly Count[], field: keyof Count): number =>
+  counts.reduce((before, count) => before + count[field], 0);
+
+const percentOf = ({ ended, total }: Count): number => (total === 0 ? 100 : Math.floor((100 * ended) / total));
