@@ -53,7 +53,7 @@ export {
   type SiteRecord,
   type SiteStore,
 } from './ports/site-store.js';
-export type { MigrationInfo, Store, StoreStatus } from './ports/store.js';
+export type { MigrationInfo, Store, StorePorts, StoreStatus } from './ports/store.js';
 export type {
   NewTag,
   NewTagAssignment,

@@ -82,6 +82,11 @@ export class Session {
     }
   }
 
+  /** The same session inside a transaction of `write`: what is read and written through it is part of that one. */
+  within(transaction: Transaction<Tables>): Session {
+    return new TransactionSession(this.backend, transaction);
+  }
+
   /** Refuses new work at once, lets the tries under way end, and lets go of the database. */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#db.destroy());
@@ -107,6 +112,23 @@ export class Session {
       message: 'The store has been closed.',
       hint: 'Open it again; a service closes its store last when it stops.',
     });
+  }
+}
+
+class TransactionSession extends Session {
+  readonly #transaction: Transaction<Tables>;
+
+  constructor(backend: Backend, transaction: Transaction<Tables>) {
+    super(backend);
+    this.#transaction = transaction;
+  }
+
+  override read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    return query(this.#transaction);
+  }
+
+  override write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+    return change(this.#transaction);
   }
 }
 

@@ -40,12 +40,8 @@ export interface StoreStatus {
   readonly pending: readonly MigrationInfo[];
 }
 
-/**
- * All that is kept outside Temporal. Every call either succeeds or throws a `StoreError`; what a call has answered is
- * in the database and survives the death of the process. Safe to use from many callers and many processes at once.
- */
-export interface Store {
-  readonly dialect: 'sqlite' | 'postgres';
+/** What is kept, each subject behind a port of its own. */
+export interface StorePorts {
   readonly sites: SiteStore;
   readonly runs: RunStore;
   readonly claims: SiteClaimStore;
@@ -65,6 +61,19 @@ export interface Store {
   readonly taskHistory: TaskHistoryStore;
   readonly plans: PlanStore;
   readonly taskStates: TaskStateStore;
+}
+
+/**
+ * All that is kept outside Temporal. Every call either succeeds or throws a `StoreError`; what a call has answered is
+ * in the database and survives the death of the process. Safe to use from many callers and many processes at once.
+ */
+export interface Store extends StorePorts {
+  readonly dialect: 'sqlite' | 'postgres';
+  /**
+   * Makes several calls one change: all of them or, when `change` throws, none. It must use only the ports it is
+   * handed, and nothing outside the store: it may run more than once.
+   */
+  atomically<T>(change: (within: StorePorts) => Promise<T>): Promise<T>;
   /**
    * Brings the schema up to date and answers what was applied (nothing, when it was). Several processes may call it at
    * once: one does the work, the others wait. @throws `schema-too-new`
