@@ -36,7 +36,7 @@ export default {
       'workflows-see-types-only',
       'A workflow may know the types of activities (activities/contract.ts) and nothing else outside.',
       { path: '^workflows/' },
-      { pathNot: ['^workflows/', '^src/core/', '^src/yaql/', '^activities/contract', 'node_modules/@temporalio/'] },
+      { pathNot: ['^workflows/', '^src/core/', '^src/yaql/', '^activities/(graph-)?contract', 'node_modules/@temporalio/'] },
     ),
     rule(
       'only-planning-uses-graphology',
@@ -108,7 +108,7 @@ export default {
       'ops-is-not-a-shell',
       'A use case must not know how it is shown.',
       { path: '^src/ops/' },
-      { path: ['^src/(api|cli|ui)/', '^activities/(?!contract)'] },
+      { path: ['^src/(api|cli|ui)/', '^activities/(?!(graph-)?contract)'] },
     ),
     rule(
       'shells-are-thin',

@@ -19,6 +19,13 @@ export const bookkeeping = (summary: string): ActivityOptions => ({
   summary,
 });
 
+/** Planning computes, half a minute for a thousand nodes, and cannot heartbeat meanwhile. */
+export const planning = (summary: string): ActivityOptions => ({
+  startToCloseTimeout: '5 minutes',
+  retry: RETRY,
+  summary,
+});
+
 /** A check that polls by itself until its own limit; the margin covers its last look. */
 export const siteCheck = (summary: string, pace: Pace, heartbeatSeconds: number): ActivityOptions => ({
   startToCloseTimeout: (pace.timeout + 180) * 1000,

@@ -1,6 +1,8 @@
 /** The only entry of the workflow bundle: its exports are the workflow types (workflows/protocol.ts). */
 export { deploy_site } from './deploy-site.js';
+export { execute_graph } from './execute-graph.js';
 export { redeploy_nodes } from './redeploy-nodes.js';
 export { run_call } from './run-call.js';
+export { run_graph_part } from './run-graph-part.js';
 export { test_site } from './test-site.js';
 export { update_site } from './update-site.js';

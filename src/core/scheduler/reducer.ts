@@ -45,7 +45,8 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
   if (event.type === 'told') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
   if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
   if (event.type === 'begin') return s.begun ? { reason: 'already_begun' } : undefined;
-  if (!s.begun) return { reason: 'not_begun' };
+  // What an operator said before the beginning holds from the first moment on.
+  if (!s.begun) return beforehand.includes(event.type) ? undefined : { reason: 'not_begun' };
   if (s.finished) return { reason: 'finished' };
   if (event.type === 'visit')
     return s.nodeIndex.has(event.node) ? undefined : { reason: 'unknown_node', node: event.node };
@@ -66,6 +67,8 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
 
 /** Events that concern the whole run: in a split one they reach a part by `told`, in one order with the rest. */
 const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'retry_task', 'skip_task'];
+
+const beforehand: readonly string[] = ['pause', 'resume', 'stop'];
 
 function apply(s: Scheduler, event: SchedulerEvent): void {
   switch (event.type) {

@@ -1,0 +1,37 @@
+import { expect } from 'vitest';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import type { TaskEvent } from './scripted-graph.js';
+
+/**
+ * Holds what was seen on the nodes to the plan, knowing nothing of the scheduler: whatever a task needs had ended
+ * before it began, a node never did two things at once, and no attempt ran twice.
+ */
+export function expectLegal(plan: SchedulerPlan, events: readonly TaskEvent[]): void {
+  const keyOf = ({ task, node }: TaskEvent): string => `${task}@${node}`;
+  const began = new Map<string, number>();
+  const ended = new Map<string, number>();
+  const busy = new Map<string, string>();
+  const attempts = new Set<string>();
+  events.forEach((event, at) => {
+    const key = keyOf(event);
+    if (event.what === 'start') {
+      expect(busy.get(event.node), `${key} began on a busy node`).toBeUndefined();
+      busy.set(event.node, key);
+      const attempt = `${key}#${event.generation}`;
+      expect(attempts.has(attempt), `${attempt} ran twice`).toBe(false);
+      attempts.add(attempt);
+      if (!began.has(key)) began.set(key, at);
+    } else {
+      busy.delete(event.node);
+      ended.set(key, at);
+    }
+  });
+  const before = [
+    ...plan.edges,
+    ...(plan.joins ?? []).flatMap((join) => join.before.flatMap((from) => join.after.map((to) => [from, to] as const))),
+  ];
+  for (const [from, to] of before) {
+    if (from === to || !began.has(from) || !began.has(to)) continue;
+    expect(ended.get(from), `${from} ends before ${to} begins`).toBeLessThan(began.get(to)!);
+  }
+}

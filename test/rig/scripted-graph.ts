@@ -1,0 +1,254 @@
+import { Context } from '@temporalio/activity';
+import type {
+  AgentFacts,
+  CloseGraph,
+  CloseGraphRun,
+  ExecutablePart,
+  GraphActivities,
+  NodeTaskActivities,
+  OpenGraphRun,
+  RecordTasks,
+  RunTask,
+  TaskEnd,
+  TaskRow,
+} from '../../activities/graph-contract.js';
+import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.js';
+import { untilCancelled } from './scripted-site.js';
+
+/** A task that has begun on its node and waits for the test to say how it ends. */
+export interface HeldTask {
+  readonly request: RunTask;
+  finish(end?: TaskEnd): void;
+  throwError(error: Error): void;
+}
+
+/** What was seen on a node, in order. */
+export interface TaskEvent {
+  readonly what: 'start' | 'end';
+  readonly task: string;
+  readonly node: string;
+  readonly generation: number;
+}
+
+export interface ScriptedGraphOptions {
+  /** By type of graph, in the order in which the run executes them. */
+  readonly plans: Readonly<Record<string, SchedulerPlan>>;
+  /** By node of the plan: its part, for a split run. */
+  readonly partOf?: (node: string) => number;
+  /** By node: its own task queue; absent: the run's. */
+  readonly queueOf?: (node: string) => string | undefined;
+  /** By node: its control queue; absent: the run's; null: not asked. */
+  readonly controlOf?: (node: string) => string | null | undefined;
+  readonly heartbeatSeconds?: number;
+  readonly offlineWaitSeconds?: number;
+}
+
+/**
+ * The store and the node agents of a run of graphs, whose strings the test holds. Tasks succeed at once
+ * unless `hold` says that they wait for the test.
+ */
+export interface ScriptedGraph {
+  /** All that a run needs, on one queue. */
+  activities(
+    taskQueue: string,
+  ): GraphActivities & NodeTaskActivities & { ping(request: { node: string }): Promise<AgentFacts> };
+  readonly events: TaskEvent[];
+  readonly requests: RunTask[];
+  readonly pinged: string[];
+  readonly opened: OpenGraphRun[];
+  readonly planned: string[];
+  readonly records: RecordTasks[];
+  readonly closedGraphs: CloseGraph[];
+  readonly closed: CloseGraphRun[];
+  /** `task@node` of all tasks that began, in order. */
+  readonly began: string[];
+  /** `task@node` or `all`: waits for the test. */
+  readonly hold: Set<string>;
+  /** `task@node` to the ends of its attempts, one after the other; the last one stays. */
+  readonly ends: Map<string, readonly TaskEnd[]>;
+  /** Types that an agent knows, by node; all where it is not named. */
+  readonly knows: Map<string, readonly string[]>;
+  readonly overrides: Partial<GraphActivities>;
+  begun(task: string): Promise<HeldTask>;
+  /** Resolves when `ready` holds; looked at after each thing that happens. */
+  until(ready: () => boolean): Promise<void>;
+  /** The newest row by `task@node`, as a store would keep them. */
+  rows(graph?: number): Map<string, TaskRow>;
+}
+
+export const ok: TaskEnd = { outcome: 'ok' };
+export const failed = (message = 'exit 1', exit_code = 1): TaskEnd => ({ outcome: 'failed', message, exit_code });
+
+const CHUNK = 150_000;
+
+export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
+  const types = Object.keys(options.plans);
+  const pieces = new Map<string, string[]>();
+  const held = new Map<string, HeldTask>();
+  const waiters: (() => void)[] = [];
+  const tick = (): void => {
+    for (const one of waiters.splice(0)) one();
+  };
+
+  function store(type: string, taskQueue: string) {
+    const plan = options.plans[type]!;
+    const compiled = compilePlan(plan);
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
+    const { graph } = compiled;
+    const typeOf = new Map(plan.tasks.map((task) => [taskKey(task.id, task.node), task.type ?? 'shell']));
+    const kinds = [...new Set(typeOf.values())];
+    const executable = (part: typeof graph): ExecutablePart => ({
+      graph: part,
+      queues: part.nodes.map((id, n) => (part.sync[n] === 1 ? null : (options.queueOf?.(id) ?? taskQueue))),
+      controls: part.nodes.map((id, n) => {
+        const own = options.controlOf?.(id);
+        return part.sync[n] === 1 || own === null ? null : (own ?? taskQueue);
+      }),
+      types: kinds,
+      typeOf: part.nameOf.map((name, t) =>
+        kinds.indexOf(typeOf.get(taskKey(part.names[name]!, part.nodes[part.nodeOf[t]!]!))!),
+      ),
+      timeouts: [60],
+      timeoutOf: part.nameOf.map(() => 0),
+    });
+    const chunk = (piece: string, value: unknown): number => {
+      const text = JSON.stringify(value);
+      const chunks = Array.from({ length: Math.ceil(text.length / CHUNK) }, (_, at) =>
+        text.slice(at * CHUNK, (at + 1) * CHUNK),
+      );
+      pieces.set(`${type}/${piece}`, chunks);
+      return chunks.length;
+    };
+    const count = (part: typeof graph, chunks: number) => ({
+      chunks,
+      tasks: part.nameOf.length,
+      nodes: part.nodes.length,
+    });
+    const base = { hash: type, tasks: graph.nameOf.length, nodes: graph.nodes.length, mode: graph.mode, warnings: [] };
+    if (options.partOf === undefined) {
+      return { ...base, parts: [count(graph, chunk('0', executable(graph)))], coordination: null };
+    }
+    const split = partition(graph, graph.nodes.map(options.partOf));
+    return {
+      ...base,
+      parts: split.parts.map((part, at) => count(part, chunk(String(at), executable(part)))),
+      coordination: { chunks: chunk('coordination', split.coordination) },
+    };
+  }
+
+  const scripted: ScriptedGraph = {
+    events: [],
+    requests: [],
+    pinged: [],
+    opened: [],
+    planned: [],
+    records: [],
+    closedGraphs: [],
+    closed: [],
+    hold: new Set(),
+    ends: new Map(),
+    knows: new Map(),
+    overrides: {},
+    get began() {
+      return scripted.events.filter(({ what }) => what === 'start').map(({ task, node }) => `${task}@${node}`);
+    },
+    async until(ready) {
+      while (!ready()) await new Promise<void>((resolve) => waiters.push(resolve));
+    },
+    async begun(key) {
+      await scripted.until(() => held.has(key));
+      const task = held.get(key)!;
+      held.delete(key);
+      return task;
+    },
+    rows(graph = 11) {
+      const rows = new Map<string, TaskRow>();
+      for (const record of scripted.records.filter((one) => one.graph === graph)) {
+        for (const row of record.rows) {
+          const key = `${row.task}@${row.node}`;
+          if ((rows.get(key)?.attempt ?? 0) <= row.attempt) rows.set(key, row);
+        }
+      }
+      return rows;
+    },
+    activities(taskQueue) {
+      const base: GraphActivities = {
+        async open_graph_run(request) {
+          scripted.opened.push(request);
+          return {
+            ok: true,
+            transaction: 10,
+            cluster: { id: request.input.cluster, name: 'demo', site: 'dc1' },
+            graphs: types.map((type, at) => ({ transaction: 11 + at, type })),
+            search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
+            heartbeat_seconds: options.heartbeatSeconds ?? 5,
+            offline_wait_seconds: options.offlineWaitSeconds ?? 30,
+          };
+        },
+        async plan_graph({ graph }) {
+          const type = types[graph - 11]!;
+          scripted.planned.push(type);
+          return { ok: true, plan: store(type, taskQueue) };
+        },
+        async load_graph_part({ hash, part, chunk }) {
+          return { text: pieces.get(`${hash}/${part}`)![chunk]! };
+        },
+        async record_tasks(request) {
+          scripted.records.push(request);
+          tick();
+        },
+        async close_graph(request) {
+          scripted.closedGraphs.push(request);
+        },
+        async close_graph_run(request) {
+          scripted.closed.push(request);
+        },
+      };
+      const wired = Object.fromEntries(
+        Object.entries(base).map(([name, original]) => [
+          name,
+          (request: never) =>
+            ((scripted.overrides as Record<string, typeof original | undefined>)[name] ?? original)(request),
+        ]),
+      ) as unknown as GraphActivities;
+      return { ...wired, run_task: runTask, ping };
+    },
+  };
+
+  async function ping({ node }: { node: string }): Promise<AgentFacts> {
+    scripted.pinged.push(node);
+    tick();
+    const task_types = scripted.knows.get(node) ?? ['shell', 'puppet', 'task'];
+    return { node, agent_version: '1.0.0', boot_id: `boot-${node}`, task_types, containment: 'none' };
+  }
+
+  async function runTask(request: RunTask): Promise<TaskEnd> {
+    const { task, node, generation } = request;
+    const key = `${task}@${node}`;
+    scripted.requests.push(request);
+    scripted.events.push({ what: 'start', task, node, generation });
+    try {
+      if (!scripted.hold.has('all') && !scripted.hold.has(key)) {
+        tick();
+        const ends = scripted.ends.get(key) ?? [ok];
+        return ends[Math.min(generation, ends.length) - 1]!;
+      }
+      const decided = new Promise<TaskEnd>((resolve, reject) => {
+        held.set(key, { request, finish: (end = ok) => resolve(end), throwError: reject });
+      });
+      tick();
+      return await Promise.race([decided, untilCancelled(), beating()]);
+    } finally {
+      scripted.events.push({ what: 'end', task, node, generation });
+      tick();
+    }
+  }
+
+  return scripted;
+}
+
+/** Keeps a held task alive; never ends by itself. */
+function beating(): Promise<never> {
+  const context = Context.current();
+  return new Promise((_resolve, reject) => context.cancelled.catch(reject));
+}

@@ -1,0 +1,352 @@
+import type { ApplicationFailure, WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GraphTreeNode } from '../../src/core/graph-run/index.js';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import { recordHistory } from '../rig/histories.js';
+import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
+import { expectLegal } from '../rig/scripted-graph-checks.js';
+import { startGraphRun } from '../rig/scripted-graph-run.js';
+import { causeOf } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const node = (id: string) => ({ id, kind: 'node' as const });
+
+/**
+ * Controllers 1, 2 and compute 3: net on all, db on the controllers one after the other, nova when both have a
+ * database; a sync point at both ends.
+ */
+const six: SchedulerPlan = {
+  nodes: [node('1'), node('2'), node('3'), { id: 'null', kind: 'sync' }],
+  tasks: [
+    { id: 'start', node: 'null', type: 'noop' },
+    ...['1', '2', '3'].map((n) => ({ id: 'net', node: n, type: 'puppet' })),
+    { id: 'db', node: '1', type: 'puppet' },
+    { id: 'db', node: '2', type: 'puppet' },
+    { id: 'nova', node: '3', type: 'shell' },
+    { id: 'end', node: 'null', type: 'noop' },
+  ],
+  edges: [
+    ...['1', '2', '3'].map((n) => ['start@null', `net@${n}`] as const),
+    ['net@1', 'db@1'],
+    ['net@2', 'db@2'],
+    ['db@1', 'db@2'],
+    ['net@3', 'nova@3'],
+    ['nova@3', 'end@null'],
+    ['db@2', 'end@null'],
+  ],
+  joins: [{ before: ['db@1', 'db@2'], after: ['nova@3'] }],
+};
+
+/** The same, where no node is critical. */
+const tolerant = (
+  groups: readonly { name: string; node_ids: string[]; fault_tolerance: number }[] = [],
+): SchedulerPlan => ({
+  ...six,
+  fault_tolerance_groups: [{ name: 'all', node_ids: ['1', '2', '3'], fault_tolerance: 3 }, ...groups],
+});
+
+/** Each situation twice: driven here, and in two children. */
+const shapes: readonly (readonly [string, Pick<ScriptedGraphOptions, 'partOf'>])[] = [
+  ['in one workflow', {}],
+  ['in parts', { partOf: (id) => (id === '3' || id === 'null' ? 1 : 0) }],
+];
+
+async function attributesOf(handle: WorkflowHandle): Promise<Record<string, unknown>> {
+  const { typedSearchAttributes } = await handle.describe();
+  return Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+}
+
+const refusal = async (update: Promise<unknown>): Promise<string> => {
+  const error = await update.then(
+    () => null,
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+  return ((error as WorkflowUpdateFailedError).cause as ApplicationFailure).message;
+};
+
+describe.each(shapes)('execute_graph %s', (shape, split) => {
+  const name = (situation: string) => `execute_graph--${situation}${split.partOf ? '-in-parts' : ''}`;
+
+  test('runs every task in order, one at a time on a node, and tells all of it', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, started_by: 'nina' }]);
+    const { result, failure } = await run.ended();
+    expect(failure).toBeNull();
+    expect(result).toMatchObject({ outcome: 'success', cluster: 1, transaction: 10, graphs: [{ state: 'success' }] });
+    expectLegal(six, graph.events);
+    expect([...graph.began].sort()).toEqual(['db@1', 'db@2', 'net@1', 'net@2', 'net@3', 'nova@3']);
+    expect([...graph.pinged].sort()).toEqual(['1', '2', '3']);
+    expect(graph.requests.find(({ task }) => task === 'nova')).toEqual({
+      v: 1,
+      run: '11',
+      task: 'nova',
+      node: '3',
+      generation: 1,
+      type: 'shell',
+      mode: 'apply',
+      plan: 'default',
+    });
+    const rows = graph.rows();
+    expect(rows.size).toBe(8);
+    expect(rows.get('nova@3')).toMatchObject({ status: 'successful', attempt: 1, end: ok });
+    expect(rows.get('nova@3')!.started_at! <= rows.get('nova@3')!.ended_at!).toBe(true);
+    expect(rows.get('start@null')).toMatchObject({ status: 'skipped', attempt: 0 });
+    expect(graph.records.length).toBeLessThanOrEqual(4);
+    expect(graph.closedGraphs).toEqual([
+      {
+        transaction: 10,
+        graph: 11,
+        result: 'success',
+        nodes: { 1: 'successful', 2: 'successful', 3: 'successful', null: 'successful' },
+      },
+    ]);
+    expect(graph.closed).toHaveLength(1);
+    expect(graph.closed[0]).toMatchObject({ transaction: 10, outcome: 'success' });
+    const history = await recordHistory(run.handle, name('success'));
+    if (!split.partOf) {
+      const ids = (history.events ?? []).flatMap((e) => e.activityTaskScheduledEventAttributes?.activityId ?? []);
+      expect(ids).toContain('nova@3');
+    }
+    expect(await attributesOf(run.handle)).toMatchObject({
+      SiteName: 'dc1',
+      RunPhase: 'success',
+      GraphType: 'default',
+      FailedNodes: 0,
+      StartedBy: 'nina',
+    });
+  });
+
+  test('a failed task takes along what needs it, and the run fails with the root cause', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.ends.set('db@1', [failed('mysql did not start', 4)]);
+    const run = await startGraphRun(rig, graph);
+    const { failure } = await run.ended();
+    const cause = causeOf(failure);
+    expect(cause.type).toBe('GraphFailed');
+    expect(cause.message).toContain('db on 1 (mysql did not start (exit code 4))');
+    expect(cause.message).toContain('sitewright graph execute --from 10');
+    expectLegal(six, graph.events);
+    expect(graph.began).not.toContain('db@2');
+    expect(graph.began).not.toContain('nova@3');
+    expect(graph.rows().get('db@1')).toMatchObject({ status: 'failed', attempt: 1, end: { exit_code: 4 } });
+    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failure', nodes: { 1: 'failed' } });
+    const report = await run.report();
+    expect(report).toMatchObject({ outcome: 'failed', failure: { kind: 'graph-failed', result: 'failure' } });
+    expect(report.graphs[0]!.failed_tasks).toEqual([
+      { task: 'db', node: '1', attempts: 1, reason: 'mysql did not start (exit code 4)' },
+    ]);
+    expect(report.graphs[0]!.failed_nodes[0]).toMatchObject({
+      node: '1',
+      failed_tasks: ['db'],
+      root_causes: ['db@1'],
+    });
+    await recordHistory(run.handle, name('failed'));
+  });
+
+  test('where nodes are not critical the run goes on around the failure and succeeds', async () => {
+    const plan = tolerant();
+    const graph = scriptedGraph({ plans: { default: plan }, ...split });
+    graph.ends.set('net@1', [failed()]);
+    const run = await startGraphRun(rig, graph);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({
+      outcome: 'success',
+      failed: [{ task: 'net', node: '1', reason: 'exit 1 (exit code 1)' }],
+    });
+    expect([...graph.began].sort()).toEqual(['net@1', 'net@2', 'net@3']);
+    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'dep_failed', root_cause: 'net@1', attempt: 0 });
+    expect(graph.rows().get('end@null')).toMatchObject({ status: 'skipped' });
+    expect(graph.closedGraphs[0]!.nodes).toEqual({ 1: 'failed', 2: 'failed', 3: 'failed', null: 'successful' });
+    expect(await attributesOf(run.handle)).toMatchObject({ FailedNodes: 3 });
+  });
+
+  test('more failed nodes than tolerated stop the run', async () => {
+    const plan = tolerant([{ name: 'controllers', node_ids: ['1', '2'], fault_tolerance: 1 }]);
+    const graph = scriptedGraph({ plans: { default: plan }, ...split });
+    graph.ends.set('net@1', [failed()]);
+    const run = await startGraphRun(rig, graph);
+    const { failure } = await run.ended();
+    expect(causeOf(failure).message).toContain('fault tolerance');
+    expect(graph.closedGraphs[0]).toMatchObject({ result: 'stopped_by_tolerance' });
+  });
+
+  test('an error that may be ignored is one, and its dependents go on', async () => {
+    const plan = {
+      ...six,
+      tasks: six.tasks.map((task) => (task.id === 'net' ? { ...task, fail_on_error: false } : task)),
+    };
+    const graph = scriptedGraph({ plans: { default: plan }, ...split });
+    graph.ends.set('net@2', [failed()]);
+    const run = await startGraphRun(rig, graph);
+    expect((await run.ended()).result).toMatchObject({
+      outcome: 'success',
+      graphs: [{ counts: { ignored: 1, successful: 5 } }],
+    });
+    expect(graph.rows().get('net@2')).toMatchObject({ status: 'ignored', end: { outcome: 'failed' } });
+  });
+
+  test('a task is tried again as its policy says, each try a row of its own', async () => {
+    const plan = {
+      ...six,
+      tasks: six.tasks.map((task) => (task.id === 'db' ? { ...task, retry: { count: 2, interval: 100 } } : task)),
+    };
+    const graph = scriptedGraph({ plans: { default: plan }, ...split });
+    graph.ends.set('db@1', [failed('first'), { outcome: 'timeout', message: 'second' }, ok]);
+    const run = await startGraphRun(rig, graph);
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expectLegal(plan, graph.events);
+    expect(
+      graph.requests.filter(({ task, node: n }) => task === 'db' && n === '1').map((one) => one.generation),
+    ).toEqual([1, 2, 3]);
+    const rows = graph.records.flatMap((record) => record.rows).filter((row) => row.task === 'db' && row.node === '1');
+    const last = new Map(rows.map((row) => [row.attempt, row]));
+    expect(last.get(1)).toMatchObject({ status: 'retrying', end: { message: 'first' } });
+    expect(last.get(2)).toMatchObject({ status: 'retrying', end: { outcome: 'timeout' } });
+    expect(last.get(3)).toMatchObject({ status: 'successful', end: ok });
+    await recordHistory(run.handle, name('retried'));
+  });
+
+  test('pause starts nothing new and lets running tasks end; resume goes on', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.hold.add('net@1').add('net@2').add('net@3');
+    const run = await startGraphRun(rig, graph);
+    const tasks = await Promise.all(['net@1', 'net@2', 'net@3'].map((key) => graph.begun(key)));
+    const paused = await run.update('pause', { reason: 'look first', by: 'nina' });
+    expect(paused.paused).toMatchObject({ reason: 'look first', by: 'nina' });
+    for (const task of tasks) task.finish();
+    await run.reaches((status) => status.counts.successful === 3 && status.counts.running === 0);
+    expect(graph.began).toHaveLength(3);
+    await run.handle.signal('pause');
+    await run.update('resume', { by: 'nina' });
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expectLegal(six, graph.events);
+    const { operator } = await run.report();
+    expect(operator.map(({ action, by }) => [action, by])).toEqual([
+      ['pause', 'nina'],
+      ['resume', 'nina'],
+    ]);
+    await recordHistory(run.handle, name('paused'));
+  });
+
+  test('stop lets running tasks end and leaves the rest undone', async () => {
+    const graph = scriptedGraph({ plans: { default: six, more: six }, ...split });
+    graph.hold.add('net@3');
+    const run = await startGraphRun(rig, graph);
+    const task = await graph.begun('net@3');
+    await run.handle.signal('stop', { reason: 'wrong cluster' });
+    await run.reaches((status) => status.stopping);
+    task.finish();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'stopped', graphs: [{ state: 'stopped' }, { state: 'not_begun' }] });
+    expect(graph.rows().get('net@3')).toMatchObject({ status: 'successful' });
+    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'skipped', attempt: 0 });
+    expect(graph.planned).toEqual(['default']);
+    expect(graph.closed[0]).toMatchObject({ outcome: 'stopped' });
+    await recordHistory(run.handle, name('stopped'));
+  });
+
+  test('cancelling ends what runs, waits for it, and closes the run', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.hold.add('net@1');
+    const run = await startGraphRun(rig, graph);
+    await graph.begun('net@1');
+    await run.handle.cancel();
+    const { failure } = await run.ended();
+    expect(failure!.cause?.name).toBe('CancelledFailure');
+    expect(graph.events.filter(({ what }) => what === 'end').length).toBe(
+      graph.events.filter(({ what }) => what === 'start').length,
+    );
+    expect(graph.rows().get('net@1')).toMatchObject({ end: { outcome: 'cancelled' } });
+    expect(graph.closedGraphs).toHaveLength(1);
+    expect(graph.closed[0]).toMatchObject({ outcome: 'cancelled' });
+    await recordHistory(run.handle, name('cancelled'));
+  });
+
+  test('a held run waits for the operator, who retries one task and skips another', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.ends.set('net@3', [failed('no link'), ok]).set('db@1', [failed('full disk')]);
+    graph.hold.add('net@1');
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
+    const first = await graph.begun('net@1');
+    // net@3 fails its critical node, so that db@1 is not even tried until it is good again.
+    await run.reaches((status) => status.counts.failed === 1);
+    first.finish();
+    const held = await run.reaches((status) => status.graphs[0]!.state === 'held');
+    expect(held.failed).toEqual([{ task: 'net', node: '3', attempts: 1, reason: 'no link (exit code 1)' }]);
+    expect(await refusal(run.update('retry_task', { task: 'nova@3' }))).toMatch(/only a failed task can be retried/);
+    expect(await refusal(run.update('retry_task', { task: 'nothing@3' }))).toMatch(/there is no task nothing@3/);
+    expect(await refusal(run.update('skip_task', { nope: 1 }))).toMatch(/"task": "task@node"/);
+    await run.update('retry_task', { task: 'net@3', by: 'nina', reason: 'cable in' });
+    await run.reaches(
+      (status) => status.failed.some(({ task }) => task === 'db') && status.graphs[0]!.state === 'held',
+    );
+    const answer = await run.update('skip_task', { task: 'db@1' });
+    expect(answer.counts.failed).toBeLessThanOrEqual(1);
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expect(
+      graph.requests.filter(({ task, node: n }) => task === 'net' && n === '3').map((one) => one.generation),
+    ).toEqual([1, 2]);
+    expect(graph.began).toContain('nova@3');
+    expect(graph.rows().get('db@1')).toMatchObject({ status: 'skipped', end: { message: 'full disk' } });
+    const { operator } = await run.report();
+    expect(operator.map(({ action, task }) => [action, task])).toEqual([
+      ['retry_task', 'net@3'],
+      ['skip_task', 'db@1'],
+    ]);
+    await recordHistory(run.handle, name('held'));
+  });
+
+  test('a held run ends by stop', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.ends.set('net@3', [failed()]);
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
+    await run.reaches((status) => status.graphs[0]?.state === 'held');
+    await run.handle.signal('stop');
+    const { failure } = await run.ended();
+    expect(causeOf(failure).type).toBe('GraphFailed');
+    expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('skip_task takes the work out of a task that waits', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.hold.add('net@3');
+    const run = await startGraphRun(rig, graph);
+    const task = await graph.begun('net@3');
+    await run.update('skip_task', { task: 'nova@3' });
+    expect(await refusal(run.update('skip_task', { task: 'net@3' }))).toMatch(/is running/);
+    task.finish();
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expect(graph.began).not.toContain('nova@3');
+  });
+
+  test('the tree shows nodes and tasks', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.hold.add('net@3');
+    const run = await startGraphRun(rig, graph);
+    const task = await graph.begun('net@3');
+    const tree = await run.handle.query<GraphTreeNode>('tree');
+    const [first] = tree.children!;
+    expect(first).toMatchObject({ name: 'default', kind: 'graph', state: 'running' });
+    let nodes = first!.children!;
+    if (split.partOf) {
+      const id = nodes[1]!.workflow_id!;
+      nodes = await rig.client.workflow.getHandle(id).query<readonly GraphTreeNode[]>('tree');
+    }
+    const three = nodes.find((one) => one.name === '3')!;
+    expect(three.children).toEqual([
+      { name: 'net', kind: 'task', state: 'running' },
+      { name: 'nova', kind: 'task', state: 'waiting' },
+    ]);
+    expect(await run.handle.query('plan')).toMatchObject([{ type: 'default', hash: 'default', tasks: 8, nodes: 4 }]);
+    task.finish();
+    await run.ended();
+  });
+});

@@ -1,0 +1,228 @@
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  type ChildWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+  type Workflow,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { NO_TASKS, type PartNews, type PartReport } from '../src/core/graph-run/index.js';
+import {
+  type Coordination,
+  type CoordinatorCommand,
+  type CoordinatorEvent,
+  coordinate,
+  createCoordinator,
+  type Rejection,
+  type RunResult,
+  type ToPart,
+} from '../src/core/scheduler/index.js';
+import type { Control } from './control.js';
+import { loadPiece } from './graph-part.js';
+import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
+import { SIGNALS, WORKFLOWS } from './protocol.js';
+import type { RunGraphPartInput } from './run-graph-part.js';
+
+export interface SplitPlan {
+  readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;
+  readonly type: string;
+  readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
+  readonly coordinationChunks: number;
+  readonly hold: boolean;
+}
+
+/** A graph that child workflows run, a part each, held together by a coordinator here. */
+export interface PartsDriver {
+  /** For `from_part`. */
+  onSignal(signal: FromPartSignal): void;
+  news(): readonly PartNews[];
+  workflowIds(): readonly string[];
+  /** Passes an operator's wish to the part that owns the task; resolves with its objection, or null. */
+  ask(wish: 'retry_task' | 'skip_task', task: string): Promise<Rejection | null>;
+  /** Nodes that did not answer before the graph began. */
+  readonly offline: readonly string[];
+  readonly begun: boolean;
+  /** All is quiet, and tasks are failed that an operator may still retry. */
+  readonly held: boolean;
+  drive(): Promise<{ readonly result: RunResult | undefined; readonly reports: readonly PartReport[] }>;
+}
+
+interface Child {
+  readonly id: string;
+  news: PartNews;
+  newest: number;
+  heard: number;
+  ready: readonly string[] | null;
+  report: PartReport | null;
+  readonly outgoing: ToPart[];
+  courier: Courier | null;
+  readonly wishes: { readonly seq: number; readonly task: string; answer(rejection: Rejection | null): void }[];
+}
+
+export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () => void): PartsDriver {
+  const inbox: CoordinatorEvent[] = [];
+  const asked: { readonly task: string; answer(rejection: Rejection | null): void }[] = [];
+  const children = plan.parts.map(
+    ({ tasks }, part): Child => ({
+      id: `${workflowInfo().workflowId}/${plan.input.graph}.${part + 1}`,
+      news: { counts: { ...NO_TASKS, waiting: tasks }, running: [], failed: [], failing_nodes: 0, silent: [] },
+      newest: 0,
+      heard: 0,
+      ready: null,
+      report: null,
+      outgoing: [],
+      courier: null,
+      wishes: [],
+    }),
+  );
+  const scope = new CancellationScope({ cancellable: true });
+  const told = { paused: false, stopping: false, cancelled: false };
+  const state = { begun: false, offline: [] as string[] };
+  let broken: { readonly error: unknown } | null = null;
+
+  async function run(child: Child, part: number): Promise<void> {
+    const { chunks, tasks, nodes } = plan.parts[part]!;
+    const input: RunGraphPartInput = { ...plan.input, part, chunks };
+    const handle: ChildWorkflowHandle<Workflow> = await startChild(WORKFLOWS.run_graph_part, {
+      workflowId: child.id,
+      args: [input],
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${tasks} tasks on ${nodes} nodes`,
+    });
+    child.courier = createCourier<ToPartSignal>(
+      () => (child.outgoing.length === 0 ? null : { messages: child.outgoing.splice(0) }),
+      // A child that has ended needs no message.
+      (signal) => handle.signal(SIGNALS.to_part, signal).catch(() => undefined),
+    );
+    child.courier.send();
+    child.report = (await handle.result()) as PartReport;
+    child.news = { ...child.news, counts: child.report.counts, running: [], silent: [] };
+  }
+
+  /** What operators want and what children told, as events. Before the beginning nothing but that counts. */
+  function gather(): CoordinatorEvent[] {
+    if (!state.begun) {
+      if (control.cancelled || children.some((child) => child.ready === null)) return [];
+      state.begun = true;
+      state.offline = children.flatMap((child) => child.ready!);
+      inbox.unshift({ type: 'begin', offline: state.offline });
+    }
+    const paused = control.paused !== null;
+    if (paused !== told.paused) inbox.push({ type: paused ? 'pause' : 'resume' });
+    told.paused = paused;
+    const stops = control.stopping || control.cancelled;
+    if (stops && !told.stopping) inbox.push({ type: 'stop' });
+    told.stopping = stops;
+    return inbox.splice(0);
+  }
+
+  const failures = (): number => children.reduce((sum, child) => sum + child.news.counts.failed, 0);
+
+  async function drive() {
+    const coordination = loadPiece<Coordination>(plan.input.plan, 'coordination', plan.coordinationChunks);
+    const running = children.map((child, part) =>
+      scope
+        .run(() => run(child, part))
+        .catch((error: unknown) => {
+          broken ??= { error };
+          // The others cannot come to an end without it.
+          scope.cancel();
+        })
+        .finally(control.wake),
+    );
+    const coordinator = createCoordinator(await coordination);
+    let result: RunResult | undefined;
+
+    const obey = (command: CoordinatorCommand): void => {
+      switch (command.type) {
+        case 'tell': {
+          const child = children[command.part]!;
+          const { retry = [], skip = [], seq } = command.message;
+          for (const task of [...retry, ...skip]) {
+            const at = asked.findIndex((wish) => wish.task === task);
+            if (at >= 0) child.wishes.push({ ...asked.splice(at, 1)[0]!, seq });
+          }
+          child.outgoing.push(command.message);
+          child.courier?.send();
+          return;
+        }
+        case 'rejected': {
+          const { rejection } = command;
+          const of = 'task' in rejection ? rejection.task : null;
+          const own = asked.findIndex((wish) => of === null || wish.task === of);
+          if (own >= 0) asked.splice(own, 1)[0]!.answer(rejection);
+          for (const child of children) {
+            const at = child.wishes.findIndex((wish) => wish.task === of);
+            if (at >= 0) child.wishes.splice(at, 1)[0]!.answer(rejection);
+          }
+          return;
+        }
+        case 'finish':
+          result = command.result;
+          return;
+        case 'stopping':
+          return;
+        default:
+          command satisfies never;
+      }
+    };
+
+    for (;;) {
+      if (control.cancelled && !told.cancelled) {
+        told.cancelled = true;
+        scope.cancel();
+      }
+      coordinator.hold = plan.hold && failures() > 0;
+      const events = gather();
+      if (events.length > 0) for (const command of coordinate(coordinator, ...events)) obey(command);
+      // A part that has taken a wish in and said nothing against it has fulfilled it.
+      for (const child of children) {
+        while (child.wishes.length > 0 && child.wishes[0]!.seq <= child.heard) child.wishes.shift()!.answer(null);
+      }
+      onTurn();
+      if (children.every((child) => child.report !== null) || broken !== null) break;
+      await control.changed();
+    }
+    await Promise.all(running);
+    for (const wish of [...asked, ...children.flatMap((child) => child.wishes)]) wish.answer({ reason: 'finished' });
+    if (broken !== null && !control.cancelled) throw broken.error;
+    return { result, reports: children.flatMap((child) => child.report ?? []) };
+  }
+
+  return {
+    onSignal(signal) {
+      const child = children[signal.part];
+      if (signal.graph !== plan.input.graph || child === undefined) return;
+      if (signal.seq > child.newest) {
+        child.newest = signal.seq;
+        if (child.report === null) child.news = signal.news;
+      }
+      child.heard = Math.max(child.heard, signal.heard);
+      if (signal.ready) child.ready = signal.ready.offline;
+      for (const message of signal.messages) inbox.push({ type: 'heard', message });
+      control.wake();
+    },
+    news: () => children.map((child) => child.news),
+    workflowIds: () => children.map((child) => child.id),
+    ask(wish, task) {
+      return new Promise((answer) => {
+        asked.push({ task, answer });
+        inbox.push({ type: wish, task });
+        control.wake();
+      });
+    },
+    get offline() {
+      return state.offline;
+    },
+    get begun() {
+      return state.begun;
+    },
+    get held() {
+      const idle = children.every(({ news }) => news.counts.running + news.counts.retrying === 0);
+      return plan.hold && state.begun && idle && failures() > 0 && control.paused === null;
+    },
+    drive,
+  };
+}

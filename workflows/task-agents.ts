@@ -1,0 +1,166 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  scheduleActivity,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
+import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
+import { ACTIVITIES, controlQueue, taskActivityId } from './protocol.js';
+import { controlCall, nodeTask, type Patience } from './task-options.js';
+
+/** Nodes that are asked at once: enough to be quick, few enough to keep a payload of commands small. */
+const ASKED_AT_ONCE = 200;
+
+/** What all tasks of a part have in common. */
+export interface TaskRun {
+  /** The graph's transaction; with task, node and generation the key of an execution. */
+  readonly graph: number;
+  readonly plan: string;
+  readonly mode: 'apply' | 'noop';
+  readonly debug: boolean;
+  readonly patience: Patience;
+}
+
+/** The agents of a part's nodes: whether they are there, what they can do, and tasks run by them. */
+export interface Agents {
+  /** Asks all nodes that can be asked; returns those that did not answer. */
+  ask(): Promise<string[]>;
+  /** Runs one attempt on its node, and outlives the node's absence; never rejects. */
+  run(task: string, node: string, attempt: number, listener: SilenceListener): Promise<TaskEnd>;
+}
+
+export interface SilenceListener {
+  /** The node does not take the task; `false` when it answers again. */
+  silent(is: boolean): void;
+  /** Nothing new may start any more: a task that its node has not taken is given up. */
+  givesUp(): boolean;
+}
+
+export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
+  const { graph } = part;
+  const facts = new Map<string, AgentFacts>();
+  const indexOf = new Map(graph.nodes.map((id, at) => [id, at]));
+  const taskOf = new Map<string, number>();
+  graph.nameOf.forEach((name, task) => {
+    taskOf.set(`${graph.nodeOf[task]}/${graph.names[name]}`, task);
+  });
+
+  const controlOf = (node: number): string | null => {
+    if (part.controls !== undefined) return part.controls[node] ?? null;
+    const queue = part.queues[node];
+    return queue == null ? null : controlQueue(queue);
+  };
+
+  /** null: no answer as long as a node is waited for. */
+  async function ping(id: string): Promise<AgentFacts | null> {
+    const control = controlOf(indexOf.get(id)!);
+    if (control === null) return null;
+    try {
+      const options = controlCall(`ask the agent of ${id}`, control, run.patience);
+      const answer = await scheduleActivity<AgentFacts>(ACTIVITIES.ping, [{ node: id }], options);
+      facts.set(id, answer);
+      return answer;
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      return null;
+    }
+  }
+
+  /** A refusal when the node's agent does not know the type; it may have been upgraded, so it is asked again first. */
+  async function refusal(id: string, type: string): Promise<TaskEnd | null> {
+    const known = (): boolean => facts.get(id)?.task_types.includes(type) ?? true;
+    if (known()) return null;
+    await ping(id);
+    if (known()) return null;
+    const { agent_version, task_types } = facts.get(id)!;
+    return {
+      outcome: 'rejected',
+      message: `the agent ${agent_version} of ${id} does not know tasks of type ${type} (it knows ${task_types.join(', ')}): upgrade it`,
+    };
+  }
+
+  async function runOn(task: number, id: string, queue: string, attempt: number, listener: SilenceListener) {
+    const name = graph.names[graph.nameOf[task]!]!;
+    const type = part.types[part.typeOf[task]!]!;
+    const refused = await refusal(id, type);
+    if (refused !== null) return refused;
+    const request: RunTask = {
+      v: 1,
+      run: String(run.graph),
+      task: name,
+      node: id,
+      generation: attempt,
+      type,
+      mode: run.mode,
+      ...(run.debug ? { debug: true as const } : {}),
+      plan: run.plan,
+    };
+    const seconds = part.timeouts[part.timeoutOf[task]!]!;
+    const summary = `${name} on ${id} (${type}${attempt > 1 ? `, attempt ${attempt}` : ''})`;
+    for (let sent = 1; ; sent++) {
+      // The same generation again: what an agent began before it fell silent is followed, not repeated.
+      const activityId = taskActivityId(name, id, attempt) + (sent > 1 ? `/${sent}` : '');
+      try {
+        return await scheduleActivity<TaskEnd>(
+          ACTIVITIES.run_task,
+          [request],
+          nodeTask(activityId, summary, queue, seconds, run.patience),
+        );
+      } catch (error) {
+        if (!isUntaken(error)) throw error;
+      }
+      if (listener.givesUp())
+        return { outcome: 'cancelled', message: `${id} had not taken it when the run stopped` } as const;
+      listener.silent(true);
+      const answer = await ping(id).finally(() => listener.silent(false));
+      if (answer === null) {
+        const waited = Math.round(run.patience.offline_wait_seconds);
+        return {
+          outcome: 'offline',
+          message: `${id} did not take it within ${waited} s, and its agent gave no sign for another ${waited} s`,
+        } as const;
+      }
+    }
+  }
+
+  return {
+    async ask() {
+      const open = graph.nodes.filter((_id, node) => controlOf(node) !== null);
+      const offline = new Set<string>();
+      const asked = open.values();
+      const worker = async (): Promise<void> => {
+        for (const id of asked) if ((await ping(id)) === null) offline.add(id);
+      };
+      await Promise.all(Array.from({ length: Math.min(ASKED_AT_ONCE, open.length) }, worker));
+      return open.filter((id) => offline.has(id));
+    },
+    async run(key, id, attempt, listener) {
+      const node = indexOf.get(id)!;
+      const queue = part.queues[node];
+      const name = key.slice(0, key.length - id.length - 1);
+      if (queue == null) return { outcome: 'failed', message: `no agent is known for node ${id}` };
+      try {
+        return await runOn(taskOf.get(`${node}/${name}`)!, id, queue, attempt, listener);
+      } catch (error) {
+        return endOf(error);
+      }
+    },
+  };
+}
+
+const isUntaken = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof TimeoutFailure &&
+  error.cause.timeoutType === 'SCHEDULE_TO_START';
+
+/** An activity that ended in an error for good: the task failed, not the run. */
+function endOf(error: unknown): TaskEnd {
+  if (isCancellation(error)) return { outcome: 'cancelled', message: 'the run was cancelled' };
+  // A bug of ours must stop the workflow where it is, not fail a task that nothing is wrong with.
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  const type = cause instanceof ApplicationFailure ? `${cause.type ?? 'error'}: ` : '';
+  return { outcome: 'failed', message: `${type}${cause?.message ?? error.message}`.slice(0, 300) };
+}

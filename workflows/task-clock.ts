@@ -1,0 +1,40 @@
+import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+
+/** One timer at a time, which is moved only when something is due earlier than it: moving costs events. */
+export interface Alarm {
+  /** Rings by `onRing` at this time (milliseconds) or earlier; null: nothing is due. */
+  set(at: number | null): void;
+  stop(): void;
+}
+
+export function createAlarm(onRing: () => void): Alarm {
+  let current: { readonly at: number; readonly scope: CancellationScope } | null = null;
+
+  function stop(): void {
+    current?.scope.cancel();
+    current = null;
+  }
+
+  return {
+    set(at) {
+      // A later ring is not worth a new timer: the one that rings early finds nothing due and is set again.
+      if (at === null || (current !== null && current.at <= at)) return;
+      stop();
+      const scope = new CancellationScope({ cancellable: true });
+      const mine = { at, scope };
+      current = mine;
+      void scope
+        .run(() => sleep(Math.max(1, at - Date.now())))
+        .then(
+          () => {
+            if (current === mine) current = null;
+            onRing();
+          },
+          (error: unknown) => {
+            if (!isCancellation(error)) throw error;
+          },
+        );
+    },
+    stop,
+  };
+}
