@@ -5,6 +5,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../telemetry/log.js';
 import { answerWriter } from './answers.js';
+import { fuelGraphRoutes } from './fuel/graphs/index.js';
+import { inventoryRoutes } from './fuel/inventory/index.js';
 import { describeRoutes } from './openapi.js';
 import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests } from './problems/broken-request.js';
@@ -64,7 +66,16 @@ export async function createApi(operations: Operations, { log, version, checkAns
   readJsonBodies(app);
   answerUnknownRoutes(app);
   await describeRoutes(app, version);
-  const groups = [siteRoutes, revisionRoutes, nodeRoutes, runRoutes, healthRoutes, serviceRoutes];
+  const groups = [
+    siteRoutes,
+    revisionRoutes,
+    nodeRoutes,
+    runRoutes,
+    healthRoutes,
+    serviceRoutes,
+    ...inventoryRoutes,
+    fuelGraphRoutes,
+  ];
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version });
   // Where load balancers and containers look for it.
   await app.register(healthRoutes, { operations, version });

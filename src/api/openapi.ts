@@ -9,6 +9,16 @@ const TAGS = [
   { name: 'revisions', description: "Immutable sets of a site's documents." },
   { name: 'nodes', description: 'Machines of a site.' },
   { name: 'runs', description: 'Deployments and other executions: start them, watch them, steer them.' },
+  { name: 'releases', description: 'What clusters are made of.' },
+  { name: 'clusters', description: 'Environments: nodes of a release, with settings.' },
+  { name: 'inventory', description: 'Machines that clusters are built of, in or out of one.' },
+  { name: 'roles', description: 'What nodes are for.' },
+  { name: 'plugins', description: 'What extends clusters.' },
+  {
+    name: 'graphs',
+    description: 'Typed sets of tasks of releases, plugins and clusters: kept, checked, planned, drawn.',
+  },
+  { name: 'deployments', description: 'Runs of graphs on clusters, as Fuel has them: start them, see what they did.' },
   { name: 'service', description: 'The service itself.' },
 ];
 

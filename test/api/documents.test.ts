@@ -208,5 +208,8 @@ test('the version says that no login is needed', async () => {
     name: 'sitewright',
     version: '1.2.3',
     auth_required: false,
+    release: '1.2.3',
+    api: '1.0',
+    feature_groups: [],
   });
 });

@@ -32,7 +32,7 @@ export function problemBody(problem: HttpProblem, instance: string, requestId: s
     instance,
     code,
     ...(hint === undefined ? {} : { hint }),
-    ...(errors === undefined ? {} : { errors }),
+    errors: errors ?? [],
     ...(run === undefined ? {} : { run }),
     request_id: requestId,
     message,

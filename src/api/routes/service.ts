@@ -58,7 +58,14 @@ export const serviceRoutes: RouteGroup = async (app, { operations: { health, aud
       tags,
       response: { 200: versionSchema },
     },
-    handler: async () => ({ name: 'sitewright', version, auth_required: false }),
+    handler: async () => ({
+      name: 'sitewright',
+      version,
+      auth_required: false,
+      release: version,
+      api: '1.0',
+      feature_groups: [],
+    }),
   });
 
   app.get('/maas/check', {

@@ -25,7 +25,7 @@ export const problemSchema = z
     instance: z.string().describe('The path that was asked for.'),
     code: z.string().describe('Stable; what programs look at.'),
     hint: z.string().optional().describe('What to do next.'),
-    errors: listOf(diagnosticSchema).optional().describe('All findings at once.'),
+    errors: listOf(diagnosticSchema).describe('All findings at once; empty where there is but one thing to say.'),
     run: z.strictObject({ id: z.string(), workflow_id: z.string() }).optional().describe('The run that is in the way.'),
     request_id: z.string().describe('Names the request in the log of the API.'),
     message: z.string().describe('The same as `detail`; older clients print it.'),

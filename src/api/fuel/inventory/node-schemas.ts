@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { anyJson, listOf } from '../../schemas/primitives.js';
+import { commaList, flagText, idNumber, idText } from '../request-parts.js';
+import { jsonObject } from './release-schemas.js';
+
+export const NODE_STATUSES = [
+  'discover',
+  'provisioning',
+  'provisioned',
+  'deploying',
+  'ready',
+  'error',
+  'stopped',
+  'removing',
+] as const;
+
+const roleList = z.array(z.string().min(1).max(1000));
+const labels = z
+  .record(z.string().min(1).max(100), z.string().max(100).nullable())
+  .describe('Name → text of at most 100 characters, or null.');
+const mac = z.string().regex(/^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$/, 'must be a MAC address as 52:54:00:12:34:56');
+const hostname = z
+  .string()
+  .max(63)
+  .regex(/^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?$/, 'must be a host name: letters, digits, hyphens inside');
+
+/** What a person or a program may say of a node. */
+const nodeFields = {
+  name: z.string().min(1).max(100),
+  hostname,
+  mac,
+  ip: z.union([z.ipv4(), z.ipv6()]).nullable(),
+  meta: jsonObject.describe('What is known of its hardware.'),
+  labels,
+  os_platform: z.string().nullable(),
+  manufacturer: z.string().nullable(),
+  platform_name: z.string().nullable(),
+  kernel_params: z.string().nullable(),
+  online: z.boolean(),
+  status: z.enum(NODE_STATUSES),
+  error_type: z.string().nullable(),
+  error_msg: z.string().nullable(),
+  progress: z.int().min(0).max(100),
+  group_id: idNumber('node group').nullable(),
+  cluster: idNumber('cluster').nullable().describe('The cluster it is to be in; null takes it out.'),
+  cluster_id: idNumber('cluster').nullable().describe('The same as `cluster`.'),
+  roles: roleList,
+  pending_roles: roleList,
+  pending_addition: z.boolean(),
+  pending_deletion: z.boolean(),
+};
+
+export const newNodeBody = z
+  .strictObject({ ...z.object(nodeFields).partial().shape, site: z.string().min(1).max(63).optional() })
+  .meta({ id: 'NewNode' });
+
+/** A node as it was answered may be sent back, changed in what can be changed. */
+export const nodeChangesBody = z
+  .strictObject({
+    ...z.object(nodeFields).partial().shape,
+    ...z
+      .object({
+        id: z.int(),
+        site: z.string().nullable(),
+        uuid: z.string(),
+        fqdn: z.string().nullable(),
+        tags: z.array(z.string()),
+        primary_tags: z.array(z.string()),
+        network_data: z.array(anyJson),
+        extensions: z.array(z.string()),
+        agent_checksum: z.string().nullable(),
+        kernel_params: z.string().nullable(),
+      })
+      .partial().shape,
+  })
+  .meta({ id: 'NodeChanges' });
+
+export const nodeListChangesBody = z
+  .array(nodeChangesBody.extend({ id: idNumber('node') }))
+  .min(1)
+  .meta({ id: 'NodeListChanges' });
+
+export const nodeSchema = z
+  .strictObject({
+    id: idNumber('node'),
+    name: z.string(),
+    hostname: z.string().nullable(),
+    fqdn: z.string().nullable(),
+    site: z.string().nullable().describe('Site whose machine it is.'),
+    cluster: z.int().nullable(),
+    uuid: z.string(),
+    mac: z.string().nullable(),
+    ip: z.string().nullable(),
+    status: z.string().describe(NODE_STATUSES.join(', ')),
+    online: z.boolean(),
+    progress: z.int(),
+    error_type: z.string().nullable(),
+    error_msg: z.string().nullable(),
+    roles: listOf(z.string()),
+    pending_roles: listOf(z.string()),
+    pending_addition: z.boolean(),
+    pending_deletion: z.boolean(),
+    tags: listOf(z.string()),
+    primary_tags: listOf(z.string()),
+    labels: z.record(z.string(), z.string().nullable()),
+    meta: anyJson,
+    group_id: z.int().nullable(),
+    os_platform: z.string().nullable(),
+    platform_name: z.string().nullable(),
+    manufacturer: z.string().nullable(),
+    kernel_params: z.string().nullable(),
+    network_data: listOf(anyJson),
+    extensions: listOf(z.string()),
+    agent_checksum: z.string().nullable(),
+  })
+  .meta({ id: 'FuelNode', description: 'A node of the inventory, as Fuel shows one.' });
+
+export const nodeListSchema = listOf(nodeSchema).meta({ id: 'FuelNodeList' });
+
+export type NodeAnswer = z.output<typeof nodeSchema>;
+
+export const nodesQuery = z.strictObject({
+  cluster_id: z
+    .string()
+    .regex(/^([1-9]\d{0,8})?$/, 'must be an id, or empty')
+    .optional()
+    .describe('Only nodes of this cluster; empty: only nodes of none.'),
+  group_id: idText('node group').optional(),
+  roles: commaList('Roles, of which a node has or is to get one'),
+  status: commaList('Statuses'),
+  ids: commaList('Ids'),
+  online: flagText.optional().describe('Only nodes that answer, or only such as do not.'),
+});
+
+export const deletedNodesQuery = z.strictObject({
+  ids: z.string().min(1).max(100_000).describe('Ids of nodes, with commas between.'),
+  force: flagText.optional().describe('Also deployed nodes of a cluster.'),
+});
+
+/** Interfaces or disks: lists of what only the machine understands. */
+export const nodePartsBody = z.array(jsonObject).meta({ id: 'NodePartsChanges' });
+export const nodePartsSchema = listOf(anyJson).meta({ id: 'NodeParts' });

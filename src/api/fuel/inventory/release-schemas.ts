@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { anyJson, listOf } from '../../schemas/primitives.js';
+import { idNumber } from '../request-parts.js';
+
+/** Any object. */
+export const jsonObject = z.record(z.string(), anyJson);
+
+export const RELEASE_STATES = ['available', 'unavailable', 'manageonly'] as const;
+
+/** What a release is made of, beside what names it; each is the package's own data. */
+const releaseParts = {
+  roles_metadata: jsonObject.describe('Role → its name, description, tags, conflicts, limits.'),
+  tags_metadata: jsonObject.describe('Tag → `{has_primary}`.'),
+  networks_metadata: jsonObject,
+  network_roles_metadata: z.array(jsonObject),
+  volumes_metadata: jsonObject.describe('`volumes` and `volumes_roles_mapping`.'),
+  attributes_metadata: jsonObject.describe('What settings a cluster starts with: `editable` and `generated`.'),
+  vmware_attributes_metadata: jsonObject,
+  node_attributes: jsonObject,
+  nic_attributes: jsonObject,
+  bond_attributes: jsonObject,
+  modes_metadata: jsonObject,
+  components_metadata: z.array(jsonObject),
+  required_component_types: z.array(z.string()),
+  modes: z.array(z.string()),
+};
+
+const name = z.string().min(1).max(255);
+const version = z.string().min(1).max(255).describe('As `newton-10.0`.');
+
+export const newReleaseBody = z
+  .strictObject({
+    name,
+    version,
+    operating_system: z.string().min(1).max(255),
+    description: z.string().nullable().optional(),
+    state: z.enum(RELEASE_STATES).optional(),
+    deployment_tasks: z.array(jsonObject).optional().describe('Tasks of its graph of type `default`.'),
+    ...z.object(releaseParts).partial().shape,
+  })
+  .meta({ id: 'NewRelease' });
+
+/** Fields that only say what is: they may be sent back as they were answered. */
+const readOnlyParts = {
+  id: idNumber('release').optional(),
+  is_deployable: z.boolean().optional(),
+  roles: z.array(z.string()).optional(),
+};
+
+export const releaseChangesBody = newReleaseBody.partial().extend(readOnlyParts).meta({ id: 'ReleaseChanges' });
+
+export const releaseSchema = z
+  .strictObject({
+    id: idNumber('release'),
+    name: z.string(),
+    version: z.string(),
+    operating_system: z.string(),
+    description: z.string().nullable(),
+    state: z.enum(RELEASE_STATES),
+    is_deployable: z.boolean().describe('Whether clusters can be made of it.'),
+    modes: listOf(z.string()),
+    modes_metadata: anyJson,
+    roles: listOf(z.string()).describe('Names of its roles.'),
+    roles_metadata: anyJson,
+    tags_metadata: anyJson,
+    network_roles_metadata: anyJson,
+    volumes_metadata: anyJson,
+    components_metadata: anyJson,
+    required_component_types: anyJson,
+    vmware_attributes_metadata: anyJson,
+    node_attributes: anyJson,
+    nic_attributes: anyJson,
+    bond_attributes: anyJson,
+  })
+  .meta({ id: 'Release' });
+
+export const releaseListSchema = listOf(releaseSchema).meta({ id: 'ReleaseList' });
+
+export type ReleaseAnswer = z.output<typeof releaseSchema>;
+
+/** Any object, as a body: what only its owner understands. */
+export const jsonObjectBody = jsonObject.meta({ id: 'JsonFields', description: 'Any JSON object.' });
+
+/** Any object, as an answer. */
+export const jsonObjectSchema = z.looseObject({}).meta({ id: 'JsonObject', description: 'Any JSON object.' });
+
+export const componentListSchema = listOf(z.looseObject({})).meta({ id: 'ComponentList' });
