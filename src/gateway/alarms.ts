@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { AuditStore } from '../store/index.js';
+import type { Logger } from '../telemetry/log.js';
+
+/** Something that happens only when somebody tries what he may not, or when a part of ours is wrong. */
+export interface Alarm {
+  readonly site: string;
+  readonly node: string;
+  /** Stable, e.g. `other-node`. */
+  readonly kind: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export type Alarms = (alarm: Alarm) => Promise<void>;
+
+/**
+ * Writes alarms to the audit trail (`agent.alarm`) and to the log. The same alarm is written once an hour: a program
+ * gone wild must not fill the store.
+ */
+export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = () => new Date()): Alarms {
+  return async ({ site, node, kind, message, details }) => {
+    const at = now().toISOString();
+    const target = `node/${site}/${node}`;
+    const same = JSON.stringify([target, kind, message, details, at.slice(0, 13)]);
+    log.warn({ site, node, kind }, `alarm: ${message}`);
+    await audit.append({
+      id: `alarm-${createHash('sha256').update(same).digest('hex').slice(0, 32)}`,
+      at,
+      actor: target,
+      action: 'agent.alarm',
+      target,
+      reason: message.slice(0, 1000),
+      details: { kind, ...details },
+    });
+  };
+}

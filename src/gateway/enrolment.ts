@@ -1,0 +1,94 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import { type CertificateAuthority, hashOfToken, type OrderKeys, readCertificateRequest } from '../identity/index.js';
+import type { NodeIdentityStore } from '../store/index.js';
+import type { Alarms } from './alarms.js';
+import { Refusal } from './refusal.js';
+import type { EnrolmentAnswer } from './wire.js';
+
+export interface EnrolmentParts {
+  readonly authority: CertificateAuthority;
+  readonly orderKeys: OrderKeys;
+  readonly identities: NodeIdentityStore;
+  readonly alarms: Alarms;
+  /** As nodes reach it. */
+  readonly temporal: { readonly address: string; readonly namespace: string };
+  /** Names of a node's task queues. */
+  readonly queues: (site: string, node: string) => { readonly tasks: string; readonly control: string };
+  readonly now: () => Date;
+}
+
+/**
+ * A certificate for whoever brings a node's token: once. The same token with the same key is answered again, since the
+ * first answer may have been lost; with another key it raises an alarm: somebody has the token who should not.
+ * Former certificates of the node end: it was installed anew.
+ */
+export async function enrol(parts: EnrolmentParts, token: string, request: string): Promise<EnrolmentAnswer> {
+  const { identities, alarms, now } = parts;
+  const publicKey = keyOf(request);
+  const redeemed = await identities.redeemToken(hashOfToken(token), keyHash(publicKey), now().toISOString());
+  if (!redeemed.ok) {
+    if (redeemed.why === 'used') {
+      const { site, node } = redeemed;
+      await alarms({
+        site,
+        node,
+        kind: 'token-used-twice',
+        message: 'the token of this node was used with another key',
+      });
+    }
+    const why = { unknown: 'is not known', used: 'was used before', expired: 'has expired' }[redeemed.why];
+    throw new Refusal(403, `token-${redeemed.why}`, `the token ${why}; make a new one with 'sitewright agent token'`);
+  }
+  const { site, node } = redeemed;
+  const answer = await certified(parts, site, node, publicKey);
+  await identities.revoke({
+    site,
+    node,
+    at: now().toISOString(),
+    reason: 'the node was enrolled anew',
+    except: answer.fingerprint,
+  });
+  return answer.content;
+}
+
+/** A new certificate for a node that has a valid one; the old one ends with its own time. */
+export async function renew(
+  parts: EnrolmentParts,
+  { site, node }: { readonly site: string; readonly node: string },
+  request: string,
+): Promise<EnrolmentAnswer> {
+  return (await certified(parts, site, node, keyOf(request))).content;
+}
+
+function keyOf(request: string): KeyObject {
+  const read = readCertificateRequest(request);
+  if (!read.ok) throw new Refusal(400, 'bad-request', read.message);
+  return read.publicKey;
+}
+
+const keyHash = (key: KeyObject): string =>
+  createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('hex');
+
+async function certified(parts: EnrolmentParts, site: string, node: string, publicKey: KeyObject) {
+  const { authority, identities, now, orderKeys } = parts;
+  const issued = authority.issueNode(site, node, publicKey, now());
+  await identities.addCertificate({
+    fingerprint: issued.fingerprint,
+    site,
+    node,
+    issuedAt: now().toISOString(),
+    expiresAt: issued.validTo.toISOString(),
+  });
+  const content: EnrolmentAnswer = {
+    certificate: issued.pem,
+    authority: authority.certificate,
+    order_keys: [...orderKeys.publicKeys()],
+    site,
+    node,
+    queues: parts.queues(site, node),
+    temporal: parts.temporal,
+  };
+  return { fingerprint: issued.fingerprint, content };
+}

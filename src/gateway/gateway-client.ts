@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Execution, ExecutionKey, LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from '../agent/index.js';
+import { verifyOrder } from '../identity/index.js';
+import type { GatewayConnection } from './gateway-connection.js';
+import {
+  connectionOf,
+  type NodeCredentials,
+  renewalDue,
+  renewCredentials,
+  renewOrderKeys,
+} from './node-credentials.js';
+
+const orderAnswer = z.object({ execution: z.looseObject({}), proof: z.string() });
+const secretAnswer = z.object({ value: z.string() });
+
+const keyOf = ({ run, task, node, generation }: ExecutionKey): ExecutionKey => ({ run, task, node, generation });
+
+/**
+ * The gateway as a node's agent uses it: where its orders come from, and the judge of what they are worth. Renews
+ * the node's credentials in time, and asks for new order keys when it meets one it does not know.
+ */
+export class GatewayClient implements OrderSource {
+  readonly #folder: string;
+  readonly #now: () => Date;
+  #credentials: NodeCredentials;
+  #connection: GatewayConnection;
+
+  /** @param folder where the credentials are kept */
+  constructor(folder: string, credentials: NodeCredentials, now: () => Date = () => new Date()) {
+    this.#folder = folder;
+    this.#credentials = credentials;
+    this.#connection = connectionOf(credentials);
+    this.#now = now;
+  }
+
+  get credentials(): NodeCredentials {
+    return this.#credentials;
+  }
+
+  async fetch(key: OrderKey): Promise<Order> {
+    const { run, task, node, generation, plan, type, mode, debug } = key;
+    const wish = { run, task, node, generation, plan, type, mode, ...(debug === undefined ? {} : { debug }) };
+    const { execution, proof } = await this.#connection.ask('/v1/order', { json: wish }, orderAnswer);
+    return { execution: execution as unknown as Execution, proof };
+  }
+
+  async secret(ref: string, key: ExecutionKey): Promise<string> {
+    return (await this.#connection.ask('/v1/secret', { json: { ...keyOf(key), ref } }, secretAnswer)).value;
+  }
+
+  async source(path: string, key: ExecutionKey): Promise<Uint8Array> {
+    return await this.#connection.bytes('/v1/source', { json: { ...keyOf(key), path } });
+  }
+
+  async ship(key: ExecutionKey, chunk: LogChunk): Promise<void> {
+    if (chunk.kind === 'ended') {
+      await this.#connection.bytes('/v1/result', { json: { ...keyOf(key), result: chunk.result } });
+      return;
+    }
+    const { stream, offset } = chunk;
+    const query = new URLSearchParams({
+      ...keyOf(key),
+      generation: String(key.generation),
+      stream,
+      offset: String(offset),
+    });
+    await this.#connection.bytes(`/v1/output?${query.toString()}`, { bytes: chunk.bytes });
+  }
+
+  /** Judges orders of this node: what is not signed for it is refused, and the orchestrator hears of it. */
+  readonly verify: OrderVerifier = async (order, key) => {
+    const judge = () => {
+      const { site, order_keys } = this.#credentials;
+      return verifyOrder(order, { ...key, site }, order_keys, this.#now());
+    };
+    let verdict = judge();
+    if (!verdict.ok && verdict.rejection === 'unknown-key') {
+      // Keys change; those who may sign are told by the gateway itself, over its own certificate.
+      this.#credentials = await renewOrderKeys(this.#folder, this.#credentials);
+      verdict = judge();
+    }
+    if (verdict.ok) return undefined;
+    await this.#alarm(verdict.rejection, verdict.message, key);
+    return `was not run: ${verdict.message}`;
+  };
+
+  /** Renews the certificate when a third of its life is over. True when it did. Call it now and then. */
+  async renewWhenDue(): Promise<boolean> {
+    if (this.#now() < renewalDue(this.#credentials)) return false;
+    this.#credentials = await renewCredentials(this.#folder, this.#credentials);
+    const former = this.#connection;
+    this.#connection = connectionOf(this.#credentials);
+    await former.close();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  /** The refusal stands, whether or not anybody can be told. */
+  async #alarm(kind: string, message: string, { run, task, generation }: ExecutionKey): Promise<void> {
+    const alarm = { kind, message: message.slice(0, 1000), run, task, generation };
+    await this.#connection.bytes('/v1/alarm', { json: alarm }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,150 @@
+import type { TLSSocket } from 'node:tls';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { TaskResult } from '../agent/index.js';
+import { fingerprintOf, type IssuedCertificate } from '../identity/index.js';
+import { StoreError } from '../store/index.js';
+import type { Logger } from '../telemetry/log.js';
+import { type EnrolmentParts, enrol, renew } from './enrolment.js';
+import { type Caller, HandOut, type HandOutParts } from './hand-out.js';
+import type { LogSink } from './ports.js';
+import { Refusal } from './refusal.js';
+import {
+  alarmRequest,
+  enrolRequest,
+  LARGEST_PIECE,
+  orderRequest,
+  outputRequest,
+  renewRequest,
+  resultRequest,
+  secretRequest,
+  sourceRequest,
+} from './wire.js';
+
+export interface GatewayParts extends EnrolmentParts, HandOutParts {
+  readonly logs: LogSink;
+  readonly log: Logger;
+}
+
+/**
+ * The service agents talk to. A client certificate of ours says which node it is; only enrolment, which a token opens,
+ * needs none. Bodies are never logged, and no answer repeats what it was sent.
+ */
+export function createGateway(
+  parts: GatewayParts,
+  server: Pick<IssuedCertificate, 'pem'> & { key: string },
+): FastifyInstance {
+  const gateway = Fastify({
+    https: {
+      key: server.key,
+      cert: server.pem,
+      ca: parts.authority.certificate,
+      requestCert: true,
+      // Enrolment comes without; every other route asks for the certificate itself.
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+    },
+    bodyLimit: 512 * 1024,
+    logger: false,
+    forceCloseConnections: 'idle',
+  }) as unknown as FastifyInstance;
+  const handOut = new HandOut(parts);
+  gateway.addContentTypeParser(
+    'application/octet-stream',
+    { parseAs: 'buffer', bodyLimit: LARGEST_PIECE },
+    (_request, body, done) => done(null, body),
+  );
+  gateway.setErrorHandler((error, _request, reply) => answerProblem(error, reply, parts.log));
+  gateway.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ code: 'no-route', message: 'there is nothing here' }),
+  );
+  const caller = (request: FastifyRequest) => callerOf(parts, request);
+
+  gateway.post('/v1/enrol', async (request) => {
+    const { token, request: certificateRequest } = readable(enrolRequest, request.body);
+    return await enrol(parts, token, certificateRequest);
+  });
+  gateway.post('/v1/renew', async (request) => {
+    const node = await caller(request);
+    return await renew(parts, node, readable(renewRequest, request.body).request);
+  });
+  gateway.get('/v1/order-keys', async (request) => {
+    await caller(request);
+    return { order_keys: parts.orderKeys.publicKeys() };
+  });
+  gateway.post('/v1/order', async (request) => {
+    const node = await caller(request);
+    const { debug, ...key } = readable(orderRequest, request.body);
+    return await handOut.order(node, { ...key, ...(debug === undefined ? {} : { debug }) });
+  });
+  gateway.post('/v1/secret', async (request) => {
+    const node = await caller(request);
+    const { ref, ...key } = readable(secretRequest, request.body);
+    return { value: await handOut.secret(node, key, ref) };
+  });
+  gateway.post('/v1/source', async (request, reply) => {
+    const node = await caller(request);
+    const { path, ...key } = readable(sourceRequest, request.body);
+    const content = await handOut.source(node, key, path);
+    return reply.type('application/octet-stream').send(Buffer.from(content));
+  });
+  gateway.post('/v1/output', async (request, reply) => {
+    const node = await caller(request);
+    const { stream, offset, ...key } = readable(outputRequest, request.query);
+    if (!Buffer.isBuffer(request.body)) throw new Refusal(400, 'malformed', 'the piece of output is missing');
+    await handOut.own(node, key);
+    await parts.logs.append(key, { kind: 'output', stream, offset, bytes: request.body });
+    return reply.code(204).send();
+  });
+  gateway.post('/v1/result', async (request, reply) => {
+    const node = await caller(request);
+    const { result, ...key } = readable(resultRequest, request.body);
+    await handOut.own(node, key);
+    await parts.logs.append(key, { kind: 'ended', result: result as unknown as TaskResult });
+    return reply.code(204).send();
+  });
+  gateway.post('/v1/alarm', async (request, reply) => {
+    const node = await caller(request);
+    const { kind, message, ...details } = readable(alarmRequest, request.body);
+    await parts.alarms({ ...node, kind, message, details });
+    return reply.code(204).send();
+  });
+  return gateway;
+}
+
+/** Who asks, by the certificate of the connection and what the store knows of it. */
+async function callerOf({ identities, now, alarms }: GatewayParts, request: FastifyRequest): Promise<Caller> {
+  const socket = request.raw.socket as TLSSocket;
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  if (certificate === undefined) throw new Refusal(401, 'no-certificate', 'this needs the certificate of a node');
+  const known = await identities.findCertificate(fingerprintOf(certificate.raw));
+  if (known === null) throw new Refusal(401, 'unknown-certificate', 'the certificate is not known here');
+  const { site, node, revokedAt, reason } = known;
+  if (revokedAt !== null) {
+    await alarms({ site, node, kind: 'revoked-certificate', message: `a certificate was used that ended: ${reason}` });
+    throw new Refusal(401, 'revoked', 'the certificate has been revoked');
+  }
+  // A connection may stay open for longer than its certificate lives.
+  if (Date.parse(known.expiresAt) < now().getTime()) throw new Refusal(401, 'expired', 'the certificate has expired');
+  return { site, node };
+}
+
+function readable<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const problems = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new Refusal(400, 'malformed', problems.slice(0, 10).join('; ').slice(0, 1000));
+}
+
+function answerProblem(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {
+  if (error instanceof Refusal) return reply.code(error.status).send({ code: error.code, message: error.message });
+  const { code = '', statusCode, message } = error as { code?: string; statusCode?: number; message: string };
+  if (/^E[A-Z]+$/.test(code)) return reply.code(422).send({ code: 'source', message, file_code: code });
+  if (statusCode !== undefined && statusCode < 500)
+    return reply.code(statusCode).send({ code: 'malformed', message: 'the request cannot be read' });
+  const passing = error instanceof StoreError;
+  log.error({ err: { message } }, 'a request of an agent failed');
+  return reply
+    .code(passing ? 503 : 500)
+    .send({ code: passing ? 'store' : 'defect', message: 'the gateway cannot do this now' });
+}

@@ -1,0 +1,149 @@
+import { type Execution, type ExecutionKey, type Order, type OrderKey, prepareTask } from '../agent/index.js';
+import { executionHash, judgeGeneration, type OrderKeys } from '../identity/index.js';
+import type { SecretProvider } from '../secrets/index.js';
+import type { NodeIdentityStore } from '../store/index.js';
+import type { Alarms } from './alarms.js';
+import type { OrderBook, PlannedTask, SourceFiles } from './ports.js';
+import { notYet, Refusal } from './refusal.js';
+
+/** How long an order may be accepted: long enough for a clock that is some minutes off. */
+const ORDER_LIFE_MS = 15 * 60_000;
+
+export interface Caller {
+  readonly site: string;
+  readonly node: string;
+}
+
+export interface HandOutParts {
+  readonly orders: OrderBook;
+  readonly orderKeys: OrderKeys;
+  readonly identities: NodeIdentityStore;
+  readonly secrets: SecretProvider;
+  readonly sources: SourceFiles;
+  readonly alarms: Alarms;
+  readonly now: () => Date;
+}
+
+/** What a node gets of the runs: its own orders, and what these name. Everything else is refused and raises an alarm. */
+export class HandOut {
+  readonly #parts: HandOutParts;
+
+  constructor(parts: HandOutParts) {
+    this.#parts = parts;
+  }
+
+  /** Signs what a node is to do. */
+  async order(caller: Caller, key: OrderKey): Promise<Order> {
+    const { orderKeys, identities, now } = this.#parts;
+    const planned = await this.#openTask(caller, key);
+    const execution = executionOf(planned, key);
+    const differs = (['plan', 'type', 'mode', 'debug'] as const).find(
+      (name) => wordOf(planned, execution, name) !== key[name],
+    );
+    if (differs !== undefined)
+      return this.#refuse(
+        caller,
+        'other-task',
+        `an order was asked for with another ${differs} than the plan has`,
+        key,
+      );
+    const verdict = judgeGeneration(key.generation, planned.latest);
+    if (verdict.kind === 'not-yet') throw notYet(verdict.message);
+    if (verdict.kind === 'never') return this.#refuse(caller, 'generation', verdict.message, key);
+    const hash = executionHash(execution);
+    const first = await identities.noteOrder(execution, hash, now().toISOString());
+    if (first !== hash)
+      return this.#refuse(caller, 'other-parameters', 'this very task was ordered before with other parameters', key);
+    const notAfter = new Date(now().getTime() + ORDER_LIFE_MS);
+    return orderKeys.sign({ site: planned.site, plan: planned.plan, execution, notAfter });
+  }
+
+  /** The value of a secret that the task's order names. */
+  async secret(caller: Caller, key: ExecutionKey, ref: string): Promise<string> {
+    await this.#named(caller, key, { kind: 'secret', ref });
+    const answer = await this.#parts.secrets.read(ref);
+    if (answer.kind === 'found') return answer.value;
+    const why = answer.kind === 'absent' ? `there is no secret ${ref}` : answer.message;
+    throw new Refusal(404, 'no-secret', why);
+  }
+
+  /** The content of a source that the task's order names. */
+  async source(caller: Caller, key: ExecutionKey, path: string): Promise<Uint8Array> {
+    await this.#named(caller, key, { kind: 'source', path });
+    return await this.#parts.sources.read(path);
+  }
+
+  /** That the task is the caller's own; for output and results, which may come when the run is over. */
+  async own(caller: Caller, key: ExecutionKey): Promise<void> {
+    await this.#task(caller, key);
+  }
+
+  async #named(
+    caller: Caller,
+    key: ExecutionKey,
+    input: { readonly kind: 'secret'; readonly ref: string } | { readonly kind: 'source'; readonly path: string },
+  ): Promise<void> {
+    const planned = await this.#openTask(caller, key);
+    const prepared = prepareTask(executionOf(planned, key));
+    const isNamed =
+      prepared.ok &&
+      prepared.task.inputs.some((named) =>
+        named.kind === 'secret'
+          ? input.kind === 'secret' && named.ref === input.ref
+          : input.kind === 'source' && named.path === input.path,
+      );
+    if (!isNamed)
+      await this.#refuse(
+        caller,
+        'not-named',
+        `it asked for the ${input.kind} ${input.kind === 'secret' ? input.ref : input.path}, which the task does not name`,
+        key,
+      );
+  }
+
+  async #openTask(caller: Caller, key: ExecutionKey): Promise<PlannedTask> {
+    const planned = await this.#task(caller, key);
+    // A run's agents may still ask after its end: no alarm.
+    if (!planned.isOpen) throw new Refusal(403, 'run-over', `run ${key.run} is over`);
+    return planned;
+  }
+
+  async #task(caller: Caller, key: ExecutionKey): Promise<PlannedTask> {
+    if (caller.node !== key.node)
+      return this.#refuse(caller, 'other-node', `it asked for what is node ${key.node}'s`, key);
+    const planned = await this.#parts.orders.find(key);
+    if (planned === undefined)
+      return this.#refuse(caller, 'no-order', 'it asked for a task that is in no plan of such a run', key);
+    if (planned.site !== caller.site)
+      return this.#refuse(caller, 'other-node', `it asked for what is of site ${planned.site}`, key);
+    return planned;
+  }
+
+  async #refuse(
+    caller: Caller,
+    kind: string,
+    message: string,
+    { run, task, generation }: ExecutionKey,
+  ): Promise<never> {
+    await this.#parts.alarms({ ...caller, kind, message, details: { run, task, generation } });
+    throw new Refusal(403, kind, message);
+  }
+}
+
+const executionOf = (planned: PlannedTask, { generation }: ExecutionKey): Execution => ({
+  ...planned.execution,
+  generation,
+});
+
+function wordOf(planned: PlannedTask, execution: Execution, name: 'plan' | 'type' | 'mode' | 'debug') {
+  switch (name) {
+    case 'plan':
+      return planned.plan;
+    case 'type':
+      return execution.type;
+    case 'mode':
+      return execution.mode ?? 'apply';
+    case 'debug':
+      return execution.debug === true ? true : undefined;
+  }
+}

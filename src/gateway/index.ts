@@ -1,0 +1,14 @@
+export { type Alarm, type Alarms, auditedAlarms } from './alarms.js';
+export { createGateway, type GatewayParts } from './gateway.js';
+export { GatewayClient } from './gateway-client.js';
+export { GatewayConnection, GatewayRefused } from './gateway-connection.js';
+export {
+  type EnrolmentTicket,
+  enrolNode,
+  type NodeCredentials,
+  readCredentials,
+  renewalDue,
+  renewCredentials,
+} from './node-credentials.js';
+export type { LogSink, OrderBook, PlannedTask, SourceFiles } from './ports.js';
+export { sourceFilesBelow } from './source-files.js';

@@ -1,0 +1,101 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { join } from 'node:path';
+import { z } from 'zod';
+import {
+  createCertificateRequest,
+  newKeyPair,
+  PrivateFileError,
+  privateKeyPem,
+  readPrivate,
+  renewalTime,
+  writePrivate,
+} from '../identity/index.js';
+import { GatewayConnection } from './gateway-connection.js';
+import { enrolmentAnswer, orderKeysAnswer } from './wire.js';
+
+const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.string() });
+
+/** What a node has to be itself: its key, its certificate, and whom it trusts. */
+export type NodeCredentials = z.output<typeof credentialsSchema>;
+
+/** What a node is given at its birth, by user data or by `agent install`. */
+export interface EnrolmentTicket {
+  readonly gateway: string;
+  /** PEM of the authority. */
+  readonly authority: string;
+  readonly token: string;
+}
+
+const fileOf = (folder: string) => join(folder, 'credentials.json');
+
+/** @throws PrivateFileError */
+export function readCredentials(folder: string): NodeCredentials | undefined {
+  const text = readPrivate(fileOf(folder));
+  if (text === undefined) return undefined;
+  try {
+    return credentialsSchema.parse(JSON.parse(text));
+  } catch {
+    throw new PrivateFileError(`${fileOf(folder)} holds no credentials; enrol the node anew`);
+  }
+}
+
+/**
+ * Turns a token into credentials, kept in a folder for its owner alone. The key is made here and stays here: it is
+ * written before the token is used, so that an answer that is lost can be asked for again.
+ */
+export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promise<NodeCredentials> {
+  const { gateway, authority, token } = ticket;
+  const keyFile = join(folder, 'enrolment-key.pem');
+  let key = readPrivate(keyFile);
+  if (key === undefined) {
+    key = privateKeyPem(newKeyPair().privateKey);
+    writePrivate(keyFile, key);
+  }
+  const connection = new GatewayConnection({ url: gateway, authority });
+  try {
+    const request = requestFor(key, 'node');
+    const answer = await connection.ask('/v1/enrol', { json: { token, request } }, enrolmentAnswer);
+    return kept(folder, { ...answer, gateway, key });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** When the credentials should be renewed. */
+export const renewalDue = (credentials: NodeCredentials): Date => renewalTime(credentials.certificate);
+
+/** A new key and certificate over the connection the old ones open; a file that cannot be written changes nothing. */
+export async function renewCredentials(folder: string, credentials: NodeCredentials): Promise<NodeCredentials> {
+  const connection = connectionOf(credentials);
+  try {
+    const key = privateKeyPem(newKeyPair().privateKey);
+    const request = requestFor(key, `${credentials.site}/${credentials.node}`);
+    const answer = await connection.ask('/v1/renew', { json: { request } }, enrolmentAnswer);
+    return kept(folder, { ...answer, gateway: credentials.gateway, key });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Asks which keys orders may be signed with now, and pins them. */
+export async function renewOrderKeys(folder: string, credentials: NodeCredentials): Promise<NodeCredentials> {
+  const connection = connectionOf(credentials);
+  try {
+    return kept(folder, { ...credentials, ...(await connection.ask('/v1/order-keys', undefined, orderKeysAnswer)) });
+  } finally {
+    await connection.close();
+  }
+}
+
+export const connectionOf = ({ gateway, authority, key, certificate }: NodeCredentials): GatewayConnection =>
+  new GatewayConnection({ url: gateway, authority }, { key, certificate });
+
+function requestFor(key: string, name: string): string {
+  const privateKey = createPrivateKey(key);
+  return createCertificateRequest({ privateKey, publicKey: createPublicKey(key) }, name);
+}
+
+function kept(folder: string, credentials: NodeCredentials): NodeCredentials {
+  writePrivate(fileOf(folder), `${JSON.stringify(credentials, null, 2)}\n`);
+  return credentials;
+}

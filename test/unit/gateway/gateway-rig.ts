@@ -1,0 +1,143 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import type { Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.js';
+import {
+  auditedAlarms,
+  createGateway,
+  type EnrolmentTicket,
+  enrolNode,
+  GatewayClient,
+  type PlannedTask,
+  sourceFilesBelow,
+} from '../../../src/gateway/index.js';
+import { CertificateAuthority, newEnrolmentToken, OrderKeys } from '../../../src/identity/index.js';
+import { directorySecrets } from '../../../src/secrets/index.js';
+import { openStore, type Store } from '../../../src/store/index.js';
+
+/** A gateway on a real TLS port over a real store, whose plan, runs and clock the test holds. */
+export class GatewayRig {
+  readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-gateway-'));
+  readonly tasks = new Map<string, PlannedTask>();
+  shipped: { key: ExecutionKey; chunk: LogChunk }[] = [];
+  logLines: string[] = [];
+  /** How far the clocks of nodes are ahead. */
+  nodesAheadMs = 0;
+  /** A name nobody used before in this rig. */
+  run = 'r0';
+  #tests = 0;
+  #alarmsBefore: readonly string[] = [];
+  readonly orderKeys = new OrderKeys(join(this.folder, 'gateway'));
+  readonly authority = new CertificateAuthority(join(this.folder, 'gateway'));
+  now = new Date();
+  url = '';
+  store!: Store;
+  #gateway: FastifyInstance | undefined;
+  #clients: GatewayClient[] = [];
+  #folders = 0;
+
+  async start(): Promise<this> {
+    this.store = await openStore(`sqlite:${join(this.folder, 'store.db')}`);
+    const log = pino({ level: 'trace' }, { write: (line: string) => void this.logLines.push(line) });
+    const now = () => this.now;
+    this.#gateway = createGateway(
+      {
+        authority: this.authority,
+        orderKeys: this.orderKeys,
+        identities: this.store.nodeIdentities,
+        alarms: auditedAlarms(this.store.audit, log, now),
+        temporal: { address: 'temporal.example:7233', namespace: 'default' },
+        queues: (site, node) => ({ tasks: `node.${site}.${node}`, control: `node.${site}.${node}.ctl` }),
+        now,
+        orders: { find: async ({ run, task, node }) => this.tasks.get(JSON.stringify([run, task, node])) },
+        secrets: directorySecrets(join(this.folder, 'secrets')),
+        sources: sourceFilesBelow([join(this.folder, 'sources')]),
+        logs: { append: async (key, chunk) => void this.shipped.push({ key, chunk }) },
+        log,
+      },
+      this.authority.issueServer(['127.0.0.1', 'localhost']),
+    );
+    await this.#gateway.listen({ host: '127.0.0.1', port: 0 });
+    this.url = `https://127.0.0.1:${(this.#gateway.server.address() as AddressInfo).port}`;
+    return this;
+  }
+
+  /** Forgets what an earlier test left; starting anew would take longer. */
+  async begin(): Promise<void> {
+    this.run = `r${++this.#tests}`;
+    this.tasks.clear();
+    this.shipped = [];
+    this.logLines = [];
+    this.now = new Date();
+    this.nodesAheadMs = 0;
+    this.#alarmsBefore = (await this.#alarms()).map(({ id }) => id);
+    rmSync(this.path('secrets'), { recursive: true, force: true });
+    mkdirSync(this.path('secrets'));
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** A folder that is not there yet. */
+  nodeFolder(): string {
+    return join(this.folder, 'nodes', `${++this.#folders}`);
+  }
+
+  async ticket(site: string, node: string, minutes = 60): Promise<EnrolmentTicket> {
+    const { token, hash } = newEnrolmentToken();
+    const expiresAt = new Date(this.now.getTime() + minutes * 60_000).toISOString();
+    await this.store.nodeIdentities.addToken({ hash, site, node, expiresAt });
+    return { gateway: this.url, authority: this.authority.certificate, token };
+  }
+
+  /** A node that has its credentials. */
+  async node(site: string, node: string): Promise<GatewayClient> {
+    const folder = this.nodeFolder();
+    return this.client(folder, await enrolNode(folder, await this.ticket(site, node)));
+  }
+
+  client(folder: string, credentials: Awaited<ReturnType<typeof enrolNode>>): GatewayClient {
+    const client = new GatewayClient(folder, credentials, () => new Date(this.now.getTime() + this.nodesAheadMs));
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Puts a task into the plan of an open run; answers what the queue would say of it. */
+  plan(execution: Execution, more: Partial<PlannedTask> = {}): OrderKey {
+    const { generation, ...rest } = execution;
+    const { run, task, node, type, mode = 'apply' } = execution;
+    const planned: PlannedTask = {
+      site: 'dc1',
+      plan: 'p1',
+      isOpen: true,
+      execution: rest,
+      latest: { generation: 0, state: 'open' },
+      ...more,
+    };
+    this.tasks.set(JSON.stringify([run, task, node]), planned);
+    return { run, task, node, generation, plan: planned.plan, type, mode };
+  }
+
+  /** Whose alarms, and of which kind, this test raised; sorted, because those of one moment have no order. */
+  async alarms(): Promise<string[]> {
+    const found = (await this.#alarms()).filter(({ id }) => !this.#alarmsBefore.includes(id));
+    return found
+      .map(({ target, details }) => `${target.slice(5)} ${String((details as { kind: string }).kind)}`)
+      .sort();
+  }
+
+  async #alarms() {
+    return (await this.store.audit.list({ action: 'agent.alarm', limit: 1000 })).items;
+  }
+
+  async tidy(): Promise<void> {
+    for (const client of this.#clients) await client.close();
+    await this.#gateway?.close();
+    await this.store.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
