@@ -30,7 +30,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   });
 }
 
-const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/vnd.yaml'];
+export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/vnd.yaml'];
 
 /** For routes that take documents: a body of YAML is one file of them, named by the query's `name`. */
 export function readYamlBodies(app: FastifyInstance): void {

@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import { type Fields, type GraphTask, presentTask } from '../../../graph/index.js';
+import type { UploadedGraph } from '../../../ops/index.js';
+import type { GraphWithTasks } from '../../../store/index.js';
+import type { graphSchema, taskSchema } from './graph-schemas.js';
+
+type GraphAnswer = z.output<typeof graphSchema>;
+
+export type TaskAnswer = z.output<typeof taskSchema>;
+
+/** A task as graphs show it: with both spellings of the fields that have two. */
+export const viewTask = (task: object): TaskAnswer => presentTask(task as GraphTask) as TaskAnswer;
+
+/** A graph as the API shows it. What was never set is not there. */
+export function viewGraph(graph: GraphWithTasks): GraphAnswer {
+  const { id, name, nodeFilter, onSuccess, onError, onStop, owner, type } = graph;
+  return {
+    id,
+    name,
+    ...(nodeFilter === null ? {} : { node_filter: nodeFilter }),
+    ...callback('on_success', onSuccess),
+    ...callback('on_error', onError),
+    ...callback('on_stop', onStop),
+    tasks: graph.tasks.map(viewTask),
+    relations: owner === null ? [] : [{ model: owner.kind, model_id: owner.id, type: type ?? 'default' }],
+  };
+}
+
+/** The same after an upload, with what may be a mistake. */
+export const viewUploaded = ({ graph, warnings }: UploadedGraph): GraphAnswer => ({
+  ...viewGraph(graph),
+  ...(warnings.length === 0 ? {} : { warnings }),
+});
+
+const callback = (name: 'on_success' | 'on_error' | 'on_stop', value: unknown): object =>
+  value === null || value === undefined ? {} : { [name]: value as Fields };

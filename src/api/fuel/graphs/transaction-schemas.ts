@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { actorName, anyJson, listOf, reasonText } from '../../schemas/primitives.js';
+import { commaList, flagText, idNumber, idParams, idText } from '../request-parts.js';
+import { graphType } from './graph-schemas.js';
+
+const transaction = {
+  id: z.int(),
+  uuid: z.string(),
+  name: z.string().describe('`deploy` is a run, `deployment` one graph of it.'),
+  status: z.enum(['pending', 'running', 'ready', 'error']),
+  progress: z.int().describe('Percent.'),
+  cluster: z.int().nullable(),
+  graph_type: z.string().nullable(),
+  dry_run: z.boolean().describe('True for a dry run and for a noop run: neither changes anything.'),
+  message: z.string().nullable(),
+  result: anyJson,
+  time_start: z.string().nullable(),
+  time_end: z.string().nullable(),
+  mode: z.enum(['apply', 'dry_run', 'noop_run']),
+  workflow_id: z.string().nullable().describe("The run's workflow in Temporal."),
+  run: z.string().nullable().describe('Id of the run, as below /api/v1/runs.'),
+};
+
+export const transactionSchema = z
+  .strictObject({
+    ...transaction,
+    parent_id: z.int().nullable().optional().describe('The run that a graph is part of.'),
+  })
+  .meta({ id: 'Transaction', description: 'A run of graphs, or one graph of it, as Fuel shows them.' });
+
+export const transactionListSchema = listOf(transactionSchema).meta({ id: 'TransactionList' });
+
+export const transactionParams = idParams('transaction');
+
+export const transactionsQuery = z.strictObject({
+  cluster_id: idText('cluster').optional(),
+  statuses: commaList('Only these of pending, running, ready, error'),
+  transaction_types: commaList('Only these names, e.g. deploy, deployment'),
+});
+
+export const deleteQuery = z.strictObject({
+  force: flagText.optional().describe('Also one that has not ended: its workflow is terminated.'),
+});
+
+export const historyQuery = z.strictObject({
+  nodes: commaList('Only these nodes'),
+  statuses: commaList('Only these of pending, ready, running, error, skipped'),
+  tasks_names: commaList('Only these tasks'),
+  include_summary: flagText.optional().describe("Also what the tasks' runners counted."),
+});
+
+export const historySchema = listOf(
+  z
+    .looseObject({
+      task_name: z.string(),
+      node_id: z.string().describe('`-` for a task that is on no node.'),
+      status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
+      time_start: z.string().nullable(),
+      time_end: z.string().nullable(),
+    })
+    .meta({ id: 'HistoryRecord', description: 'How a task went on a node, with the definition of the task.' }),
+).meta({ id: 'DeploymentHistory' });
+
+export const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'What was in force.' });
+
+export const transactionPlansSchema = z
+  .strictObject({
+    transaction: z.int(),
+    plans: listOf(z.strictObject({ transaction: z.int(), graph_type: z.string().nullable(), plan: anyJson })),
+  })
+  .meta({ id: 'TransactionPlans', description: 'What each planned graph of a run set out to do, and why.' });
+
+const flags = {
+  dry_run: z.boolean().optional().describe('Plan, and say what would run and why; nothing is executed.'),
+  noop_run: z.boolean().optional().describe('Have the tasks say what they would change; nothing is changed.'),
+  force: z.boolean().optional().describe('Everything counts as changed.'),
+  debug: z.boolean().optional().describe('Ask the runners of tasks for more detail.'),
+  started_by: actorName.optional(),
+  reason: reasonText.min(1).optional(),
+};
+
+const side = z
+  .array(z.string().min(1).max(1000).nullable())
+  .max(10_000)
+  .optional()
+  .describe('Tasks as TASK or TASK/NODES, e.g. `netconfig/1,3-5`.');
+
+const names = z.array(z.string().min(1).max(1000)).min(1).max(10_000);
+
+export const executeBody = z
+  .strictObject({
+    cluster: idNumber('cluster'),
+    graphs: z
+      .array(
+        z.strictObject({
+          type: graphType,
+          nodes: z.array(idNumber('node')).min(1).max(10_000).optional(),
+          tasks: names.optional().describe('Tasks that may run; not given: all.'),
+        }),
+      )
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe('Types of graphs to run, in order. Needed unless `from` is given.'),
+    from: idNumber('transaction')
+      .optional()
+      .describe('Go on from an earlier run: what failed there, and all after it.'),
+    subgraphs: z
+      .array(z.strictObject({ start: side, end: side }))
+      .max(1000)
+      .optional()
+      .describe('Only what is at or after `start` and at or before `end`.'),
+    max_nodes: z.int().min(0).optional().describe('Most nodes busy at once; 0 for no limit.'),
+    hold_on_failure: z
+      .boolean()
+      .optional()
+      .describe('Keep a graph with failed tasks open until somebody retries or skips them, or stops the run.'),
+    ...flags,
+  })
+  .meta({ id: 'ExecuteGraphs' });
+
+export const executeSequenceBody = z
+  .strictObject({ cluster: idNumber('cluster'), ...flags })
+  .meta({ id: 'ExecuteSequence' });
+
+const flagQueries = {
+  dry_run: flagText.optional().describe('Plan only.'),
+  noop_run: flagText.optional().describe('Have the tasks say what they would change.'),
+  force: flagText.optional().describe('Everything counts as changed.'),
+  debug: flagText.optional().describe('Ask the runners of tasks for more detail.'),
+};
+
+export const changesQuery = z.strictObject(flagQueries);
+
+export const deployQuery = changesQuery.extend({
+  graph_type: graphType.optional().describe('`default` when not given.'),
+  nodes: commaList('Ids of the nodes; not given: those the graph is for'),
+});
+
+/** Clients send `{}`; whatever it is, it means nothing here. */
+export const ignoredBody = z.unknown().meta({ id: 'Ignored', description: 'Taken, and not looked at.' });
+
+export const taskNamesBody = z
+  .unknown()
+  .meta({ id: 'TaskNames', type: 'array', items: { type: 'string' }, description: 'Names of the tasks to run.' });
+
+const sequenceGraphs = z
+  .array(z.looseObject({ type: graphType }))
+  .min(1)
+  .max(1000)
+  .describe('Types of graphs, in order.');
+
+const sequenceName = z.string().min(1).max(255);
+
+export const newSequenceBody = z
+  .strictObject({ name: sequenceName, release: idNumber('release'), graphs: sequenceGraphs })
+  .meta({ id: 'NewSequence' });
+
+export const sequenceChangeBody = z
+  .strictObject({ name: sequenceName.optional(), graphs: sequenceGraphs.optional() })
+  .meta({ id: 'SequenceChange' });
+
+export const sequenceSchema = z
+  .strictObject({
+    id: z.int(),
+    name: z.string(),
+    release_id: z.int(),
+    graphs: listOf(z.looseObject({ type: z.string() })),
+  })
+  .meta({ id: 'Sequence', description: 'Types of graphs to run one after another.' });
+
+export const sequenceListSchema = listOf(sequenceSchema).meta({ id: 'SequenceList' });
+
+export const sequencesQuery = z.strictObject({
+  release: idText('release').optional(),
+  cluster: idText('cluster').optional(),
+});
+
+export const sequenceParams = idParams('sequence');

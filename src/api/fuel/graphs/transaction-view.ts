@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import { fuelStatus } from '../../../ops/index.js';
+import type { SequenceRecord, TransactionRecord } from '../../../store/index.js';
+import type { sequenceSchema, transactionSchema } from './transaction-schemas.js';
+
+type TransactionAnswer = z.output<typeof transactionSchema>;
+
+/** A transaction as Fuel shows it below /transactions. */
+export const viewTransaction = (one: TransactionRecord): TransactionAnswer => ({
+  id: one.id,
+  uuid: one.uuid,
+  name: one.name,
+  status: fuelStatus(one.status),
+  progress: one.progress,
+  cluster: one.clusterId,
+  graph_type: one.graphType,
+  dry_run: one.mode !== 'apply',
+  message: one.message,
+  result: one.result ?? {},
+  time_start: one.timeStart,
+  time_end: one.timeEnd,
+  mode: one.mode,
+  workflow_id: one.workflowId,
+  run: one.temporalRunId,
+});
+
+/** The same below /tasks and where a run is started. */
+export const viewTask = (one: TransactionRecord): TransactionAnswer => ({
+  ...viewTransaction(one),
+  parent_id: one.parentId,
+});
+
+/** A sequence as the API shows it. */
+export const viewSequence = ({ id, name, releaseId, graphs }: SequenceRecord): z.output<typeof sequenceSchema> => ({
+  id,
+  name,
+  release_id: releaseId,
+  graphs: graphs as z.output<typeof sequenceSchema>['graphs'],
+});
