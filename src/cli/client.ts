@@ -58,6 +58,13 @@ export interface SelectorBody {
   readonly rack_names?: readonly string[];
 }
 
+export interface RequestParts {
+  readonly query?: object;
+  readonly body?: unknown;
+  /** How a good answer is read. Default: as JSON. */
+  readonly as?: 'json' | 'text';
+}
+
 export interface ApiClientOptions {
   /** Base address, as `http://127.0.0.1:8080`. */
   readonly url: string;
@@ -83,40 +90,46 @@ export class ApiClient {
   readonly sites = {
     list: () => this.#get<SiteListAnswer>('/sites'),
     create: (body: { readonly name: string; readonly cluster?: string }) => this.#post<SiteAnswer>('/sites', body),
-    get: (site: string) => this.#get<SiteAnswer>(path`/sites/${site}`),
-    delete: (site: string) => this.#send<unknown>('DELETE', path`/sites/${site}`),
-    commit: (site: string, body: CommitBody) => this.#post<CommitAnswer>(path`/sites/${site}/revisions`, body),
+    get: (site: string) => this.#get<SiteAnswer>(apiPath`/sites/${site}`),
+    delete: (site: string) => this.#send<unknown>('DELETE', apiPath`/sites/${site}`),
+    commit: (site: string, body: CommitBody) => this.#post<CommitAnswer>(apiPath`/sites/${site}/revisions`, body),
     revisions: (site: string, query: { readonly limit?: number | undefined; readonly before?: string | undefined }) =>
-      this.#get<RevisionPageAnswer>(path`/sites/${site}/revisions`, query),
+      this.#get<RevisionPageAnswer>(apiPath`/sites/${site}/revisions`, query),
     files: (site: string, revision: string) =>
-      this.#get<RevisionFilesAnswer>(path`/sites/${site}/revisions/${revision}/files`),
+      this.#get<RevisionFilesAnswer>(apiPath`/sites/${site}/revisions/${revision}/files`),
     strategy: (site: string, revision: string) =>
-      this.#get<StrategyAnswer>(path`/sites/${site}/revisions/${revision}/strategy`),
+      this.#get<StrategyAnswer>(apiPath`/sites/${site}/revisions/${revision}/strategy`),
     select: (site: string, revision: string, selectors: readonly SelectorBody[]) =>
-      this.#post<SelectedNodesAnswer>(path`/sites/${site}/revisions/${revision}/select`, { selectors }),
-    start: (site: string, body: StartRunBody) => this.#post<RunAnswer>(path`/sites/${site}/runs`, body),
+      this.#post<SelectedNodesAnswer>(apiPath`/sites/${site}/revisions/${revision}/select`, { selectors }),
+    start: (site: string, body: StartRunBody) => this.#post<RunAnswer>(apiPath`/sites/${site}/runs`, body),
   };
 
   readonly nodes = {
     status: (site: string, revision?: string) =>
-      this.#get<NodeStatusesAnswer>(path`/sites/${site}/nodes/status`, { revision }),
+      this.#get<NodeStatusesAnswer>(apiPath`/sites/${site}/nodes/status`, { revision }),
     history: (site: string, node: string, query: { readonly limit?: number | undefined }) =>
-      this.#get<NodeHistoryPageAnswer>(path`/sites/${site}/nodes/${node}/history`, query),
+      this.#get<NodeHistoryPageAnswer>(apiPath`/sites/${site}/nodes/${node}/history`, query),
   };
 
   readonly runs = {
     list: (query: RunQuery) => this.#get<RunPageAnswer>('/runs', query),
-    get: (run: string) => this.#get<RunDetailAnswer>(path`/runs/${run}`),
-    status: (run: string, signal?: AbortSignal) => this.#get<RunStatusAnswer>(path`/runs/${run}/status`, {}, signal),
-    report: (run: string) => this.#get<RunReportAnswer>(path`/runs/${run}/report`),
-    tree: (run: string) => this.#get<RunTreeAnswer>(path`/runs/${run}/tree`),
-    nodes: (run: string) => this.#get<RunNodeListAnswer>(path`/runs/${run}/nodes`),
+    get: (run: string) => this.#get<RunDetailAnswer>(apiPath`/runs/${run}`),
+    status: (run: string, signal?: AbortSignal) => this.#get<RunStatusAnswer>(apiPath`/runs/${run}/status`, {}, signal),
+    report: (run: string) => this.#get<RunReportAnswer>(apiPath`/runs/${run}/report`),
+    tree: (run: string) => this.#get<RunTreeAnswer>(apiPath`/runs/${run}/tree`),
+    nodes: (run: string) => this.#get<RunNodeListAnswer>(apiPath`/runs/${run}/nodes`),
     /** Pause, resume, stop, cancel. */
     act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', note: OperatorNote) =>
-      this.#post<unknown>(path`/runs/${run}/${action}`, note),
+      this.#post<unknown>(apiPath`/runs/${run}/${action}`, note),
     retry: (run: string, node: string, note: OperatorNote) =>
-      this.#post<RunStatusAnswer>(path`/runs/${run}/nodes/${node}/retry`, note),
+      this.#post<RunStatusAnswer>(apiPath`/runs/${run}/nodes/${node}/retry`, note),
   };
+
+  /** Any path of the API below /api/v1, as commands on clusters and graphs use it; `at` by `apiPath`. */
+  request<T>(method: string, at: string, more: RequestParts = {}): Promise<T> {
+    const { query = {}, body, as = 'json' } = more;
+    return this.#send<T>(method, at + queryText(query), body as object | undefined, undefined, [], as);
+  }
 
   readonly maas = { check: () => this.#get<MaasCheckAnswer>('/maas/check') };
 
@@ -138,6 +151,7 @@ export class ApiClient {
     body?: object,
     signal?: AbortSignal,
     alsoGood: readonly number[] = [],
+    as: 'json' | 'text' = 'json',
   ): Promise<T> {
     const { user, limitMs = LIMIT_MS } = this.#options;
     const ask = this.#options.fetch ?? fetch;
@@ -148,7 +162,7 @@ export class ApiClient {
       answer = await ask(`${this.url}/api/v1${at}`, {
         method,
         headers: {
-          accept: 'application/json, application/problem+json',
+          accept: as === 'text' ? '*/*' : 'application/json, application/problem+json',
           ...(user === undefined ? {} : { 'x-sitewright-user': user }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -160,6 +174,7 @@ export class ApiClient {
       if (signal?.aborted) throw error;
       throw this.#unreachable(error, limit.aborted ? limitMs : undefined);
     }
+    if (as === 'text' && answer.ok) return text as T;
     const read = readJson(text);
     const good = answer.ok || (alsoGood.includes(answer.status) && !isProblem(read));
     if (good && (text === '' || read !== undefined)) return read as T;
@@ -207,7 +222,7 @@ export class ApiClient {
 }
 
 /** Only the values are escaped: names with slashes stay one step of the path. */
-function path(steps: TemplateStringsArray, ...values: readonly string[]): string {
+export function apiPath(steps: TemplateStringsArray, ...values: readonly string[]): string {
   // A URL would take these for folders.
   const bad = values.find((value) => value === '' || value === '.' || value === '..');
   if (bad !== undefined) throw usageError(`'${bad}' is no name`);

@@ -1,6 +1,10 @@
 import { type Command, Option } from 'commander';
 import { EXIT } from '../exit-codes.js';
-import { planFile, readGraphFile, say } from './graph-input.js';
+import { idArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+import { planFile, type ReadGraph, readGraphFile, say } from './graph-input.js';
+import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGraph } from './stored-graph.js';
 
 type Print = (text: string) => void;
 
@@ -8,21 +12,22 @@ const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON or YA
 const out: Print = (text) => process.stdout.write(text);
 const err: Print = (text) => process.stderr.write(text);
 
-/** Adds `check`, `draw` and `diff` to the `graph` command: they need no nodes. Offline. */
-export function registerGraphDefinitions(graph: Command): void {
-  graph
+/** Adds `check`, `draw` and `diff` to the `graph` command: they need no nodes. Offline but for stored graphs. */
+export function registerGraphDefinitions(graph: Command, session: Session): void {
+  const check = graph
     .command('check')
     .description('Check a graph, and its plan if the file has a cluster: every problem with its place and a next step')
-    .requiredOption('--input <file>', GRAPH)
-    .action(async ({ input }: { readonly input: string }) => {
-      process.exitCode = await checkFile(input, out, err);
+    .action(async (origin: GraphOrigin) => {
+      const { input, env } = origin;
+      const isFile = input !== undefined && env === undefined;
+      process.exitCode = isFile ? await checkFile(input, out, err) : await checkStored(session, origin, out, err);
     });
-  graph
+  originOptions(check, GRAPH);
+  const draw = graph
     .command('draw')
     .description(
       'Draw a graph as a picture (svg), or for Graphviz (dot) or Mermaid; dependencies between nodes are dashed',
     )
-    .requiredOption('--input <file>', GRAPH)
     .addOption(
       new Option('-f, --format <format>', 'svg is a picture, the others are languages of drawing')
         .choices(['dot', 'mermaid', 'svg'])
@@ -32,16 +37,20 @@ export function registerGraphDefinitions(graph: Command): void {
     .option('--parents-for <task>', 'only this task and what comes directly before it')
     .option('--remove <types...>', 'leave out tasks of these types: group, stage, skipped')
     .action(async (options: DrawFlags) => {
-      process.exitCode = await drawFile(options, out, err);
+      process.exitCode = await drawOrigin(session, options, out, err);
     });
+  originOptions(draw, GRAPH);
   graph
     .command('diff')
-    .description('Show which tasks and fields two graphs differ in')
+    .description('Show which tasks and fields two graphs differ in: two files, or a file and what is stored')
     .requiredOption('--input <file>', `the newer graph: ${GRAPH}`)
-    .requiredOption('--against <file>', 'the older graph')
+    .option('--against <file>', 'the older graph')
+    .option('-e, --env <id>', 'the older graph is the stored one of this cluster', idArgument)
+    .option('-t, --type <type>', 'of the stored graph: its type (default: default)')
+    .addOption(layerOption())
     .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json']).default('text'))
     .action(async (options: DiffFlags) => {
-      process.exitCode = await diffFiles(options, out, err);
+      process.exitCode = await diffFiles(session, options, out, err);
     });
 }
 
@@ -51,10 +60,7 @@ export async function checkFile(file: string, print: Print, complain: Print): Pr
   if (!graph.ok) return EXIT.invalid;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;
   if (!hasCluster || file === '-') {
-    say(graph.problems, complain);
-    const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
-    if (errors === 0) print(`${graph.tasks.length} tasks: ok\n`);
-    return errors === 0 ? EXIT.done : EXIT.invalid;
+    return sayWhole(graph, print, complain);
   }
   const planned = await planFile(file, complain);
   if (!planned.ok) return EXIT.invalid;
@@ -66,20 +72,34 @@ export async function checkFile(file: string, print: Print, complain: Print): Pr
   return EXIT.done;
 }
 
-interface DrawFlags {
-  readonly input: string;
+/** Tells what is wrong with a graph that could be read. */
+function sayWhole(graph: Extract<ReadGraph, { ok: true }>, print: Print, complain: Print): number {
+  say(graph.problems, complain);
+  const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) print(`${graph.tasks.length} tasks: ok\n`);
+  return errors === 0 ? EXIT.done : EXIT.invalid;
+}
+
+async function checkStored(session: Session, origin: GraphOrigin, print: Print, complain: Print): Promise<number> {
+  const graph = await readGraphOf(session, origin, complain);
+  return graph.ok ? sayWhole(graph, print, complain) : EXIT.invalid;
+}
+
+interface DrawFlags extends GraphOrigin {
   readonly format: 'dot' | 'mermaid' | 'svg';
   readonly tasks?: readonly string[];
   readonly parentsFor?: string;
   readonly remove?: readonly string[];
 }
 
-export async function drawFile(
-  { input, format, ...options }: DrawFlags,
+async function drawOrigin(
+  session: Session,
+  { input, env, type, layer, format, ...options }: DrawFlags,
   print: Print,
   complain: Print,
 ): Promise<number> {
-  const graph = await readGraphFile(input, complain);
+  const origin = { ...(input && { input }), ...(env && { env }), ...(type && { type }), ...(layer && { layer }) };
+  const graph = await readGraphOf(session, origin, complain);
   if (!graph.ok) return EXIT.invalid;
   const { drawGraph, GraphProblemError } = await import('../../graph/index.js');
   try {
@@ -94,17 +114,21 @@ export async function drawFile(
   }
 }
 
-interface DiffFlags {
+interface DiffFlags extends GraphOrigin {
   readonly input: string;
-  readonly against: string;
+  readonly against?: string;
   readonly format: 'text' | 'json';
 }
 
-export async function diffFiles(options: DiffFlags, print: Print, complain: Print): Promise<number> {
-  const [before, after] = [
-    await readGraphFile(options.against, complain),
-    await readGraphFile(options.input, complain),
-  ];
+async function diffFiles(session: Session, options: DiffFlags, print: Print, complain: Print): Promise<number> {
+  const { against, env } = options;
+  if ((against === undefined) === (env === undefined))
+    throw usageError('name the older graph', 'Give --against FILE, or --env ID of a cluster.');
+  const before =
+    against === undefined
+      ? await readStoredGraph(session, { ...options, env: env! }, complain)
+      : await readGraphFile(against, complain);
+  const after = await readGraphFile(options.input, complain);
   if (!before.ok || !after.ok) return EXIT.invalid;
   const { diffGraphs, diffText } = await import('../../graph/index.js');
   const difference = diffGraphs(

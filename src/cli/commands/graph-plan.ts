@@ -1,31 +1,64 @@
 import { type Command, Option } from 'commander';
+import type { PlanExplanation } from '../../graph/index.js';
+import { apiPath } from '../client.js';
 import { EXIT } from '../exit-codes.js';
+import { idArgument, nameListArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
 import { planFile, say } from './graph-input.js';
 
 export type PlanFormat = 'text' | 'json' | 'dot';
 
-/** Adds `plan --input FILE` to the `graph` command: what runs where, what does not, and why. Offline. */
-export function registerGraphPlan(graph: Command): void {
+/** Adds `plan` to the `graph` command: what runs where, what does not, and why. With `--input` offline. */
+export function registerGraphPlan(graph: Command, session: Session): void {
   graph
     .command('plan')
     .description(
       'Plan a graph for nodes and show what runs, what is skipped and why, and what is new against the last run',
     )
-    .requiredOption(
+    .option(
       '--input <file>',
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
     .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json', 'dot']).default('text'))
     .option('--node <id...>', 'show only these nodes; the sync node is null')
-    .action(
-      async (options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] }) => {
-        process.exitCode = await planToText(
-          options,
-          (text) => process.stdout.write(text),
-          (text) => process.stderr.write(text),
-        );
-      },
-    );
+    .option('-e, --env <id>', 'plan a stored graph for this cluster, as a run would now', idArgument)
+    .option('-t, --type <type>', 'of the stored graph: its type', 'default')
+    .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
+    .action(async ({ input, env, type, tasks, ...options }: PlanFlags) => {
+      if ((input === undefined) === (env === undefined))
+        throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');
+      if (env !== undefined) return planStored(session, { env, type, ...(tasks && { tasks }), ...options });
+      process.exitCode = await planToText(
+        { input: input!, ...options },
+        (text) => process.stdout.write(text),
+        (text) => process.stderr.write(text),
+      );
+    });
+}
+
+interface PlanFlags {
+  readonly input?: string;
+  readonly env?: string;
+  readonly type: string;
+  readonly tasks?: readonly string[];
+  readonly format: PlanFormat;
+  readonly node?: readonly string[];
+}
+
+/** What a run of a stored graph would do now, as the API plans it. */
+async function planStored(
+  { client, terminal }: Session,
+  { env, type, tasks, format, node }: PlanFlags & { readonly env: string },
+): Promise<void> {
+  const asked = format === 'dot' ? 'dot' : 'json';
+  const query = { graph_type: type, tasks: tasks?.join(','), format: asked };
+  const at = apiPath`/clusters/${env}/plan`;
+  if (format === 'dot') return terminal.out(await (await client()).request<string>('GET', at, { query, as: 'text' }));
+  const whole = await (await client()).request<PlanExplanation>('GET', at, { query });
+  const shown = node === undefined ? whole : { ...whole, nodes: whole.nodes.filter((one) => node.includes(one.node)) };
+  if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
+  terminal.out((await import('../../graph/index.js')).planText(shown));
 }
 
 /** Exit code 0; that of invalid use when the input is refused, tasks that wait for each other included. */

@@ -1,0 +1,137 @@
+import { type Command, Option } from 'commander';
+import { apiPath } from '../client.js';
+import { confirm } from '../confirm.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+import type { FollowFlags } from '../started-run.js';
+import { registerClusterData } from './cluster-data.js';
+import { presentGraphRun, type StartedTransaction } from './graph-execute.js';
+
+interface Cluster {
+  readonly id: number;
+  readonly name: string;
+}
+
+const ID = 'id of the cluster';
+
+/** `sitewright cluster …`: environments of nodes that are built from one release. */
+export function registerCluster(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('cluster').description('Clusters: nodes with roles, built from one release');
+
+  group
+    .command('list')
+    .description('All clusters')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const found = await (await session.client()).request<readonly Cluster[]>('GET', '/clusters');
+      await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
+    });
+
+  group
+    .command('show')
+    .description('One cluster')
+    .argument('<id>', ID, idArgument)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (id: string, flags: OutputFlags) => {
+      await printOne(terminal, flags, await (await session.client()).request<object>('GET', apiPath`/clusters/${id}`));
+    });
+
+  group
+    .command('create')
+    .description('Make a cluster of a release')
+    .argument('<name>', 'its name, unique')
+    .requiredOption('-r, --release <id>', 'release it is built from', idArgument)
+    .option('--site <site>', 'site whose machines its nodes are')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, { release, site, ...flags }: OutputFlags & { release: string; site?: string }) => {
+      const body = { name, release_id: Number(release), ...(site === undefined ? {} : { site }) };
+      const made = await (await session.client()).request<Cluster>('POST', '/clusters', { body });
+      await printOne(terminal, flags, made, `created cluster ${made.id} ${made.name}\n`);
+    });
+
+  group
+    .command('update')
+    .description('Rename a cluster, or link it to a site')
+    .argument('<id>', ID, idArgument)
+    .option('-n, --name <name>', 'its new name')
+    .option('--site <site>', 'site whose machines its nodes are; none: of no site')
+    .action(async (id: string, { name, site }: { readonly name?: string; readonly site?: string }) => {
+      if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
+      const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
+      await (await session.client()).request('PUT', apiPath`/clusters/${id}`, { body });
+      terminal.out(`updated cluster ${id}\n`);
+    });
+
+  group
+    .command('delete')
+    .description('Delete a cluster with its graphs and its history; its nodes become free')
+    .argument('<id>', ID, idArgument)
+    .option('-y, --yes', 'do not ask')
+    .action(async (id: string, { yes }: { readonly yes?: boolean }) => {
+      await confirm(terminal, `Delete cluster ${id} with its graphs and its history?`, yes, 'required');
+      await (await session.client()).request('DELETE', apiPath`/clusters/${id}`);
+      terminal.out(`deleted cluster ${id}\n`);
+    });
+
+  group
+    .command('add-nodes')
+    .description('Take nodes into a cluster, with roles')
+    .argument('<id>', ID, idArgument)
+    .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
+    .requiredOption('-r, --roles <roles...>', 'roles each of them gets', nameListArgument)
+    .action(async (id: string, { nodes, roles }: { nodes: readonly number[]; roles: readonly string[] }) => {
+      const body = nodes.map((node) => ({ id: node, roles }));
+      await (await session.client()).request('POST', apiPath`/clusters/${id}/assignment`, { body });
+      terminal.out(`cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`);
+    });
+
+  group
+    .command('remove-nodes')
+    .description('Let nodes go from a cluster; deployed ones with the next run of deletion')
+    .argument('<id>', ID, idArgument)
+    .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
+    .action(async (id: string, { nodes }: { readonly nodes: readonly number[] }) => {
+      const body = nodes.map((node) => ({ id: node }));
+      await (await session.client()).request('POST', apiPath`/clusters/${id}/unassignment`, { body });
+      terminal.out(`cluster ${id} lets nodes ${nodes.join(', ')} go\n`);
+    });
+
+  for (const [name, path, text] of [
+    ['deploy', 'changes', 'Deploy what has changed: the sequence deploy-changes of its release, else graph default'],
+    ['redeploy', 'changes/redeploy', 'The same, as if nothing had ever been deployed'],
+  ] as const) {
+    group
+      .command(name)
+      .description(text)
+      .argument('<id>', ID, idArgument)
+      .addOption(new Option('--dry-run', 'plan and check everything, run nothing').conflicts('noop'))
+      .option('--noop', 'run every task in the variant that changes nothing')
+      .option('--wait', 'wait for the end; the exit code says how it ended')
+      .option('--watch', 'the same, with a line for each change')
+      .addOption(formatOption())
+      .addOption(columnOption())
+      .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
+        const query = { dry_run: dryRun ? 1 : undefined, noop_run: noop ? 1 : undefined };
+        const client = await session.client();
+        const at = apiPath`/clusters/${id}/` + path;
+        await presentGraphRun(session, await client.request<StartedTransaction>('PUT', at, { query }), flags);
+      });
+  }
+
+  group
+    .command('stop')
+    .description('Stop the run of a cluster gracefully: what runs may end, nothing new starts')
+    .argument('<id>', ID, idArgument)
+    .action(async (id: string) => {
+      await (await session.client()).request('PUT', apiPath`/clusters/${id}/stop_deployment`);
+      terminal.out(`the run of cluster ${id} stops\n`);
+    });
+
+  registerClusterData(group, session);
+}

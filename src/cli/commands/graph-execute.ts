@@ -1,0 +1,133 @@
+import { type Command, Option } from 'commander';
+import { graphWorkflowId } from '../../../workflows/protocol.js';
+import { findRun } from '../find-run.js';
+import { columnOption, formatOption, printOne } from '../formats/output.js';
+import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import { type Session, userOf } from '../session.js';
+import type { FollowFlags } from '../started-run.js';
+
+/** The transaction of a run, as far as commands read it. */
+export interface StartedTransaction {
+  readonly id: number;
+  readonly cluster: number;
+  readonly status: string;
+  readonly dry_run?: boolean;
+  readonly message?: string | null;
+}
+
+interface ExecuteFlags extends FollowFlags {
+  readonly env: string;
+  readonly type?: readonly string[];
+  readonly node?: readonly number[];
+  readonly tasks?: readonly string[];
+  readonly subgraphs?: readonly string[];
+  readonly from?: string;
+  readonly dryRun?: boolean;
+  readonly noop?: boolean;
+  readonly force?: boolean;
+  readonly trace?: boolean;
+  readonly holdOnFailure?: boolean;
+  readonly maxNodes?: number;
+  readonly reason?: string;
+}
+
+/** Adds `execute` to the `graph` command. */
+export function registerGraphExecute(graph: Command, session: Session): void {
+  graph
+    .command('execute')
+    .description('Run graphs of a cluster on its nodes, one type after the other')
+    .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+    .option('-t, --type <types...>', 'types of graphs, in order (default: default)')
+    .option('-n, --node <ids...>', 'only on these nodes', idListArgument)
+    .option('-T, --tasks <names...>', 'only these tasks; the others keep their places in the order', nameListArgument)
+    .option('-S, --subgraphs <parts...>', 'only parts, each START[/NODES][:END[/NODES]], nodes as 1,3-5')
+    .option('--from <transaction>', 'go on from this ended run: what failed there and everything after it', idArgument)
+    .addOption(new Option('--dry-run', 'plan and check everything, run nothing').conflicts('noop'))
+    .option('--noop', 'run every task in the variant that changes nothing and says what it would change')
+    .option('--force', 'as if nothing had ever been run: every condition on changes holds')
+    .option('--trace', 'ask the runners of tasks for more detail')
+    .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
+    .option('--max-nodes <number>', 'most nodes busy at once', (text) => Number(idArgument(text)))
+    .option('--reason <text>', 'why; kept with the run')
+    .option('--wait', 'wait for the end; the exit code says how it ended')
+    .option('--watch', 'the same, with a line for each change')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action((flags: ExecuteFlags) => execute(session, flags));
+}
+
+async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
+  const { env, type = ['default'], node, tasks, from } = flags;
+  if (from !== undefined && (flags.type !== undefined || node !== undefined || tasks !== undefined))
+    throw usageError(
+      '--from takes graphs, nodes and tasks from the earlier run',
+      'Leave out --type, --node and --tasks.',
+    );
+  const graphs = type.map((one) => ({ type: one, ...(node && { nodes: node }), ...(tasks && { tasks }) }));
+  const subgraphs = flags.subgraphs?.map(readSubgraph);
+  const body = {
+    cluster: Number(env),
+    ...(from === undefined ? { graphs } : { from: Number(from) }),
+    ...(subgraphs && { subgraphs }),
+    ...runOptions(flags),
+    ...(flags.trace && { debug: true }),
+    ...(flags.holdOnFailure && { hold_on_failure: true }),
+    ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
+  };
+  const client = await session.client();
+  await presentGraphRun(session, await client.request<StartedTransaction>('POST', '/graphs/execute', { body }), flags);
+}
+
+/** What every command that starts a run of graphs may say in its body. */
+export function runOptions(flags: Pick<ExecuteFlags, 'dryRun' | 'noop' | 'force' | 'reason'>): object {
+  return {
+    ...(flags.dryRun && { dry_run: true }),
+    ...(flags.noop && { noop_run: true }),
+    ...(flags.force && { force: true }),
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+  };
+}
+
+/** Says what was started and where to look, and follows it when asked to. */
+export async function presentGraphRun(
+  session: Session,
+  started: StartedTransaction,
+  flags: FollowFlags,
+): Promise<void> {
+  const { terminal } = session;
+  const client = await session.client();
+  const workflow = graphWorkflowId(started.cluster, started.id);
+  const steps = [
+    ['watch it', `sitewright run watch ${workflow}`],
+    ['tasks', `sitewright history show ${started.id}`],
+    ['Temporal', `temporal workflow describe --workflow-id ${workflow}`],
+  ] as const;
+  const text = `started run ${started.id} on cluster ${started.cluster}\n${steps
+    .map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`)
+    .join('')}`;
+  const follows = flags.wait === true || flags.watch === true;
+  if (flags.format === 'table' && !flags.column) terminal.out(text);
+  else if (!follows) return printOne(terminal, flags, started);
+  if (!follows) return;
+  const run = await findRun(client, workflow);
+  const { followAndPresent } = await import('../started-run.js');
+  process.exitCode = await followAndPresent(terminal, client, run, flags);
+}
+
+/** Who acts, for bodies that name the one who starts. */
+export const starter = (session: Session): object => {
+  const by = userOf(session.terminal);
+  return by === undefined ? {} : { started_by: by };
+};
+
+/** `start[/nodes][:end[/nodes]]`, as Fuel's client writes it. @throws CliError for everything else */
+export function readSubgraph(text: string): { readonly start?: readonly string[]; readonly end?: readonly string[] } {
+  const parts = text.split(':');
+  const wrong =
+    parts.length > 2 || parts.some((part) => part !== '' && !/^[^/:\s]+(\/\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(part));
+  const [start = '', end = ''] = parts;
+  if (wrong || (start === '' && end === ''))
+    throw usageError(`'${text}' is no part of a graph`, 'Write START[/NODES][:END[/NODES]], as in database/1,3-5:api.');
+  return { ...(start === '' ? {} : { start: [start] }), ...(end === '' ? {} : { end: [end] }) };
+}

@@ -1,0 +1,182 @@
+import { type Command, Option } from 'commander';
+import { apiPath } from '../client.js';
+import { confirm } from '../confirm.js';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.js';
+import { idListArgument } from '../id-argument.js';
+import { CliError, usageError } from '../problem.js';
+import type { Session } from '../session.js';
+
+/** A stored graph as the API answers it, as far as commands read it. */
+interface StoredGraph {
+  readonly id: number;
+  readonly name: string | null;
+  readonly tasks?: readonly { readonly id: string }[];
+  readonly relations: readonly { readonly model: string; readonly model_id: number; readonly type: string }[];
+}
+
+const DEFAULT_TYPE = 'default';
+
+/** Adds `list`, `upload`, `download`, `delete` to the `graph` command: what the API keeps. */
+export function registerGraphStore(graph: Command, session: Session): void {
+  graph
+    .command('list')
+    .description('Stored graphs: whose they are, of what type, with what tasks')
+    .option('-e, --env <ids>', 'only of these clusters', idListArgument)
+    .option('-r, --release <ids>', 'only of these releases', idListArgument)
+    .option('-p, --plugin <ids>', 'only of these plugins', idListArgument)
+    .option('-t, --type <types...>', 'only of these types')
+    .option('--cluster', 'with --env: the graphs of the cluster itself')
+    .option('--plugins', 'with --env: the graphs of its plugins')
+    .option('--releases', 'with --env: the graphs of its release')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action((flags: ListFlags) => listGraphs(session, flags));
+
+  ownerOptions(graph.command('upload').description('Store a graph; the tasks replace all that were in it'))
+    .option('-t, --type <type>', `type of the graph; ${DEFAULT_TYPE} after you confirm it`)
+    .option('-f, --file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
+    .option('-d, --dir <folder>', 'metadata.yaml and every tasks.yaml below the folder')
+    .option('-y, --yes', 'do not ask')
+    .action((flags: UploadFlags) => uploadGraph(session, flags));
+
+  graph
+    .command('download')
+    .description('Save the tasks of a cluster’s graph: merged, or of one layer')
+    .requiredOption('-e, --env <id>', 'id of the cluster')
+    .option('-a, --all', 'all layers merged, as a run would take them (default)')
+    .option('-c, --cluster', 'only those of the cluster itself')
+    .option('-p, --plugins', 'only those of its plugins')
+    .option('-r, --release', 'only those of its release')
+    .option('-t, --type <type>', 'type of the graph', DEFAULT_TYPE)
+    .option('-f, --file <file>', 'where to; - is standard output (default: LAYER_graph_ID.yaml here)')
+    .addOption(new Option('--format <format>', 'how to write it').choices(['yaml', 'json']).default('yaml'))
+    .action((flags: DownloadFlags) => downloadGraph(session, flags));
+
+  ownerOptions(graph.command('delete').description('Delete a stored graph with its tasks'))
+    .requiredOption('-t, --type <type>', 'type of the graph')
+    .option('-y, --yes', 'do not ask')
+    .action(async ({ type, yes, ...flags }: OwnerFlags & { readonly type: string; readonly yes?: boolean }) => {
+      const owner = ownerOf(flags);
+      await confirm(session.terminal, `Delete the graph of type ${type} of ${owner.text}?`, yes, 'required');
+      await (await session.client()).request('DELETE', owner.path + apiPath`/${type}`);
+      session.terminal.out(`deleted the graph of type ${type} of ${owner.text}\n`);
+    });
+}
+
+interface ListFlags extends OutputFlags {
+  readonly env?: readonly number[];
+  readonly release?: readonly number[];
+  readonly plugin?: readonly number[];
+  readonly type?: readonly string[];
+  readonly cluster?: boolean;
+  readonly plugins?: boolean;
+  readonly releases?: boolean;
+}
+
+async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
+  const { env, release, plugin, type, cluster, plugins, releases } = flags;
+  if ((cluster || plugins || releases) && env === undefined)
+    throw usageError('--cluster, --plugins and --releases choose among the graphs of a cluster', 'Name it: --env ID.');
+  const related = env !== undefined && !(cluster && !plugins && !releases);
+  const query = {
+    clusters_ids: env?.join(','),
+    releases_ids: release?.join(','),
+    plugins_ids: plugin?.join(','),
+    graph_types: type?.join(','),
+    fetch_related: related ? 1 : undefined,
+  };
+  const found = await (await session.client()).request<readonly StoredGraph[]>('GET', '/graphs', { query });
+  const wanted = new Set([cluster && 'cluster', plugins && 'plugin', releases && 'release'].filter(Boolean));
+  const shown = found.filter(({ relations }) => wanted.size === 0 || relations.some(({ model }) => wanted.has(model)));
+  const rows = shown.map(({ id, name, tasks, relations, ...rest }) => ({
+    id,
+    name: name ?? '',
+    tasks: (tasks ?? []).map((task) => task.id).sort(),
+    relations: relations.map((one) => `as "${one.type}" to ${one.model}(ID=${one.model_id})`),
+    ...rest,
+  }));
+  const forPeople = flags.format === 'table' || flags.format === 'csv';
+  await printList(
+    session.terminal,
+    flags,
+    forPeople ? rows.map((row) => ({ ...row, tasks: short(row.tasks), relations: row.relations.join('; ') })) : rows,
+    ['id', 'name', 'relations', 'tasks'],
+  );
+}
+
+/** A library has hundreds of tasks: a table shows the beginning and how many there are. */
+const short = (names: readonly string[]): string =>
+  names.length <= 6 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`;
+
+interface UploadFlags extends OwnerFlags {
+  readonly type?: string;
+  readonly file?: string;
+  readonly dir?: string;
+  readonly yes?: boolean;
+}
+
+async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> {
+  const owner = ownerOf(flags);
+  const { file, dir } = flags;
+  if ((file === undefined) === (dir === undefined))
+    throw usageError('name what to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');
+  const type = flags.type ?? DEFAULT_TYPE;
+  const { readGraphFolder, readGraphToUpload } = await import('../graph-to-upload.js');
+  const body =
+    file === undefined
+      ? await readGraphFolder(dir!, session.terminal)
+      : await readGraphToUpload(file, session.terminal);
+  if (flags.type === undefined) {
+    const question = `No --type is given. Replace the graph of type ${DEFAULT_TYPE} of ${owner.text}?`;
+    await confirm(session.terminal, question, flags.yes, 'required');
+  }
+  const client = await session.client();
+  const at = owner.path + apiPath`/${type}`;
+  const stored = await client.request<StoredGraph>('PUT', at, { body }).catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.problem.code !== 'not-found') throw error;
+    return client.request<StoredGraph>('POST', at, { body });
+  });
+  const count = stored.tasks?.length ?? body.tasks.length;
+  session.terminal.out(`stored graph ${stored.id} of type ${type} of ${owner.text}: ${count} tasks\n`);
+}
+
+interface DownloadFlags {
+  readonly env: string;
+  readonly all?: boolean;
+  readonly cluster?: boolean;
+  readonly plugins?: boolean;
+  readonly release?: boolean;
+  readonly type: string;
+  readonly file?: string;
+  readonly format: 'yaml' | 'json';
+}
+
+const LAYERS = [
+  ['all', ''],
+  ['cluster', '/own'],
+  ['plugins', '/plugins'],
+  ['release', '/release'],
+] as const;
+
+async function downloadGraph(session: Session, flags: DownloadFlags): Promise<void> {
+  const { env, type, format } = flags;
+  const named = LAYERS.filter(([layer]) => flags[layer]);
+  if (named.length > 1) throw usageError('--all, --cluster, --plugins and --release exclude each other');
+  const [layer, folder] = named[0] ?? LAYERS[0];
+  const client = await session.client();
+  const at = apiPath`/clusters/${env}/deployment_tasks`;
+  const tasks = await client.request<readonly object[]>('GET', at + folder, { query: { graph_type: type } });
+  const text =
+    format === 'json'
+      ? `${JSON.stringify(tasks, null, 2)}\n`
+      : (await import('js-yaml')).dump(tasks, { noRefs: true, lineWidth: 120 });
+  if (flags.file === '-') return session.terminal.out(text);
+  const { writeFile } = await import('node:fs/promises');
+  const { resolve } = await import('node:path');
+  const target = resolve(session.terminal.cwd, flags.file ?? `${layer}_graph_${env}.${format}`);
+  await writeFile(target, text).catch((error: unknown) => {
+    throw usageError(`cannot write ${target}: ${(error as Error).message}`, 'Name another file with --file.');
+  });
+  session.terminal.out(`saved ${tasks.length} tasks to ${target}\n`);
+}

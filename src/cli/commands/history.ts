@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import { apiPath } from '../client.js';
+import { confirm } from '../confirm.js';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { idArgument, nameListArgument } from '../id-argument.js';
+import type { Session } from '../session.js';
+import { save } from './cluster-data.js';
+
+/** A task on a node as its run's history answers it. */
+interface HistoryRow {
+  readonly task_name: string;
+  readonly node_id: string;
+  readonly status: string;
+  readonly parameters?: object;
+}
+
+const ID = 'id of the transaction: of a run, or of one graph of it';
+
+/** `sitewright history …`: what runs of graphs did, task by task. */
+export function registerHistory(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('history').description('Runs of graphs and what each task did on each node');
+
+  group
+    .command('list')
+    .description('Transactions, newest first: a run, and below it one for each graph')
+    .option('-e, --env <id>', 'only of this cluster', idArgument)
+    .option('-t, --statuses <statuses...>', 'pending, running, ready, error', nameListArgument)
+    .option('-n, --names <names...>', 'deploy, deployment …', nameListArgument)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ env, statuses, names, ...flags }: ListFlags) => {
+      const query = { cluster_id: env, statuses: statuses?.join(','), transaction_types: names?.join(',') };
+      const found = await (await session.client()).request<readonly object[]>('GET', '/transactions', { query });
+      const columns = ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'];
+      await printList(terminal, flags, found, columns);
+    });
+
+  group
+    .command('show')
+    .description('Every task of a run on every node: how it ended and when')
+    .argument('<transaction>', ID, idArgument)
+    .option('-n, --nodes <ids...>', 'only on these nodes', nameListArgument)
+    .option('-t, --statuses <statuses...>', 'pending, ready, running, error, skipped', nameListArgument)
+    .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)
+    .option('-p, --parameters', 'with the parameters of each task')
+    .option('--summary', 'with what the runner of the task counted')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (id: string, { nodes, statuses, tasks, parameters, summary, ...flags }: ShowFlags) => {
+      const query = {
+        nodes: nodes?.join(','),
+        statuses: statuses?.join(','),
+        tasks_names: tasks?.join(','),
+        include_summary: summary ? 1 : undefined,
+      };
+      const at = apiPath`/transactions/${id}/deployment_history`;
+      const rows = await (await session.client()).request<readonly HistoryRow[]>('GET', at, { query });
+      const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end'];
+      if (summary) columns.push('summary');
+      if (parameters) columns.push('parameters');
+      await printList(terminal, flags, rows, columns);
+    });
+
+  for (const [name, path, what] of [
+    ['deployment-info', 'deployment_info', 'the data that tasks were given'],
+    ['settings', 'settings', 'the settings of the cluster then'],
+    ['network', 'network_configuration', 'the network configuration of the cluster then'],
+  ] as const) {
+    group
+      .command(name)
+      .description(`Print or save ${what}`)
+      .argument('<transaction>', ID, idArgument)
+      .option('-f, --file <file>', 'save it as YAML')
+      .action(async (id: string, { file }: { readonly file?: string }) => {
+        const data = await (await session.client()).request<unknown>('GET', apiPath`/transactions/${id}/` + path);
+        const text = (await import('js-yaml')).dump(data, { noRefs: true });
+        if (file === undefined) return terminal.out(text);
+        await save(session, file, text);
+        terminal.out(`saved ${name} of ${id} to ${file}\n`);
+      });
+  }
+
+  group
+    .command('delete')
+    .description('Delete an ended run with its history for good')
+    .argument('<transaction>', ID, idArgument)
+    .option('--force', 'also one that has not ended')
+    .option('-y, --yes', 'do not ask')
+    .action(async (id: string, { force, yes }: { readonly force?: boolean; readonly yes?: boolean }) => {
+      await confirm(terminal, `Delete run ${id} with its history for good?`, yes, 'required');
+      const query = { force: force ? 1 : undefined };
+      await (await session.client()).request('DELETE', apiPath`/transactions/${id}`, { query });
+      terminal.out(`deleted ${id}\n`);
+    });
+}
+
+interface ListFlags extends OutputFlags {
+  readonly env?: string;
+  readonly statuses?: readonly string[];
+  readonly names?: readonly string[];
+}
+
+interface ShowFlags extends OutputFlags {
+  readonly nodes?: readonly string[];
+  readonly statuses?: readonly string[];
+  readonly tasks?: readonly string[];
+  readonly parameters?: boolean;
+  readonly summary?: boolean;
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { apiPath } from '../client.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { idArgument } from '../id-argument.js';
+import type { Session } from '../session.js';
+
+/** `sitewright release …` and `sitewright plugin …`: what packages brought. */
+export function registerReleases(program: Command, session: Session): void {
+  const { terminal } = session;
+  const lists = [
+    ['release', 'Releases: what clusters are built from', ['id', 'name', 'version', 'state', 'operating_system']],
+    ['plugin', 'Plugins: what extends releases', ['id', 'name', 'version', 'package_version', 'releases']],
+  ] as const;
+  for (const [name, description, columns] of lists) {
+    const group = program.command(name).description(description);
+    group
+      .command('list')
+      .description(`All ${name}s; packages bring them: package install`)
+      .addOption(formatOption())
+      .addOption(columnOption())
+      .action(async (flags: OutputFlags) => {
+        const found = await (await session.client()).request<readonly Contents[]>('GET', `/${name}s`);
+        const people = flags.format === 'table' || flags.format === 'csv';
+        await printList(terminal, flags, people ? found.map(withVersions) : found, columns);
+      });
+    group
+      .command('show')
+      .description(`One ${name}`)
+      .argument('<id>', `id of the ${name}`, idArgument)
+      .addOption(formatOption())
+      .addOption(columnOption())
+      .action(async (id: string, flags: OutputFlags) => {
+        const found = await (await session.client()).request<object>('GET', apiPath`/${`${name}s`}/${id}`);
+        await printOne(terminal, flags, found);
+      });
+  }
+}
+
+interface Contents {
+  readonly releases?: readonly { readonly os?: string; readonly version?: string }[];
+}
+
+/** The releases a plugin is for, in a cell of a table. */
+const withVersions = ({ releases, ...rest }: Contents): object =>
+  releases === undefined
+    ? rest
+    : { ...rest, releases: releases.map(({ os = '', version = '' }) => `${os} ${version}`.trim()).join(', ') };

@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import { apiPath } from '../client.js';
+import { confirm } from '../confirm.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { idArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+import type { FollowFlags } from '../started-run.js';
+import { presentGraphRun, runOptions, type StartedTransaction } from './graph-execute.js';
+
+interface Sequence {
+  readonly id: number;
+  readonly name: string;
+  readonly release_id: number;
+  readonly graphs: readonly { readonly type: string }[];
+}
+
+const ID = 'id of the sequence';
+
+/** `sitewright sequence …`: graphs of several types under one name, run one after the other. */
+export function registerSequence(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('sequence').description('Sequences: graphs that a release runs one after the other');
+
+  group
+    .command('list')
+    .description('Sequences of a release, or of the release of a cluster')
+    .option('-r, --release <id>', 'only of this release', idArgument)
+    .option('-e, --env <id>', 'only of the release of this cluster', idArgument)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
+      const query = { release, cluster: env };
+      const found = await (await session.client()).request<readonly Sequence[]>('GET', '/sequences', { query });
+      await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
+    });
+
+  group
+    .command('show')
+    .description('One sequence')
+    .argument('<id>', ID, idArgument)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (id: string, flags: OutputFlags) => {
+      const found = await (await session.client()).request<Sequence>('GET', apiPath`/sequences/${id}`);
+      await printOne(terminal, flags, withTypes(flags)(found));
+    });
+
+  group
+    .command('create')
+    .description('Name a sequence of graph types')
+    .requiredOption('-r, --release <id>', 'release that gets it', idArgument)
+    .requiredOption('-n, --name <name>', 'its name, unique in the release')
+    .requiredOption('-t, --type <types...>', 'types of graphs, in order')
+    .action(async ({ release, name, type }: { release: string; name: string; type: readonly string[] }) => {
+      const body = { name, release: Number(release), graphs: type.map((one) => ({ type: one })) };
+      const made = await (await session.client()).request<Sequence>('POST', '/sequences', { body });
+      terminal.out(`created sequence ${made.id} ${made.name}\n`);
+    });
+
+  group
+    .command('upload')
+    .description('Create a sequence from a file with name and graphs')
+    .requiredOption('-r, --release <id>', 'release that gets it', idArgument)
+    .requiredOption('-f, --file <file>', 'name and graphs as YAML or JSON')
+    .action(async ({ release, file }: { readonly release: string; readonly file: string }) => {
+      const body = { ...(await mappingIn(session, file)), release: Number(release) };
+      const made = await (await session.client()).request<Sequence>('POST', '/sequences', { body });
+      terminal.out(`created sequence ${made.id} ${made.name}\n`);
+    });
+
+  group
+    .command('update')
+    .description('Rename a sequence, or give it other graphs')
+    .argument('<id>', ID, idArgument)
+    .option('-n, --name <name>', 'its new name')
+    .option('-t, --type <types...>', 'its types of graphs, in order')
+    .action(async (id: string, { name, type }: { readonly name?: string; readonly type?: readonly string[] }) => {
+      if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
+      const body = { ...(name && { name }), ...(type && { graphs: type.map((one) => ({ type: one })) }) };
+      await (await session.client()).request('PATCH', apiPath`/sequences/${id}`, { body });
+      terminal.out(`updated sequence ${id}\n`);
+    });
+
+  group
+    .command('download')
+    .description('Print a sequence as upload takes it')
+    .argument('<id>', ID, idArgument)
+    .action(async (id: string) => {
+      const { name, graphs } = await (await session.client()).request<Sequence>('GET', apiPath`/sequences/${id}`);
+      terminal.out((await import('js-yaml')).dump({ name, graphs }, { noRefs: true }));
+    });
+
+  group
+    .command('delete')
+    .description('Delete a sequence; its graphs stay')
+    .argument('<id>', ID, idArgument)
+    .option('-y, --yes', 'do not ask')
+    .action(async (id: string, { yes }: { readonly yes?: boolean }) => {
+      await confirm(terminal, `Delete sequence ${id}?`, yes, 'required');
+      await (await session.client()).request('DELETE', apiPath`/sequences/${id}`);
+      terminal.out(`deleted sequence ${id}\n`);
+    });
+
+  group
+    .command('execute')
+    .description('Run the graphs of a sequence on a cluster')
+    .argument('<id>', ID, idArgument)
+    .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+    .option('--dry-run', 'plan and check everything, run nothing')
+    .option('--noop', 'run every task in the variant that changes nothing')
+    .option('--force', 'as if nothing had ever been run')
+    .option('--trace', 'ask the runners of tasks for more detail')
+    .option('--wait', 'wait for the end; the exit code says how it ended')
+    .option('--watch', 'the same, with a line for each change')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (id: string, { env, trace, ...flags }: ExecuteFlags) => {
+      const body = { cluster: Number(env), ...runOptions(flags), ...(trace && { debug: true }) };
+      const client = await session.client();
+      const started = await client.request<StartedTransaction>('POST', apiPath`/sequences/${id}/execute`, { body });
+      await presentGraphRun(session, started, flags);
+    });
+}
+
+interface ExecuteFlags extends FollowFlags {
+  readonly env: string;
+  readonly dryRun?: boolean;
+  readonly noop?: boolean;
+  readonly force?: boolean;
+  readonly trace?: boolean;
+}
+
+/** Tables show the types only. */
+const withTypes =
+  ({ format }: OutputFlags) =>
+  (sequence: Sequence): object =>
+    format === 'table' || format === 'csv'
+      ? { ...sequence, graphs: sequence.graphs.map(({ type }) => type).join(', ') }
+      : sequence;
+
+/** A mapping read from a file of YAML or JSON. @throws CliError with its place */
+export async function mappingIn(session: Session, file: string): Promise<Record<string, unknown>> {
+  const { readDataFile } = await import('../data-file.js');
+  const value = await readDataFile(file, session.terminal);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`${file} must be a mapping`, 'Write name and graphs.');
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,60 @@
+import { type Command, Option } from 'commander';
+import { apiPath } from '../client.js';
+import { idArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+import { type ReadGraph, readGraphFile, say } from './graph-input.js';
+
+/** Where the graph of a command comes from: a file, or what the API keeps for a cluster. */
+export interface GraphOrigin {
+  readonly input?: string;
+  readonly env?: string;
+  readonly type?: string;
+  readonly layer?: 'all' | 'cluster' | 'plugins' | 'release';
+}
+
+/** Adds `--input` and, for what is stored, `--env`, `--type`, `--layer`. */
+export const originOptions = (command: Command, input: string): Command =>
+  command
+    .option('--input <file>', input)
+    .option('-e, --env <id>', 'a stored graph: id of its cluster', idArgument)
+    .option('-t, --type <type>', 'of a stored graph: its type (default: default)')
+    .addOption(layerOption());
+
+export const layerOption = (): Option =>
+  new Option('--layer <layer>', 'of a stored graph: only tasks of this layer, or all merged (default)').choices([
+    'all',
+    'cluster',
+    'plugins',
+    'release',
+  ]);
+
+/** Reads the graph a command is about. What is wrong with it is said. @throws CliError */
+export async function readGraphOf(
+  session: Session,
+  origin: GraphOrigin,
+  complain: (text: string) => void,
+): Promise<ReadGraph> {
+  const { input, env } = origin;
+  if ((input === undefined) === (env === undefined))
+    throw usageError('name the graph', 'Give --input FILE, or --env ID of a cluster.');
+  if (env === undefined) return readGraphFile(input!, complain);
+  return readStoredGraph(session, { ...origin, env }, complain);
+}
+
+/** The tasks of a cluster's graph as the API keeps them. */
+export async function readStoredGraph(
+  session: Session,
+  { env, type = 'default', layer = 'all' }: GraphOrigin & { readonly env: string },
+  complain: (text: string) => void,
+): Promise<ReadGraph> {
+  const folder = { all: '', cluster: '/own', plugins: '/plugins', release: '/release' }[layer];
+  const at = apiPath`/clusters/${env}/deployment_tasks` + folder;
+  const value = await (await session.client()).request<unknown>('GET', at, { query: { graph_type: type } });
+  const { checkGraph, readTasks } = await import('../../graph/index.js');
+  const { tasks, problems } = readTasks(value);
+  const all = [...problems, ...checkGraph(tasks)].map(({ at: _at, ...problem }) => problem);
+  if (!problems.some(({ severity }) => severity === 'error')) return { ok: true, tasks, problems: all, value };
+  say(all, complain);
+  return { ok: false };
+}

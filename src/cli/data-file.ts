@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import type { GraphSource } from '../graph/index.js';
+import { EXIT } from './exit-codes.js';
+import { CliError, usageError } from './problem.js';
+import type { Terminal } from './terminal.js';
+
+/** Reads a file of JSON or YAML with the places of its values; `-` is standard input. @throws CliError */
+export async function readSourceFile(file: string, terminal: Terminal): Promise<GraphSource> {
+  const { readSource } = await import('../graph/index.js');
+  const path = resolve(terminal.cwd, file);
+  const name = file === '-' ? 'standard input' : relative(terminal.cwd, path) || file;
+  const text = file === '-' ? await standardInput() : await textOf(path, name);
+  const read = readSource(text, name);
+  if (read.ok) return read.source;
+  throw new CliError(
+    { code: 'invalid', message: `${name} cannot be read`, hint: 'Correct the place named.', errors: read.problems },
+    EXIT.invalid,
+  );
+}
+
+/** The value in a file of JSON or YAML, as plain JSON. @throws CliError */
+export async function readDataFile(file: string, terminal: Terminal): Promise<unknown> {
+  const { value } = await readSourceFile(file, terminal);
+  return (await import('../graph/index.js')).plainNumbers(value ?? null);
+}
+
+async function textOf(path: string, name: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((error: unknown) => {
+    const hint = 'Name a file that you can read, or - for standard input.';
+    throw usageError(`cannot read ${name}: ${(error as Error).message}`, hint);
+  });
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { apiPath } from './client.js';
+import { idArgument } from './id-argument.js';
+import { usageError } from './problem.js';
+
+/** Whose graph is meant; exactly one is given. */
+export interface OwnerFlags {
+  readonly env?: string;
+  readonly release?: string;
+  readonly plugin?: string;
+}
+
+/** Adds `--env`, `--release`, `--plugin` to a command. */
+export const ownerOptions = (command: Command): Command =>
+  command
+    .option('-e, --env <id>', 'id of the cluster (environment) that owns it', idArgument)
+    .option('-r, --release <id>', 'id of the release that owns it', idArgument)
+    .option('-p, --plugin <id>', 'id of the plugin that owns it', idArgument);
+
+export interface GraphOwner {
+  readonly kind: 'cluster' | 'release' | 'plugin';
+  readonly id: string;
+  /** Its graphs in the API. */
+  readonly path: string;
+  /** As people say it: `cluster 3`. */
+  readonly text: string;
+}
+
+const OWNERS = [
+  ['env', 'cluster', 'clusters'],
+  ['release', 'release', 'releases'],
+  ['plugin', 'plugin', 'plugins'],
+] as const;
+
+/** The one owner that was named. @throws CliError for none and for several */
+export function ownerOf(flags: OwnerFlags): GraphOwner {
+  const named = OWNERS.filter(([flag]) => flags[flag] !== undefined);
+  const [first] = named;
+  if (first === undefined || named.length > 1)
+    throw usageError(
+      'name one owner of the graph',
+      'Give --env ID, --release ID or --plugin ID, and only one of them.',
+    );
+  const [flag, kind, folder] = first;
+  const id = flags[flag]!;
+  return { kind, id, path: apiPath`/${folder}/${id}/deployment_graphs`, text: `${kind} ${id}` };
+}

@@ -1,0 +1,116 @@
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Diagnostic } from '../core/diagnostic.js';
+import type { GraphSource } from '../graph/index.js';
+import { readSourceFile } from './data-file.js';
+import { EXIT } from './exit-codes.js';
+import { CliError, usageError } from './problem.js';
+import type { Terminal } from './terminal.js';
+
+/** Body of a graph as the API takes it. */
+export interface GraphBody {
+  readonly tasks: readonly unknown[];
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Reads a graph from a file of JSON or YAML: a list of tasks, or an object with `tasks`. Everything that can be found
+ * wrong without the API is told here, with line and column; warnings go to standard error.
+ * @throws CliError with all problems
+ */
+export async function readGraphToUpload(file: string, terminal: Terminal): Promise<GraphBody> {
+  const source = await readSourceFile(file, terminal);
+  const body = asBody(source);
+  await check(body.tasks, [source], terminal);
+  return toSend(body);
+}
+
+/** Numbers as JSON has them. */
+async function toSend(body: GraphBody): Promise<GraphBody> {
+  return (await import('../graph/index.js')).plainNumbers(body) as GraphBody;
+}
+
+/** Reads a folder as Fuel's client does: `metadata.yaml` in it, and the tasks of every `tasks.yaml` below. */
+export async function readGraphFolder(folder: string, terminal: Terminal): Promise<GraphBody> {
+  const root = resolve(terminal.cwd, folder);
+  const names = await readdir(root, { recursive: true }).catch((error: unknown) => {
+    throw usageError(`cannot read the folder ${folder}: ${(error as Error).message}`);
+  });
+  const files = names.filter((name) => /(^|[\\/])tasks\.yaml$/.test(name)).sort();
+  const lists = await Promise.all(
+    files.map(async (name) => {
+      const source = await readSourceFile(join(root, name), terminal);
+      return { source, tasks: asBody(source).tasks };
+    }),
+  );
+  const tasks = lists.flatMap((list) => list.tasks);
+  if (tasks.length === 0)
+    throw usageError(
+      `nothing to upload: no tasks.yaml with tasks below ${folder}`,
+      'Each folder of tasks has a file tasks.yaml: a list of tasks.',
+    );
+  const metadata = names.includes('metadata.yaml')
+    ? await readSourceFile(join(root, 'metadata.yaml'), terminal)
+    : undefined;
+  if (
+    metadata !== undefined &&
+    (typeof metadata.value !== 'object' || metadata.value === null || Array.isArray(metadata.value))
+  )
+    throw usageError(
+      `${metadata.file} must be a mapping`,
+      'It may have name, node_filter, on_success, on_error, on_stop.',
+    );
+  await check(
+    tasks,
+    lists.map(({ source }) => source),
+    terminal,
+  );
+  return toSend({ ...(metadata?.value as object | undefined), tasks });
+}
+
+function asBody(source: GraphSource): GraphBody {
+  const { value } = source;
+  if (Array.isArray(value)) return { tasks: value };
+  if (typeof value === 'object' && value !== null) {
+    const { tasks } = value as { readonly tasks?: unknown };
+    if (tasks === undefined || Array.isArray(tasks)) return { ...value, tasks: tasks ?? [] };
+  }
+  throw usageError(`${source.file} is no graph`, 'Write a list of tasks, or a mapping with the list as tasks.');
+}
+
+/** Tasks of several files are numbered through; each problem is told with the file it is from. */
+async function check(tasks: readonly unknown[], sources: readonly GraphSource[], terminal: Terminal): Promise<void> {
+  const { checkGraph, placeInSource, readTasks } = await import('../graph/index.js');
+  const read = readTasks(tasks);
+  const found = [...read.problems, ...checkGraph(read.tasks)];
+  const placed = found.flatMap((problem): readonly Diagnostic[] => {
+    const [number, ...rest] = problem.at;
+    let first = 0;
+    for (const source of sources) {
+      const list = asBody(source).tasks;
+      if (typeof number === 'number' && number < first + list.length) {
+        const inList = Array.isArray(source.value) ? [] : ['tasks'];
+        return placeInSource([{ ...problem, at: [...inList, number - first, ...rest] }], source);
+      }
+      first += list.length;
+    }
+    const { at: _at, ...told } = problem;
+    return [told];
+  });
+  const errors = placed.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) throw invalid(placed);
+  if (placed.length === 0) return;
+  const { say } = await import('./commands/graph-input.js');
+  say(placed, terminal.err);
+}
+
+const invalid = (problems: readonly Diagnostic[]): CliError =>
+  new CliError(
+    {
+      code: 'invalid',
+      message: 'the graph is not valid; nothing was stored',
+      hint: 'Correct the places named.',
+      errors: problems,
+    },
+    EXIT.invalid,
+  );
