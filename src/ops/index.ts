@@ -10,6 +10,15 @@ import { type SiteOperations, siteOperations } from './sites.js';
 
 export type { MaasCheck } from '../maas/index.js';
 export type { OpsDependencies, TemporalAccess } from './dependencies.js';
+export {
+  type ClusterPlanView,
+  type DeploymentOptions,
+  fuelStatus,
+  type GraphSource,
+  type GraphUseCases,
+  type HistoryRecord,
+  type UploadedGraph,
+} from './graphs/index.js';
 export type { Health, HealthCheck } from './health.js';
 export type {
   ClusterView,

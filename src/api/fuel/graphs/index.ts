@@ -8,7 +8,9 @@ import { sequenceRoutes } from './sequence-routes.js';
 import { transactionRoutes } from './transaction-routes.js';
 
 /** Graphs as Fuel's API has them: kept, planned, run, and what became of them. */
-export const fuelGraphRoutes: RouteGroup = async (app, options) => {
+export const fuelGraphRoutes: RouteGroup = async (app, { operations, version }) => {
+  // Without the prefix, which the outer registration has added already.
+  const options = { operations, version };
   await app.register(async (uploads) => {
     readYamlGraphs(uploads);
     refuseEmptyBodies(uploads);
