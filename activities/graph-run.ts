@@ -46,9 +46,13 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     return { ok: false, failure: { kind: 'cluster-not-found', cluster: input.cluster, message } };
   }
   const busy = await claim(deps, cluster, holder);
-  if (busy !== undefined) return { ok: false, failure: busy };
+  if (busy !== undefined) {
+    await endGiven(store, input, cluster, busy.message);
+    return { ok: false, failure: busy };
+  }
   const opened = await transactionsOf(deps, request, cluster, holder);
   if (!opened.ok) {
+    await endGiven(store, input, cluster, opened.failure.message);
     await store.clusterClaims.release(cluster.id, holder);
     return opened;
   }
@@ -147,6 +151,14 @@ async function givenRun(
   if (isEnded(run)) return refuse(`run ${run.id} has ended: it is ${run.status}`);
   await store.transactions.update(run.id, { workflowId: holder.workflowId, temporalRunId: holder.runId });
   return { ok: true, value: await store.transactions.getRun(id) };
+}
+
+/** A transaction that was written for this run alone ends with it: nobody else would end it. */
+async function endGiven(store: Store, input: GraphRunInput, cluster: ClusterRecord, message: string): Promise<void> {
+  if (input.transaction === undefined) return;
+  const [given] = await store.transactions.list({ ids: [input.transaction], clusterId: cluster.id });
+  if (given === undefined || given.parentId !== null || given.temporalRunId !== null || isEnded(given)) return;
+  await store.transactions.endRun(given.id, { status: 'error', message, childMessage: message });
 }
 
 const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';

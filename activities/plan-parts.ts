@@ -32,13 +32,13 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan): CutPlan 
   const seconds = whole.nodeOf.map((node, task) => {
     if (whole.noWork[task] === 1) return 0;
     const instance = plan.instances[task]!;
-    const { node: agent } = agents[node]!;
+    const { node: agent, site } = agents[node]!;
     const judgement = judge.judge(instance, agent);
     for (const problem of judgement.problems) {
       const text = `${instance.id}@${whole.nodes[node]!} will be refused by its node: ${problem}`;
       if (worked.length < MOST_WARNINGS) worked.push(text);
     }
-    orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement) });
+    orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });
     return judgement.seconds;
   });
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
@@ -93,6 +93,7 @@ const EMPTY: SchedulerGraph = {
 
 interface NodeAgentName {
   readonly queue: string | null;
+  readonly site: string;
   readonly node: string;
 }
 
@@ -101,9 +102,9 @@ function agentNames(sources: ClusterSources, graph: SchedulerGraph): NodeAgentNa
   const byUid = new Map(sources.nodes.map((node) => [uidOf(node), node]));
   return graph.nodes.map((uid, at) => {
     const row = uid === MASTER ? MASTER : byUid.get(uid);
-    if (graph.sync[at] === 1 || row === undefined) return { queue: null, node: uid };
+    if (graph.sync[at] === 1 || row === undefined) return { queue: null, site: '', node: uid };
     const { site, node } = agentAddress(sources, row);
-    return { queue: nodeQueue(site, node), node };
+    return { queue: nodeQueue(site, node), site, node };
   });
 }
 

@@ -1,19 +1,7 @@
 import { prepareTask } from '../src/agent/prepare-task.js';
 import type { TaskLimits } from '../src/agent/task-type.js';
+import type { TaskOrder } from '../src/clusters/index.js';
 import type { Plan, TaskInstance } from '../src/graph/index.js';
-
-/** What is kept of a task for its node: all that may not travel through Temporal. Values of secrets are never in it. */
-export interface TaskOrder {
-  /** Id of the node in plans and histories; its agent may know it by another name. */
-  readonly uid: string;
-  readonly type: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly timeout_sec: number;
-  readonly retries: number;
-  readonly interval_sec: number;
-  /** Secrets the task may use, as its field `secrets` names them: `{name, ref, as}`. */
-  readonly secrets?: readonly unknown[];
-}
 
 /** For types this release has no runner of: an agent may be newer. Seconds. */
 const UNKNOWN_TYPE: TaskLimits = {
@@ -57,16 +45,23 @@ const secondsOf = ({ timeoutSec, timeoutCovers, retries, intervalSec, killGraceS
     (timeoutCovers === 'all-tries' ? timeoutSec : timeoutSec * (retries + 1) + intervalSec * retries) + killGraceSec,
   );
 
-/** The order of one task on one node. */
-export function taskOrder(plan: Plan, instance: TaskInstance, { limits }: TaskJudgement): TaskOrder {
+/** The order of one task on one node of a site. */
+export function taskOrder(
+  plan: Plan,
+  instance: TaskInstance,
+  { limits, seconds }: TaskJudgement,
+  site: string,
+): TaskOrder {
   const { secrets } = plan.tasks[instance.task]!.merged.task;
   return {
+    site,
     uid: plan.nodes[instance.node]!,
     type: instance.type,
     parameters: instance.parameters ?? {},
     timeout_sec: limits.timeoutSec,
     retries: limits.retries,
     interval_sec: limits.intervalSec,
+    deadline_sec: seconds,
     ...(Array.isArray(secrets) ? { secrets } : {}),
   };
 }

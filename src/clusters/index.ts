@@ -39,3 +39,4 @@ export type {
 } from './sources.js';
 export { hostnameOf, uidOf } from './sources.js';
 export { type TaggedCluster, tagCluster } from './tagged-cluster.js';
+export type { TaskOrder } from './task-order.js';

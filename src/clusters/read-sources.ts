@@ -35,7 +35,8 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       site: cluster.site,
       settings: cluster.attributes,
       networks: cluster.networkConfig,
-      roles: {},
+      // Roles a cluster has of its own are kept beside its settings.
+      roles: isMapping(cluster.attributes.roles_metadata) ? cluster.attributes.roles_metadata : {},
       tags: tagsOwnedBy(tags, 'cluster', clusterId),
       placesByTags: usesTagsEngine(cluster.attributes),
       deploymentInfo: cluster.deploymentInfo as ClusterState,
