@@ -1,6 +1,7 @@
 import type { Client, Connection } from '@temporalio/client';
 import type { MachineContext } from '../maas/index.js';
 import type { Store } from '../store/index.js';
+import type { TagExtension } from './tags/tag-extension.js';
 
 /** What use cases work with; made once a process. */
 export interface OpsDependencies {
@@ -10,6 +11,10 @@ export interface OpsDependencies {
   readonly maas: () => MachineContext;
   /** Base address of Temporal's Web UI, without a trailing slash. */
   readonly temporalUiUrl?: string;
+  /** Folder whose packages `sync` installs, as the setting `packages.folder` names it. */
+  readonly packagesFolder?: string;
+  /** What the setting `tags.extensions` names: may change the tags that nodes get with roles. */
+  readonly tagExtensions?: () => Promise<readonly TagExtension[]>;
 }
 
 export interface TemporalAccess {

@@ -18,6 +18,12 @@ export {
   writePackageArchive,
   writePackageFolder,
 } from './disk.js';
+export {
+  type InstalledGraph,
+  type InstalledRelease,
+  type PackageInstallation,
+  packageInstallation,
+} from './installation.js';
 export { type LoadedPackage, loadPackage } from './load-package.js';
 export { type JsonObject, type PackageContents, packageContents } from './package-contents.js';
 export { type FormatVersion, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';

@@ -2,10 +2,11 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import type { NodeRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
+import { tagAllocator } from '../tags/tag-extension.js';
 import { checkRoles } from './assignable-roles.js';
 import { finding, refuseIfAny } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
-import { allRoles, retagNodes } from './role-tags.js';
+import { allRoles, changeTags, tagsChange } from './role-tags.js';
 
 export interface RoleAssignment {
   readonly id: number;
@@ -22,7 +23,9 @@ export interface AssignmentOperations {
   unassign(cluster: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]>;
 }
 
-export function assignmentOperations({ store }: OpsDependencies): AssignmentOperations {
+export function assignmentOperations(deps: OpsDependencies): AssignmentOperations {
+  const { store } = deps;
+  const allocate = tagAllocator(deps);
   return {
     async assign(clusterId, nodes, actor) {
       const catalogue = await roleCatalogue(store, clusterId);
@@ -73,20 +76,17 @@ export function assignmentOperations({ store }: OpsDependencies): AssignmentOper
         }),
       ]);
       await refuseWhileBusy(clusterId, 'nodes cannot be added');
-      const assigned = await store.nodes.assign(clusterId, nodes);
-      await retagNodes(
-        store,
-        clusterId,
-        catalogue,
-        assigned.map((node) => {
-          const before = byId.get(node.id)!;
-          return {
-            node: node.id,
-            before: before.clusterId === clusterId ? allRoles(before) : [],
-            after: allRoles(node),
-          };
-        }),
-      );
+      const changes = nodes.map(({ id, roles }) => {
+        const node = byId.get(id)!;
+        const before = node.clusterId === clusterId ? allRoles(node) : [];
+        return { node: id, before, after: [...new Set([...before, ...roles])] };
+      });
+      const tags = await tagsChange(clusterId, catalogue, changes, allocate);
+      const assigned = await store.atomically(async (within) => {
+        const given = await within.nodes.assign(clusterId, nodes);
+        await changeTags(within, tags);
+        return given;
+      });
       await store.audit.append({ actor, action: 'cluster.assign', target: `cluster/${clusterId}`, details: { nodes } });
       return assigned;
     },

@@ -18,7 +18,7 @@ export type { NodePart, NodeView } from './nodes.js';
 export { extendedReleases, pluginFits } from './plugin-fit.js';
 export { isDeployable, tagsOfRelease } from './releases.js';
 export { roleCatalogue } from './role-catalogue.js';
-export { allRoles, type RolesChanged, retagNodes, type TagAllocator } from './role-tags.js';
+export { allRoles } from './role-tags.js';
 export type { Role, RoleOwner } from './roles.js';
 
 export interface InventoryOperations {

@@ -2,11 +2,12 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import type { Json, JsonFields, JsonObject, NodeFilter, NodeRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
+import { tagAllocator } from '../tags/tag-extension.js';
 import { objectOf } from './json-object.js';
-import { checkNodeChange, type NodeUpdate } from './node-change.js';
+import { type CheckedNodeChange, checkNodeChange, type NodeUpdate } from './node-change.js';
 import { finding, refuseIfAny } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
-import { allRoles, retagNodes } from './role-tags.js';
+import { allRoles, changeTags, type RolesChanged, type TagsChange, tagsChange } from './role-tags.js';
 
 export interface NodeRegistration extends NodeUpdate {
   readonly site?: string | undefined;
@@ -45,7 +46,9 @@ export interface InventoryNodeOperations {
 /** Where assigned interfaces and disks are kept beside what was discovered. */
 const ASSIGNED = { interfaces: 'assigned_interfaces', disks: 'assigned_disks' } as const;
 
-export function inventoryNodeOperations({ store }: OpsDependencies): InventoryNodeOperations {
+export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOperations {
+  const { store } = deps;
+  const allocate = tagAllocator(deps);
   const audit = (actor: string, action: string, id: number, details?: unknown) =>
     store.audit.append({ actor, action, target: `node/${id}`, ...(details === undefined ? {} : { details }) });
 
@@ -85,22 +88,20 @@ export function inventoryNodeOperations({ store }: OpsDependencies): InventoryNo
       ...checked.flatMap(({ errors }) => errors),
       ...(await takenNames(updates.map(({ before, update, at }) => ({ node: before.node, update, at })))),
     ]);
-    for (const { node, cluster, roles } of checked) {
-      if (cluster === undefined || cluster === node.clusterId) continue;
-      if (node.clusterId !== null) await store.nodes.unassign(node.clusterId, [node.id]);
-      if (cluster !== null) await store.nodes.assign(cluster, [{ id: node.id, roles: roles ?? [] }]);
+    const tags: TagsChange[] = [];
+    for (const [cluster, changes] of rolesByCluster(checked)) {
+      tags.push(await tagsChange(cluster, await roleCatalogue(store, cluster), changes, allocate));
     }
-    const changed = await store.nodes.updateMany(checked.map(({ node, change }) => ({ id: node.id, change })));
-    for (const [index, node] of changed.entries()) {
-      if (node.clusterId === null) continue;
-      const before = checked[index]!.node;
-      const had = before.clusterId === node.clusterId ? allRoles(before) : [];
-      const has = allRoles(node);
-      if (had.length === has.length && had.every((role) => has.includes(role))) continue;
-      await retagNodes(store, node.clusterId, await roleCatalogue(store, node.clusterId), [
-        { node: node.id, before: had, after: has },
-      ]);
-    }
+    const changed = await store.atomically(async (within) => {
+      for (const { node, cluster, roles } of checked) {
+        if (cluster === undefined || cluster === node.clusterId) continue;
+        if (node.clusterId !== null) await within.nodes.unassign(node.clusterId, [node.id]);
+        if (cluster !== null) await within.nodes.assign(cluster, [{ id: node.id, roles: roles ?? [] }]);
+      }
+      const nodes = await within.nodes.updateMany(checked.map(({ node, change }) => ({ id: node.id, change })));
+      for (const one of tags) await changeTags(within, one);
+      return nodes;
+    });
     for (const { before, update } of updates)
       await audit(actor, 'node.update', before.node.id, { fields: Object.keys(update) });
     return views(changed);
@@ -276,3 +277,22 @@ export function inventoryNodeOperations({ store }: OpsDependencies): InventoryNo
 export const canonicalMac = (mac: string): string => mac.toLowerCase().replaceAll('-', ':');
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
+/** Changes of roles by the cluster the node is in afterwards; nodes whose roles stay are left out. */
+function rolesByCluster(checked: readonly CheckedNodeChange[]): ReadonlyMap<number, readonly RolesChanged[]> {
+  const found = new Map<number, RolesChanged[]>();
+  for (const { node, cluster: wanted, roles, change } of checked) {
+    const cluster = wanted === undefined ? node.clusterId : wanted;
+    if (cluster === null) continue;
+    const stays = cluster === node.clusterId;
+    const before = stays ? allRoles(node) : [];
+    const start = stays ? node : { roles: [], pendingRoles: roles ?? [] };
+    const after = allRoles({
+      roles: change.roles ?? start.roles,
+      pendingRoles: change.pendingRoles ?? start.pendingRoles,
+    });
+    if (before.length === after.length && before.every((role) => after.includes(role))) continue;
+    found.set(cluster, [...(found.get(cluster) ?? []), { node: node.id, before, after }]);
+  }
+  return found;
+}

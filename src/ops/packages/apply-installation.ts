@@ -1,0 +1,221 @@
+import type {
+  GraphContent,
+  GraphOwner,
+  JsonObject,
+  NewTag,
+  PackageRecord,
+  ReleaseRecord,
+  StorePorts,
+} from '../../store/index.js';
+import { objectOf } from '../inventory/json-object.js';
+import { pluginFits } from '../inventory/plugin-fit.js';
+import { tagsOfRelease } from '../inventory/releases.js';
+import { pluginDefaults } from '../inventory/settings.js';
+import { problem } from '../problem.js';
+import type { ReadPackage } from './read-package.js';
+import { compareVersions, seriesOf } from './version-order.js';
+
+export interface Applied {
+  readonly package: PackageRecord;
+  /** No package of this series was there before. */
+  readonly created: boolean;
+  /** The version that was replaced, if another one. */
+  readonly replaced: string | null;
+}
+
+/** The first format whose packages can be updated in place. */
+const FIRST_UPDATABLE = '2.0.0';
+
+/**
+ * Stores a package and makes what it describes: its releases with roles, tags and graphs, and its plugin. A package of
+ * the same name and series is replaced: its releases and plugin keep their ids and are brought to what the new one
+ * says. Repeating it changes nothing. The caller makes all of it one change.
+ *
+ * @throws `conflict`: an older version without `force`; a release or plugin of this name and version from elsewhere; a
+ *   release that is gone from the package and has clusters. `invalid`: a role that is gone and that nodes have
+ */
+export async function applyInstallation(store: StorePorts, read: ReadPackage, force: boolean): Promise<Applied> {
+  const { installation, archive } = read;
+  const previous = await previousOf(store, read, force);
+  await refuseForeign(store, read, previous, force);
+  const put = await store.packages.put({
+    name: installation.name,
+    version: installation.version,
+    packageVersion: installation.packageVersion,
+    kind: installation.kind,
+    archive,
+    metadata: installation.tree,
+  });
+  const record = put.package;
+  await putReleases(store, read, record, previous);
+  await putPlugin(store, read, record, previous);
+  if (previous !== undefined && previous.id !== record.id) await store.packages.delete(previous.id);
+  return {
+    package: record,
+    created: previous === undefined,
+    replaced: previous === undefined || previous.version === record.version ? null : previous.version,
+  };
+}
+
+async function previousOf(
+  store: StorePorts,
+  { installation }: ReadPackage,
+  force: boolean,
+): Promise<PackageRecord | undefined> {
+  const { name, version, packageVersion, title } = installation;
+  const updatable = (format: string) => compareVersions(format, FIRST_UPDATABLE) >= 0;
+  const known = (await store.packages.list()).filter((one) => one.name === name);
+  const same = known.find((one) => one.version === version);
+  if (!updatable(packageVersion)) return same;
+  const [latest] = known
+    .filter((one) => seriesOf(one.version) === seriesOf(version) && updatable(one.packageVersion))
+    .sort((a, b) => compareVersions(b.version, a.version));
+  if (latest !== undefined && compareVersions(latest.version, version) > 0 && !force) {
+    throw problem('conflict', `Nothing to do: ${title}, version ${version}, does not update installed plugin.`, {
+      hint: `Version ${latest.version} is installed. Force it to go back to ${version}.`,
+    });
+  }
+  return latest ?? same;
+}
+
+/** What has the same name and version must come from the package that is replaced. */
+async function refuseForeign(
+  store: StorePorts,
+  { installation }: ReadPackage,
+  previous: PackageRecord | undefined,
+  force: boolean,
+): Promise<void> {
+  const foreign = (packageId: number | null): boolean => (packageId === null ? !force : packageId !== previous?.id);
+  const hint = async (packageId: number | null): Promise<string> => {
+    if (packageId === null)
+      return 'It was made by hand: rename or delete it, or force the installation to take it over.';
+    const { name, version } = await store.packages.get(packageId);
+    return `It is of package ${name} ${version}: remove that first, or choose another name or version.`;
+  };
+  for (const { name, version } of installation.releases) {
+    const release = await store.releases.find(name, version);
+    if (release === null || !foreign(release.packageId)) continue;
+    throw problem('conflict', `Release with the same name and version already exists: ${name} ${version}`, {
+      hint: await hint(release.packageId),
+    });
+  }
+  const plugin = await store.plugins.find(installation.name, installation.version);
+  if (plugin === null || !foreign(plugin.packageId)) return;
+  throw problem(
+    'conflict',
+    `Plugin with the same name and version already exists: ${installation.name} ${installation.version}`,
+    {
+      hint: await hint(plugin.packageId),
+    },
+  );
+}
+
+async function putReleases(
+  store: StorePorts,
+  { installation, releaseGraphs }: ReadPackage,
+  record: PackageRecord,
+  previous: PackageRecord | undefined,
+): Promise<void> {
+  const before = previous === undefined ? [] : await store.releases.list({ packageId: previous.id });
+  const kept = new Set<number>();
+  for (const [index, release] of installation.releases.entries()) {
+    const content = {
+      name: release.name,
+      version: release.version,
+      operatingSystem: release.operatingSystem,
+      description: release.description,
+      state: 'available',
+      isDeployable: true,
+      rolesMetadata: release.roles,
+      tagsMetadata: release.tags,
+      metadata: release.metadata,
+      packageId: record.id,
+    };
+    const known = await store.releases.find(release.name, release.version);
+    if (known !== null) await refuseLostRoles(store, known, release.roles);
+    const stored =
+      known === null ? await store.releases.create(content) : await store.releases.update(known.id, content);
+    kept.add(stored.id);
+    const owner = { kind: 'release', id: stored.id } as const;
+    await store.tags.replaceReadOnly(owner, tagsOfRelease(stored));
+    await putGraphs(store, owner, releaseGraphs[index]!, graphTypesOf(previous, release.name));
+  }
+  for (const { id } of before) if (!kept.has(id)) await store.releases.delete(id);
+}
+
+async function refuseLostRoles(store: StorePorts, release: ReleaseRecord, roles: JsonObject): Promise<void> {
+  const lost = Object.keys(release.rolesMetadata).filter((role) => !Object.hasOwn(roles, role));
+  if (lost.length === 0) return;
+  for (const cluster of await store.clusters.list({ releaseId: release.id })) {
+    for (const node of await store.nodes.list({ clusterId: cluster.id, roles: lost })) {
+      const held = lost.filter((role) => [...node.roles, ...node.pendingRoles].includes(role));
+      throw problem('invalid', `Can't delete role ${held.join(', ')} that is assigned to node ${node.id}.`, {
+        hint: `Keep the role in the package, or take it from the nodes of cluster ${cluster.name} first.`,
+      });
+    }
+  }
+}
+
+async function putPlugin(
+  store: StorePorts,
+  { installation, pluginGraphs }: ReadPackage,
+  record: PackageRecord,
+  previous: PackageRecord | undefined,
+): Promise<void> {
+  const { name, version, title, packageVersion, plugin } = installation;
+  const content = { name, version, title, packageVersion, metadata: plugin.metadata, packageId: record.id };
+  const [before] = previous === undefined ? [] : await store.plugins.list({ packageId: previous.id });
+  const known = before ?? (await store.plugins.find(name, version)) ?? undefined;
+  const stored =
+    known === undefined ? await store.plugins.create(content) : await store.plugins.update(known.id, content);
+  const owner = { kind: 'plugin', id: stored.id } as const;
+  await store.tags.replaceReadOnly(owner, tagsOf(plugin.roles, plugin.tags));
+  await putGraphs(store, owner, pluginGraphs, graphTypesOf(previous, null));
+  if (installation.kind === 'release') return;
+  for (const cluster of await store.clusters.list()) {
+    const linked = await store.plugins.ofCluster(cluster.id);
+    if (linked.some((one) => one.plugin.id === stored.id)) continue;
+    const release = await store.releases.get(cluster.releaseId);
+    if (!pluginFits(stored, { ...release, mode: cluster.mode })) continue;
+    await store.plugins.link(cluster.id, stored.id, { attributes: pluginDefaults(stored) });
+  }
+}
+
+const tagsOf = (roles: JsonObject, tags: JsonObject): NewTag[] =>
+  tagsOfRelease({ rolesMetadata: roles, tagsMetadata: tags });
+
+/** Brings the owner's graphs to those of the package. Graphs that came otherwise stay. */
+async function putGraphs(
+  store: StorePorts,
+  owner: GraphOwner,
+  graphs: ReadonlyMap<string, GraphContent>,
+  before: readonly string[],
+): Promise<void> {
+  for (const [type, content] of graphs) await store.graphs.put(owner, type, content);
+  for (const type of before) {
+    if (graphs.has(type)) continue;
+    const gone = await store.graphs.find(owner, type);
+    if (gone === null) continue;
+    // The default graph is always there.
+    if (type === 'default') await store.graphs.update(gone.id, { tasks: [] });
+    else await store.graphs.delete(gone.id);
+  }
+}
+
+/** Types of graphs a stored package brought: of one of its releases, or of its plugin. */
+function graphTypesOf(stored: PackageRecord | undefined, release: string | null): string[] {
+  if (stored === undefined) return [];
+  const { releases } = stored.metadata;
+  const records = Array.isArray(releases) ? releases.map(objectOf) : [];
+  const owner =
+    release === null
+      ? stored.metadata
+      : objectOf(records.find((one) => one.is_release === true && (one.release_name ?? one.name) === release));
+  const graphs = Array.isArray(owner.graphs) ? owner.graphs : objectOf(owner.base_release).graphs;
+  const types = Array.isArray(graphs) ? graphs.map((graph) => objectOf(graph).type) : [];
+  const tasks = owner.deployment_tasks ?? objectOf(owner.base_release).deployment_tasks;
+  return [
+    ...types.filter((type): type is string => typeof type === 'string'),
+    ...(Array.isArray(tasks) ? ['default'] : []),
+  ];
+}

@@ -1,0 +1,175 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } from '../../packages/index.js';
+import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { asProblem, problem } from '../problem.js';
+import { type Applied, applyInstallation } from './apply-installation.js';
+import { readPackage } from './read-package.js';
+
+/** An installed package and what was made of it. */
+export interface PackageView {
+  readonly package: PackageRecord;
+  readonly releases: readonly ReleaseRecord[];
+  readonly plugins: readonly PluginRecord[];
+}
+
+export interface InstalledPackage extends PackageView {
+  readonly created: boolean;
+  readonly replaced: string | null;
+  readonly warnings: readonly Diagnostic[];
+}
+
+export interface PackageOperations {
+  list(): Promise<readonly PackageView[]>;
+  get(id: number): Promise<PackageView>;
+  archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }>;
+  /** Installs the archive in a file of this disk, or brings what is installed to it. All of it or nothing. */
+  install(file: string, options: { readonly force: boolean }, actor: string): Promise<InstalledPackage>;
+  /** @throws `conflict` naming the clusters that are built of its releases or have its plugin enabled */
+  remove(id: number, actor: string): Promise<void>;
+  /**
+   * Reads packages again, from the folder of packages where they lie there (new ones are installed), else from what
+   * was stored, and brings releases and plugins to them.
+   *
+   * @param pluginIds only the packages of these plugins; absent: all
+   * @throws `not-found` for a plugin; `invalid` telling which packages failed, after all others were synchronised
+   */
+  sync(pluginIds: readonly number[] | undefined, actor: string): Promise<readonly PackageView[]>;
+}
+
+export function packageOperations(deps: OpsDependencies): PackageOperations {
+  const { store } = deps;
+
+  async function view(record: PackageRecord): Promise<PackageView> {
+    const [releases, plugins] = await Promise.all([
+      store.releases.list({ packageId: record.id }),
+      store.plugins.list({ packageId: record.id }),
+    ]);
+    return { package: record, releases, plugins };
+  }
+
+  const audit = (actor: string, action: string, { id, name, version }: PackageRecord) =>
+    store.audit.append({ actor, action, target: `package/${id}`, details: { name, version } });
+
+  async function install(
+    file: string,
+    force: boolean,
+    actor: string,
+  ): Promise<Applied & { warnings: readonly Diagnostic[] }> {
+    const read = await readPackage(file);
+    const applied = await store.atomically((within) => applyInstallation(within, read, force));
+    await audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
+    return { ...applied, warnings: read.warnings };
+  }
+
+  return {
+    list: async () => Promise.all((await store.packages.list()).map(view)),
+    get: async (id) => view(await store.packages.get(id)),
+    async archive(id) {
+      const { name, version } = await store.packages.get(id);
+      return { name: `${name}-${version}.tar.gz`, content: await store.packages.readArchive(id) };
+    },
+    async install(file, { force }, actor) {
+      const { package: record, ...rest } = await install(file, force, actor);
+      return { ...(await view(record)), ...rest };
+    },
+    async remove(id, actor) {
+      const record = await store.packages.get(id);
+      await store.packages.delete(id);
+      await audit(actor, 'package.remove', record);
+    },
+    async sync(pluginIds, actor) {
+      const wanted = pluginIds === undefined ? undefined : await packagesOf(store, pluginIds);
+      const scratch = await mkdtemp(join(tmpdir(), 'sitewright-sync-'));
+      const done = new Map<number, PackageRecord>();
+      const failed: Diagnostic[] = [];
+      const attempt = async (name: string, work: () => Promise<Applied | undefined>): Promise<void> => {
+        try {
+          const applied = await work();
+          if (applied !== undefined) done.set(applied.package.id, applied.package);
+        } catch (error) {
+          const { code, message, hint, errors } = asProblem(error);
+          if (code !== 'invalid' && code !== 'conflict') throw error;
+          const given = errors ?? [{ severity: 'error', code: `package.${code}`, message, ...(hint && { hint }) }];
+          failed.push(...given.map((one) => ({ ...one, file: `${name}/${one.file ?? ''}`.replace(/\/$/, '') })));
+        }
+      };
+      try {
+        for (const source of await sourcesIn(deps.packagesFolder)) {
+          await attempt(source.name, async () => {
+            const file = source.isFolder ? await archiveOf(source.path, scratch) : source.path;
+            const { installation } = await readPackage(file);
+            const known = wanted?.some((one) => one.name === installation.name) ?? true;
+            return known ? await install(file, true, actor) : undefined;
+          });
+        }
+        for (const record of await store.packages.list()) {
+          if (done.has(record.id) || (wanted !== undefined && !wanted.some(({ id }) => id === record.id))) continue;
+          await attempt(`${record.name}-${record.version}`, async () => {
+            const file = join(scratch, `${record.id}.tar.gz`);
+            await writeFile(file, await store.packages.readArchive(record.id));
+            return install(file, true, actor);
+          });
+        }
+      } finally {
+        await rm(scratch, { recursive: true, force: true });
+      }
+      if (failed.length > 0) {
+        throw problem('invalid', `packages could not be synchronised: ${failed[0]!.file}: ${failed[0]!.message}`, {
+          errors: failed,
+          hint: 'Correct them and synchronise again; all others are up to date.',
+        });
+      }
+      return Promise.all([...done.values()].map(view));
+    },
+  };
+}
+
+async function packagesOf(store: Store, pluginIds: readonly number[]): Promise<readonly PackageRecord[]> {
+  const plugins = await Promise.all(pluginIds.map((id) => store.plugins.get(id)));
+  const ids = [...new Set(plugins.flatMap(({ packageId }) => (packageId === null ? [] : [packageId])))];
+  return Promise.all(ids.map((id) => store.packages.get(id)));
+}
+
+interface PackageSource {
+  readonly name: string;
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+/** Package folders and archives that lie in the folder of packages, by name. */
+async function sourcesIn(folder: string | undefined): Promise<readonly PackageSource[]> {
+  if (folder === undefined) return [];
+  const names = await readdir(folder).catch((error: unknown) => {
+    throw problem('invalid', `the folder of packages cannot be read: ${(error as Error).message}`, {
+      hint: 'Correct the setting packages.folder.',
+    });
+  });
+  const found: PackageSource[] = [];
+  for (const name of names.sort()) {
+    const path = join(folder, name);
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.isDirectory()) found.push({ name, path, isFolder: true });
+    else if (stats?.isFile() && name.endsWith('.tar.gz')) found.push({ name, path, isFolder: false });
+  }
+  return found;
+}
+
+/** An archive of a package folder, in `scratch`. @throws `invalid` with everything that is wrong with the package */
+async function archiveOf(folder: string, scratch: string): Promise<string> {
+  try {
+    const tree = await readPackageFolder(folder);
+    const report = checkPackage(tree);
+    if (report.verdict === 'invalid') throw problem('invalid', 'the package is invalid', { errors: report.errors });
+    const { name, version } = report.tree as { name: string; version: string };
+    return (await writePackageArchive(tree, name, version, join(scratch, 'built'))).path;
+  } catch (error) {
+    if (!(error instanceof PackageDiskError)) throw error;
+    throw problem('invalid', error.message, {
+      hint: 'Make the folder readable, or take it out of the folder of packages.',
+    });
+  }
+}

@@ -1,0 +1,93 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import {
+  checkPackage,
+  PackageDiskError,
+  type PackageInstallation,
+  packageInstallation,
+  readPackageArchive,
+} from '../../packages/index.js';
+import type { GraphContent } from '../../store/index.js';
+import { checkGraphUpload } from '../graphs/graph-upload.js';
+import { problem } from '../problem.js';
+
+/** A package that may be installed, with everything about it already looked at. */
+export interface ReadPackage {
+  readonly installation: PackageInstallation;
+  readonly archive: Uint8Array;
+  /** By type, for each release in its order, and for the plugin. */
+  readonly releaseGraphs: readonly ReadonlyMap<string, GraphContent>[];
+  readonly pluginGraphs: ReadonlyMap<string, GraphContent>;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/**
+ * Reads an archive of a package on this disk and checks it as a whole: the archive itself, the package, the graphs.
+ * @throws `invalid` with everything that is wrong, each with file, line and path
+ */
+export async function readPackage(path: string): Promise<ReadPackage> {
+  const { tree, problems } = await reading(path);
+  if (tree === undefined) throw refusal(problems, 'the archive is refused');
+  const report = checkPackage(tree);
+  const installation = packageInstallation(report);
+  if (installation === undefined) throw refusal(report.errors, 'the package is invalid');
+  const errors: Diagnostic[] = [];
+  const warnings: Diagnostic[] = [...report.warnings];
+  const read = (graphs: PackageInstallation['plugin']['graphs']): ReadonlyMap<string, GraphContent> =>
+    new Map(
+      graphs.map(({ type, body, locate }) => {
+        const { upload, problems: found } = checkGraphUpload(body);
+        for (const { at, ...one } of found) {
+          const { path: inTree, place } = locate(at);
+          (one.severity === 'error' ? errors : warnings).push({ ...one, ...place, path: inTree });
+        }
+        return [
+          type,
+          {
+            name: upload.name ?? null,
+            nodeFilter: upload.node_filter ?? null,
+            onSuccess: (upload.on_success as object | undefined | null) ?? null,
+            onError: (upload.on_error as object | undefined | null) ?? null,
+            onStop: (upload.on_stop as object | undefined | null) ?? null,
+            tasks: (upload.tasks ?? []) as never,
+          } as GraphContent,
+        ];
+      }),
+    );
+  const releaseGraphs = installation.releases.map(({ graphs }) => read(graphs));
+  const pluginGraphs = read(installation.plugin.graphs);
+  for (const { type } of [...installation.releases.flatMap(({ graphs }) => graphs), ...installation.plugin.graphs]) {
+    if (/^[A-Za-z0-9_-]+$/.test(type)) continue;
+    const message = `'${type.slice(0, 60)}' is no type of a graph`;
+    errors.push({
+      severity: 'error',
+      code: 'package.graph-type',
+      message,
+      hint: 'Use letters, digits, _ and -.',
+      file: 'metadata.yaml',
+      line: 1,
+    });
+  }
+  if (errors.length > 0) throw refusal(errors, 'graphs of the package are invalid');
+  return { installation, archive: new Uint8Array(await readFile(path)), releaseGraphs, pluginGraphs, warnings };
+}
+
+async function reading(path: string) {
+  try {
+    if (!(await stat(path)).isFile()) throw new PackageDiskError(`${path} is no file`);
+    return await readPackageArchive(path);
+  } catch (error) {
+    if (!(error instanceof PackageDiskError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw problem('invalid', (error as Error).message, { hint: 'Send an archive made by `sitewright package build`.' });
+  }
+}
+
+function refusal(errors: readonly Diagnostic[], what: string) {
+  const [first] = errors;
+  const more = errors.length - 1;
+  const rest = more > 0 ? `, and ${more} more` : '';
+  return problem('invalid', `${what}: ${first?.message ?? 'unknown reason'}${rest}`, {
+    errors,
+    hint: first?.hint ?? 'Correct the package; `sitewright package check` tells the same without a server.',
+  });
+}

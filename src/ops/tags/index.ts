@@ -1,0 +1,10 @@
+/** Tags: what places tasks on nodes. */
+import type { OpsDependencies } from '../dependencies.js';
+import { inFuelWords } from '../graphs/fuel-words.js';
+import { tagOperations as bare, type TagOperations } from './tag-operations.js';
+
+export { tagExtensionsOf } from './load-tag-extensions.js';
+export type { ExtensionAnswer, ExtensionNode, ExtensionRequest, TagExtension } from './tag-extension.js';
+export type { TagOperations, TagUpload, TagView } from './tag-operations.js';
+
+export const tagOperations = (deps: OpsDependencies): TagOperations => inFuelWords(bare(deps));

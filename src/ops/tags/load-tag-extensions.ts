@@ -1,0 +1,19 @@
+import { pathToFileURL } from 'node:url';
+import { problem } from '../problem.js';
+import { readTagExtensions, type TagExtension } from './tag-extension.js';
+
+/** Loads the module the setting `tags.extensions` names, once; a module that cannot be used refuses assignments. */
+export function tagExtensionsOf(path: string | undefined): () => Promise<readonly TagExtension[]> {
+  let loaded: Promise<readonly TagExtension[]> | undefined;
+  return () => {
+    if (path === undefined) return Promise.resolve([]);
+    loaded ??= import(pathToFileURL(path).href).then((module: unknown) => readTagExtensions(module, path));
+    return loaded.catch((error: unknown) => {
+      loaded = undefined;
+      const why = error instanceof Error ? error.message : String(error);
+      throw problem('invalid', `the tag extensions in ${path} cannot be loaded: ${why}`, {
+        hint: 'Correct the module, or the setting tags.extensions.',
+      });
+    });
+  };
+}

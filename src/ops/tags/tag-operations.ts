@@ -1,0 +1,313 @@
+import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../../documents/index.js';
+import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { isObject, objectOf } from '../inventory/json-object.js';
+import { finding, refuseIfAny } from '../inventory/refuse.js';
+import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
+import { problem } from '../problem.js';
+
+export interface TagUpload {
+  readonly name: string;
+  readonly meta: { readonly has_primary: boolean; readonly [key: string]: unknown };
+  /** Of a role: it brings the tag from now on. */
+  readonly role?: string;
+}
+
+/** A tag as lists show it; `owner` of a tag that only a role implies is that role's. */
+export interface TagView {
+  readonly id: number | null;
+  readonly name: string;
+  readonly meta: JsonFields;
+  readonly owner: TagOwner;
+  readonly readOnly: boolean;
+}
+
+export interface TagOperations {
+  /** Of a release or plugin: its own. Of a cluster: those of its release, its own, and of its enabled plugins. */
+  list(owner: TagOwner): Promise<readonly TagView[]>;
+  /** The owner's own. */
+  get(owner: TagOwner, name: string): Promise<TagView>;
+  create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView>;
+  update(owner: TagOwner, name: string, upload: TagUpload, actor: string): Promise<TagView>;
+  /** With its assignments to nodes. */
+  delete(owner: TagOwner, name: string, actor: string): Promise<void>;
+
+  assignments(cluster: number): Promise<readonly TagAssignment[]>;
+  ofNode(node: number): Promise<readonly TagAssignment[]>;
+  /** Gives nodes tags of their cluster, all or none; what they have already stays. */
+  assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
+  unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
+}
+
+export function tagOperations({ store }: OpsDependencies): TagOperations {
+  const audit = (actor: string, action: string, owner: TagOwner | { kind: 'node'; id: number }, details: JsonFields) =>
+    store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details });
+
+  async function own(owner: TagOwner, name: string): Promise<TagRecord> {
+    const tag = await store.tags.find(owner, name);
+    if (tag !== null) return tag;
+    const known = (await store.tags.list(owner)).map((one) => one.name);
+    const above =
+      owner.kind === 'cluster' ? (await store.tags.ofCluster(owner.id)).find((one) => one.name === name) : undefined;
+    throw problem('not-found', `Tag '${name}' is not found for the ${owner.kind} ${owner.id}`, {
+      hint:
+        above !== undefined
+          ? `It is a tag of ${above.owner.kind} ${above.owner.id}: ask there.`
+          : (didYouMean(name, known) ?? (known.length === 0 ? 'It has no tags.' : `It has: ${known.join(', ')}.`)),
+    });
+  }
+
+  /** Roles of the owner that bring the tag. */
+  async function holders(owner: TagOwner, name: string): Promise<readonly string[]> {
+    if (owner.kind === 'cluster') {
+      const { roles } = await roleCatalogue(store, owner.id);
+      return [...roles]
+        .filter(([role, { meta }]) => role === name || (meta.tags ?? []).includes(name))
+        .map(([role]) => role);
+    }
+    const roles =
+      owner.kind === 'release'
+        ? (await store.releases.get(owner.id)).rolesMetadata
+        : objectOf((await store.plugins.get(owner.id)).metadata.roles_metadata);
+    return rolesHolding(name, roles as never);
+  }
+
+  async function refusePlugin(owner: TagOwner): Promise<void> {
+    if (owner.kind !== 'plugin') return;
+    await store.plugins.get(owner.id);
+    throw problem('conflict', `tags of a plugin cannot be changed: they come with its package`, {
+      hint: 'Change the package and install it again, or make a tag of the cluster.',
+    });
+  }
+
+  return {
+    async list(owner) {
+      if (owner.kind !== 'cluster') return (await store.tags.list(owner)).map(viewOf);
+      const byName = new Map<string, TagView>();
+      for (const tag of await store.tags.ofCluster(owner.id)) byName.set(tag.name, viewOf(tag));
+      const { tags } = await roleCatalogue(store, owner.id);
+      for (const { name, meta, owner: by } of tags.values()) {
+        if (byName.has(name)) continue;
+        const { releaseId } = await store.clusters.brief(owner.id);
+        const id = by.kind === 'plugin' ? by.id : by.kind === 'cluster' ? owner.id : releaseId;
+        byName.set(name, {
+          id: null,
+          name,
+          meta: { has_primary: meta.has_primary === true },
+          owner: { kind: by.kind, id },
+          readOnly: true,
+        });
+      }
+      return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    get: async (owner, name) => viewOf(await own(owner, name)),
+    async create(owner, upload, actor) {
+      await refusePlugin(owner);
+      const wrong = tagNameProblem(upload.name);
+      if (wrong !== undefined) {
+        refuseIfAny([
+          finding('tag.bad-name', 'body.name', wrong, "Use letters, digits, _ and -, and one ':' before an instance."),
+        ]);
+      }
+      if ((await store.tags.find(owner, upload.name)) !== null) {
+        throw problem('conflict', `Tag with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
+          hint: 'Change that one with PUT, or choose another name.',
+        });
+      }
+      const tag = await store.atomically(async (within) => {
+        const made = await within.tags.create(owner, columns(upload));
+        if (upload.role !== undefined) await giveToRole(within, owner, upload.role, upload.name);
+        return made;
+      });
+      await audit(actor, 'tag.create', owner, { tag: upload.name });
+      return viewOf(tag);
+    },
+    async update(owner, name, upload, actor) {
+      const tag = await own(owner, name);
+      await refusePlugin(owner);
+      if (upload.name !== name) {
+        refuseIfAny([
+          finding(
+            'tag.renamed',
+            'body.name',
+            `the tag '${name}' cannot be renamed to '${upload.name}'`,
+            'Make a tag of the new name, and delete this one.',
+          ),
+        ]);
+      }
+      if (tag.readOnly) throw builtIn(owner, name, 'changed');
+      const changed = await store.tags.update(tag.id, columns(upload));
+      await audit(actor, 'tag.update', owner, { tag: name });
+      return viewOf(changed);
+    },
+    async delete(owner, name, actor) {
+      const tag = await own(owner, name);
+      await refusePlugin(owner);
+      const roles = await holders(owner, name);
+      if (roles.length > 0) {
+        throw problem(
+          'conflict',
+          `Tag '${name}' cannot be deleted: ${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')} of ${owner.kind} ${owner.id} ${roles.length === 1 ? 'has' : 'have'} it`,
+          {
+            hint: 'Take it from the role first, or only from the nodes: sitewright tag unassign.',
+          },
+        );
+      }
+      if (tag.readOnly) throw builtIn(owner, name, 'deleted');
+      await store.tags.delete(tag.id);
+      await audit(actor, 'tag.delete', owner, { tag: name });
+    },
+
+    async assignments(cluster) {
+      return store.tags.assignments(cluster);
+    },
+    async ofNode(node) {
+      const { clusterId } = await store.nodes.get(node);
+      return clusterId === null ? [] : store.tags.assignments(clusterId, { nodeIds: [node] });
+    },
+    async assign(nodes, tags, actor) {
+      const byCluster = await clustersOf(store, nodes);
+      for (const cluster of byCluster.keys()) await refuseUnknown(store, cluster, tags);
+      await store.atomically(async (within) => {
+        for (const [cluster, members] of byCluster) {
+          await within.tags.assign(
+            cluster,
+            members.flatMap((nodeId) =>
+              [...new Set(tags)].map((tag) => ({ nodeId, tag, source: 'user' as const, role: null })),
+            ),
+          );
+        }
+      });
+      for (const id of new Set(nodes)) await audit(actor, 'tag.assign', { kind: 'node', id }, { tags });
+    },
+    async unassign(nodes, tags, actor) {
+      const byCluster = await clustersOf(store, nodes);
+      for (const [cluster, members] of byCluster) {
+        const held = await store.tags.assignments(cluster, { nodeIds: members, tags });
+        refuseIfAny(
+          tags
+            .filter((tag) => !held.some((one) => one.tag === tag))
+            .map((tag) =>
+              finding(
+                'tag.not-assigned',
+                'query.tags',
+                `no node of ${members.join(', ')} has the tag '${tag}'`,
+                'sitewright tag list shows what nodes have.',
+              ),
+            ),
+        );
+      }
+      await store.atomically(async (within) => {
+        for (const [cluster, members] of byCluster) await within.tags.unassign(cluster, { nodeIds: members, tags });
+      });
+      for (const id of new Set(nodes)) await audit(actor, 'tag.unassign', { kind: 'node', id }, { tags });
+    },
+  };
+}
+
+function columns({ name, meta }: TagUpload) {
+  return { name, readOnly: false, hasPrimary: meta.has_primary, metadata: meta };
+}
+
+const viewOf = ({ id, name, owner, readOnly, hasPrimary, metadata }: TagRecord): TagView => ({
+  id,
+  name,
+  owner,
+  readOnly,
+  meta: { ...metadata, has_primary: hasPrimary },
+});
+
+const builtIn = (owner: TagOwner, name: string, what: string) =>
+  problem('conflict', `Tag '${name}' of ${owner.kind} ${owner.id} is built in and cannot be ${what}`, {
+    hint: 'It comes with a package or a role. Make a tag of your own instead.',
+  });
+
+/** Adds the tag to those that a role brings. */
+async function giveToRole(store: StorePorts, owner: TagOwner, role: string, tag: string): Promise<void> {
+  const added = (roles: JsonFields): JsonFields => {
+    const meta = objectOf(roles[role]);
+    const tags = Array.isArray(meta.tags) ? (meta.tags as string[]) : [role];
+    return { ...roles, [role]: { ...meta, tags: [...new Set([...tags, tag])] } };
+  };
+  const unknown = (known: readonly string[]) =>
+    problem('invalid', `there is no role '${role}' of ${owner.kind} ${owner.id}`, {
+      hint: didYouMean(role, known) ?? `Known: ${known.join(', ') || 'none'}.`,
+      errors: [{ severity: 'error', code: 'role.unknown', message: `no role '${role}'`, path: 'query.role' }],
+    });
+  if (owner.kind === 'release') {
+    const { rolesMetadata } = await store.releases.get(owner.id);
+    if (!Object.hasOwn(rolesMetadata, role)) throw unknown(Object.keys(rolesMetadata));
+    await store.releases.update(owner.id, { rolesMetadata: added(rolesMetadata) });
+    return;
+  }
+  const { attributes } = await store.clusters.get(owner.id);
+  const roles = clusterRoles(attributes);
+  const all = await roleCatalogue(store, owner.id);
+  const known = all.roles.get(role);
+  if (known === undefined) throw unknown([...all.roles.keys()]);
+  // A role of the release is changed for this cluster only: it gets one of its own in its place.
+  const start = Object.hasOwn(roles, role) ? roles : { ...roles, [role]: known.meta };
+  await store.clusters.update(owner.id, { attributes: { ...attributes, roles_metadata: added(start as JsonFields) } });
+}
+
+/** The nodes by their clusters. @throws for nodes there are not, and for nodes without a cluster */
+async function clustersOf(
+  store: StorePorts,
+  nodes: readonly number[],
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  if (nodes.length === 0) {
+    refuseIfAny([finding('tag.no-node', 'query.node_id', 'no node is named', 'Name at least one: node_id=1.')]);
+  }
+  const ids = [...new Set(nodes)];
+  const known = new Map((await store.nodes.list({ ids })).map((node) => [node.id, node]));
+  const absent = ids.filter((id) => !known.has(id));
+  if (absent.length > 0) {
+    throw problem('not-found', `Node not found: ${absent.join(', ')}`, { hint: 'GET /api/v1/nodes lists all nodes.' });
+  }
+  const errors: Diagnostic[] = [];
+  const byCluster = new Map<number, number[]>();
+  for (const id of ids) {
+    const { clusterId } = known.get(id)!;
+    if (clusterId === null) {
+      errors.push(
+        finding(
+          'tag.node-without-cluster',
+          'query.node_id',
+          `node ${id} is in no cluster, so it can have no tags`,
+          'Assign it to a cluster first.',
+        ),
+      );
+    } else byCluster.set(clusterId, [...(byCluster.get(clusterId) ?? []), id]);
+  }
+  refuseIfAny(errors);
+  return byCluster;
+}
+
+/** A tag to assign is one of the cluster's, the name of one of its roles, or an instance (`mysql:1`) of one. */
+async function refuseUnknown(store: StorePorts, cluster: number, tags: readonly string[]): Promise<void> {
+  if (tags.length === 0)
+    refuseIfAny([finding('tag.none', 'query.tags', 'no tag is named', 'Name at least one: tags=mysql.')]);
+  const { tags: known, roles } = await roleCatalogue(store, cluster);
+  const names = [...known.keys(), ...roles.keys()];
+  refuseIfAny(
+    tags.flatMap((tag): readonly Diagnostic[] => {
+      const wrong = tagNameProblem(tag);
+      if (wrong !== undefined)
+        return [finding('tag.bad-name', 'query.tags', wrong, 'Write names like mysql, or mysql:1.')];
+      if (names.includes(tag) || names.includes(tag.split(':')[0]!)) return [];
+      return [
+        finding(
+          'tag.unknown',
+          'query.tags',
+          `Tag '${tag}' is not found for the cluster ${cluster}`,
+          didYouMean(tag, names) ?? 'Create it first: sitewright tag create.',
+        ),
+      ];
+    }),
+  );
+}
+
+export const isTagMeta = (value: unknown): value is TagUpload['meta'] =>
+  isObject(value) && typeof value.has_primary === 'boolean';

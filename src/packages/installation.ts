@@ -1,0 +1,183 @@
+import type { PackageReport } from './check-package.js';
+import { child, type DataNode, items, type JsonValue, type Place } from './data-node.js';
+import { type JsonObject, packageContents } from './package-contents.js';
+import { printPath, type TreePath } from './problems.js';
+import { releaseRecords } from './releases.js';
+
+/** A graph as an installation stores it, still unread: `body` is what uploads of graphs look like. */
+export interface InstalledGraph {
+  readonly type: string;
+  readonly body: JsonObject;
+  /** Where a value of the body stands in the package. */
+  locate(path: TreePath): { readonly path: string; readonly place: Place };
+}
+
+export interface InstalledRelease {
+  readonly name: string;
+  readonly version: string;
+  readonly operatingSystem: string;
+  readonly description: string;
+  readonly roles: JsonObject;
+  readonly tags: JsonObject;
+  /** All other parts, under their stored names. */
+  readonly metadata: JsonObject;
+  readonly graphs: readonly InstalledGraph[];
+}
+
+/** What installing a package makes. */
+export interface PackageInstallation {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  readonly packageVersion: string;
+  readonly kind: 'release' | 'extension';
+  readonly tree: JsonObject;
+  readonly releases: readonly InstalledRelease[];
+  /** Every package is listed as a plugin; one that defines a release extends none. */
+  readonly plugin: {
+    readonly metadata: JsonObject;
+    readonly roles: JsonObject;
+    readonly tags: JsonObject;
+    readonly graphs: readonly InstalledGraph[];
+  };
+}
+
+const RELEASE_COLUMNS = new Set([
+  'name',
+  'release_name',
+  'version',
+  'operating_system',
+  'description',
+  'state',
+  'is_release',
+  'roles_metadata',
+  'tags_metadata',
+  'graphs',
+  'deployment_tasks',
+]);
+const PLUGIN_COLUMNS = new Set(['name', 'title', 'version', 'package_version', 'graphs', 'deployment_tasks']);
+/** Fields of a graph that packages put into its `metadata`. */
+const GRAPH_METADATA = ['node_filter', 'on_success', 'on_error', 'on_stop'] as const;
+
+/** What a valid package stores; undefined for an invalid one. */
+export function packageInstallation(report: PackageReport): PackageInstallation | undefined {
+  const contents = packageContents(report);
+  const root = report.loaded.root;
+  if (contents === undefined || root === undefined) return undefined;
+  const defining = releaseRecords(root).releases;
+  const releases = contents.releases.map((release, at): InstalledRelease => {
+    const record = defining[at]!;
+    const path: TreePath = ['releases', record.index];
+    const base = child(record.node, 'base_release');
+    const from = (key: string) =>
+      child(record.node, key) !== undefined || base === undefined
+        ? { node: child(record.node, key), path: [...path, key] }
+        : { node: child(base, key), path: [...path, 'base_release', key] };
+    return {
+      name: textOr(release.name, contents.name),
+      version: textOr(release.version, contents.version),
+      operatingSystem: textOr(release.operating_system, ''),
+      description: textOr(release.description, ''),
+      roles: objectOr(release.roles_metadata),
+      tags: objectOr(release.tags_metadata),
+      metadata: without(release, RELEASE_COLUMNS),
+      graphs: graphsOf(release, from('graphs'), from('deployment_tasks'), root),
+    };
+  });
+  const { plugin } = contents;
+  return {
+    name: contents.name,
+    title: contents.title,
+    version: contents.version,
+    packageVersion: contents.packageVersion,
+    kind: releases.length > 0 ? 'release' : 'extension',
+    tree: report.tree as JsonObject,
+    releases,
+    plugin: {
+      metadata: {
+        ...without(plugin, PLUGIN_COLUMNS),
+        releases: (Array.isArray(plugin.releases) ? plugin.releases : []).map(withShortSystem),
+      },
+      roles: objectOr(plugin.roles_metadata),
+      tags: objectOr(plugin.tags_metadata),
+      graphs: graphsOf(
+        plugin,
+        { node: child(root, 'graphs'), path: ['graphs'] },
+        { node: child(root, 'deployment_tasks'), path: ['deployment_tasks'] },
+        root,
+      ),
+    },
+  };
+}
+
+interface Located {
+  readonly node: DataNode | undefined;
+  readonly path: TreePath;
+}
+
+/** The graphs of a record by type, the later of one type; tasks without a graph make the one of type `default`. */
+function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: DataNode): InstalledGraph[] {
+  const byType = new Map<string, InstalledGraph>();
+  const listed = Array.isArray(record.graphs) ? record.graphs : [];
+  for (const [index, given] of listed.entries()) {
+    const graph = objectOr(given);
+    if (typeof graph.type !== 'string') continue;
+    const metadata = objectOr(graph.metadata);
+    const body: JsonObject = {
+      ...(typeof graph.name === 'string' ? { name: graph.name } : {}),
+      ...Object.fromEntries(
+        GRAPH_METADATA.flatMap((key) => (Object.hasOwn(metadata, key) ? [[key, metadata[key]!]] : [])),
+      ),
+      tasks: graph.tasks ?? [],
+    };
+    const node = items(graphs.node)[index];
+    const path = [...graphs.path, index];
+    byType.set(graph.type, {
+      type: graph.type,
+      body,
+      locate: (below) => {
+        const [first = '', ...rest] = below;
+        const inMetadata = (GRAPH_METADATA as readonly unknown[]).includes(first);
+        const steps = inMetadata ? ['metadata', first, ...rest] : below;
+        return { path: printPath([...path, ...steps]), place: placeBelow(node ?? root, steps) };
+      },
+    });
+  }
+  if (!byType.has('default') && Array.isArray(record.deployment_tasks)) {
+    byType.set('default', {
+      type: 'default',
+      body: { tasks: record.deployment_tasks },
+      locate: ([, ...below]) => ({
+        path: printPath([...tasks.path, ...below]),
+        place: placeBelow(tasks.node ?? root, below),
+      }),
+    });
+  }
+  return [...byType.values()];
+}
+
+/** The place of the deepest value on the way that is there. */
+function placeBelow(node: DataNode, path: TreePath): Place {
+  let found = node;
+  for (const step of path) {
+    const next = typeof step === 'number' ? items(found)[step] : child(found, step);
+    if (next === undefined) break;
+    found = next;
+  }
+  return found.place;
+}
+
+/** Clients read the system of an extension as `os`. */
+function withShortSystem(record: JsonValue): JsonValue {
+  const { operating_system: system, ...rest } = objectOr(record);
+  return system === undefined || rest.os !== undefined ? record : { os: system, ...rest };
+}
+
+const objectOr = (value: JsonValue | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+
+const textOr = (value: JsonValue | undefined, otherwise: string): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
+
+const without = (value: JsonObject, keys: ReadonlySet<string>): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)));
