@@ -11,7 +11,7 @@ const MOST_BYTES = 2_000;
 export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
   switch (end.kind) {
     case 'refused':
-      return { outcome: 'rejected', message: clip(`was not run: ${end.reason}`) };
+      return { outcome: 'rejected', message: clip(`was not run: ${end.reason.replace(/^was not run: /, '')}`) };
     case 'not-accepted':
       return {
         outcome: outcomeOf(end.answer.failure),

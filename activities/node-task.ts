@@ -12,8 +12,9 @@ import { taskEnd } from './node-task-end.js';
 
 /** What the activities of one node share; made by worker/. */
 export interface NodeTaskDependencies {
-  /** The agent of a node; a process that serves another queue than a node's own may have several. */
-  readonly agentOf: (node: string) => NodeAgent | undefined;
+  /** The name under which the node has its orders; runs may call it by another. The queue is its address. */
+  readonly node: string;
+  readonly agent: NodeAgent;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
   /** Milliseconds for which the log store may be away at a task's end. */
@@ -27,12 +28,9 @@ const AGAIN_AFTER_MS = 500;
 export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActivities {
   return {
     run_task: async (request) => {
-      const agent = deps.agentOf(request.node);
-      if (agent === undefined)
-        return { outcome: 'rejected', message: `was not run: no agent of node ${request.node} is on this queue` };
       return await beating(request, async (beat, from, cancel, leave) => {
-        const { verify, orders, logPatienceMs } = deps;
-        const end = await carryOutOrder(orderKey(request), {
+        const { agent, verify, orders, logPatienceMs } = deps;
+        const end = await carryOutOrder(orderKey(request, deps.node), {
           agent,
           orders,
           onProgress: beat,
@@ -48,7 +46,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
   };
 }
 
-const orderKey = ({ run, task, node, generation, plan, type, mode, debug }: RunTask): OrderKey => ({
+const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, node: string): OrderKey => ({
   run,
   task,
   node,
@@ -134,19 +132,13 @@ export interface NodeControlDependencies {
 /** What a node answers also while a task of it runs. */
 export function nodeControlActivities(deps: NodeControlDependencies): NodeControlActivities {
   const { node, agent, version } = deps;
-  const mine = (asked: string) => {
-    if (asked !== node)
-      throw ApplicationFailure.nonRetryable(`this is the agent of node ${node}, not of ${asked}`, 'OtherNode');
-  };
   return {
-    ping: async (request): Promise<AgentFacts> => {
-      mine(request.node);
+    ping: async (): Promise<AgentFacts> => {
       const { bootId, taskTypes, containment } = agent.facts();
       const types = [...taskTypes, ...(deps.taskTypes ?? [])].sort();
       return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
     },
-    drain: async (request) => {
-      mine(request.node);
+    drain: async () => {
       await deps.drain();
       const unfinished = agent.facts().unfinished.map(({ run, task, generation }) => `${run}/${task}/${generation}`);
       return { unfinished };

@@ -1,7 +1,14 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
-import { NodeAgent, type NodeAgentOptions, type OrderSource, type OrderVerifier } from '../src/agent/index.js';
+import {
+  folderName,
+  NodeAgent,
+  type NodeAgentOptions,
+  type OrderSource,
+  type OrderVerifier,
+} from '../src/agent/index.js';
 import type { Settings } from '../src/config/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
@@ -16,6 +23,8 @@ export interface StartAgentsOptions {
   /** Where each node's agent gets its orders, and how it judges them. */
   readonly ordersOf: (node: AgentNode) => { readonly orders: OrderSource; readonly verify?: OrderVerifier };
   readonly version: string;
+  /** Goes on without any node: more may be added. */
+  readonly staysEmpty?: boolean;
   /** For tests and small sites: what differs from the settings and the defaults of `NodeAgent`. */
   readonly agent?: Partial<NodeAgentOptions>;
   /** Milliseconds for which the log store may be away at a task's end. */
@@ -26,6 +35,8 @@ export interface StartAgentsOptions {
 export interface RunningAgents {
   /** Resolves when all have ended: stopped, or drained one by one. Rejects when one could not go on. */
   readonly done: Promise<void>;
+  /** Serves one more node. Not after `stop`. */
+  add(node: AgentNode): Promise<void>;
   /** Takes nothing new, leaves what runs to its supervisors. May be repeated. */
   stop(): Promise<void>;
 }
@@ -48,30 +59,55 @@ export async function startAgents(
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
   const connection = await connect(settings.temporal.address, log, stop);
-  try {
-    const served = await Promise.all(nodes.map((node) => serveNode(connection, settings, node, log, options)));
-    log.info({ nodes: nodes.length, address: settings.temporal.address }, 'agents are polling');
-    const done = Promise.all(served.map(({ done: one }) => one)).then(
-      () => undefined,
-      async (error: unknown) => {
-        for (const node of served) node.shutDown();
-        await Promise.allSettled(served.map(({ done: one }) => one));
-        throw error;
+  const served: ServedNode[] = [];
+  const shutDown = () => {
+    for (const node of served) node.shutDown();
+  };
+  let resolveEnd: () => void = () => undefined;
+  let rejectEnd: (error: unknown) => void = () => undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    resolveEnd = resolve;
+    rejectEnd = reject;
+  });
+  let open = 0;
+  const add = async (wanted: AgentNode): Promise<void> => {
+    const node = await serveNode(connection, settings, wanted, log, options);
+    served.push(node);
+    open += 1;
+    node.done.then(
+      () => {
+        open -= 1;
+        if (open === 0 && options.staysEmpty !== true) resolveEnd();
+      },
+      (error: unknown) => {
+        rejectEnd(error);
+        shutDown();
       },
     );
-    const closed = done.finally(() => connection.close());
-    closed.catch(() => undefined);
-    return {
-      done: closed,
-      async stop() {
-        for (const node of served) node.shutDown();
-        await closed;
-      },
-    };
-  } catch (error) {
+  };
+  const finish = async () => {
+    await Promise.allSettled(served.map(({ done }) => done));
     await connection.close();
+  };
+  try {
+    await Promise.all(nodes.map(add));
+  } catch (error) {
+    shutDown();
+    await finish();
     throw error;
   }
+  log.info({ nodes: nodes.length, address: settings.temporal.address }, 'agents are polling');
+  const done = ended.finally(finish);
+  done.catch(() => undefined);
+  return {
+    done,
+    add,
+    async stop() {
+      shutDown();
+      resolveEnd();
+      await done;
+    },
+  };
 }
 
 interface ServedNode {
@@ -90,7 +126,8 @@ async function serveNode(
   const { namespace } = settings.temporal;
   const agent = new NodeAgent({
     node,
-    stateDir: settings.agent.state_dir,
+    // Nodes of two sites may have the same name.
+    stateDir: join(settings.agent.state_dir, folderName(site)),
     resolveSecret: (ref, key) => orders.secret(ref, key),
     readSource: (path, key) => orders.source(path, key),
     ...options.agent,
@@ -113,7 +150,8 @@ async function serveNode(
     taskQueue: queue,
     maxConcurrentActivityTaskExecutions: 1,
     activities: nodeTaskActivities({
-      agentOf: (wanted) => (wanted === node ? agent : undefined),
+      node,
+      agent,
       orders,
       ...(verify === undefined ? {} : { verify }),
       ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),

@@ -1,8 +1,9 @@
 export { type CarriedOut, type CarryOutOptions, carryOutOrder, type ExecutionProgress } from './carry-out-order.js';
-export type { Execution, ExecutionKey, SecretUse } from './execution.js';
+export { type Execution, type ExecutionKey, folderName, type SecretUse } from './execution.js';
 export type { FollowEvent, OutputOffsets } from './follow.js';
 export type { CancelRequest, Progress } from './journal.js';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.js';
+export { type OpenExecution, openExecutions } from './open-executions.js';
 export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from './order-source.js';
 export { OrderRefused } from './order-source.js';
 export type { OutputStream } from './output-segments.js';

@@ -42,6 +42,9 @@ const PATH_SETTINGS = new Set([
   'yaql.helpers',
   'agent.state_dir',
   'task_logs.folder',
+  'temporal.encryption_key_file',
+  'gateway.data_dir',
+  'secrets.directory',
 ]);
 
 interface Candidate {

@@ -27,6 +27,14 @@ export const settingsSchema = z.strictObject({
       .describe(
         'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless we started the server ourselves.',
       ),
+    encryption_key_file: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ secretFile: true })
+      .describe(
+        'File with the keys that everything sent to Temporal is encrypted with, the first for new data (`sitewright identity encryption-key`). The same one for API, worker and agents. None: nothing is encrypted.',
+      ),
   }),
   store: z.strictObject({
     url: z
@@ -121,6 +129,72 @@ export const settingsSchema = z.strictObject({
     keep_days: secondsBetween(1, 3_650)
       .default(14)
       .describe('Days after which a node agent deletes journal and output of an ended task.'),
+  }),
+  gateway: z.strictObject({
+    host: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Address the gateway of node agents listens on; it asks for certificates itself. None: no gateway.'),
+    port: port.default(8443).describe('Port of the gateway; 0 takes a free one.'),
+    url: z
+      .url({ protocol: /^https$/, error: 'must be a URL that starts with https://' })
+      .optional()
+      .describe(
+        'URL under which nodes reach the gateway; its host is in the gateway’s certificate. None: `https://` with `gateway.host` and `gateway.port`.',
+      ),
+    data_dir: z
+      .string()
+      .min(1)
+      .default('./.sitewright/gateway')
+      .describe(
+        'Folder with our certificate authority and the keys of orders, made at first use. Whoever has it can command all nodes. Gateway and worker must see the same one.',
+      ),
+    source_roots: z
+      .string()
+      .default('/etc/sitewright/sources')
+      .describe('Folders, joined by colons, that `copy_files` may take files of this machine from.'),
+    temporal_address: z
+      .string()
+      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, as 127.0.0.1:7233')
+      .optional()
+      .describe('Host and port under which nodes reach Temporal. None: `temporal.address`.'),
+    token_hours: z
+      .number()
+      .min(0.1)
+      .max(720)
+      .default(24)
+      .describe('Hours in which a node must use the token it is deployed or installed with.'),
+    agent_package: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz as `npm pack` makes it. None: user data installs no agent.',
+      ),
+    node_package: z
+      .string()
+      .min(1)
+      .default('nodejs')
+      .describe('Package of the node’s distribution, or URL of a .tar.xz, that brings Node.js 20.19 or newer.'),
+  }),
+  secrets: z.strictObject({
+    directory: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Folder with the secrets that tasks name, one file (mode 600) for each. None: only variables `SW_SECRET_<NAME>`.',
+      ),
+  }),
+  codec: z.strictObject({
+    origin: httpUrl
+      .optional()
+      .describe(
+        'Origin of the Temporal Web UI that may have payloads decrypted. None: no codec endpoint. It has no login of its own.',
+      ),
+    host: z.string().min(1).default('127.0.0.1').describe('Address the codec endpoint listens on.'),
+    port: port.default(8081).describe('Port of the codec endpoint; 0 takes a free one.'),
   }),
   task_logs: z.strictObject({
     folder: z

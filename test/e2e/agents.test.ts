@@ -30,7 +30,7 @@ async function host(
     {
       address: site.temporal.address,
       nodes: nodes.map((node) => site.node(node)),
-      stateDir: site.stateDir,
+      stateDir: site.rig.stateDir,
       folder: site.folder,
       version: '1',
       ...more,
@@ -80,7 +80,7 @@ describe('kill -9 of an agent in mid-task', () => {
     await first.kill();
     gate.open();
     const key = { run: 'r1', task: 'alone', node: 'lonely', generation: 1 };
-    await site.rig.agent({ node: 'lonely' }).result(key);
+    await site.rig.agent({ node: 'lonely', stateDir: site.stateDir }).result(key);
     await host(['lonely']);
     expect((await run.result())['alone@lonely']).toMatchObject({ outcome: 'ok', exit_code: 0 });
     expect(await site.logged('alone', 'lonely')).toBe('before\nafter\n');

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NodeAgentOptions, OrderSource, OrderVerifier } from '../../src/agent/index.js';
+import { folderName, type NodeAgentOptions, type OrderSource, type OrderVerifier } from '../../src/agent/index.js';
 import { TaskLogs } from '../../src/agent-logs/index.js';
 import { createLogger } from '../../src/telemetry/log.js';
 import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.js';
@@ -19,7 +19,6 @@ const quiet = createLogger({ level: 'silent', format: 'json' }, 'agent');
 export class AgentSite {
   readonly rig = new AgentRig();
   readonly folder = this.rig.folder;
-  readonly stateDir = this.rig.stateDir;
   readonly logs = new TaskLogs({ folder: join(this.folder, 'logs') });
   readonly temporal: TemporalRig;
   readonly #worker: RunningWorker;
@@ -40,6 +39,11 @@ export class AgentSite {
     return new AgentSite(temporal, await temporal.runWorker({ workflowBundle: { codePath } }));
   }
 
+  /** The journals of this site's agents. */
+  get stateDir(): string {
+    return join(this.rig.stateDir, folderName(this.site));
+  }
+
   async close(): Promise<void> {
     for (const agents of this.#agents) await agents.stop();
     await this.#worker.stop();
@@ -58,7 +62,7 @@ export class AgentSite {
   settings(address = this.temporal.address) {
     return {
       temporal: { address, namespace: 'default', task_queue: 'unused' },
-      agent: { state_dir: this.stateDir, keep_days: 14 },
+      agent: { state_dir: this.rig.stateDir, keep_days: 14 },
     };
   }
 

@@ -72,9 +72,10 @@ export class AgentRig {
 
   /** Ends whatever a failed test left running, by the numbers in its own journals, and takes all folders away. */
   tidy(): void {
-    const nodes = join(this.stateDir, 'nodes');
     const below = (folder: string) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []);
-    const runs = below(nodes).flatMap((node) => below(join(node, 'runs')));
+    // The library's own folder, and those of a process that serves sites.
+    const nodes = [this.stateDir, ...below(this.stateDir)].flatMap((folder) => below(join(folder, 'nodes')));
+    const runs = nodes.flatMap((node) => below(join(node, 'runs')));
     for (const folder of runs.flatMap(below).flatMap(below)) {
       const journal = new Journal(folder);
       const claim = journal.readClaim();

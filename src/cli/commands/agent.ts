@@ -1,0 +1,61 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+
+interface RunFlags {
+  readonly site: string;
+  readonly node: readonly string[];
+  readonly stateDir?: string;
+}
+
+const collect = (value: string, before: readonly string[] | undefined): readonly string[] => {
+  if (value === '') throw new InvalidArgumentError('a name must not be empty');
+  return [...(before ?? []), value];
+};
+
+/** `sitewright agent …`: the program on nodes. Others add their own commands to the group it returns. */
+export function registerAgent(program: Command, session: Session): Command {
+  const { terminal } = session;
+  const group = program.command('agent').description('Node agents: run them, see what they run');
+
+  group
+    .command('run')
+    .description("Run tasks of nodes on this machine: one node's, or many nodes' in one process")
+    .requiredOption('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
+    .option('--node <node>', 'name of the node; repeatable', collect)
+    .option('--state-dir <folder>', 'journal and output of tasks (default: agent.state_dir)')
+    .action(async ({ site, node, stateDir }: RunFlags) => {
+      if (node === undefined || node.length === 0) throw usageError('name at least one --node');
+      const { settings } = await session.settings();
+      const { serveAgents } = await import('../processes/serve-agents.js');
+      const agent = { ...settings.agent, ...(stateDir === undefined ? {} : { state_dir: stateDir }) };
+      const nodes = [...new Set(node)].map((one) => ({ site, node: one }));
+      await serveAgents(terminal, { ...settings, agent }, nodes);
+    });
+
+  group
+    .command('status')
+    .description('What agents of this machine have under way, from their journals; no agent needs to run')
+    .option('--state-dir <folder>', 'as of agent run (default: agent.state_dir)')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {
+      const { settings } = await session.settings();
+      const { agentExecutions } = await import('../processes/agent-executions.js');
+      const items = agentExecutions(stateDir ?? settings.agent.state_dir);
+      await printList(terminal, flags, items, [
+        'site',
+        'node',
+        'run',
+        'task',
+        'generation',
+        'type',
+        'phase',
+        'since',
+        'alive',
+      ]);
+    });
+
+  return group;
+}

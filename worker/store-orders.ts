@@ -1,0 +1,70 @@
+import {
+  type Execution,
+  type ExecutionKey,
+  OrderRefused,
+  type OrderSource,
+  type SecretUse,
+} from '../src/agent/index.js';
+import type { TaskLogs } from '../src/agent-logs/index.js';
+import type { TaskOrder } from '../src/clusters/index.js';
+import type { SecretProvider } from '../src/secrets/index.js';
+import { type Store, StoreError } from '../src/store/index.js';
+
+export interface StoreOrdersParts {
+  readonly store: Store;
+  readonly logs: TaskLogs;
+  readonly secrets: SecretProvider;
+  /** Reads a source of `copy_files`. */
+  readonly readSource: (path: string) => Promise<Uint8Array>;
+}
+
+/** The stored order of a task as the execution of one of its attempts. */
+export function plannedExecution(
+  { type, parameters, secrets }: TaskOrder,
+  {
+    run,
+    task,
+    node,
+    generation,
+    mode,
+    debug,
+  }: ExecutionKey & { readonly mode: 'apply' | 'noop'; readonly debug?: true },
+): Execution {
+  return {
+    run,
+    task,
+    node,
+    generation,
+    type,
+    parameters,
+    ...(mode === 'noop' ? { mode } : {}),
+    ...(debug === undefined ? {} : { debug }),
+    ...(secrets === undefined ? {} : { secrets: secrets as readonly SecretUse[] }),
+  };
+}
+
+/**
+ * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the
+ * store. Agents on nodes ask the gateway.
+ */
+export function storeOrders({ store, logs, secrets, readSource }: StoreOrdersParts): OrderSource {
+  return {
+    async fetch(key) {
+      try {
+        const order = (await store.plans.getOrder(key.plan, key.node, key.task)) as unknown as TaskOrder;
+        return { execution: plannedExecution(order, key) };
+      } catch (error) {
+        if (error instanceof StoreError && error.failure.kind === 'not-found')
+          throw new OrderRefused(`plan ${key.plan.slice(0, 12)} has no task ${key.task} on node ${key.node}`);
+        throw error;
+      }
+    },
+    async secret(ref) {
+      const answer = await secrets.read(ref);
+      if (answer.kind === 'found') return answer.value;
+      throw new OrderRefused(answer.kind === 'absent' ? `there is no secret ${ref}` : answer.message);
+    },
+    source: (path) => readSource(path),
+    ship: async (key, chunk) => logs.append(key, chunk),
+  };
+}
