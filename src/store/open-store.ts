@@ -3,19 +3,26 @@ import { StoreError } from './failure.js';
 import { migrations } from './migrations/index.js';
 import type { Migration } from './migrations/migration.js';
 import { Migrator } from './migrations/migrator.js';
-import type { Store } from './ports/store.js';
+import type { Store, StorePorts } from './ports/store.js';
 import { SqlAuditStore } from './queries/audit-store.js';
 import { SqlClusterClaimStore } from './queries/cluster-claim-store.js';
 import { SqlClusterStore } from './queries/cluster-store.js';
 import { SqlGraphStore } from './queries/graph-store.js';
 import { SqlNodeFactStore } from './queries/node-fact-store.js';
 import { SqlNodeIdentityStore } from './queries/node-identity-store.js';
+import { SqlNodeStore } from './queries/node-store.js';
+import { SqlPackageStore } from './queries/package-store.js';
+import { SqlPlanStore } from './queries/plan-store.js';
 import { SqlPluginStore } from './queries/plugin-store.js';
 import { SqlReleaseStore } from './queries/release-store.js';
 import { SqlRunStore } from './queries/run-store.js';
 import { SqlSequenceStore } from './queries/sequence-store.js';
 import { SqlSiteClaimStore } from './queries/site-claim-store.js';
 import { SqlSiteStore } from './queries/site-store.js';
+import { SqlTagStore } from './queries/tag-store.js';
+import { SqlTaskHistoryStore } from './queries/task-history-store.js';
+import { SqlTaskStateStore } from './queries/task-state-store.js';
+import { SqlTransactionStore } from './queries/transaction-store.js';
 import { Session } from './session.js';
 import { parseStoreUrl, type StoreLocation } from './store-url.js';
 
@@ -59,29 +66,37 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     throw error;
   }
   return {
+    ...portsOf(session),
     dialect: backend.name,
+    atomically: (change) => session.write((transaction) => change(portsOf(session.within(transaction)))),
+    migrate: () => migrator.migrate(),
+    status: () => migrator.status(),
+    close: () => session.close(),
+  };
+}
+
+/** All ports over one session; over one within a transaction their changes are one. */
+function portsOf(session: Session): StorePorts {
+  return {
     sites: new SqlSiteStore(session),
     runs: new SqlRunStore(session),
     claims: new SqlSiteClaimStore(session),
     audit: new SqlAuditStore(session),
     nodeFacts: new SqlNodeFactStore(session),
     nodeIdentities: new SqlNodeIdentityStore(session),
-    packages: toCome('packages'),
+    packages: new SqlPackageStore(session),
     releases: new SqlReleaseStore(session),
     plugins: new SqlPluginStore(session),
     clusters: new SqlClusterStore(session),
     clusterClaims: new SqlClusterClaimStore(session),
-    nodes: toCome('nodes'),
-    tags: toCome('tags'),
+    nodes: new SqlNodeStore(session),
+    tags: new SqlTagStore(session),
     graphs: new SqlGraphStore(session),
     sequences: new SqlSequenceStore(session),
-    transactions: toCome('transactions'),
-    taskHistory: toCome('taskHistory'),
-    plans: toCome('plans'),
-    taskStates: toCome('taskStates'),
-    migrate: () => migrator.migrate(),
-    status: () => migrator.status(),
-    close: () => session.close(),
+    transactions: new SqlTransactionStore(session),
+    taskHistory: new SqlTaskHistoryStore(session),
+    plans: new SqlPlanStore(session),
+    taskStates: new SqlTaskStateStore(session),
   };
 }
 
@@ -118,15 +133,4 @@ async function prepareSchema(migrator: Migrator, backend: Backend, options: Open
     if (schemaVersion > 0 && pending.some((migration) => migration.breaking)) return migrator.assertCurrent();
   }
   await migrator.migrate();
-}
-
-/** Stands in until the port is implemented. */
-function toCome<T extends object>(port: string): T {
-  return new Proxy({} as T, {
-    get(_, call) {
-      return async () => {
-        throw new Error(`store.${port}.${String(call)} is not implemented yet`);
-      };
-    },
-  });
 }

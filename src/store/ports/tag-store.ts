@@ -58,8 +58,8 @@ export interface TagStore {
   list(owner: TagOwner): Promise<readonly TagRecord[]>;
   /** Those of its release, of its enabled plugins, and its own, by name, then in this order. */
   ofCluster(clusterId: number): Promise<readonly TagRecord[]>;
-  /** Also of read-only tags: the caller decides. @throws `conflict` when the name is taken. */
-  update(id: number, change: Partial<NewTag>): Promise<TagRecord>;
+  /** Also of read-only tags: the caller decides. A tag keeps its name: nodes have it by that. */
+  update(id: number, change: Partial<Omit<NewTag, 'name'>>): Promise<TagRecord>;
   /**
    * Removes the tag, and takes it and its instances from nodes for which no other tag has the name.
    * @throws `conflict` when it is read-only, unless `force`.

@@ -57,9 +57,11 @@ export interface PlannedTaskRow {
 }
 
 /**
- * How a task stands. Writes may be repeated and may come late: attempt first, then sequence, decide. One that is not
- * newer than what is stored in this sense changes nothing. Within an attempt an absent field says nothing; a newer
- * attempt clears what is absent. `custom` is never cleared.
+ * How a task stands. Writes may be repeated and may come late: attempt first, then sequence, decide which is newer.
+ * - A newer attempt replaces all; what is absent in it is cleared, but for `custom`.
+ * - In the same attempt a newer write replaces what it has; an absent field says nothing. An older one only fills in
+ *   what is not known yet, such as the time of the start.
+ * - A write of an older attempt changes nothing.
  */
 export interface TaskHistoryWrite {
   readonly node: string;

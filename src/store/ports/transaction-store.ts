@@ -78,8 +78,9 @@ export interface NewTransaction {
 /** Absent fields stay as they are. */
 export interface TransactionChange {
   /**
-   * The first of `ready`, `error`, `stopped` stays: a later status, progress, message, or time of another end changes
-   * nothing, so that calls may be repeated and come late. It sets `timeEnd`, to now if not given.
+   * The first of `ready`, `error`, `stopped` stays: a later status, progress, message, result or `timeEnd` changes
+   * nothing, so that calls may be repeated and come late. An end sets `timeEnd`, to now, and `progress`, to 100, if not
+   * given; `running` sets `timeStart`, to now, if there is none.
    */
   readonly status?: TransactionStatus;
   readonly progress?: number;
@@ -128,14 +129,14 @@ export interface TransactionStore {
   /** Newest first. */
   page(filter?: TransactionFilter & PageRequest): Promise<Page<TransactionRecord>>;
   update(id: number, change: TransactionChange): Promise<TransactionRecord>;
-  /** Ends the run and every child that has not ended: those become `error` with `message` of the children. */
+  /** Ends the run, and every child that has not: those are `stopped` with a stopped run, else `error`. */
   endRun(
     id: number,
     end: {
       readonly status: 'ready' | 'error' | 'stopped';
       readonly message?: string | null;
       readonly timeEnd?: string;
-      /** For children that have not ended; `Aborted` when absent. */
+      /** Of those children; `Aborted` when absent. */
       readonly childMessage?: string;
     },
   ): Promise<RunTransactions>;

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import { conflict, inUse, StoreError } from '../failure.js';
+import { InputCheck, storable } from '../input.js';
+import type { NewNode, NodeChange, NodeFilter, NodeRecord, NodeStore } from '../ports/node-store.js';
+import type { JsonObject } from '../ports/page.js';
+import type { Session } from '../session.js';
+import type { NodeRow } from '../tables/cluster-rows.js';
+import type { Tables } from '../tables.js';
+import { deleteRow, holdRow, isId, readRow } from './identified-row.js';
+import { nodeColumnsOf } from './node-columns.js';
+import { forgetMembership, releaseNodes } from './node-release.js';
+
+/** NodeStore on either database. Nodes are held in the order of their ids, so that two changes never wait for each other. */
+export class SqlNodeStore implements NodeStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async create(node: NewNode): Promise<NodeRecord> {
+    const now = new Date().toISOString();
+    const check = new InputCheck();
+    const columns = nodeColumnsOf(check, '', node);
+    const row = {
+      uuid: columns.uuid ?? randomUUID(),
+      name: check.key('name', node.name),
+      site: columns.site ?? null,
+      mac: columns.mac ?? null,
+      ip: columns.ip ?? null,
+      clusterId: null,
+      roles: '[]',
+      pendingRoles: '[]',
+      primaryRoles: '[]',
+      status: columns.status ?? 'discover',
+      online: columns.online ?? 1,
+      pendingAddition: 0,
+      pendingDeletion: 0,
+      errorType: null,
+      errorMsg: null,
+      progress: 0,
+      groupId: columns.groupId ?? null,
+      platformName: columns.platformName ?? null,
+      manufacturer: columns.manufacturer ?? null,
+      osPlatform: columns.osPlatform ?? null,
+      meta: columns.meta ?? '{}',
+      attributes: columns.attributes ?? '{}',
+      labels: columns.labels ?? '{}',
+      facts: columns.facts ?? '{}',
+      timestamp: columns.timestamp ?? now,
+      createdAt: now,
+      updatedAt: now,
+    };
+    check.done();
+    return this.#session.write(async (transaction) => {
+      // The usual hostname has the id in it, which is known once the row is there.
+      const hostname = columns.hostname ?? row.uuid;
+      await assertUnused(transaction, { uuid: row.uuid, mac: row.mac, site: row.site, hostname });
+      const { id } = await transaction
+        .insertInto('node')
+        .values({ ...row, hostname })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      if (columns.hostname !== undefined) return nodeOf(await readRow(transaction, 'node', id));
+      const usual = `node-${id}`;
+      await assertUnused(transaction, { site: row.site, hostname: usual }, id);
+      await transaction.updateTable('node').set({ hostname: usual }).where('id', '=', id).execute();
+      return nodeOf(await readRow(transaction, 'node', id));
+    });
+  }
+
+  get(id: number): Promise<NodeRecord> {
+    return this.#session.read(async (db) => nodeOf(await readRow(db, 'node', id)));
+  }
+
+  list(filter: NodeFilter = {}): Promise<readonly NodeRecord[]> {
+    return this.#session.read((db) => listNodes(db, filter));
+  }
+
+  async update(id: number, change: NodeChange): Promise<NodeRecord> {
+    const [node] = await this.updateMany([{ id, change }]);
+    return node as NodeRecord;
+  }
+
+  async updateMany(changes: readonly { readonly id: number; readonly change: NodeChange }[]) {
+    const check = new InputCheck();
+    const wanted = new Map<number, ReturnType<typeof nodeColumnsOf>>();
+    for (const [index, { id, change }] of changes.entries()) {
+      const path = changes.length === 1 ? '' : `changes[${index}].`;
+      if (wanted.has(id))
+        check.refuse(`${path}id`, `Node ${id} is named twice.`, 'Name it once, with all of its changes.');
+      wanted.set(id, nodeColumnsOf(check, path, change));
+    }
+    check.done();
+    return this.#session.write(async (transaction) => {
+      const changed = new Map<number, NodeRecord>();
+      for (const [id, columns] of [...wanted].sort(([one], [other]) => one - other)) {
+        const present = await holdRow(transaction, 'node', id);
+        const { uuid, mac, site = present.site, hostname = present.hostname } = columns;
+        if ((uuid ?? mac ?? columns.site ?? columns.hostname) !== undefined) {
+          await assertUnused(transaction, { uuid, mac, site, hostname }, id);
+        }
+        const row = await transaction
+          .updateTable('node')
+          .set({ ...columns, updatedAt: new Date().toISOString() })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        changed.set(id, nodeOf(row));
+      }
+      return changes.map(({ id }) => changed.get(id) as NodeRecord);
+    });
+  }
+
+  async assign(
+    clusterId: number,
+    nodes: readonly { readonly id: number; readonly roles: readonly string[] }[],
+  ): Promise<readonly NodeRecord[]> {
+    const rolesOf = new Map<number, Set<string>>();
+    for (const { id, roles } of nodes) {
+      const known = rolesOf.get(id) ?? new Set();
+      for (const role of roles) known.add(storable(role));
+      rolesOf.set(id, known);
+    }
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      const held: NodeRow[] = [];
+      for (const id of [...rolesOf.keys()].sort((one, other) => one - other)) {
+        held.push(await holdRow(transaction, 'node', id));
+      }
+      const elsewhere = held.filter((node) => node.clusterId !== null && node.clusterId !== clusterId);
+      if (elsewhere.length > 0) {
+        throw new StoreError({
+          kind: 'conflict',
+          users: elsewhere.map(({ id, name }) => ({ kind: 'node', id, name })),
+          message: `Of another cluster: ${elsewhere.map((node) => `node ${node.id} of ${node.clusterId}`).join(', ')}.`,
+          hint: 'Take these nodes out of their cluster first.',
+        });
+      }
+      const updatedAt = new Date().toISOString();
+      for (const node of held) {
+        const roles = [...(rolesOf.get(node.id) ?? [])];
+        const has = JSON.parse(node.roles) as string[];
+        const isNew = node.clusterId === null;
+        const pending = new Set([...(JSON.parse(node.pendingRoles) as string[]), ...roles]);
+        for (const role of has) pending.delete(role);
+        await transaction
+          .updateTable('node')
+          .set({
+            clusterId,
+            pendingRoles: JSON.stringify([...pending]),
+            pendingAddition: isNew ? 1 : node.pendingAddition,
+            updatedAt,
+          })
+          .where('id', '=', node.id)
+          .execute();
+      }
+      return readNodes(transaction, nodes);
+    });
+  }
+
+  async unassign(clusterId: number, ids: readonly number[]): Promise<readonly NodeRecord[]> {
+    const wanted = [...new Set(ids)].sort((one, other) => one - other);
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      const check = new InputCheck();
+      for (const id of wanted) {
+        const node = await holdRow(transaction, 'node', id);
+        if (node.clusterId === clusterId) continue;
+        check.refuse('ids', `Node ${id} is not of cluster ${clusterId}.`, 'Name nodes of this cluster only.');
+      }
+      check.done();
+      await releaseNodes(transaction, clusterId, wanted);
+      return readNodes(
+        transaction,
+        wanted.map((id) => ({ id })),
+      );
+    });
+  }
+
+  delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      const node = await holdRow(transaction, 'node', id);
+      if (node.clusterId !== null) {
+        const cluster = await readRow(transaction, 'cluster', node.clusterId);
+        if (options.force !== true) {
+          const users = [{ kind: 'cluster', id: cluster.id, name: cluster.name } as const];
+          throw inUse(`The node "${node.name}" (${id})`, users, 'Take it out of the cluster first.');
+        }
+        await forgetMembership(transaction, node.clusterId, [id]);
+      }
+      await deleteRow(transaction, 'node', id);
+    });
+  }
+
+  async labelNames(filter: NodeFilter = {}): Promise<readonly string[]> {
+    const nodes = await this.list(filter);
+    return [...new Set(nodes.flatMap((node) => Object.keys(node.labels)))].sort();
+  }
+}
+
+async function listNodes(db: Kysely<Tables>, filter: NodeFilter): Promise<NodeRecord[]> {
+  const ids = filter.ids?.filter(isId);
+  const texts = [filter.statuses, filter.hostnames, filter.macs, filter.roles];
+  if (ids?.length === 0 || texts.some((values) => values?.length === 0)) return [];
+  const numbers = [filter.clusterId, filter.groupId];
+  if (numbers.some((value) => value != null && !Number.isSafeInteger(value))) return [];
+  let query = db.selectFrom('node').selectAll();
+  if (ids !== undefined) query = query.where('id', 'in', ids);
+  for (const column of ['clusterId', 'groupId', 'site'] as const) {
+    const value = filter[column];
+    if (value === null) query = query.where(column, 'is', null);
+    else if (value !== undefined) query = query.where(column, '=', typeof value === 'string' ? storable(value) : value);
+  }
+  if (filter.statuses !== undefined) query = query.where('status', 'in', filter.statuses.map(storable));
+  if (filter.hostnames !== undefined) query = query.where('hostname', 'in', filter.hostnames.map(storable));
+  if (filter.macs !== undefined) {
+    query = query.where(
+      'mac',
+      'in',
+      filter.macs.map((mac) => storable(mac).toLowerCase()),
+    );
+  }
+  if (filter.online !== undefined) query = query.where('online', '=', Number(filter.online));
+  const nodes = (await query.orderBy('id').execute()).map(nodeOf);
+  return nodes.filter((node) => hasRole(node, filter.roles) && hasLabels(node, filter.labels));
+}
+
+const hasRole = (node: NodeRecord, roles: readonly string[] | undefined): boolean =>
+  roles === undefined || roles.some((role) => node.roles.includes(role) || node.pendingRoles.includes(role));
+
+const hasLabels = (node: NodeRecord, labels: NodeFilter['labels'] = {}): boolean =>
+  Object.entries(labels).every(
+    ([name, values]) =>
+      Object.hasOwn(node.labels, name) && (values === undefined || values.includes(node.labels[name] ?? null)),
+  );
+
+/** Nodes in the order asked for. */
+async function readNodes(db: Kysely<Tables>, wanted: readonly { readonly id: number }[]): Promise<NodeRecord[]> {
+  const nodes = await listNodes(db, { ids: wanted.map(({ id }) => id) });
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  return wanted.map(({ id }) => byId.get(id) as NodeRecord);
+}
+
+interface UniqueValues {
+  readonly uuid?: string | undefined;
+  readonly mac?: string | null | undefined;
+  readonly site: string | null;
+  readonly hostname: string;
+}
+
+/** @throws StoreError of kind `conflict` naming the node that has one of the values */
+async function assertUnused(transaction: Transaction<Tables>, values: UniqueValues, self = 0): Promise<void> {
+  const { uuid, mac, site, hostname } = values;
+  const other = await transaction
+    .selectFrom('node')
+    .select(['id', 'uuid', 'mac', 'site', 'hostname'])
+    .where('id', '!=', self)
+    .where((eb) =>
+      eb.or([
+        ...(uuid === undefined ? [] : [eb('uuid', '=', uuid)]),
+        ...(mac == null ? [] : [eb('mac', '=', mac)]),
+        ...(site === null ? [] : [eb.and([eb('site', '=', site), eb('hostname', '=', hostname)])]),
+      ]),
+    )
+    .executeTakeFirst();
+  if (other === undefined) return;
+  const what =
+    uuid !== undefined && other.uuid === uuid
+      ? `UUID ${uuid}`
+      : mac != null && other.mac === mac
+        ? `MAC ${mac}`
+        : `hostname "${hostname}" on the site "${site}"`;
+  throw conflict(`Node ${other.id} has ${what} already.`, 'Change that node instead, or correct the value.');
+}
+
+const nodeOf = (row: NodeRow): NodeRecord => ({
+  ...row,
+  roles: JSON.parse(row.roles) as string[],
+  pendingRoles: JSON.parse(row.pendingRoles) as string[],
+  primaryRoles: JSON.parse(row.primaryRoles) as string[],
+  online: row.online !== 0,
+  pendingAddition: row.pendingAddition !== 0,
+  pendingDeletion: row.pendingDeletion !== 0,
+  meta: JSON.parse(row.meta) as JsonObject,
+  attributes: JSON.parse(row.attributes) as JsonObject,
+  labels: JSON.parse(row.labels) as NodeRecord['labels'],
+  facts: JSON.parse(row.facts) as JsonObject,
+});

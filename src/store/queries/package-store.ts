@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { inUse, StoreError } from '../failure.js';
+import { InputCheck, storable } from '../input.js';
+import type { NewPackage, PackageRecord, PackageStore } from '../ports/package-store.js';
+import type { JsonObject } from '../ports/page.js';
+import type { Session } from '../session.js';
+import type { PackageRow } from '../tables/cluster-rows.js';
+import type { Tables } from '../tables.js';
+import { assertRow, deleteRow, holdRow, readRow } from './identified-row.js';
+import { clustersOfPlugins, clustersOfReleases } from './users-of.js';
+
+/** PackageStore on either database. */
+export class SqlPackageStore implements PackageStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async put(pack: NewPackage) {
+    const now = new Date().toISOString();
+    const check = new InputCheck();
+    const bytes = Buffer.from(pack.archive);
+    const content = {
+      packageVersion: check.key('packageVersion', pack.packageVersion),
+      kind: check.key('kind', pack.kind),
+      checksum: checksumOf(bytes),
+      size: bytes.length,
+      metadata: check.json('metadata', pack.metadata ?? {}),
+      updatedAt: now,
+    };
+    const row = {
+      name: check.key('name', pack.name),
+      version: check.key('version', pack.version),
+      installedAt: now,
+      ...content,
+    };
+    check.done();
+    return this.#session.write(async (transaction) => {
+      const inserted = await transaction
+        .insertInto('package')
+        .values(row)
+        .onConflict((on) => on.columns(['name', 'version']).doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      const stored =
+        inserted ??
+        (await transaction
+          .updateTable('package')
+          .set(content)
+          .where('name', '=', row.name)
+          .where('version', '=', row.version)
+          .returningAll()
+          .executeTakeFirstOrThrow());
+      await transaction
+        .insertInto('packageArchive')
+        .values({ packageId: stored.id, bytes })
+        .onConflict((on) => on.column('packageId').doUpdateSet({ bytes }))
+        .execute();
+      return { package: packageOf(stored), created: inserted !== undefined };
+    });
+  }
+
+  get(id: number): Promise<PackageRecord> {
+    return this.#session.read(async (db) => packageOf(await readRow(db, 'package', id)));
+  }
+
+  find(name: string, version: string): Promise<PackageRecord | null> {
+    return this.#session.read(async (db) => {
+      const row = await db
+        .selectFrom('package')
+        .selectAll()
+        .where('name', '=', storable(name))
+        .where('version', '=', storable(version))
+        .executeTakeFirst();
+      return row === undefined ? null : packageOf(row);
+    });
+  }
+
+  list(): Promise<readonly PackageRecord[]> {
+    return this.#session.read(async (db) =>
+      (await db.selectFrom('package').selectAll().orderBy('id').execute()).map(packageOf),
+    );
+  }
+
+  async readArchive(id: number): Promise<Uint8Array> {
+    const { name, version, checksum, bytes } = await this.#session.read(async (db) => {
+      const row = await readRow(db, 'package', id);
+      const archive = await db
+        .selectFrom('packageArchive')
+        .select('bytes')
+        .where('packageId', '=', id)
+        .executeTakeFirstOrThrow();
+      return { ...row, bytes: archive.bytes };
+    });
+    if (checksumOf(bytes) !== checksum) {
+      throw new StoreError({
+        kind: 'corrupt',
+        message: `The stored archive of package "${name}" ${version} is not the one that was installed.`,
+        hint: 'Install the package again.',
+      });
+    }
+    return bytes;
+  }
+
+  contents(id: number) {
+    return this.#session.read(async (db) => {
+      await assertRow(db, 'package', id);
+      return contentsOf(db, id);
+    });
+  }
+
+  delete(id: number): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      const { name, version } = await holdRow(transaction, 'package', id);
+      const { releaseIds, pluginIds } = await contentsOf(transaction, id);
+      for (const release of releaseIds) await holdRow(transaction, 'release', release);
+      for (const plugin of pluginIds) await holdRow(transaction, 'plugin', plugin);
+      const users = new Map(
+        [
+          ...(await clustersOfReleases(transaction, releaseIds)),
+          ...(await clustersOfPlugins(transaction, pluginIds)),
+        ].map((user) => [user.id, user]),
+      );
+      if (users.size > 0) {
+        const hint = 'Delete these clusters first, or give them other releases and disable the plugins in them.';
+        throw inUse(`The package "${name}" ${version}`, [...users.values()], hint);
+      }
+      for (const release of releaseIds) await deleteRow(transaction, 'release', release);
+      for (const plugin of pluginIds) await deleteRow(transaction, 'plugin', plugin);
+      await deleteRow(transaction, 'package', id);
+    });
+  }
+}
+
+const checksumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+async function contentsOf(db: Kysely<Tables>, id: number) {
+  const releases = await db.selectFrom('release').select('id').where('packageId', '=', id).orderBy('id').execute();
+  const plugins = await db.selectFrom('plugin').select('id').where('packageId', '=', id).orderBy('id').execute();
+  return { releaseIds: releases.map((row) => row.id), pluginIds: plugins.map((row) => row.id) };
+}
+
+const packageOf = (row: PackageRow): PackageRecord => ({ ...row, metadata: JSON.parse(row.metadata) as JsonObject });

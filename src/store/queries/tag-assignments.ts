@@ -1,0 +1,96 @@
+import type { Kysely, Transaction } from 'kysely';
+import { InputCheck, storable } from '../input.js';
+import type { NewTagAssignment, TagAssignment, TagAssignmentFilter, TagSource } from '../ports/tag-store.js';
+import type { TagNodeAssignmentRow } from '../tables/cluster-rows.js';
+import type { Tables } from '../tables.js';
+import { inBatches } from './batches.js';
+
+/** By node, tag, source and role. */
+export async function listAssignments(
+  db: Kysely<Tables>,
+  clusterId: number,
+  filter: TagAssignmentFilter,
+): Promise<TagAssignment[]> {
+  const rows = await db
+    .selectFrom('tagNodeAssignment')
+    .selectAll()
+    .where('clusterId', '=', clusterId)
+    .orderBy('nodeId')
+    .orderBy('tag')
+    .orderBy('source')
+    .orderBy('role')
+    .execute();
+  return rows.filter(letsThrough(filter)).map(assignmentOf);
+}
+
+/** Hold the cluster's row first. @throws StoreError of kind `invalid` naming nodes that are not of the cluster */
+export async function addAssignments(
+  transaction: Transaction<Tables>,
+  clusterId: number,
+  assignments: readonly NewTagAssignment[],
+): Promise<void> {
+  const check = new InputCheck();
+  const rows = assignments.map((given, index) => ({
+    clusterId,
+    nodeId: given.nodeId,
+    tag: check.key(`assignments[${index}].tag`, given.tag),
+    source: given.source,
+    role: given.role === null ? '' : check.key(`assignments[${index}].role`, given.role),
+  }));
+  const members = await transaction.selectFrom('node').select('id').where('clusterId', '=', clusterId).execute();
+  const ids = new Set(members.map((node) => node.id));
+  for (const nodeId of new Set(rows.map((row) => row.nodeId))) {
+    if (ids.has(nodeId)) continue;
+    check.refuse('assignments', `Node ${nodeId} is not of cluster ${clusterId}.`, 'Assign the node a role first.');
+  }
+  check.done();
+  for (const batch of inBatches(rows)) {
+    await transaction
+      .insertInto('tagNodeAssignment')
+      .values(batch)
+      .onConflict((on) => on.columns(['nodeId', 'tag', 'source', 'role']).doNothing())
+      .execute();
+  }
+}
+
+/** Hold the cluster's row first. Answers how many are gone. */
+export async function removeAssignments(
+  transaction: Transaction<Tables>,
+  clusterId: number,
+  filter: TagAssignmentFilter,
+): Promise<number> {
+  const rows = await transaction
+    .selectFrom('tagNodeAssignment')
+    .selectAll()
+    .where('clusterId', '=', clusterId)
+    .execute();
+  const gone = rows.filter(letsThrough(filter));
+  for (const { nodeId, tag, source, role } of gone) {
+    await transaction
+      .deleteFrom('tagNodeAssignment')
+      .where('nodeId', '=', nodeId)
+      .where('tag', '=', tag)
+      .where('source', '=', source)
+      .where('role', '=', role)
+      .execute();
+  }
+  return gone.length;
+}
+
+function letsThrough(filter: TagAssignmentFilter): (row: TagNodeAssignmentRow) => boolean {
+  const nodeIds = filter.nodeIds && new Set(filter.nodeIds);
+  const tags = filter.tags && new Set(filter.tags.map(storable));
+  const sources = filter.sources && new Set<string>(filter.sources);
+  const roles = filter.roles && new Set(filter.roles.map((role) => (role === null ? '' : storable(role))));
+  return (row) =>
+    (nodeIds?.has(row.nodeId) ?? true) &&
+    (tags?.has(row.tag) ?? true) &&
+    (sources?.has(row.source) ?? true) &&
+    (roles?.has(row.role) ?? true);
+}
+
+const assignmentOf = (row: TagNodeAssignmentRow): TagAssignment => ({
+  ...row,
+  source: row.source as TagSource,
+  role: row.role === '' ? null : row.role,
+});

@@ -1,0 +1,260 @@
+import type { Kysely, Transaction } from 'kysely';
+import { conflict } from '../failure.js';
+import { InputCheck, storable } from '../input.js';
+import type { JsonObject } from '../ports/page.js';
+import type {
+  NewTag,
+  NewTagAssignment,
+  TagAssignment,
+  TagAssignmentFilter,
+  TagOwner,
+  TagRecord,
+  TagStore,
+} from '../ports/tag-store.js';
+import type { Session } from '../session.js';
+import type { TagRow } from '../tables/cluster-rows.js';
+import type { Tables } from '../tables.js';
+import { assertRow, deleteRow, holdRow, readRow } from './identified-row.js';
+import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.js';
+
+/** Layers in the order in which they are listed. */
+const LAYERS = ['release', 'plugin', 'cluster'] as const;
+
+/** TagStore on either database. Whoever writes holds the owner's row, or the cluster's, first. */
+export class SqlTagStore implements TagStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async create(owner: TagOwner, tag: NewTag): Promise<TagRecord> {
+    const check = new InputCheck();
+    const row = rowOf(check, '', owner, tag);
+    check.done();
+    return this.#session.write(async (transaction) => {
+      await holdOwner(transaction, owner);
+      if ((await findTag(transaction, owner, row.name)) !== undefined) {
+        const message = `Tag with name '${row.name}' already exists for ${owner.kind} ${owner.id}`;
+        throw conflict(message, 'Change that one, or choose another name.');
+      }
+      return tagOf(await insertTag(transaction, row));
+    });
+  }
+
+  async replaceReadOnly(owner: TagOwner, tags: readonly NewTag[]): Promise<readonly TagRecord[]> {
+    const check = new InputCheck();
+    const rows = new Map(
+      tags.map((tag, index) => {
+        const row = rowOf(check, `tags[${index}].`, owner, { ...tag, readOnly: true });
+        return [row.name, row];
+      }),
+    );
+    check.done();
+    return this.#session.write(async (transaction) => {
+      await holdOwner(transaction, owner);
+      for (const present of await ownTags(transaction, owner)) {
+        const wanted = rows.get(present.name);
+        rows.delete(present.name);
+        if (present.readOnly === 0) continue;
+        if (wanted === undefined) await deleteRow(transaction, 'tag', present.id);
+        else await transaction.updateTable('tag').set(wanted).where('id', '=', present.id).execute();
+      }
+      for (const row of rows.values()) await insertTag(transaction, row);
+      return (await ownTags(transaction, owner)).map(tagOf);
+    });
+  }
+
+  get(id: number): Promise<TagRecord> {
+    return this.#session.read(async (db) => tagOf(await readRow(db, 'tag', id)));
+  }
+
+  find(owner: TagOwner, name: string): Promise<TagRecord | null> {
+    return this.#session.read(async (db) => {
+      await assertOwner(db, owner);
+      const row = await findTag(db, owner, storable(name));
+      return row === undefined ? null : tagOf(row);
+    });
+  }
+
+  list(owner: TagOwner): Promise<readonly TagRecord[]> {
+    return this.#session.read(async (db) => {
+      await assertOwner(db, owner);
+      return (await ownTags(db, owner)).map(tagOf);
+    });
+  }
+
+  ofCluster(clusterId: number): Promise<readonly TagRecord[]> {
+    return this.#session.read(async (db) => {
+      const { releaseId } = await readRow(db, 'cluster', clusterId);
+      const rows = await db
+        .selectFrom('tag')
+        .selectAll()
+        .where((eb) =>
+          eb.or([
+            eb('clusterId', '=', clusterId),
+            eb('releaseId', '=', releaseId),
+            eb(
+              'pluginId',
+              'in',
+              eb
+                .selectFrom('clusterPlugin')
+                .select('clusterPlugin.pluginId')
+                .where('clusterPlugin.clusterId', '=', clusterId)
+                .where('clusterPlugin.enabled', '=', 1),
+            ),
+          ]),
+        )
+        .orderBy('name')
+        .orderBy('id')
+        .execute();
+      const layer = (tag: TagRecord) => LAYERS.indexOf(tag.owner.kind);
+      const tags = rows.map(tagOf);
+      return tags.sort((one, other) => (one.name === other.name ? layer(one) - layer(other) : 0));
+    });
+  }
+
+  async update(id: number, change: Partial<Omit<NewTag, 'name'>>): Promise<TagRecord> {
+    const check = new InputCheck();
+    const columns = {
+      readOnly: change.readOnly === undefined ? undefined : Number(change.readOnly),
+      hasPrimary: change.hasPrimary === undefined ? undefined : Number(change.hasPrimary),
+      metadata: change.metadata === undefined ? undefined : check.json('metadata', change.metadata),
+    };
+    check.done();
+    return this.#session.write(async (transaction) => {
+      const { name } = await holdRow(transaction, 'tag', id);
+      const row = await transaction
+        .updateTable('tag')
+        .set({ name, ...columns })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return tagOf(row);
+    });
+  }
+
+  delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      const row = await holdRow(transaction, 'tag', id);
+      if (row.readOnly !== 0 && options.force !== true) {
+        const hint = 'Take it from nodes instead; it goes when its release or plugin no longer has it.';
+        throw conflict(`The tag "${row.name}" is stuck to a role and cannot be deleted.`, hint);
+      }
+      await deleteRow(transaction, 'tag', id);
+      for (const cluster of await clustersOf(transaction, tagOf(row).owner)) {
+        await holdRow(transaction, 'cluster', cluster);
+        await takeFromNodes(transaction, cluster, row.name);
+      }
+    });
+  }
+
+  assignments(clusterId: number, filter: TagAssignmentFilter = {}): Promise<readonly TagAssignment[]> {
+    return this.#session.read(async (db) => {
+      await assertRow(db, 'cluster', clusterId);
+      return listAssignments(db, clusterId, filter);
+    });
+  }
+
+  assign(clusterId: number, assignments: readonly NewTagAssignment[]): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      await addAssignments(transaction, clusterId, assignments);
+    });
+  }
+
+  unassign(clusterId: number, filter: TagAssignmentFilter): Promise<number> {
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      return removeAssignments(transaction, clusterId, filter);
+    });
+  }
+
+  reassign(clusterId: number, filter: TagAssignmentFilter, assignments: readonly NewTagAssignment[]): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      await removeAssignments(transaction, clusterId, filter);
+      await addAssignments(transaction, clusterId, assignments);
+    });
+  }
+}
+
+function rowOf(check: InputCheck, at: string, owner: TagOwner, tag: NewTag): Omit<TagRow, 'id'> {
+  return {
+    ...columnsOfOwner(owner),
+    name: check.key(`${at}name`, tag.name),
+    readOnly: Number(tag.readOnly ?? false),
+    hasPrimary: Number(tag.hasPrimary ?? false),
+    metadata: check.json(`${at}metadata`, tag.metadata ?? {}),
+  };
+}
+
+const insertTag = (transaction: Transaction<Tables>, row: Omit<TagRow, 'id'>): Promise<TagRow> =>
+  transaction.insertInto('tag').values(row).returningAll().executeTakeFirstOrThrow();
+
+const ownTags = (db: Kysely<Tables>, owner: TagOwner): Promise<TagRow[]> =>
+  db.selectFrom('tag').selectAll().where(ownerColumn[owner.kind], '=', owner.id).orderBy('name').execute();
+
+const findTag = (db: Kysely<Tables>, owner: TagOwner, name: string): Promise<TagRow | undefined> =>
+  db
+    .selectFrom('tag')
+    .selectAll()
+    .where(ownerColumn[owner.kind], '=', owner.id)
+    .where('name', '=', name)
+    .executeTakeFirst();
+
+/** Clusters in which the owner's tags can be assigned, in the order they are held in. */
+async function clustersOf(db: Kysely<Tables>, owner: TagOwner): Promise<number[]> {
+  if (owner.kind === 'cluster') return [owner.id];
+  const rows =
+    owner.kind === 'release'
+      ? await db.selectFrom('cluster').select('id').where('releaseId', '=', owner.id).orderBy('id').execute()
+      : await db
+          .selectFrom('clusterPlugin')
+          .select('clusterId as id')
+          .where('pluginId', '=', owner.id)
+          .where('enabled', '=', 1)
+          .orderBy('clusterId')
+          .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Takes a name that is no tag of the cluster any more, and its instances, from the nodes. */
+async function takeFromNodes(transaction: Transaction<Tables>, clusterId: number, name: string): Promise<void> {
+  const { releaseId } = await readRow(transaction, 'cluster', clusterId);
+  const others = await transaction
+    .selectFrom('tag')
+    .leftJoin('clusterPlugin', (join) =>
+      join
+        .onRef('clusterPlugin.pluginId', '=', 'tag.pluginId')
+        .on('clusterPlugin.clusterId', '=', clusterId)
+        .on('clusterPlugin.enabled', '=', 1),
+    )
+    .select('tag.id')
+    .where('tag.name', '=', name)
+    .where((eb) =>
+      eb.or([
+        eb('tag.clusterId', '=', clusterId),
+        eb('tag.releaseId', '=', releaseId),
+        eb('clusterPlugin.enabled', '=', 1),
+      ]),
+    )
+    .executeTakeFirst();
+  if (others !== undefined) return;
+  await transaction
+    .deleteFrom('tagNodeAssignment')
+    .where('clusterId', '=', clusterId)
+    // ";" comes right after ":", so this is the range of all instances.
+    .where((eb) => eb.or([eb('tag', '=', name), eb.and([eb('tag', '>=', `${name}:`), eb('tag', '<', `${name};`)])]))
+    .execute();
+}
+
+const tagOf = (row: TagRow): TagRecord => ({
+  id: row.id,
+  name: row.name,
+  owner: ownerOf(row) as TagOwner,
+  readOnly: row.readOnly !== 0,
+  hasPrimary: row.hasPrimary !== 0,
+  metadata: JSON.parse(row.metadata) as JsonObject,
+});

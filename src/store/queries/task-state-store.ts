@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely';
+import { InputCheck, storable } from '../input.js';
+import type { TaskStateStore, TaskStates, TaskStateWrite } from '../ports/task-state-store.js';
+import type { Session } from '../session.js';
+import type { Tables } from '../tables.js';
+import { inBatches } from './batches.js';
+import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.js';
+import { assertRow, holdRow } from './identified-row.js';
+
+/** TaskStateStore on either database. Whoever writes holds the cluster's row first. */
+export class SqlTaskStateStore implements TaskStateStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async record(write: TaskStateWrite): Promise<void> {
+    const { clusterId } = write;
+    const check = new InputCheck();
+    const at = check.time('at', write.at);
+    const tasks = write.tasks.map(({ task, node }, index) => ({
+      node: check.key(`tasks[${index}].node`, node),
+      task: check.key(`tasks[${index}].task`, task),
+    }));
+    check.done();
+    const content = await packContent(write.state);
+    const rows = [...new Map(tasks.map((row) => [JSON.stringify([row.node, row.task]), row])).values()].map((row) => ({
+      clusterId,
+      ...row,
+      content: content.hash,
+      at,
+    }));
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      if (rows.length === 0) return;
+      const before = await contentsOf(transaction, clusterId);
+      await keepContent(transaction, content);
+      for (const batch of inBatches(rows)) {
+        await transaction
+          .insertInto('taskState')
+          .values(batch)
+          .onConflict((on) =>
+            on
+              .columns(['clusterId', 'node', 'task'])
+              .doUpdateSet({ content: content.hash, at })
+              .where('taskState.at', '<=', at),
+          )
+          .execute();
+      }
+      const after = await contentsOf(transaction, clusterId);
+      const gone = [...before, content.hash].filter((hash) => !after.has(hash));
+      if (gone.length > 0) await dropContents(transaction, gone);
+    });
+  }
+
+  async read(clusterId: number): Promise<TaskStates> {
+    const { tasks, contents } = await this.#session.read(async (db) => {
+      await assertRow(db, 'cluster', clusterId);
+      const rows = await db
+        .selectFrom('taskState')
+        .select(['task', 'node', 'content as state', 'at'])
+        .where('clusterId', '=', clusterId)
+        .orderBy('task')
+        .orderBy('node')
+        .execute();
+      const hashes = [...new Set(rows.map((row) => row.state))].sort();
+      return { tasks: rows, contents: await readContents(db, hashes) };
+    });
+    const texts = await Promise.all(contents.map(async ({ hash, bytes }) => [hash, await unpackText(bytes)] as const));
+    return { states: Object.fromEntries(texts), tasks };
+  }
+
+  forget(
+    clusterId: number,
+    what: { readonly nodes?: readonly string[]; readonly tasks?: readonly string[] } = {},
+  ): Promise<number> {
+    return this.#session.write(async (transaction) => {
+      await holdRow(transaction, 'cluster', clusterId);
+      if (what.nodes?.length === 0 || what.tasks?.length === 0) return 0;
+      let query = transaction.deleteFrom('taskState').where('clusterId', '=', clusterId);
+      if (what.nodes !== undefined) query = query.where('node', 'in', what.nodes.map(storable));
+      if (what.tasks !== undefined) query = query.where('task', 'in', what.tasks.map(storable));
+      const gone = await query.returning('content').execute();
+      await dropContents(
+        transaction,
+        gone.map((row) => row.content),
+      );
+      return gone.length;
+    });
+  }
+}
+
+async function contentsOf(db: Kysely<Tables>, clusterId: number): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('taskState')
+    .select('content')
+    .distinct()
+    .where('clusterId', '=', clusterId)
+    .execute();
+  return new Set(rows.map((row) => row.content));
+}
