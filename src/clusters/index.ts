@@ -28,7 +28,7 @@ export {
   planCluster,
 } from './plan-cluster.js';
 export { type ClusterPorts, readClusterSources, readGraphLayers } from './read-sources.js';
-export { flattenSettings, isSettingOn, TAGS_ENGINE, usesTagsEngine } from './settings.js';
+export { flattenSettings, settingSwitch, TAGS_ENGINE, usesTagsEngine } from './settings.js';
 export type {
   ClusterFacts,
   ClusterNode,

@@ -38,7 +38,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       // Roles a cluster has of its own are kept beside its settings.
       roles: isMapping(cluster.attributes.roles_metadata) ? cluster.attributes.roles_metadata : {},
       tags: tagsOwnedBy(tags, 'cluster', clusterId),
-      placesByTags: usesTagsEngine(cluster.attributes),
+      placesByTags: usesTagsEngine(cluster.attributes, assignments.length > 0),
       deploymentInfo: cluster.deploymentInfo as ClusterState,
       primaries: cluster.primaries,
       anyChoices: cluster.anyChoices,

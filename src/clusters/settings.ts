@@ -36,18 +36,24 @@ export function valuesOf(group: unknown): unknown {
   );
 }
 
-/** Whether a setting named so is on, in whatever group it is. */
-export function isSettingOn(settings: Fields, name: string): boolean {
+/** Whether a setting named so is on, in whatever group it is; undefined when no group has it. */
+export function settingSwitch(settings: Fields, name: string): boolean | undefined {
   const groups = isMapping(settings.editable) ? settings.editable : settings;
-  return Object.values(groups).some((group) => {
-    if (!isMapping(group) || !Object.hasOwn(group, name)) return false;
+  const given = Object.values(groups).flatMap((group) => {
+    if (!isMapping(group) || !Object.hasOwn(group, name)) return [];
     const one = group[name];
-    return (isMapping(one) ? one.value : one) === true;
+    const value = isMapping(one) ? one.value : one;
+    return typeof value === 'boolean' ? [value] : [];
   });
+  return given.length === 0 ? undefined : given.includes(true);
 }
 
 /** The switch that users know as "Tags resolution engine"; in any group of the settings. */
 export const TAGS_ENGINE = 'tags_resolution_engine';
 
-/** Whether tasks of a cluster with these settings are placed by the tags assigned to nodes. Off when not given. */
-export const usesTagsEngine = (settings: Fields): boolean => isSettingOn(settings, TAGS_ENGINE);
+/**
+ * Whether tasks of a cluster with these settings are placed by the tags assigned to nodes. Without a word of the
+ * settings they are, as soon as any node has tags: as long as nobody moves tags by hand, both are the same.
+ */
+export const usesTagsEngine = (settings: Fields, nodesHaveTags: boolean): boolean =>
+  settingSwitch(settings, TAGS_ENGINE) ?? nodesHaveTags;
