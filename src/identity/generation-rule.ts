@@ -13,12 +13,15 @@ export type GenerationVerdict =
   | { readonly kind: 'never'; readonly message: string };
 
 /**
- * Whether a generation of a task may be ordered: the first one always; a later one only when the one before is known
- * to have ended without success, or a retry of it is recorded. Otherwise whoever can write to a task queue could have
- * a task run again by counting up.
+ * Whether a generation of a task may be ordered: the first one; a later one only when the one before is known to have
+ * ended without success, or a retry of it is recorded. Otherwise whoever can write to a task queue could have a task
+ * run again by counting up. One that has succeeded, or was followed by another, is over: a node that has done it
+ * knows its own result, and one that was installed anew shall not do it again.
  */
 export function judgeGeneration(generation: number, latest: LatestAttempt): GenerationVerdict {
-  if (generation === 1 || latest.generation >= generation) return { kind: 'may-run' };
+  if (latest.generation > generation || (latest.generation === generation && latest.state === 'successful'))
+    return { kind: 'never', message: `attempt ${generation} of the task is over` };
+  if (generation === 1 || latest.generation === generation) return { kind: 'may-run' };
   const message = `attempt ${latest.generation} of the task is ${latest.state}, so there is no attempt ${generation} of it`;
   if (latest.generation < generation - 1)
     return { kind: latest.generation === generation - 2 ? 'not-yet' : 'never', message };

@@ -42,6 +42,17 @@ describe('loadSettings', () => {
       deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
       yaql: {},
       api: { host: '127.0.0.1', port: 8080 },
+      agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
+      task_logs: { folder: join(cwd, '.sitewright/task-logs'), megabytes: 16 },
+      gateway: {
+        port: 8443,
+        data_dir: join(cwd, '.sitewright/gateway'),
+        source_roots: '/etc/sitewright/sources',
+        token_hours: 24,
+        node_package: 'nodejs',
+      },
+      secrets: {},
+      codec: { host: '127.0.0.1', port: 8081 },
       log: { level: 'info', format: 'pretty' },
     });
     expect([...origins.values()].every(({ from }) => from === 'default')).toBe(true);
@@ -68,6 +79,9 @@ describe('loadSettings', () => {
         'temporal.ui_url': 'http://x',
         'maas.url': 'https://x/MAAS',
         'maas.key': 'a:b:c',
+        'gateway.url': 'https://x',
+        'gateway.temporal_address': 'x:9',
+        'codec.origin': 'http://x',
         'store.url': 'sqlite:x',
         'deploy.user_data_file': '/x',
       };

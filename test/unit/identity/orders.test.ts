@@ -142,7 +142,10 @@ describe('keys of orders', () => {
 
 it.each([
   [1, 0, 'open', 'may-run'],
-  [1, 1, 'successful', 'may-run'],
+  [1, 1, 'open', 'may-run'],
+  [1, 1, 'unsuccessful', 'may-run'],
+  [1, 1, 'successful', 'never'],
+  [1, 2, 'open', 'never'],
   [2, 0, 'open', 'not-yet'],
   [3, 0, 'open', 'never'],
   [2, 1, 'open', 'not-yet'],
@@ -152,7 +155,7 @@ it.each([
   [3, 1, 'unsuccessful', 'not-yet'],
   [4, 1, 'unsuccessful', 'never'],
   [2, 2, 'open', 'may-run'],
-  [2, 5, 'successful', 'may-run'],
+  [2, 5, 'open', 'never'],
   [3, 2, 'open', 'not-yet'],
   [3, 2, 'retry', 'may-run'],
 ] as const)('generation %i while attempt %i is %s: %s', (generation, known, state, kind) => {

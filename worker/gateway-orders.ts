@@ -1,0 +1,65 @@
+import { type ExecutionKey, OrderRefused } from '../src/agent/index.js';
+import type { TaskOrder } from '../src/clusters/index.js';
+import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
+import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
+import { plannedExecution } from './store-orders.js';
+
+/** What nodes are to do, as plans, runs and histories of the store have it. */
+export function storeOrderBook(store: Store): OrderBook {
+  return { find: (key) => found(() => findTask(store, key)) };
+}
+
+async function findTask(
+  store: Store,
+  key: Pick<ExecutionKey, 'run' | 'task' | 'node'>,
+): Promise<PlannedTask | undefined> {
+  if (!/^[1-9]\d{0,14}$/.test(key.run)) return undefined;
+  const id = Number(key.run);
+  const { planHash, status, mode, debug } = await store.transactions.get(id);
+  if (planHash === null || mode === 'dry_run') return undefined;
+  const order = (await store.plans.getOrder(planHash, key.node, key.task)) as unknown as TaskOrder;
+  const [row] = await store.taskHistory.list(id, { nodes: [order.uid], tasks: [key.task] });
+  const { generation: _, ...execution } = plannedExecution(order, {
+    ...key,
+    generation: 1,
+    mode: mode === 'noop_run' ? 'noop' : 'apply',
+    ...(debug ? { debug: true as const } : {}),
+  });
+  return {
+    site: order.site,
+    plan: planHash,
+    isOpen: status === 'running' || status === 'pending',
+    execution,
+    latest: { generation: row?.attempts ?? 0, state: stateOf(row) },
+  };
+}
+
+function stateOf(row: TaskHistoryRow | undefined): PlannedTask['latest']['state'] {
+  switch (row?.status) {
+    case 'successful':
+      return 'successful';
+    case 'failed':
+    case 'ignored':
+    case 'dep_failed':
+    case 'skipped':
+      return 'unsuccessful';
+    case 'retrying':
+      return 'retry';
+    case 'waiting':
+      // It waits again after an attempt: somebody decided on another one.
+      return row.attempts > 0 ? 'retry' : 'open';
+    case 'running':
+    case undefined:
+      return 'open';
+  }
+}
+
+async function found<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof OrderRefused) return undefined;
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { isAbsolute } from 'node:path';
+import type { Server } from 'node:tls';
+import type { Settings } from '../src/config/index.js';
+import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
+import { CertificateAuthority, OrderKeys } from '../src/identity/index.js';
+import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/secrets/index.js';
+import { openStore } from '../src/store/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+import { taskLogs } from './agent-orders.js';
+import { storeOrderBook } from './gateway-orders.js';
+
+export interface RunningGateway {
+  /** As nodes reach it. */
+  readonly url: string;
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The gateway's own certificate lives for 90 days; its process may live longer. */
+const NEW_CERTIFICATE_EVERY_MS = 24 * 3_600_000;
+
+/** Where secrets come from, as the settings say: the folder before the environment. */
+export const secretsOf = ({ secrets }: Pick<Settings, 'secrets'>): SecretProvider =>
+  firstOf([...(secrets.directory === undefined ? [] : [directorySecrets(secrets.directory)]), environmentSecrets()]);
+
+/** The gateway's address as nodes are told it. */
+export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = gateway.port): string {
+  const host = gateway.host ?? '127.0.0.1';
+  return gateway.url ?? `https://${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
+}
+
+/**
+ * Starts the gateway of node agents as the settings say.
+ *
+ * @throws Error in words for the user when the address is taken, or a key file is not kept like one
+ */
+export async function startGateway(settings: Settings, log: Logger): Promise<RunningGateway> {
+  const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
+  if (host === undefined) throw new Error('gateway.host is not set: there is no gateway to start');
+  const authority = new CertificateAuthority(data_dir);
+  const orderKeys = new OrderKeys(data_dir);
+  const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];
+  const store = await openStore(settings.store.url);
+  const logs = taskLogs(settings);
+  const gateway = createGateway(
+    {
+      authority,
+      orderKeys,
+      identities: store.nodeIdentities,
+      alarms: auditedAlarms(store.audit, log),
+      temporal: { address: temporal_address ?? settings.temporal.address, namespace: settings.temporal.namespace },
+      queues: (site, node) => {
+        const tasks = nodeQueue(site, node);
+        return { tasks, control: controlQueue(tasks) };
+      },
+      now: () => new Date(),
+      orders: storeOrderBook(store),
+      secrets: secretsOf(settings),
+      sources: sourceFilesBelow(source_roots.split(':').filter(isAbsolute)),
+      logs: { append: async (key, chunk) => logs.append(key, chunk) },
+      log,
+    },
+    authority.issueServer(names),
+  );
+  try {
+    await gateway.listen({ host, port });
+  } catch (error) {
+    await store.close();
+    const fix = 'set gateway.host and gateway.port (SITEWRIGHT_GATEWAY_HOST, SITEWRIGHT_GATEWAY_PORT)';
+    throw new Error(`the gateway cannot listen on ${host}:${port}: ${String(error)}; ${fix}`, { cause: error });
+  }
+  const renewal = setInterval(() => {
+    const { key, pem } = authority.issueServer(names);
+    (gateway.server as unknown as Server).setSecureContext({ key, cert: pem, ca: authority.certificate });
+  }, NEW_CERTIFICATE_EVERY_MS);
+  renewal.unref();
+  const { port: bound } = gateway.server.address() as { port: number };
+  let stopped: Promise<void> | undefined;
+  let end: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return {
+    url: gatewayUrl(settings, bound),
+    done,
+    stop: () =>
+      (stopped ??= (async () => {
+        clearInterval(renewal);
+        await gateway.close();
+        await store.close();
+        end();
+      })()),
+  };
+}
