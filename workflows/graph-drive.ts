@@ -22,6 +22,8 @@ export interface GraphDrive {
   /** Why the wish makes no sense, as far as this workflow knows; asked before it is accepted. */
   objection(wish: 'retry_task' | 'skip_task', task: string): Rejection | null;
   ask(wish: 'retry_task' | 'skip_task', task: string): Promise<Rejection | null>;
+  /** Resolves when what operators said about the whole run holds everywhere. */
+  acknowledged(): Promise<void>;
   /** `undefined`: cut short by a cancellation. */
   run(): Promise<{ readonly result: RunResult | undefined; readonly report: PartReport }>;
 }
@@ -66,6 +68,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       driver.push({ type, task });
       return null;
     },
+    acknowledged: async () => undefined,
     async run() {
       if (plan.mode !== 'dry_run') {
         graph.state = 'asking_nodes';
@@ -110,6 +113,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
     ask: (wish, task) => driver.ask(wish, task),
+    acknowledged: () => driver.acknowledged(),
     async run() {
       const { result, reports } = await driver.drive();
       const report = mergeReports(reports, sumCounts(driver.news().map((part) => part.counts)));

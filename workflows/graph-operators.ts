@@ -49,8 +49,9 @@ export function handleGraphOperators(run: GraphRun): void {
   for (const name of ['pause', 'resume'] as const) {
     setHandler(
       defineUpdate<GraphRunStatus, [unknown?]>(UPDATES[name]),
-      (note) => {
+      async (note) => {
         control[name](note);
+        await run.drive?.acknowledged();
         return statusOfGraphRun(progress);
       },
       { description: SIGNAL_TEXT[name] },

@@ -40,6 +40,8 @@ export interface PartsDriver {
   workflowIds(): readonly string[];
   /** Passes an operator's wish to the part that owns the task; resolves with its objection, or null. */
   ask(wish: 'retry_task' | 'skip_task', task: string): Promise<Rejection | null>;
+  /** Resolves when every part has taken in what operators said about the whole run so far. */
+  acknowledged(): Promise<void>;
   /** Nodes that did not answer before the graph began. */
   readonly offline: readonly string[];
   readonly begun: boolean;
@@ -57,11 +59,14 @@ interface Child {
   report: PartReport | null;
   readonly outgoing: ToPart[];
   courier: Courier | null;
+  /** Number of the last message that paused, resumed or stopped the child. */
+  steered: number;
   readonly wishes: { readonly seq: number; readonly task: string; answer(rejection: Rejection | null): void }[];
 }
 
 export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () => void): PartsDriver {
   const inbox: CoordinatorEvent[] = [];
+  const waiting: { after: readonly number[] | null; resolve(): void }[] = [];
   const asked: { readonly task: string; answer(rejection: Rejection | null): void }[] = [];
   const children = plan.parts.map(
     ({ tasks }, part): Child => ({
@@ -73,6 +78,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       report: null,
       outgoing: [],
       courier: null,
+      steered: 0,
       wishes: [],
     }),
   );
@@ -139,7 +145,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       switch (command.type) {
         case 'tell': {
           const child = children[command.part]!;
-          const { retry = [], skip = [], seq } = command.message;
+          const { retry = [], skip = [], pause, stop, seq } = command.message;
+          if ((pause ?? stop) !== undefined) child.steered = seq;
           for (const task of [...retry, ...skip]) {
             const at = asked.findIndex((wish) => wish.task === task);
             if (at >= 0) child.wishes.push({ ...asked.splice(at, 1)[0]!, seq });
@@ -181,11 +188,17 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       for (const child of children) {
         while (child.wishes.length > 0 && child.wishes[0]!.seq <= child.heard) child.wishes.shift()!.answer(null);
       }
+      for (const one of waiting.splice(0)) {
+        const after = (one.after ??= children.map((child) => child.steered));
+        if (children.every((child, part) => child.report !== null || child.heard >= after[part]!)) one.resolve();
+        else waiting.push(one);
+      }
       onTurn();
       if (children.every((child) => child.report !== null) || broken !== null) break;
       await control.changed();
     }
     await Promise.all(running);
+    for (const one of waiting) one.resolve();
     for (const wish of [...asked, ...children.flatMap((child) => child.wishes)]) wish.answer({ reason: 'finished' });
     if (broken !== null && !control.cancelled) throw broken.error;
     return { result, reports: children.flatMap((child) => child.report ?? []) };
@@ -210,6 +223,12 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       return new Promise((answer) => {
         asked.push({ task, answer });
         inbox.push({ type: wish, task });
+        control.wake();
+      });
+    },
+    acknowledged() {
+      return new Promise((resolve) => {
+        waiting.push({ after: null, resolve });
         control.wake();
       });
     },

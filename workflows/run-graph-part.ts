@@ -8,7 +8,13 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type ExecutablePart, type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/index.js';
+import {
+  type ExecutablePart,
+  type PartReport,
+  reportPart,
+  type TaskCounts,
+  treeOfPart,
+} from '../src/core/graph-run/index.js';
 import type { FromPart } from '../src/core/scheduler/index.js';
 import { createControl } from './control.js';
 import { createPartDriver, loadPiece, type PartDriver, type PartOf } from './graph-part.js';
@@ -22,7 +28,7 @@ export interface RunGraphPartInput extends PartOf, TaskRun {
 }
 
 /** How often the parent hears of a part that has nothing to tell: rarer the longer it runs, for its history's sake. */
-const NEWS_MS = 5_000;
+const NEWS_MS = 2_000;
 const NEWS_SHARE = 0.1;
 
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */
@@ -38,7 +44,8 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     for (const message of signal.messages) {
       driver!.push({ type: 'told', message });
       came.last = Math.max(came.last, message.seq);
-      if (message.retry !== undefined || message.skip !== undefined) came.wantsAnswer = true;
+      const { retry, skip, pause, stop } = message;
+      if ((retry ?? skip ?? pause ?? stop) !== undefined) came.wantsAnswer = true;
     }
   };
   setHandler(defineSignal<[ToPartSignal]>(SIGNALS.to_part), (signal) => {
@@ -59,7 +66,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     let ready: FromPartSignal['ready'];
     let seq = 0;
     let toldAt = Date.now();
-    let toldFailed = 0;
+    let told: Pick<TaskCounts, 'failed' | 'running' | 'waiting'> = { failed: 0, running: 0, waiting: -1 };
     const startedAt = Date.now();
 
     const { parent } = workflowInfo();
@@ -67,8 +74,8 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       () => {
         const { counts } = current.ledger;
         const now = Date.now();
-        const stale = now - toldAt >= newsEvery(now);
-        if (outgoing.length === 0 && !ready && !owesAnswer && !stale && counts.failed <= toldFailed) return null;
+        const stale = isNews() && now - toldAt >= newsEvery(now);
+        if (outgoing.length === 0 && !ready && !owesAnswer && !stale && counts.failed <= told.failed) return null;
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,
@@ -81,7 +88,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         ready = undefined;
         owesAnswer = false;
         toldAt = now;
-        toldFailed = counts.failed;
+        told = { ...counts };
         return signal;
       },
       async (signal) => {
@@ -92,6 +99,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           .catch(() => undefined);
       },
     );
+    const isNews = (): boolean => {
+      const { failed, running, waiting } = current.ledger.counts;
+      return failed !== told.failed || running !== told.running || waiting !== told.waiting;
+    };
     const newsEvery = (now: number): number => Math.max(NEWS_MS, (now - startedAt) * NEWS_SHARE);
 
     const current = createPartDriver(part, input, { ...input, hold: false }, control, {
@@ -105,7 +116,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         courier.send();
         const { counts } = current.ledger;
         setCurrentDetails(`${counts.successful} tasks successful, ${counts.failed} failed, ${counts.running} running`);
-        return counts.running > 0 ? toldAt + newsEvery(Date.now()) : null;
+        return isNews() ? toldAt + newsEvery(Date.now()) : null;
       },
     });
     driver = current;

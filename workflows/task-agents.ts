@@ -53,13 +53,16 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     return queue == null ? null : controlQueue(queue);
   };
 
+  /** What its agent calls the node: the name of a site's node, where the graph has its id. */
+  const agentOf = (id: string): string => part.agents?.[indexOf.get(id)!] ?? id;
+
   /** null: no answer as long as a node is waited for. */
   async function ping(id: string): Promise<AgentFacts | null> {
     const control = controlOf(indexOf.get(id)!);
     if (control === null) return null;
     try {
       const options = controlCall(`ask the agent of ${id}`, control, run.patience);
-      const answer = await scheduleActivity<AgentFacts>(ACTIVITIES.ping, [{ node: id }], options);
+      const answer = await scheduleActivity<AgentFacts>(ACTIVITIES.ping, [{ node: agentOf(id) }], options);
       facts.set(id, answer);
       return answer;
     } catch (error) {
@@ -90,7 +93,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       v: 1,
       run: String(run.graph),
       task: name,
-      node: id,
+      node: agentOf(id),
       generation: attempt,
       type,
       mode: run.mode,

@@ -39,6 +39,6 @@ export async function startGraphRun(
       }
     },
     update: (name: string, payload?: unknown) =>
-      handle.executeUpdate<GraphRunStatus, unknown[]>(name, { args: payload === undefined ? [] : [payload] }),
+      handle.executeUpdate<GraphRunStatus, [unknown]>(name, { args: [payload] }),
   };
 }

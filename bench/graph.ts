@@ -1,0 +1,227 @@
+/**
+ * Executes the real plan (recorded library, cluster grown to NODES) with agents that end every task at once, and, in
+ * turns on the same server, agents and workers, a bare workflow set that runs as many empty activities: as many
+ * children, as many nodes each, a chain a node, nothing else.
+ * Usage: npx tsx bench/graph.ts [nodes [rounds]]
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { ExecutablePart, GraphActivities, PlanReference } from '../activities/graph-contract.js';
+import { bundleWorkflows } from '../scripts/workflow-bundle.mjs';
+import { cutForExecution } from '../src/core/graph-run/index.js';
+import { compilePlan, hasWork, partition, type SchedulerGraph } from '../src/core/scheduler/index.js';
+import { planGraph, readPlanInput, schedulerPlan } from '../src/graph/index.js';
+import { startDevServer } from '../src/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
+import { ensureSearchAttributes } from '../src/temporal/search-attributes.js';
+import { clusterOf, recorded } from './recorded-cluster.js';
+
+const nodes = Number(process.argv[2] ?? 200);
+const rounds = Number(process.argv[3] ?? 3);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const CHUNK = 150_000;
+
+const read = readPlanInput({ tasks: recorded('tasks.normalized.json'), cluster: clusterOf(nodes) });
+const planned = read.ok ? planGraph(read.input) : read;
+if (!planned.ok) throw new Error(JSON.stringify(planned.problems[0]));
+const compiled = compilePlan(schedulerPlan(planned.plan, { mode: 'noop_run' }));
+if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
+const { graph } = compiled;
+const types = [...new Set(planned.plan.instances.map(({ type }) => type))].filter(hasWork);
+const work = graph.noWork.filter((none) => none === 0).length;
+const partOf = cutForExecution(graph);
+const split = partition(graph, partOf);
+const queueOf = (id: string): string => `node.bench.${id}`;
+
+const pieces = new Map<string, string[]>();
+const store = (piece: string, value: unknown): number => {
+  const text = JSON.stringify(value);
+  const chunks = Array.from({ length: Math.ceil(text.length / CHUNK) }, (_, at) =>
+    text.slice(at * CHUNK, (at + 1) * CHUNK),
+  );
+  pieces.set(piece, chunks);
+  return chunks.length;
+};
+const executable = (part: SchedulerGraph): ExecutablePart => ({
+  graph: part,
+  queues: part.nodes.map((id, n) => (part.sync[n] === 1 ? null : queueOf(id))),
+  // Empty activities are compared with empty activities: the agents are not asked whether they are there.
+  controls: [],
+  types,
+  typeOf: part.nameOf.map(() => 0),
+  timeouts: [3600],
+  timeoutOf: part.nameOf.map(() => 0),
+});
+const reference: PlanReference = {
+  hash: 'bench',
+  tasks: graph.nameOf.length,
+  nodes: graph.nodes.length,
+  mode: 'noop_run',
+  parts: split.parts.map((part, at) => ({
+    chunks: store(String(at), executable(part)),
+    tasks: part.nameOf.length,
+    nodes: part.nodes.length,
+  })),
+  coordination: { chunks: store('coordination', split.coordination) },
+  warnings: [],
+};
+/** By child and node of the bare set: how many activities its chain has. */
+const bare = split.parts.map((part) =>
+  part.nodes.flatMap((id, n) => {
+    const tasks = part.nodeOf.filter((node, task) => node === n && part.noWork[task] === 0).length;
+    return part.sync[n] === 1 || tasks === 0 ? [] : [{ queue: queueOf(id), tasks }];
+  }),
+);
+
+let recordedRows = 0;
+const activities: GraphActivities = {
+  open_graph_run: async ({ input }) => ({
+    ok: true,
+    transaction: 1,
+    cluster: { id: input.cluster, name: 'bench', site: 'bench' },
+    graphs: [{ transaction: 2, type: 'default' }],
+    search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes'],
+    heartbeat_seconds: 30,
+    offline_wait_seconds: 180,
+  }),
+  plan_graph: async () => ({ ok: true, plan: reference }),
+  load_graph_part: async ({ part, chunk }) => ({ text: pieces.get(String(part))![chunk]! }),
+  record_tasks: async ({ rows }) => {
+    recordedRows += rows.length;
+  },
+  close_graph: async () => {},
+  close_graph_run: async () => {},
+};
+
+const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
+Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
+const found = await findTemporalBinary({ report: console.error });
+if (found.status === 'missing') throw new Error(explainMissing(found));
+const server = await startDevServer({
+  binary: found.path,
+  databaseFile: join(folder, 'temporal.db'),
+  logFile: join(folder, 'temporal.log'),
+  uiPort: 'none',
+});
+const connection = await Connection.connect({ address: server.address });
+const native = await NativeConnection.connect({ address: server.address });
+const client = new Client({ connection });
+await ensureSearchAttributes(connection, 'default');
+const bundle = await bundleWorkflows({
+  entry: join(root, 'bench/graph-workflows.ts'),
+  sources: ['bench/graph-workflows.ts', 'workflows', 'src/core'].map((path) => join(root, path)),
+  root,
+  target: join(root, 'node_modules/.cache/sitewright/bench-graph.js'),
+});
+const workers: Worker[] = [];
+for (const id of graph.nodes.filter((_id, n) => graph.sync[n] === 0)) {
+  workers.push(
+    await Worker.create({
+      connection: native,
+      taskQueue: queueOf(id),
+      maxConcurrentActivityTaskExecutions: 1,
+      maxConcurrentActivityTaskPolls: 1,
+      activities: { run_task: async () => ({ outcome: 'ok' }), empty: async () => {} },
+    }),
+  );
+}
+const orchestrator = await Worker.create({
+  connection: native,
+  taskQueue: 'sitewright',
+  workflowBundle: { codePath: bundle.codePath },
+  activities,
+  maxCachedWorkflows: 100,
+});
+const running = [...workers, orchestrator].map((worker) => worker.run());
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
+
+async function timed(type: string, input: unknown, tasks = work): Promise<{ id: string; rate: number; load: number }> {
+  const id = `${type}:${Date.now()}`;
+  const from = performance.now();
+  const handle = await client.workflow.start(type, { taskQueue: 'sitewright', workflowId: id, args: [input] });
+  await handle.result();
+  const seconds = (performance.now() - from) / 1000;
+  console.error(
+    `${type}: ${seconds.toFixed(1)} s, ${Math.round(tasks / seconds)} a second, load ${loadavg()[0]!.toFixed(1)}`,
+  );
+  return { id, rate: tasks / seconds, load: loadavg()[0]! };
+}
+
+interface Size {
+  readonly id: string;
+  readonly events: number;
+  readonly largest: number;
+  readonly timeouts: number;
+}
+
+/** Histories of one run, its children included. */
+async function sizes(id: string): Promise<Size[]> {
+  const ids = [id, ...reference.parts.map((_part, at) => `${id}/2.${at + 1}`)];
+  return Promise.all(
+    ids.map(async (one) => {
+      const { events = [] } = await client.workflow.getHandle(one).fetchHistory();
+      const list = events ?? [];
+      const size = (event: unknown): number =>
+        JSON.stringify(event, (_key, value: unknown) =>
+          value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+        ).length;
+      return {
+        id: one,
+        events: list.length,
+        largest: Math.max(...list.map(size)),
+        timeouts: list.filter((event) => event.workflowTaskTimedOutEventAttributes != null).length,
+      };
+    }),
+  );
+}
+
+try {
+  // Queues are made when they are first used: that is nobody's rate.
+  const once = bare.map((part) => part.map(({ queue }) => ({ queue, tasks: 1 })));
+  await timed('bare_set', { parts: once }, once.flat().length);
+  const ours: { id: string; rate: number; load: number }[] = [];
+  const theirs: { id: string; rate: number; load: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    theirs.push(await timed('bare_set', { parts: bare }));
+    ours.push(await timed('execute_graph', { cluster: 1, mode: 'noop_run' }));
+  }
+  const histories = (await Promise.all(ours.map(({ id }) => sizes(id)))).flat();
+  const own = median(ours.map(({ rate }) => rate));
+  const limit = median(theirs.map(({ rate }) => rate));
+  console.log(
+    JSON.stringify(
+      {
+        nodes,
+        tasks: graph.nameOf.length,
+        with_work: work,
+        children: reference.parts.length,
+        rounds,
+        tasks_per_second: Math.round(own),
+        bare_per_second: Math.round(limit),
+        ratio: Math.round((own / limit) * 100) / 100,
+        all: { ours: ours.map(({ rate }) => Math.round(rate)), bare: theirs.map(({ rate }) => Math.round(rate)) },
+        load: [...ours, ...theirs].map(({ load }) => Math.round(load)),
+        longest_history: Math.max(...histories.map(({ events }) => events)),
+        parent_events: histories.find(({ id }) => !id.includes('/'))?.events,
+        largest_event_bytes: Math.max(...histories.map(({ largest }) => largest)),
+        workflow_task_timeouts: histories.reduce((sum, { timeouts }) => sum + timeouts, 0),
+        recorded_rows: recordedRows,
+        rss_mb: Math.round(process.memoryUsage.rss() / 1e6),
+      },
+      null,
+      1,
+    ),
+  );
+} finally {
+  for (const worker of [...workers, orchestrator]) worker.shutdown();
+  await Promise.all(running);
+  await native.close();
+  await connection.close();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,305 @@
+import { ApplicationFailure } from '@temporalio/client';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GraphRunReport } from '../../src/core/graph-run/index.js';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import { recordHistory } from '../rig/histories.js';
+import { failed, scriptedGraph } from '../rig/scripted-graph.js';
+import { expectLegal } from '../rig/scripted-graph-checks.js';
+import { startGraphRun } from '../rig/scripted-graph-run.js';
+import { causeOf } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const node = (id: string) => ({ id, kind: 'node' as const });
+const all = (ids: readonly string[], tolerance: number) => [{ name: 'all', node_ids: ids, fault_tolerance: tolerance }];
+
+/** a then b on each of two nodes, nothing between them. */
+const pair: SchedulerPlan = {
+  nodes: [node('n1'), node('n2')],
+  tasks: ['n1', 'n2'].flatMap((n) => [
+    { id: 'a', node: n, type: 'shell' },
+    { id: 'b', node: n, type: 'puppet' },
+  ]),
+  edges: [
+    ['a@n1', 'b@n1'],
+    ['a@n2', 'b@n2'],
+  ],
+};
+
+describe('several graphs', () => {
+  test('each is planned when its turn comes, after the former succeeded', async () => {
+    const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
+    const seen: string[] = [];
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, graphs: [{ type: 'provision' }, { type: 'deploy' }] }]);
+    await graph.until(() => {
+      seen.push(`${graph.planned.join()}:${graph.closedGraphs.length}`);
+      return graph.began.length === 8;
+    });
+    expect((await run.ended()).result).toMatchObject({
+      outcome: 'success',
+      graphs: [{ state: 'success' }, { state: 'success' }],
+    });
+    // The second was planned only once the first was closed.
+    expect(seen.filter((line) => line.startsWith('provision,deploy:0'))).toEqual([]);
+    expect(graph.requests.map(({ run: of }) => of)).toEqual([...Array(4).fill('11'), ...Array(4).fill('12')]);
+    await recordHistory(run.handle, 'execute_graph--two-graphs');
+  });
+
+  test('what fails aborts the rest', async () => {
+    const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
+    graph.ends.set('a@n1', [failed()]);
+    const run = await startGraphRun(rig, graph);
+    expect(causeOf((await run.ended()).failure).message).toContain('graph provision failed');
+    expect(graph.planned).toEqual(['provision']);
+    const report = graph.closed[0]!.report as GraphRunReport;
+    expect(report.graphs.map(({ state }) => state)).toEqual(['failure', 'not_begun']);
+  });
+
+  test('a plan that is refused ends the run with all its problems', async () => {
+    const graph = scriptedGraph({ plans: { default: pair } });
+    graph.overrides.plan_graph = async () => ({
+      ok: false,
+      failure: { kind: 'plan-refused', message: 'the graph is circular', problems: ['a -> b -> a', 'c -> c'] },
+    });
+    const run = await startGraphRun(rig, graph);
+    const cause = causeOf((await run.ended()).failure);
+    expect(cause.type).toBe('PlanRefused');
+    expect(cause.message).toContain('the graph is circular; a -> b -> a; c -> c');
+    expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('a cluster that belongs to another run is left alone', async () => {
+    const graph = scriptedGraph({ plans: { default: pair } });
+    graph.overrides.open_graph_run = async () => ({
+      ok: false,
+      failure: { kind: 'cluster-busy', message: 'cluster 1 is busy', holder: 'execute_graph:1:7' },
+    });
+    const run = await startGraphRun(rig, graph);
+    const cause = causeOf((await run.ended()).failure);
+    expect(cause.type).toBe('ClusterBusy');
+    expect(cause.message).toContain('execute_graph:1:7');
+    expect(graph.closed).toEqual([]);
+  });
+
+  test('a store that refuses for good ends the run, which is closed all the same', async () => {
+    const graph = scriptedGraph({ plans: { default: pair } });
+    graph.overrides.load_graph_part = async () => {
+      throw ApplicationFailure.nonRetryable('plan default is not in the store', 'PlanLost');
+    };
+    const run = await startGraphRun(rig, graph);
+    const cause = causeOf((await run.ended()).failure);
+    expect(cause.type).toBe('StepFailed');
+    expect(cause.message).toContain('plan default is not in the store');
+    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failure' });
+    expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+test('modes: a noop run drives the harmless variant and cannot fail, a dry run drives nothing', async () => {
+  const noop = scriptedGraph({ plans: { default: { ...pair, mode: 'noop_run' } } });
+  noop.ends.set('a@n1', [failed()]);
+  const first = await startGraphRun(rig, noop, [{ cluster: 1, mode: 'noop_run', debug: true }]);
+  expect((await first.ended()).result).toMatchObject({
+    outcome: 'success',
+    graphs: [{ counts: { ignored: 1, successful: 3 } }],
+  });
+  expect(new Set(noop.requests.map(({ mode, debug }) => `${mode} ${debug}`))).toEqual(new Set(['noop true']));
+  for (const partOf of [undefined, (id: string) => (id === 'n1' ? 0 : 1)]) {
+    const dry = scriptedGraph({ plans: { default: { ...pair, mode: 'dry_run' } }, ...(partOf ? { partOf } : {}) });
+    const second = await startGraphRun(rig, dry, [{ cluster: 1, mode: 'dry_run' }]);
+    expect((await second.ended()).result).toMatchObject({ outcome: 'success', graphs: [{ counts: { skipped: 4 } }] });
+    expect([dry.began, dry.pinged]).toEqual([[], []]);
+  }
+});
+
+test.each([
+  [[], /input must be one JSON object/],
+  [['x'], /input must be one JSON object/],
+  [[{}], /missing field 'cluster'/],
+  [[{ cluster: 0, color: 'red', mode: 'x' }], /'cluster' must be.*unknown field 'color'.*'mode' must be/],
+  [
+    [{ cluster: 1, graphs: [{ nodes: [] }] }],
+    /missing field 'graphs\[0\].type'.*'graphs\[0\].nodes' must hold at least 1/,
+  ],
+  [
+    [{ cluster: 1, graphs: [{ type: 'a' }], from: 3, sequence: 2 }],
+    /'graphs' and 'sequence' and 'from' exclude each other/,
+  ],
+])('bad input %j ends the run with each problem', async (args, message) => {
+  const run = await startGraphRun(rig, scriptedGraph({ plans: { default: pair } }), args as unknown[]);
+  const cause = causeOf((await run.ended()).failure);
+  expect(cause.type).toBe('InvalidInput');
+  expect(cause.nonRetryable).toBe(true);
+  expect(cause.message).toMatch(message);
+});
+
+describe('agents', () => {
+  test('a type that the agent does not know fails its task before it is sent', async () => {
+    const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+    const graph = scriptedGraph({ plans: { default: plan } });
+    graph.knows.set('n1', ['shell']);
+    const run = await startGraphRun(rig, graph);
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success', failed: [{ task: 'b', node: 'n1' }] });
+    expect(graph.began).not.toContain('b@n1');
+    expect(graph.rows().get('b@n1')).toMatchObject({ status: 'failed', end: { outcome: 'rejected' } });
+    expect(graph.rows().get('b@n1')!.end!.message).toContain('does not know tasks of type puppet (it knows shell)');
+  });
+
+  for (const [shape, partOf] of [
+    ['in one workflow', undefined],
+    ['in parts', (id: string) => (id === 'n1' ? 0 : 1)],
+  ] as const) {
+    const split = partOf ? { partOf } : {};
+
+    test(`a silent node that is not critical is left out ${shape}`, async () => {
+      const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+      const nobody = rig.workflowId('nobody');
+      const controlOf = (id: string) => (id === 'n2' ? nobody : undefined);
+      const graph = scriptedGraph({ plans: { default: plan }, controlOf, offlineWaitSeconds: 1, ...split });
+      const run = await startGraphRun(rig, graph);
+      expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+      expect(graph.began).toEqual(['a@n1', 'b@n1']);
+      expect(graph.rows().get('a@n2')).toMatchObject({ status: 'dep_failed', root_cause: 'offline:n2' });
+      expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'successful', n2: 'failed' });
+    });
+
+    test(`a silent critical node refuses the run ${shape}`, async () => {
+      const nobody = rig.workflowId('nobody');
+      const controlOf = (id: string) => (id === 'n2' ? nobody : undefined);
+      const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 1, ...split });
+      const run = await startGraphRun(rig, graph);
+      const cause = causeOf((await run.ended()).failure);
+      expect(cause.type).toBe('GraphFailed');
+      expect(cause.message).toContain('no answer from n2');
+      expect(graph.began).toEqual([]);
+    });
+  }
+
+  test('a node that falls silent and returns goes on with the same generation', async () => {
+    const queue = rig.workflowId('node');
+    const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+    const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
+    const graph = scriptedGraph({ plans: { default: pair }, queueOf, controlOf, offlineWaitSeconds: 3 });
+    const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities: graph.activities(queue) });
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.pinged.filter((id) => id === 'n2').length >= 2);
+    const agent = await rig.runWorker({ taskQueue: queue, activities: graph.activities(queue) });
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expect(
+      graph.requests.filter(({ node: n }) => n === 'n2').map(({ task, generation }) => `${task} ${generation}`),
+    ).toEqual(['a 1', 'b 1']);
+    await recordHistory(run.handle, 'execute_graph--node-returned');
+    await control.stop();
+    await agent.stop();
+  });
+
+  test('a node that stays silent fails its task, which says so', async () => {
+    const queue = rig.workflowId('node');
+    const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+    const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+    const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
+    const graph = scriptedGraph({ plans: { default: plan }, queueOf, controlOf, offlineWaitSeconds: 1 });
+    const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities: graph.activities(queue) });
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.pinged.includes('n2'));
+    await control.stop();
+    expect((await run.ended()).result).toMatchObject({
+      outcome: 'success',
+      failed: [{ task: 'a', node: 'n2', attempts: 1 }],
+    });
+    expect(graph.rows().get('a@n2')).toMatchObject({ status: 'failed', end: { outcome: 'offline' } });
+    await recordHistory(run.handle, 'execute_graph--node-silent');
+  });
+
+  test('an exception of an agent is a failed task, not a failed run', async () => {
+    const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+    const graph = scriptedGraph({ plans: { default: plan } });
+    graph.hold.add('a@n1');
+    const run = await startGraphRun(rig, graph);
+    (await graph.begun('a@n1')).throwError(ApplicationFailure.nonRetryable('the order is not signed', 'OrderRefused'));
+    expect((await run.ended()).result).toMatchObject({
+      outcome: 'success',
+      failed: [{ task: 'a', node: 'n1', reason: 'OrderRefused: the order is not signed' }],
+    });
+  });
+});
+
+test('a run goes on with another worker after the first has died', async () => {
+  const graph = scriptedGraph({ plans: { default: pair }, heartbeatSeconds: 1 });
+  graph.hold.add('a@n2');
+  const taskQueue = rig.workflowId('queue');
+  const activities = graph.activities(taskQueue);
+  const first = await rig.runWorker({ taskQueue, activities, shutdownGraceTime: 0, shutdownForceTime: 1 });
+  const handle = await rig.client.workflow.start('execute_graph', {
+    taskQueue,
+    workflowId: rig.workflowId('execute_graph'),
+    args: [{ cluster: 1 }],
+  });
+  await graph.begun('a@n2');
+  await graph.until(() => graph.events.some(({ task, what }) => task === 'b' && what === 'end'));
+  // In one process the nearest thing to a kill: the worker is torn down under its activity.
+  await first.stop().catch(() => undefined);
+  graph.hold.clear();
+  const second = await rig.runWorker({ taskQueue, activities });
+  expect(await handle.result()).toMatchObject({ outcome: 'success' });
+  expect(
+    graph.requests
+      .filter(({ task, node: n }) => task === 'a' && n === 'n2')
+      .every(({ generation }) => generation === 1),
+  ).toBe(true);
+  expect(graph.began.filter((key) => key === 'a@n1')).toHaveLength(1);
+  await recordHistory(handle, 'execute_graph--worker-killed');
+  await second.stop();
+});
+
+test('split into parts, random plans end as they do unsplit', async () => {
+  const plans = fc.sample(
+    fc.record({
+      nodes: fc.integer({ min: 2, max: 5 }),
+      perNode: fc.integer({ min: 1, max: 4 }),
+      links: fc.array(fc.tuple(fc.nat(19), fc.nat(19)), { maxLength: 25 }),
+      fails: fc.array(fc.nat(19), { maxLength: 3 }),
+      limited: fc.boolean(),
+      parts: fc.integer({ min: 2, max: 3 }),
+    }),
+    { numRuns: 6, seed: 20261121 },
+  );
+  for (const { nodes, perNode, links, fails, limited, parts } of plans) {
+    const ids = Array.from({ length: nodes }, (_, n) => `n${n}`);
+    const tasks = Array.from({ length: perNode }, (_, t) =>
+      ids.map((id) => ({ id: `t${t}`, node: id, type: 'shell' })),
+    ).flat();
+    const keys = tasks.map((task) => `${task.id}@${task.node}`);
+    // Always from an earlier task to a later one: never a circle.
+    const edges = links
+      .map(([a, b]) => [a % keys.length, b % keys.length] as const)
+      .filter(([a, b]) => a < b)
+      .map(([a, b]) => [keys[a]!, keys[b]!] as const);
+    const plan: SchedulerPlan = {
+      nodes: ids.map(node),
+      tasks,
+      edges,
+      limits: limited ? { max_nodes: 2, per_task: { t0: 1 } } : {},
+      fault_tolerance_groups: all(ids, nodes),
+    };
+    const outcomes = [];
+    for (const split of [{}, { partOf: (id: string) => Number(id.slice(1)) % Math.min(parts, nodes) }]) {
+      const graph = scriptedGraph({ plans: { default: plan }, ...split });
+      for (const at of fails) graph.ends.set(keys[at % keys.length]!, [failed()]);
+      const run = await startGraphRun(rig, graph);
+      const { result } = await run.ended();
+      expectLegal(plan, graph.events);
+      const rows = [...graph.rows()].map(([key, { status }]) => `${key} ${status}`).sort();
+      outcomes.push({ result, rows, nodes: graph.closedGraphs[0]!.nodes });
+    }
+    // What a failure takes along on its own node depends on what had run by then; all else must be equal.
+    if (fails.length === 0) expect(outcomes[1]!.rows).toEqual(outcomes[0]!.rows);
+    expect(outcomes[1]!.nodes).toEqual(outcomes[0]!.nodes);
+  }
+});
