@@ -2,9 +2,10 @@ import { isIP } from 'node:net';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { createApi } from '../src/api/index.js';
 import type { Settings } from '../src/config/index.js';
-import { createOperations } from '../src/ops/index.js';
+import { createOperations, tagExtensionsOf } from '../src/ops/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { taskLogs } from './agent-orders.js';
 import { programVersion } from './program-version.js';
 import { machinesOf } from './services.js';
 
@@ -49,6 +50,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       store,
       temporal: { client: new Client({ connection, namespace }), connection, namespace, taskQueue, address },
       maas: machines.maas,
+      taskLogs: taskLogs(settings),
+      tagExtensions: tagExtensionsOf(settings.tags.extensions),
+      ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),
       ...(temporalUiUrl === undefined ? {} : { temporalUiUrl }),
     });
     const api = await createApi(operations, {

@@ -20,7 +20,7 @@ export interface StoreOrdersParts {
 
 /** The stored order of a task as the execution of one of its attempts. */
 export function plannedExecution(
-  { type, parameters, secrets }: TaskOrder,
+  { type, parameters, secrets, deadline_sec }: TaskOrder,
   {
     run,
     task,
@@ -37,6 +37,7 @@ export function plannedExecution(
     generation,
     type,
     parameters,
+    deadlineSec: deadline_sec,
     ...(mode === 'noop' ? { mode } : {}),
     ...(debug === undefined ? {} : { debug }),
     ...(secrets === undefined ? {} : { secrets: secrets as readonly SecretUse[] }),

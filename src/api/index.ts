@@ -7,6 +7,8 @@ import type { Logger } from '../telemetry/log.js';
 import { answerWriter } from './answers.js';
 import { fuelGraphRoutes } from './fuel/graphs/index.js';
 import { inventoryRoutes } from './fuel/inventory/index.js';
+import { packageRoutes } from './fuel/packages/index.js';
+import { tagRouteGroups } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
 import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests } from './problems/broken-request.js';
@@ -18,6 +20,7 @@ import { revisionRoutes } from './routes/revisions.js';
 import { runRoutes } from './routes/runs.js';
 import { healthRoutes, serviceRoutes } from './routes/service.js';
 import { siteRoutes } from './routes/sites.js';
+import { taskLogRoutes } from './routes/task-logs.js';
 
 export interface ApiOptions {
   readonly log: Logger;
@@ -71,9 +74,12 @@ export async function createApi(operations: Operations, { log, version, checkAns
     revisionRoutes,
     nodeRoutes,
     runRoutes,
+    taskLogRoutes,
     healthRoutes,
     serviceRoutes,
     ...inventoryRoutes,
+    packageRoutes,
+    ...tagRouteGroups,
     fuelGraphRoutes,
   ];
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version });

@@ -65,6 +65,14 @@ export interface RequestParts {
   readonly as?: 'json' | 'text';
 }
 
+/** One event of an answer that goes on. */
+export interface ServerEvent {
+  readonly event: string;
+  /** Where to go on from. */
+  readonly id: number;
+  readonly data: unknown;
+}
+
 export interface ApiClientOptions {
   /** Base address, as `http://127.0.0.1:8080`. */
   readonly url: string;
@@ -124,6 +132,36 @@ export class ApiClient {
     retry: (run: string, node: string, note: OperatorNote) =>
       this.#post<RunStatusAnswer>(apiPath`/runs/${run}/nodes/${node}/retry`, note),
   };
+
+  /** Events of an answer that goes on, as they come; ends with the answer. The API's limits of time do not hold. */
+  async *events<E extends ServerEvent>(at: string, query: object, signal: AbortSignal): AsyncGenerator<E, void, void> {
+    const ask = this.#options.fetch ?? fetch;
+    let answer: Response;
+    try {
+      answer = await ask(`${this.url}/api/v1${at}${queryText(query)}`, {
+        headers: { accept: 'text/event-stream, application/problem+json' },
+        signal,
+      });
+    } catch (error) {
+      throw signal.aborted ? error : this.#unreachable(error, undefined);
+    }
+    if (!answer.ok || answer.body === null) {
+      const problem = this.#problemOf(answer.status, readJson(await answer.text()));
+      throw new CliError(problem, exitCodeOfStatus(answer.ok ? 502 : answer.status));
+    }
+    let text = '';
+    const decoder = new TextDecoder();
+    try {
+      for await (const bytes of answer.body) {
+        text += decoder.decode(bytes, { stream: true });
+        const events = text.split('\n\n');
+        text = events.pop() ?? '';
+        for (const event of events) yield readEvent<E>(event);
+      }
+    } catch (error) {
+      throw signal.aborted ? error : this.#unreachable(error, undefined);
+    }
+  }
 
   /** Any path of the API below /api/v1, as commands on clusters and graphs use it; `at` by `apiPath`. */
   request<T>(method: string, at: string, more: RequestParts = {}): Promise<T> {
@@ -237,6 +275,13 @@ function queryText(query: object): string {
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+function readEvent<E extends ServerEvent>(text: string): E {
+  const fields = new Map(
+    text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
+  return { event: fields.get('event'), id: Number(fields.get('id')), data: readJson(fields.get('data') ?? '') } as E;
 }
 
 function readJson(text: string): unknown {

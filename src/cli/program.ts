@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { GlobalFlags } from './api-address.js';
+import { registerAgent } from './commands/agent.js';
 import { registerCluster } from './commands/cluster.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
@@ -79,6 +80,7 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   });
   program.commandsGroup('Run and look after the system:');
   registerProcesses(program, session);
+  registerAgent(program, session);
   registerDoctor(program, session);
   registerMaas(program, session);
   registerDb(program, session);

@@ -1,4 +1,5 @@
 import type { Client, Connection } from '@temporalio/client';
+import type { TaskLogs } from '../agent-logs/index.js';
 import type { MachineContext } from '../maas/index.js';
 import type { Store } from '../store/index.js';
 import type { TagExtension } from './tags/tag-extension.js';
@@ -9,6 +10,8 @@ export interface OpsDependencies {
   readonly temporal: TemporalAccess;
   /** Throws MaasConfigurationError where MAAS is not configured. */
   readonly maas: () => MachineContext;
+  /** The output of tasks; absent: none is kept here. */
+  readonly taskLogs?: TaskLogs;
   /** Base address of Temporal's Web UI, without a trailing slash. */
   readonly temporalUiUrl?: string;
   /** Folder whose packages `sync` installs, as the setting `packages.folder` names it. */

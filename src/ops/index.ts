@@ -5,10 +5,15 @@ import { type GraphUseCases, graphUseCases } from './graphs/index.js';
 import { type HealthOperations, healthOperations } from './health.js';
 import { type InventoryOperations, inventoryOperations } from './inventory/index.js';
 import { type NodeOperations, nodeOperations } from './nodes.js';
+import { type PackageOperations, packageOperations } from './packages/index.js';
 import { type RunOperations, runOperations } from './runs.js';
 import { type SiteOperations, siteOperations } from './sites.js';
+import { type ClusterCheckOperations, clusterChecks } from './tags/cluster-checks.js';
+import { type TagOperations, tagOperations } from './tags/index.js';
+import { type TaskLogOperations, taskLogOperations } from './task-logs.js';
 
 export type { MaasCheck } from '../maas/index.js';
+export type { TagOwner } from '../store/index.js';
 export type { OpsDependencies, TemporalAccess } from './dependencies.js';
 export {
   type ClusterPlanView,
@@ -31,10 +36,12 @@ export type {
 } from './inventory/index.js';
 export { extendedReleases, hasUploadedFacts, isDeployable } from './inventory/index.js';
 export type { NodeStatus, NodeStatuses } from './nodes.js';
+export type { InstalledPackage, PackageOperations, PackageView } from './packages/index.js';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
 export type { OperatorRequest, RunView } from './runs.js';
 export type { CommitAnswer, CommitRequest, DocumentCheck } from './sites.js';
 export { type StrategyView, viewStrategy } from './strategy.js';
+export { type TagExtension, type TagOperations, type TagUpload, type TagView, tagExtensionsOf } from './tags/index.js';
 
 export interface Operations extends GraphUseCases {
   readonly sites: SiteOperations;
@@ -43,6 +50,12 @@ export interface Operations extends GraphUseCases {
   readonly health: HealthOperations;
   /** Releases, clusters, their nodes and settings: what graphs run on. */
   readonly inventory: InventoryOperations;
+  readonly packages: PackageOperations;
+  readonly tags: TagOperations;
+  /** What stands between a cluster and its next run. */
+  readonly checks: ClusterCheckOperations;
+  /** What tasks print on their nodes. */
+  readonly taskLogs: TaskLogOperations;
   /** Who did what, newest first. */
   readonly audit: { list(filter?: AuditFilter): Promise<Page<AuditEntry>> };
 }
@@ -57,6 +70,10 @@ export function createOperations(deps: OpsDependencies): Operations {
     nodes: nodeOperations(deps, sites),
     health: healthOperations(deps),
     inventory: inventoryOperations(deps),
+    packages: packageOperations(deps),
+    tags: tagOperations(deps),
+    checks: clusterChecks(deps),
+    taskLogs: taskLogOperations(deps),
     audit: { list: (filter) => deps.store.audit.list(filter) },
   };
 }

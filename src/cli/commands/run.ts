@@ -4,6 +4,7 @@ import { findRun } from '../find-run.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
+import { registerRunLogs } from './run-logs.js';
 import { wholeNumber } from './site.js';
 
 const RUN = 'id of the run, a unique beginning of it, a workflow id, or a site: its newest run';
@@ -135,6 +136,8 @@ export function registerRun(program: Command, session: Session): void {
       const client = await session.client();
       return follow(session, client, await findRun(client, reference), { ...flags, watch: true });
     });
+
+  registerRunLogs(group, session);
 
   const acts = [
     ['pause', 'Start nothing new; what runs may end', 'paused'],

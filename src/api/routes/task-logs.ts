@@ -1,0 +1,110 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { readableText } from '../../agent/index.js';
+import type { LogPart } from '../../agent-logs/index.js';
+import { flagQuery, runParams } from '../schemas/primitives.js';
+import { given, isTrue, problems, type RouteGroup } from './route-group.js';
+
+const params = runParams.extend({
+  task: z.string().min(3).max(2000).describe('`TASK@NODE`, as the history of the run names them.'),
+});
+
+const query = z.strictObject({
+  stream: z.enum(['stdout', 'stderr']).optional().describe('Default `stdout`.'),
+  offset: z.coerce.number().int().min(0).optional().describe('Bytes to leave out at the start.'),
+  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest that has begun.'),
+  follow: flagQuery.optional().describe('`true`: the answer goes on until the task ends.'),
+});
+
+const EVENTS = 'text/event-stream';
+
+/** Output of tasks: as it was written, or as events that tell offsets, gaps and the end. */
+export const taskLogRoutes: RouteGroup = async (app, { operations: { taskLogs } }) => {
+  app.get('/runs/:run/logs/:task', {
+    schema: {
+      operationId: 'getTaskLog',
+      summary: 'Read what a task printed on its node, live if wanted',
+      description:
+        'The bytes as they were written; where some were not kept, a line says how many. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset to go on from.',
+      tags: ['runs'],
+      params,
+      querystring: query,
+      response: {
+        200: { description: 'What it printed.', content: { 'text/plain': { schema: z.string() } } },
+        ...problems(400, 404, 503),
+      },
+    },
+    handler: async (request, reply) => {
+      const { follow, stream = 'stdout', ...rest } = request.query;
+      const stop = new AbortController();
+      request.raw.socket.once('close', () => stop.abort());
+      const isLive = isTrue(follow) ?? false;
+      const { run, task } = request.params;
+      const { attempt, parts } = await taskLogs.open({
+        run,
+        task,
+        stream,
+        follow: isLive,
+        stop: stop.signal,
+        ...given(rest),
+      });
+      const asEvents = (request.headers.accept ?? '').includes(EVENTS);
+      void reply
+        .header('x-sitewright-attempt', String(attempt))
+        .header('cache-control', 'no-store')
+        .type(asEvents ? EVENTS : 'text/plain; charset=utf-8');
+      return reply.send(Readable.from(asEvents ? events(parts) : plain(parts), { objectMode: false }) as never);
+    },
+  });
+};
+
+async function* plain(parts: AsyncGenerator<LogPart>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    // The buffer of a part is used again for the next.
+    if (part.kind === 'output') yield Buffer.from(part.bytes);
+    if (part.kind === 'gap') yield Buffer.from(`\n[${part.to - part.offset} bytes are not kept]\n`);
+  }
+}
+
+async function* events(parts: AsyncGenerator<LogPart>): AsyncGenerator<string> {
+  const event = (name: string, id: number, data: unknown) =>
+    `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  let at = 0;
+  // A character may be cut by the end of a part: what is left over waits for the rest.
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const part of parts) {
+    if (part.kind === 'output') {
+      const bytes = Buffer.concat([rest, part.bytes]);
+      const whole = bytes.length - unfinished(bytes);
+      rest = Buffer.from(bytes.subarray(whole));
+      at = part.offset + part.bytes.length;
+      if (whole > 0)
+        yield event('output', at - rest.length, {
+          offset: at - bytes.length,
+          text: readableText(bytes.subarray(0, whole)),
+        });
+      continue;
+    }
+    if (rest.length > 0) yield event('output', at, { offset: at - rest.length, text: readableText(rest) });
+    rest = Buffer.alloc(0);
+    if (part.kind === 'gap') {
+      at = part.to;
+      yield event('gap', at, { offset: part.offset, to: part.to });
+    } else {
+      yield event('ended', at, { outcome: part.result.outcome, message: part.result.message });
+    }
+  }
+  if (rest.length > 0) yield event('output', at, { offset: at - rest.length, text: readableText(rest) });
+}
+
+/** Bytes at the end that begin a character and are not all of it. */
+function unfinished(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? back : 0;
+  }
+  return 0;
+}

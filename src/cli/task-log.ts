@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { apiPath } from './client.js';
+import { EXIT } from './exit-codes.js';
+import { CliError } from './problem.js';
+import type { Session } from './session.js';
+
+/** As `GET /runs/ID/logs/TASK@NODE` sends them. */
+type LogEvent = { readonly id: number } & (
+  | { readonly event: 'output'; readonly data: { readonly offset: number; readonly text: string } }
+  | { readonly event: 'gap'; readonly data: { readonly offset: number; readonly to: number } }
+  | { readonly event: 'ended'; readonly data: { readonly outcome: string; readonly message: string } }
+);
+
+const AGAIN_AFTER_MS = 1_000;
+
+/**
+ * Prints a task's output, live with `follow`; goes on where it was when the API was away in between.
+ * @returns the exit code: of a task that has ended, whether it succeeded
+ */
+export async function printTaskLog(
+  session: Session,
+  run: string,
+  task: string,
+  { follow, stderr, attempt }: { readonly follow?: boolean; readonly stderr?: boolean; readonly attempt?: number },
+): Promise<number> {
+  const { terminal } = session;
+  const client = await session.client();
+  const interrupted = terminal.interrupted();
+  let offset = 0;
+  let hasBegun = false;
+  while (!interrupted.aborted) {
+    try {
+      const query = { stream: stderr ? 'stderr' : 'stdout', offset, follow, attempt };
+      for await (const event of client.events<LogEvent>(apiPath`/runs/${run}/logs/${task}`, query, interrupted)) {
+        hasBegun = true;
+        offset = event.id;
+        const code = printEvent(session, event);
+        if (code !== undefined) return code;
+      }
+      if (!follow) return EXIT.done;
+    } catch (error) {
+      if (interrupted.aborted) break;
+      const isOutage = error instanceof CliError && error.exitCode === EXIT.unreachable;
+      if (!follow || !hasBegun || !isOutage) throw error;
+    }
+    await delay(AGAIN_AFTER_MS, undefined, { signal: interrupted }).catch(() => undefined);
+  }
+  return EXIT.interrupted;
+}
+
+/** The exit code, when it is the last one. */
+function printEvent({ terminal }: Session, event: LogEvent): number | undefined {
+  switch (event.event) {
+    case 'output':
+      terminal.out(event.data.text);
+      return undefined;
+    case 'gap':
+      terminal.err(`[${event.data.to - event.data.offset} bytes are not kept]\n`);
+      return undefined;
+    case 'ended': {
+      const { outcome, message } = event.data;
+      if (outcome === 'ok' || outcome === 'skipped') return EXIT.done;
+      terminal.err(`${outcome}: ${message}\n`);
+      return EXIT.runFailed;
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { ExecutionKey, OutputStream } from '../agent/index.js';
+import type { LogPart, TaskLogs } from '../agent-logs/index.js';
+import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.js';
+import type { Store, TransactionRecord } from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import { problem } from './problem.js';
+
+export interface TaskLogRequest {
+  /** A transaction of a run of graphs or of one graph of it, or the workflow id of such a run. */
+  readonly run: string;
+  /** `task@node`. */
+  readonly task: string;
+  readonly stream: OutputStream;
+  /** Default: the newest that has begun. */
+  readonly attempt?: number;
+  readonly offset?: number;
+  /** Also waits for a task that has not begun. */
+  readonly follow?: boolean;
+  readonly stop?: AbortSignal;
+}
+
+export interface TaskLogOperations {
+  /** @throws `not-found` for a run, task or attempt that is none, and for one that has not begun, unless followed */
+  open(request: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }>;
+}
+
+/** What tasks print on their nodes. */
+export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'store' | 'taskLogs'>): TaskLogOperations {
+  return {
+    async open({ run, task: reference, stream, attempt, offset, follow, stop }) {
+      const at = reference.lastIndexOf('@');
+      if (at < 1 || at === reference.length - 1)
+        throw problem('invalid', `'${reference.slice(0, 200)}' names no task on a node`, { hint: 'Write TASK@NODE.' });
+      const [task, node] = [reference.slice(0, at), reference.slice(at + 1)];
+      if (taskLogs === undefined) throw nothingYet(run, reference);
+      const graphs = await graphsOf(store, run);
+      const found = await findLog(store, taskLogs, graphs, task, node, attempt);
+      if (found === undefined) throw unknownTask(run, reference);
+      if (!found.hasBegun && follow !== true) throw nothingYet(run, reference);
+      return {
+        attempt: found.key.generation,
+        parts: taskLogs.read(found.key, stream, {
+          ...(offset === undefined ? {} : { offset }),
+          ...(follow === undefined ? {} : { follow }),
+          ...(stop === undefined ? {} : { stop }),
+        }),
+      };
+    },
+  };
+}
+
+/** The graphs of a run, the last first. */
+async function graphsOf(store: Store, run: string): Promise<readonly TransactionRecord[]> {
+  const id = /^\d{1,15}$/.test(run) ? Number(run) : undefined;
+  const found = id === undefined ? await store.transactions.findRun(run) : await store.transactions.getRun(id);
+  if (found === null)
+    throw problem('not-found', `no run of graphs is called '${run.slice(0, 200)}'`, {
+      hint: "Give the id of its transaction: 'sitewright history list' shows them.",
+    });
+  const graphs = found.graphs.filter((graph) => found.run.id === id || id === undefined || graph.id === id);
+  return graphs.toReversed();
+}
+
+async function findLog(
+  store: Store,
+  logs: TaskLogs,
+  graphs: readonly TransactionRecord[],
+  task: string,
+  node: string,
+  attempt: number | undefined,
+): Promise<{ readonly key: ExecutionKey; readonly hasBegun: boolean } | undefined> {
+  const names = await agentNames(store, graphs[0], node);
+  for (const graph of graphs)
+    for (const name of names) {
+      const of = { run: String(graph.id), task, node: name };
+      const attempts = logs.attempts(of);
+      const wanted = attempt ?? attempts.at(-1);
+      if (wanted !== undefined && attempts.includes(wanted))
+        return { key: { ...of, generation: wanted }, hasBegun: true };
+    }
+  for (const graph of graphs) {
+    const [row] = await store.taskHistory.list(graph.id, { tasks: [task], nodes: [node] });
+    if (row !== undefined)
+      return { key: { run: String(graph.id), task, node: names[0]!, generation: attempt ?? 1 }, hasBegun: false };
+  }
+  return undefined;
+}
+
+/** Logs are kept under the name the node's agent has; people say the node's id, its name or its host name. */
+async function agentNames(store: Store, graph: TransactionRecord | undefined, node: string): Promise<string[]> {
+  if (graph?.clusterId == null) return [node];
+  const sources = await readClusterSources(store, graph.clusterId).catch(() => undefined);
+  const means = (one: ClusterNode) => [uidOf(one), one.name, one.hostname].includes(node);
+  const meant = sources?.nodes.find(means);
+  const name = sources === undefined || meant === undefined ? node : agentAddress(sources, meant).node;
+  return [...new Set([name, node])];
+}
+
+const unknownTask = (run: string, task: string) =>
+  problem('not-found', `run ${run} has no task ${task}, or no such attempt of it`, {
+    hint: `'sitewright history show ${run}' lists its tasks with their nodes.`,
+  });
+
+const nothingYet = (run: string, task: string) =>
+  problem('not-found', `${task} of run ${run} has not printed anything yet`, { hint: 'Follow it to wait for it.' });
