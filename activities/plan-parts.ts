@@ -33,9 +33,9 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan): CutPlan 
     if (whole.noWork[task] === 1) return 0;
     const instance = plan.instances[task]!;
     const { node: agent, site } = agents[node]!;
-    const judgement = judge.judge(instance, agent);
+    const judgement = judge.judge(instance, whole.nodes[node]!, agent);
     for (const problem of judgement.problems) {
-      const text = `${instance.id}@${whole.nodes[node]!} will be refused by its node: ${problem}`;
+      const text = `${instance.id}@${whole.nodes[node]!} ${problem}`;
       if (worked.length < MOST_WARNINGS) worked.push(text);
     }
     orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });

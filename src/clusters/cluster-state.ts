@@ -2,6 +2,7 @@ import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '.
 import { isMapping, mergeOver } from './merge-over.js';
 import { flattenSettings, valuesOf } from './settings.js';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from './sources.js';
+import { type RolesMetadata, tagsOfRole } from './tags/index.js';
 
 /** Values of the surroundings that expressions may read. */
 export interface Surroundings {
@@ -93,7 +94,8 @@ function networkPart(node: ClusterNode, tags: readonly string[] | undefined): Fi
   return { ...identityOf(node), network_roles: {}, node_roles: tags ?? node.roles };
 }
 
-function nodePart({ cluster }: ClusterSources, node: ClusterNode, tagged: TaggedNode): Fields {
+function nodePart(sources: ClusterSources, node: ClusterNode, tagged: TaggedNode): Fields {
+  const { cluster } = sources;
   const { uid, fqdn, user_node_name } = identityOf(node);
   const attributes = Object.entries(node.attributes).map(([name, group]) => [name, valuesOf(group)]);
   return {
@@ -105,7 +107,19 @@ function nodePart({ cluster }: ClusterSources, node: ClusterNode, tagged: Tagged
     online: node.online,
     status: node.status,
     roles: tagged.tags,
-    // Instance tags (`mysql:1`) tell nodes of one service apart; only assigned tags have them.
-    ...(cluster.placesByTags ? { tags: node.tags } : {}),
+    // Tags given or taken by hand, instance tags (`mysql:1`) among them; those of the roles are in `roles` already.
+    ...(cluster.placesByTags && !hasTagsOfRoles(sources, node) ? { tags: node.tags } : {}),
   };
+}
+
+/** Whether a node's tags are just those that its roles give. */
+function hasTagsOfRoles({ release, plugins, cluster }: ClusterSources, node: ClusterNode): boolean {
+  const roles: RolesMetadata = Object.assign(
+    {},
+    release.roles,
+    ...plugins.map((plugin) => plugin.roles),
+    cluster.roles,
+  );
+  const given = new Set([...node.roles, ...node.pendingRoles].flatMap((role) => tagsOfRole(role, roles[role])));
+  return given.size === node.tags.length && node.tags.every((tag) => given.has(tag));
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planCluster } from '../../../src/clusters/index.js';
 import { serializeGraph } from '../../../src/graph/index.js';
 import { type Json, recorded } from '../graph/recorded.js';
-import { layer, node, sixNodes } from './six-nodes.js';
+import { layer, sixNodes } from './six-nodes.js';
 
 const choices = () => {
   const { any_choices } = recorded('expected/six.default.json') as Json;

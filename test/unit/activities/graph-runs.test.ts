@@ -1,0 +1,320 @@
+import { describe, expect, test } from 'vitest';
+import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
+import { graphWorld, loadWhole, planOf, row } from './graph-world.js';
+
+const shell = (id: string, more: object = {}) => ({
+  id,
+  type: 'shell',
+  version: '2.1.0',
+  roles: ['compute'],
+  parameters: { cmd: `echo ${id}`, timeout: 60 },
+  ...more,
+});
+
+const twoNodes = async (site?: string) => {
+  const world = await graphWorld({ nodes: [['compute'], ['compute']], ...(site === undefined ? {} : { site }) });
+  await world.upload([shell('a'), shell('b', { requires: ['a'], condition: { yaql_exp: 'changed($.setting)' } })]);
+  await world.store.clusters.update(world.cluster, {
+    attributes: { editable: { common: { setting: { value: 1 } } } },
+  });
+  return world;
+};
+
+describe('opening a run', () => {
+  test('writes its transactions, and answers the same when asked again', async () => {
+    const world = await twoNodes();
+    const first = await world.begin({ mode: 'apply' });
+    expect(await world.begin({ mode: 'apply' })).toEqual(first);
+    expect(first.graphs.map(({ type }) => type)).toEqual(['default']);
+    const { run, graphs } = await world.store.transactions.getRun(first.transaction);
+    expect([run.status, graphs[0]!.status]).toEqual(['running', 'pending']);
+    expect((await world.store.clusters.brief(world.cluster)).status).toBe('deployment');
+  });
+
+  test('takes up the transaction that the API wrote', async () => {
+    const world = await twoNodes();
+    const made = await world.store.transactions.createRun({
+      clusterId: world.cluster,
+      graphs: [{ graphType: 'default' }],
+    });
+    const begun = await world.begin({ transaction: made.run.id });
+    expect(begun.transaction).toBe(made.run.id);
+    expect((await world.store.transactions.get(made.run.id)).temporalRunId).toBe('run-1');
+  });
+
+  test('is refused for a cluster there is not, and for one that another run has', async () => {
+    const world = await twoNodes();
+    expect((await world.refused({ cluster: 999 })).kind).toBe('cluster-not-found');
+    await world.begin();
+    expect(await world.refused({}, 'run-2')).toMatchObject({ kind: 'cluster-busy', holder: 'execute_graph:1:run-1' });
+  });
+
+  test('ends the transaction of the API that could not begin', async () => {
+    const world = await twoNodes();
+    const made = await world.store.transactions.createRun({
+      clusterId: world.cluster,
+      graphs: [{ graphType: 'default' }],
+    });
+    await world.store.clusterClaims.claim(world.cluster, { workflowId: 'w', runId: 'other' });
+    world.open.add('other');
+    expect((await world.refused({ transaction: made.run.id })).kind).toBe('cluster-busy');
+    expect((await world.store.transactions.get(made.run.id)).status).toBe('error');
+  });
+
+  test('takes a cluster over from a workflow that was terminated, and ends its transaction', async () => {
+    const world = await twoNodes();
+    const before = await world.begin();
+    world.open.delete('run-1');
+    const begun = await world.begin({}, 'run-2');
+    expect(begun.transaction).not.toBe(before.transaction);
+    expect((await world.store.transactions.get(before.transaction)).status).toBe('error');
+    expect((await world.store.clusterClaims.holder(world.cluster))?.runId).toBe('run-2');
+  });
+
+  test('resolves a sequence of the cluster’s release', async () => {
+    const world = await twoNodes();
+    const { id } = await world.store.sequences.create({
+      name: 's',
+      releaseId: world.release,
+      graphs: [{ type: 'provision' }, { type: 'default', tasks: ['a'] }],
+    });
+    expect((await world.begin({ sequence: id })).graphs.map(({ type }) => type)).toEqual(['provision', 'default']);
+  });
+
+  test('of a sequence there is not leaves the cluster free', async () => {
+    const world = await twoNodes();
+    expect((await world.refused({ sequence: 77 })).kind).toBe('graph-not-found');
+    expect(await world.store.clusterClaims.holder(world.cluster)).toBeNull();
+  });
+});
+
+describe('planning a graph', () => {
+  test('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {
+    const world = await twoNodes();
+    const begun = await world.begin();
+    const request = { transaction: begun.transaction, graph: begun.graphs[0]!.transaction };
+    const plan = planOf(await world.plan_graph(request));
+    expect(plan).toMatchObject({ tasks: 4, nodes: 2, mode: 'apply', coordination: null });
+    expect(planOf(await world.plan_graph(request))).toEqual(plan);
+    const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
+    expect(part.graph.nodes).toEqual(world.nodes.map(String));
+    expect(part.queues).toEqual(world.nodes.map((id) => `node.cluster-${world.cluster}.${id}`));
+    expect(part.controls).toEqual(part.queues.map((queue) => `${queue}.ctl`));
+    expect(part.types).toEqual(['shell']);
+    expect(part.timeouts).toEqual([65]);
+    const order = await world.store.plans.getOrder(plan.hash, String(world.nodes[0]), 'a');
+    expect(order).toMatchObject({
+      uid: String(world.nodes[0]),
+      type: 'shell',
+      parameters: { cmd: 'echo a', cwd: '/' },
+    });
+    const rows = await world.store.taskHistory.list(request.graph);
+    expect(rows.map(({ task, node, status }) => `${task}@${node} ${status}`)).toEqual(
+      ['a', 'b'].flatMap((task) => world.nodes.map((node) => `${task}@${node} waiting`)),
+    );
+    expect(
+      JSON.parse((await world.store.transactions.getSnapshot(request.graph, 'deployment_info'))!).common.setting,
+    ).toBe(1);
+  });
+
+  test('calls nodes of a site by their names, in queues and in orders', async () => {
+    const world = await twoNodes('dc1');
+    const begun = await world.begin();
+    const plan = planOf(
+      await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction }),
+    );
+    const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
+    expect(part.queues).toEqual(['node.dc1.rack-1', 'node.dc1.rack-2']);
+    expect(part.agents).toEqual(['rack-1', 'rack-2']);
+    expect(await world.store.plans.listOrders(plan.hash, 'rack-1')).toEqual(['a', 'b']);
+  });
+
+  test('says in the history why a task will not run', async () => {
+    const world = await twoNodes();
+    await world.upload([shell('a', { condition: { yaql_exp: '$.setting = 2' } }), shell('b')]);
+    const begun = await world.begin();
+    const graph = begun.graphs[0]!.transaction;
+    await world.plan_graph({ transaction: begun.transaction, graph });
+    const [first] = await world.store.taskHistory.list(graph, { tasks: ['a'] });
+    expect(first).toMatchObject({ status: 'skipped', message: 'condition is false: $.setting = 2; $.setting = 1' });
+  });
+
+  test('refuses what cannot be run, each problem with its place', async () => {
+    const world = await twoNodes();
+    await world.upload([shell('a', { requires: ['b'] }), shell('b', { requires: ['a'] })]);
+    const begun = await world.begin();
+    const answer = await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction });
+    expect(answer).toMatchObject({ ok: false, failure: { kind: 'plan-refused' } });
+    expect(JSON.stringify(answer)).toContain(`release.tasks[0]: tasks wait for each other: a@${world.nodes[0]} -> b@`);
+  });
+
+  test('refuses a type that has no tasks', async () => {
+    const world = await twoNodes();
+    const begun = await world.begin({ graphs: [{ type: 'nosuch' }] });
+    const answer = await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction });
+    expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'nosuch' } });
+  });
+
+  test('plans nothing, and is no failure, when the filter takes no node', async () => {
+    const world = await twoNodes();
+    await world.upload([shell('a')], 'deletion', { nodeFilter: '$.pending_deletion' });
+    const begun = await world.begin({ graphs: [{ type: 'deletion' }] });
+    const plan = planOf(
+      await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction }),
+    );
+    expect(plan).toMatchObject({ tasks: 0, nodes: 0, parts: [] });
+    expect(plan.warnings.join()).toContain('the node filter does not take it: $.pending_deletion');
+  });
+});
+
+describe('a run to its end', () => {
+  const run = async (world: Awaited<ReturnType<typeof twoNodes>>, name: string, input = {}) => {
+    const begun = await world.begin(input, name);
+    const graph = begun.graphs[0]!.transaction;
+    const plan = planOf(await world.plan_graph({ transaction: begun.transaction, graph }));
+    const of = { transaction: begun.transaction, graph, part: 0 };
+    return { begun, graph, plan, of };
+  };
+
+  test('that succeeds makes nodes ready, and the next one sees nothing changed', async () => {
+    const world = await twoNodes();
+    const { begun, graph, of } = await run(world, 'run-1');
+    const [one, two] = world.nodes as [number, number];
+    const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
+    await world.record_tasks({ ...of, sequence: 1, rows });
+    await world.record_tasks({ ...of, sequence: 1, rows });
+    expect((await world.store.transactions.get(begun.transaction)).progress).toBe(100);
+    const closing = {
+      transaction: begun.transaction,
+      graph,
+      result: 'success' as const,
+      nodes: { [one]: 'successful' as const, [two]: 'successful' as const },
+    };
+    await world.close_graph(closing);
+    await world.close_graph(closing);
+    await world.close(begun);
+    await world.close(begun);
+    expect((await world.store.nodes.list({ clusterId: world.cluster })).map(({ status }) => status)).toEqual([
+      'ready',
+      'ready',
+    ]);
+    expect((await world.store.clusters.brief(world.cluster)).status).toBe('operational');
+    expect((await world.store.transactions.get(begun.transaction)).status).toBe('ready');
+    expect(await world.store.clusterClaims.holder(world.cluster)).toBeNull();
+
+    const again = await run(world, 'run-2');
+    const skipped = await world.store.taskHistory.list(again.graph, { statuses: ['skipped'] });
+    expect(skipped.map(({ task }) => task)).toEqual(['b', 'b']);
+    await world.close(again.begun, 'stopped');
+
+    const forced = await run(world, 'run-3', { force: true });
+    expect(await world.store.taskHistory.count(forced.graph)).toEqual({ waiting: 4 });
+  });
+
+  test('that fails on one node tells why, and goes on from there', async () => {
+    const world = await twoNodes();
+    const { begun, graph, of } = await run(world, 'run-1');
+    const [one, two] = world.nodes as [number, number];
+    await world.record_tasks({
+      ...of,
+      sequence: 2,
+      rows: [
+        row('a', one, 'successful'),
+        row('b', one, 'successful'),
+        row('a', two, 'failed', { end: { outcome: 'failed', message: 'exit code 1', exit_code: 1 } }),
+        row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
+      ],
+    });
+    // A batch that comes late changes nothing.
+    await world.record_tasks({ ...of, sequence: 1, rows: [row('a', two, 'running')] });
+    await world.close_graph({
+      transaction: begun.transaction,
+      graph,
+      result: 'failure',
+      reason: `a@${two} failed`,
+      nodes: { [one]: 'successful', [two]: 'failed' },
+    });
+    await world.close(begun, 'failed');
+    const [, second] = await world.store.nodes.list({ clusterId: world.cluster });
+    expect(second).toMatchObject({
+      status: 'error',
+      errorType: 'deploy',
+      errorMsg: `Task a failed on node ${two}: exit code 1`,
+    });
+    expect((await world.store.clusters.brief(world.cluster)).status).toBe('partially_deployed');
+    const [failed] = await world.store.taskHistory.list(graph, { statuses: ['failed'] });
+    expect(failed).toMatchObject({ task: 'a', attempts: 1, message: 'exit code 1', summary: { exit_code: 1 } });
+
+    const next = await run(world, 'run-2', { from: begun.transaction });
+    const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
+    expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${two}`, `b@${two}`]);
+  });
+
+  test('that was stopped before a task had its turn does that task when it is continued', async () => {
+    const world = await twoNodes();
+    const { begun, graph, of } = await run(world, 'run-1');
+    const [one, two] = world.nodes as [number, number];
+    const undone = { attempt: 0, ended_at: '2026-11-21T10:02:00.000Z' };
+    await world.record_tasks({
+      ...of,
+      sequence: 1,
+      rows: [
+        row('a', one, 'successful'),
+        row('b', one, 'skipped', undone),
+        row('a', two, 'successful'),
+        row('b', two, 'skipped', undone),
+      ],
+    });
+    await world.close_graph({
+      transaction: begun.transaction,
+      graph,
+      result: 'stopped',
+      nodes: { [one]: 'skipped', [two]: 'skipped' },
+    });
+    await world.close(begun, 'stopped');
+    expect((await world.store.transactions.get(graph)).status).toBe('stopped');
+    const next = await run(world, 'run-2', { from: begun.transaction });
+    const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
+    expect(left.map(({ task }) => task)).toEqual(['b', 'b']);
+  });
+
+  test('that only tries changes no node, no cluster and no state', async () => {
+    const world = await twoNodes();
+    const { begun, graph } = await run(world, 'run-1', { mode: 'dry_run' });
+    await world.close_graph({
+      transaction: begun.transaction,
+      graph,
+      result: 'success',
+      nodes: { [world.nodes[0]!]: 'successful' },
+    });
+    await world.close(begun);
+    const nodes = await world.store.nodes.list({ clusterId: world.cluster });
+    expect(nodes.map(({ status }) => status)).toEqual(['provisioned', 'provisioned']);
+    expect((await world.store.clusters.brief(world.cluster)).status).toBe('new');
+    expect((await world.store.taskStates.read(world.cluster)).tasks).toEqual([]);
+    expect(await world.refused({ from: begun.transaction }, 'run-2')).toMatchObject({ kind: 'not-continuable' });
+  });
+
+  test('of deletion takes its nodes out of the cluster', async () => {
+    const world = await twoNodes();
+    await world.upload([shell('erase', { roles: '*' })], 'deletion', {
+      nodeFilter: '$.pending_deletion',
+      onSuccess: { node_attributes: { status: 'deleted', pending_deletion: false } },
+    });
+    const [one] = world.nodes as [number];
+    await world.store.nodes.update(one, { pendingDeletion: true });
+    const { begun, graph, plan, of } = await run(world, 'run-1', { graphs: [{ type: 'deletion' }] });
+    expect(plan).toMatchObject({ tasks: 1, nodes: 1 });
+    await world.record_tasks({ ...of, sequence: 1, rows: [row('erase', one, 'successful')] });
+    const closing = {
+      transaction: begun.transaction,
+      graph,
+      result: 'success' as const,
+      nodes: { [one]: 'successful' as const },
+    };
+    await world.close_graph(closing);
+    await world.close_graph(closing);
+    expect((await world.store.nodes.get(one)).clusterId).toBeNull();
+    expect((await world.store.nodes.list({ clusterId: world.cluster })).length).toBe(1);
+  });
+});

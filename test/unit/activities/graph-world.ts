@@ -1,0 +1,163 @@
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import { graphCloseActivities } from '../../../activities/graph-close.js';
+import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../../../activities/graph-contract.js';
+import { graphRunActivities } from '../../../activities/graph-run.js';
+import { planGraphActivities } from '../../../activities/plan-graph.js';
+import { taskRecordActivities } from '../../../activities/task-records.js';
+import type { GraphRunInput, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
+import { type Fields, normaliseTask } from '../../../src/graph/index.js';
+import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
+
+export interface GraphWorld extends GraphActivities {
+  readonly store: Store;
+  /** Temporal run ids of workflows that are still open. */
+  readonly open: Set<string>;
+  readonly release: number;
+  readonly cluster: number;
+  readonly nodes: readonly number[];
+  /** Opens a run, as its workflow does; throws when it is refused. */
+  begin(input?: Partial<GraphRunInput>, run?: string): Promise<Begun>;
+  refused(input?: Partial<GraphRunInput>, run?: string): Promise<Extract<OpenGraphRunAnswer, { ok: false }>['failure']>;
+  close(begun: Begun, outcome?: 'success' | 'failed' | 'stopped'): Promise<void>;
+  upload(tasks: readonly Fields[], type?: string, content?: Partial<GraphContent>): Promise<void>;
+}
+
+export interface Begun {
+  readonly transaction: number;
+  readonly graphs: readonly { readonly transaction: number; readonly type: string }[];
+  readonly run: string;
+}
+
+export const AT = '2026-11-21T10:00:00.000Z';
+export const MASTER_IP = '10.20.0.2';
+
+export interface WorldOptions {
+  readonly roles?: Fields;
+  readonly tags?: Fields;
+  /** Roles of each node. */
+  readonly nodes: readonly (readonly string[])[];
+  readonly site?: string;
+  /** Rows made before, so that ids are as a recording has them. */
+  readonly idsFrom?: { readonly cluster: number; readonly node: number };
+}
+
+/** A store in memory with one cluster, and the activities over it. */
+export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
+  const store = await openStore('sqlite::memory:');
+  await store.migrate();
+  const { id: release } = await store.releases.create({
+    name: 'Newton',
+    version: 'newton-10.0',
+    operatingSystem: 'Ubuntu',
+    rolesMetadata: options.roles ?? {},
+    tagsMetadata: options.tags ?? {},
+  });
+  const from = options.idsFrom ?? { cluster: 1, node: 1 };
+  for (let id = 1; id < from.cluster; id++) await store.clusters.create({ name: `other ${id}`, releaseId: release });
+  if (options.site !== undefined) await store.sites.create({ name: options.site });
+  const { id: cluster } = await store.clusters.create({
+    name: 'six',
+    releaseId: release,
+    ...(options.site === undefined ? {} : { site: options.site }),
+  });
+  for (let id = 1; id < from.node; id++) await store.nodes.create({ name: `other ${id}` });
+  const nodes: number[] = [];
+  for (const roles of options.nodes) {
+    const { id } = await store.nodes.create({ name: `rack-${nodes.length + 1}`, status: 'provisioned' });
+    nodes.push(id);
+    await store.nodes.assign(cluster, [{ id, roles }]);
+    await store.nodes.update(id, { roles, pendingRoles: [], pendingAddition: false, status: 'provisioned' });
+  }
+  const open = new Set<string>();
+  const deps: ActivityDependencies = {
+    store,
+    maas: () => {
+      throw new Error('no MAAS here');
+    },
+    isOpen: async (_workflow, run) => open.has(run),
+    searchAttributes: async () => [],
+    settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP },
+  };
+  const activities: GraphActivities = {
+    ...graphRunActivities(deps),
+    ...planGraphActivities(deps),
+    ...taskRecordActivities(deps),
+    ...graphCloseActivities(deps),
+  };
+  const request = (input: Partial<GraphRunInput>, run: string) => {
+    open.add(run);
+    return {
+      workflow_id: `execute_graph:${cluster}:${run}`,
+      run_id: run,
+      started_at: AT,
+      input: { cluster, ...input },
+    };
+  };
+  return {
+    ...activities,
+    store,
+    open,
+    release,
+    cluster,
+    nodes,
+    async begin(input = {}, run = 'run-1') {
+      const answer = await activities.open_graph_run(request(input, run));
+      if (!answer.ok) throw new Error(JSON.stringify(answer.failure));
+      return { ...answer, run };
+    },
+    async refused(input = {}, run = 'run-1') {
+      const answer = await activities.open_graph_run(request(input, run));
+      if (answer.ok) throw new Error('it was not refused');
+      return answer.failure;
+    },
+    async close(begun, outcome = 'success') {
+      await activities.close_graph_run({
+        transaction: begun.transaction,
+        workflow_id: `execute_graph:${cluster}:${begun.run}`,
+        run_id: begun.run,
+        outcome,
+        ended_at: '2026-11-21T11:00:00.000Z',
+        report: { outcome },
+      });
+      open.delete(begun.run);
+    },
+    async upload(tasks, type = 'default', content = {}) {
+      await store.graphs.put({ kind: 'release', id: release }, type, {
+        tasks: tasks.map((task) => normaliseTask(task)),
+        ...content,
+      });
+    },
+  };
+}
+
+export function planOf(answer: PlanGraphAnswer): PlanReference {
+  if (!answer.ok) throw new Error(JSON.stringify(answer.failure));
+  return answer.plan;
+}
+
+/** The stored JSON of a part or of the coordination. */
+export async function loadWhole<T>(
+  world: GraphActivities,
+  hash: string,
+  part: number | 'coordination',
+  chunks: number,
+): Promise<T> {
+  const texts: string[] = [];
+  for (let chunk = 0; chunk < chunks; chunk++) texts.push((await world.load_graph_part({ hash, part, chunk })).text);
+  return JSON.parse(texts.join('')) as T;
+}
+
+export const row = (
+  task: string,
+  node: number | string,
+  status: TaskRow['status'],
+  more: Partial<TaskRow> = {},
+): TaskRow => ({
+  task,
+  node: String(node),
+  status,
+  attempt: 1,
+  started_at: '2026-11-21T10:01:00.000Z',
+  ...(status === 'running' ? {} : { ended_at: '2026-11-21T10:02:00.000Z' }),
+  ...more,
+});
