@@ -48,10 +48,13 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
     const shown = showSettings(cluster, plugins);
     refuseIfAny(checkSettings(sent, shown));
     const parted = partSettings(sent as JsonObject, plugins);
-    const editable = merge ? mergeDeep(objectOf(cluster.attributes.editable), parted.own) : parted.own;
-    const changed = await store.clusters.update(id, { attributes: { ...cluster.attributes, editable } });
-    for (const { plugin, enabled, attributes } of parted.plugins)
-      await store.plugins.link(id, plugin.id, { enabled, attributes });
+    const changed = await store.atomically(async (within) => {
+      const { attributes } = await within.clusters.get(id);
+      const editable = merge ? mergeDeep(objectOf(attributes.editable), parted.own) : parted.own;
+      for (const one of parted.plugins)
+        await within.plugins.link(id, one.plugin.id, { enabled: one.enabled, attributes: one.attributes });
+      return within.clusters.update(id, { attributes: { ...attributes, editable } });
+    });
     await audit(actor, id, 'settings');
     return showSettings(changed, await linked(id));
   }

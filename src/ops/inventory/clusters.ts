@@ -5,6 +5,7 @@ import {
   type NodeRecord,
   type ReleaseRecord,
   StoreError,
+  type StorePorts,
 } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
@@ -60,9 +61,6 @@ export const NO_RELEASES_HINT =
   "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
 
 export function clusterOperations({ store }: OpsDependencies): ClusterOperations {
-  const audit = (actor: string, action: string, id: number, details?: unknown) =>
-    store.audit.append({ actor, action, target: `cluster/${id}`, ...(details === undefined ? {} : { details }) });
-
   async function view(cluster: ClusterDetails): Promise<ClusterView> {
     const [release, nodes, holder] = await Promise.all([
       store.releases.get(cluster.releaseId),
@@ -130,31 +128,31 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
           ),
         ]);
       const release = await releaseFor(request.release_id ?? request.release);
-      const nodes = await Promise.all((request.nodes ?? []).map((id) => freeNode(id)));
-      refuseIfAny([...(await siteFaults(request.site)), ...nodes.flat()]);
+      const taken = await Promise.all((request.nodes ?? []).map((id) => freeNode(id)));
+      refuseIfAny([...(await siteFaults(request.site)), ...taken.flat()]);
       await refuseTaken(request.name);
       const { editable, generated } = generateSettings(release.metadata.attributes_metadata, { masterIp: '' });
       const netProvider = request.net_provider ?? 'neutron';
-      const cluster = await store.clusters.create({
-        name: request.name,
-        releaseId: release.id,
-        netProvider,
-        attributes: { editable, generated },
-        networkConfig: startingNetworks(release, netProvider, request.net_segment_type),
-        ...(request.mode === undefined ? {} : { mode: request.mode }),
-        ...(request.site === undefined ? {} : { site: request.site }),
-        ...(request.components === undefined ? {} : { components: request.components }),
+      const cluster = await store.atomically(async (within) => {
+        const created = await within.clusters.create({
+          name: request.name,
+          releaseId: release.id,
+          netProvider,
+          attributes: { editable, generated },
+          networkConfig: startingNetworks(release, netProvider, request.net_segment_type),
+          ...(request.mode === undefined ? {} : { mode: request.mode }),
+          ...(request.site === undefined ? {} : { site: request.site }),
+          ...(request.components === undefined ? {} : { components: request.components }),
+        });
+        for (const plugin of await within.plugins.list()) {
+          if (pluginFits(plugin, { ...release, mode: created.mode }))
+            await within.plugins.link(created.id, plugin.id, { attributes: pluginDefaults(plugin) });
+        }
+        const nodes = (request.nodes ?? []).map((id) => ({ id, roles: [] }));
+        if (nodes.length > 0) await within.nodes.assign(created.id, nodes);
+        await audit(within, actor, 'cluster.create', created.id, { name: created.name, release: release.id });
+        return created;
       });
-      for (const plugin of await store.plugins.list()) {
-        if (pluginFits(plugin, { ...release, mode: cluster.mode }))
-          await store.plugins.link(cluster.id, plugin.id, { attributes: pluginDefaults(plugin) });
-      }
-      if (request.nodes !== undefined && request.nodes.length > 0)
-        await store.nodes.assign(
-          cluster.id,
-          request.nodes.map((id) => ({ id, roles: [] })),
-        );
-      await audit(actor, 'cluster.create', cluster.id, { name: cluster.name, release: release.id });
       return view(cluster);
     },
     async update(id, update, shown, actor) {
@@ -185,13 +183,13 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
         ...(update.ui_settings === undefined ? {} : { uiSettings: update.ui_settings }),
         ...(update.components === undefined ? {} : { components: update.components }),
       });
-      await audit(actor, 'cluster.update', id, { fields: Object.keys(update) });
+      await audit(store, actor, 'cluster.update', id, { fields: Object.keys(update) });
       return view(cluster);
     },
     async delete(id, actor) {
       const { name } = await store.clusters.brief(id);
       await store.clusters.delete(id);
-      await audit(actor, 'cluster.delete', id, { name });
+      await audit(store, actor, 'cluster.delete', id, { name });
     },
   };
 
@@ -209,6 +207,10 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
       ),
     ];
   }
+}
+
+function audit(store: Pick<StorePorts, 'audit'>, actor: string, action: string, id: number, details: unknown) {
+  return store.audit.append({ actor, action, target: `cluster/${id}`, details });
 }
 
 /** What the networks of a release say, as a cluster's own network configuration. */

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord } from '../../store/index.js';
+import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { checkGraphUpload } from '../graphs/graph-upload.js';
 import { problem } from '../problem.js';
@@ -55,8 +55,6 @@ const NOT_METADATA = [
 ];
 
 export function releaseOperations({ store }: OpsDependencies): ReleaseOperations {
-  const audit = (actor: string, action: string, id: number, details?: unknown) =>
-    store.audit.append({ actor, action, target: `release/${id}`, ...(details === undefined ? {} : { details }) });
   const get = (id: number) => store.releases.get(id);
   const refuseTaken = async (name: string, version: string, id?: number): Promise<void> => {
     const other = await store.releases.find(name, version);
@@ -73,17 +71,17 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
       refuseIfAny(checkRoleTags(upload.roles_metadata, upload.tags_metadata));
       const tasks = readTasks(upload);
       await refuseTaken(upload.name, upload.version);
-      const release = await store.releases.create({
-        name: upload.name,
-        version: upload.version,
-        ...columns(upload),
-        metadata: metadataOf(upload),
+      return store.atomically(async (within) => {
+        const release = await within.releases.create({
+          name: upload.name,
+          version: upload.version,
+          ...columns(upload),
+          metadata: metadataOf(upload),
+        });
+        await complete(within, release, tasks);
+        await audit(within, actor, 'release.create', release.id, { name: release.name, version: release.version });
+        return release;
       });
-      const owner = { kind: 'release', id: release.id } as const;
-      await store.tags.replaceReadOnly(owner, tagsOfRelease(release));
-      if (tasks !== undefined) await store.graphs.put(owner, 'default', { tasks: tasks as never });
-      await audit(actor, 'release.create', release.id, { name: release.name, version: release.version });
-      return release;
     },
     async update(id, upload, actor) {
       const release = await get(id);
@@ -99,17 +97,18 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
         )),
       ]);
       await refuseTaken(upload.name ?? release.name, upload.version ?? release.version, id);
-      const changed = await store.releases.update(id, {
-        ...(upload.name === undefined ? {} : { name: upload.name }),
-        ...(upload.version === undefined ? {} : { version: upload.version }),
-        ...columns(upload),
-        metadata: { ...release.metadata, ...metadataOf(upload) },
+      return store.atomically(async (within) => {
+        const { metadata } = await within.releases.get(id);
+        const changed = await within.releases.update(id, {
+          ...(upload.name === undefined ? {} : { name: upload.name }),
+          ...(upload.version === undefined ? {} : { version: upload.version }),
+          ...columns(upload),
+          metadata: { ...metadata, ...metadataOf(upload) },
+        });
+        await complete(within, changed, tasks);
+        await audit(within, actor, 'release.update', id, { fields: Object.keys(upload) });
+        return changed;
       });
-      const owner = { kind: 'release', id } as const;
-      await store.tags.replaceReadOnly(owner, tagsOfRelease(changed));
-      if (tasks !== undefined) await store.graphs.put(owner, 'default', { tasks: tasks as never });
-      await audit(actor, 'release.update', id, { fields: Object.keys(upload) });
-      return changed;
     },
     async delete(id, actor) {
       const release = await get(id);
@@ -120,16 +119,18 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
         });
       }
       await store.releases.delete(id);
-      await audit(actor, 'release.delete', id, { name: release.name, version: release.version });
+      await audit(store, actor, 'release.delete', id, { name: release.name, version: release.version });
     },
     async part(id, part) {
       return objectOf((await get(id)).metadata[part]);
     },
     async replacePart(id, part, value, actor) {
-      const release = await get(id);
-      const changed = await store.releases.update(id, { metadata: { ...release.metadata, [part]: value } });
-      await audit(actor, 'release.update', id, { fields: [part] });
-      return objectOf(changed.metadata[part]);
+      return store.atomically(async (within) => {
+        const { metadata } = await within.releases.get(id);
+        const changed = await within.releases.update(id, { metadata: { ...metadata, [part]: value } });
+        await audit(within, actor, 'release.update', id, { fields: [part] });
+        return objectOf(changed.metadata[part]);
+      });
     },
     async components(id) {
       const release = await get(id);
@@ -155,6 +156,21 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
       );
     });
   }
+}
+
+function audit(store: Pick<StorePorts, 'audit'>, actor: string, action: string, id: number, details: unknown) {
+  return store.audit.append({ actor, action, target: `release/${id}`, details });
+}
+
+/** What goes with a release: the tags it brings, and its tasks if they were sent. */
+async function complete(
+  within: StorePorts,
+  release: ReleaseRecord,
+  tasks: readonly unknown[] | undefined,
+): Promise<void> {
+  const owner = { kind: 'release', id: release.id } as const;
+  await within.tags.replaceReadOnly(owner, tagsOfRelease(release));
+  if (tasks !== undefined) await within.graphs.put(owner, 'default', { tasks: tasks as never });
 }
 
 export const isDeployable = (release: ReleaseRecord): boolean => release.isDeployable && release.state === 'available';

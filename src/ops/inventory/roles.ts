@@ -64,11 +64,13 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
   }
 
   async function writeRelease(release: ReleaseRecord, roles: JsonObject, volumes: JsonObject): Promise<void> {
-    const changed = await store.releases.update(release.id, {
-      rolesMetadata: roles,
-      metadata: { ...release.metadata, volumes_metadata: volumes },
+    await store.atomically(async (within) => {
+      const changed = await within.releases.update(release.id, {
+        rolesMetadata: roles,
+        metadata: { ...release.metadata, volumes_metadata: volumes },
+      });
+      await within.tags.replaceReadOnly({ kind: 'release', id: release.id }, tagsOfRelease(changed));
     });
-    await store.tags.replaceReadOnly({ kind: 'release', id: release.id }, tagsOfRelease(changed));
   }
 
   async function writeCluster(cluster: ClusterDetails, roles: JsonObject, volumes: JsonObject): Promise<void> {

@@ -11,6 +11,13 @@ const params = idParams('cluster');
 const bodyLimit = 16 * 1024 * 1024;
 const changed = { 200: settingsSchema, ...problems(400, 404, 413, 415, 503) };
 
+const notByHand = () => {
+  const message = 'It is not allowed to update generated attributes';
+  const hint = 'Leave generated out: the service makes these for each cluster.';
+  const errors = [{ severity: 'error', code: 'settings.generated', message, hint, path: 'body.generated' }] as const;
+  return problem('invalid', message, { hint, errors });
+};
+
 export const settingsRoutes: RouteGroup = async (app, { operations }) => {
   const { settings } = operations.inventory;
 
@@ -36,7 +43,8 @@ export const settingsRoutes: RouteGroup = async (app, { operations }) => {
       bodyLimit,
       schema: { operationId, summary, tags, params, querystring: forceQuery, body: settingsBody, response: changed },
       handler: async (request) => {
-        const { editable } = request.body;
+        const { editable, generated } = request.body;
+        if (generated !== undefined) throw notByHand();
         const { id } = request.params;
         // Without settings there is nothing to change.
         if (editable === undefined) return { editable: await settings.read(id) };

@@ -6,10 +6,7 @@ import { jsonObject } from './release-schemas.js';
 export const settingsBody = z
   .strictObject({
     editable: anyJson.optional().describe('Groups of settings, as GET answers them.'),
-    generated: z
-      .undefined('cannot be set: It is not allowed to update generated attributes')
-      .optional()
-      .describe('Made by the service; leave it out.'),
+    generated: anyJson.optional().describe('Made by the service: refused, with the reason.'),
   })
   .meta({ id: 'SettingsChanges' });
 

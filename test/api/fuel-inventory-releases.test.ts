@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FuelRig, fuelRig, newton, recorded } from './fuel-inventory-rig.js';
+
+let rig: FuelRig;
+beforeAll(async () => {
+  rig = await fuelRig();
+});
+afterAll(() => rig.close());
+
+test('a client is told at its start that no login is needed', async () => {
+  const { status, body } = await rig.fuel('GET', '/version');
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { auth_required: false, feature_groups: [], api: '1.0' },
+  });
+});
+
+test('a release is made, shown, listed, changed and deleted; paths end as one likes', async () => {
+  expect((await rig.fuel('GET', '/releases/')).body).toEqual([]);
+  const id = await rig.made('/releases/', newton);
+  const shown = await rig.fuel('GET', `/releases/${id}/`);
+  expect(shown).toMatchObject({
+    status: 200,
+    body: {
+      id,
+      name: newton.name,
+      version: 'newton-10.0',
+      operating_system: 'Ubuntu',
+      state: 'available',
+      is_deployable: true,
+      roles: ['controller', 'compute', 'cinder', 'base-os'],
+      tags_metadata: newton.tags_metadata,
+      modes: ['ha_compact'],
+    },
+  });
+  expect((await rig.fuel('GET', `/releases/${id}`)).body).toEqual(shown.body);
+  expect((await rig.fuel('GET', '/releases/')).body).toEqual([shown.body]);
+  expect(await rig.fuel('PUT', `/releases/${id}/`, { state: 'unavailable' })).toMatchObject({
+    status: 200,
+    body: { state: 'unavailable', is_deployable: false, roles: shown.body.roles, modes: ['ha_compact'] },
+  });
+  // What GET answers may be sent back.
+  expect(
+    (await rig.fuel('PUT', `/releases/${id}/`, { ...shown.body, is_deployable: false, state: 'unavailable' })).status,
+  ).toBe(200);
+  expect(await rig.fuel('DELETE', `/releases/${id}/`)).toMatchObject({ status: 204, body: '' });
+  expect(await rig.refused('GET', `/releases/${id}/`)).toMatchObject({ status: 404, message: 'Release not found' });
+  const { items } = await rig.store.audit.list({ actor: 'nina' });
+  expect(items.map(({ action, target }) => `${action} ${target}`)).toEqual([
+    `release.delete release/${id}`,
+    `release.update release/${id}`,
+    `release.update release/${id}`,
+    `release.create release/${id}`,
+  ]);
+});
+
+describe('of one release', () => {
+  let id: number;
+  beforeAll(async () => {
+    id = await rig.made('/releases/', { ...newton, name: 'Parts' });
+  });
+
+  test('networks, settings and components have paths of their own', async () => {
+    expect((await rig.fuel('GET', `/releases/${id}/networks`)).body).toEqual(newton.networks_metadata);
+    expect((await rig.fuel('PUT', `/releases/${id}/networks`, { neutron: {} })).body).toEqual({ neutron: {} });
+    expect((await rig.fuel('GET', `/releases/${id}/networks`)).body).toEqual({ neutron: {} });
+    const settings = (await rig.fuel('GET', `/releases/${id}/attributes_metadata`)).body;
+    expect(settings).toEqual(newton.attributes_metadata);
+    settings.editable.repo_setup.repos.value = [{ name: 'own', uri: 'http://mirror.example/' }];
+    await rig.fuel('PUT', `/releases/${id}/attributes_metadata`, settings);
+    expect((await rig.fuel('GET', `/releases/${id}/attributes_metadata`)).body).toEqual(settings);
+    expect((await rig.fuel('GET', `/releases/${id}/components`)).body).toEqual(newton.components_metadata);
+    expect((await rig.refused('PUT', `/releases/${id}/networks`, [1])).message).toContain('must be an object');
+  });
+
+  test('its tasks become its default graph; bad ones are refused with their places, and nothing is stored', async () => {
+    const tasks = [{ id: 'one', type: 'shell', parameters: { cmd: 'true' }, roles: ['compute'] }];
+    const own = await rig.made('/releases/', { ...newton, name: 'With tasks', deployment_tasks: tasks });
+    const graph = await rig.store.graphs.find({ kind: 'release', id: own }, 'default');
+    expect(graph?.tasks.map((task) => task.id)).toEqual(['one']);
+    const bad = { ...newton, name: 'Bad tasks', deployment_tasks: [{ id: 'x', type: 'bogus' }, { type: 'shell' }] };
+    const refusal = await rig.refused('POST', '/releases/', bad);
+    expect(refusal).toMatchObject({
+      status: 400,
+      paths: ['body.deployment_tasks[0].type', expect.stringMatching(/^body\.deployment_tasks\[1\]/)],
+    });
+    expect(await rig.store.releases.find('Bad tasks', 'newton-10.0')).toBeNull();
+  });
+
+  test.each([
+    ['nothing', {}, ['body.name', 'body.version', 'body.operating_system']],
+    [
+      'wrong kinds',
+      { name: 5, version: '', operating_system: 'Ubuntu', state: 'gone', color: 'red' },
+      ['body.name', 'body.version', 'body.state', 'body.color'],
+    ],
+    [
+      'a role with a tag nobody has',
+      { ...newton, name: 'T', roles_metadata: { a: { name: 'A', tags: ['nosuchtag'] } } },
+      ['body.roles_metadata.a.tags'],
+    ],
+  ])('%s is refused, all at once', async (_name, body, paths) => {
+    const refusal = await rig.refused('POST', '/releases/', body);
+    expect(refusal.status).toBe(400);
+    expect([...refusal.paths].sort()).toEqual([...paths].sort());
+  });
+
+  test('name and version are unique', async () => {
+    const message = 'Release with the same name and version already exists';
+    expect(await rig.refused('POST', '/releases/', { ...newton, name: 'Parts' })).toMatchObject({
+      status: 409,
+      message,
+    });
+    const other = await rig.made('/releases/', { ...newton, name: 'Other' });
+    expect(await rig.refused('PUT', `/releases/${other}`, { name: 'Parts' })).toMatchObject({ status: 409, message });
+    expect(await rig.refused('PUT', `/releases/${other}`, { id: 77, roles: [] })).toMatchObject({
+      status: 400,
+      paths: ['body.id', 'body.roles'],
+    });
+  });
+
+  test('a release with clusters stays', async () => {
+    const used = await rig.made('/releases/', { ...newton, name: 'Used' });
+    await rig.made('/clusters/', { name: 'on-used', release_id: used });
+    expect(await rig.refused('DELETE', `/releases/${used}`)).toMatchObject({
+      status: 409,
+      message: "Can't delete release with clusters assigned",
+      hint: expect.stringContaining('on-used'),
+    });
+  });
+
+  test.each([
+    '/releases/999',
+    '/releases/999/networks',
+    '/releases/999/attributes_metadata',
+    '/releases/999/components',
+    '/releases/999/roles/',
+  ])('%s is not there', async (path) => {
+    expect(await rig.refused('GET', path)).toMatchObject({ status: 404, message: 'Release not found' });
+  });
+
+  test.each(['/releases/abc', '/releases/0', '/releases/-1', '/releases/1.5', '/releases/99999999999'])(
+    '%s is no id',
+    async (path) => {
+      expect(await rig.refused('GET', path)).toMatchObject({ status: 400, paths: ['path.id'] });
+    },
+  );
+});
+
+describe('roles', () => {
+  let release: number;
+  beforeAll(async () => {
+    release = await rig.made('/releases/', { ...newton, name: 'Roles' });
+  });
+  const swift = {
+    name: 'swift',
+    meta: { name: 'Swift', description: 'Objects.', group: 'storage', conflicts: ['compute'], tags: ['compute'] },
+    volumes_roles_mapping: [{ id: 'os', allocate_size: 'min' }],
+  };
+
+  test('a role looks as Fuel shows it', async () => {
+    const { response } = recorded('GET', '/releases/1/roles/compute/', 200);
+    expect((await rig.fuel('GET', `/releases/${release}/roles/compute/`)).body).toEqual(response);
+  });
+
+  test('a tag nobody has is refused in the words of Fuel', async () => {
+    const { request, response, status } = recorded('PUT', '/releases/1/roles/compute/', 400);
+    const refusal = await rig.refused('PUT', `/releases/${release}/roles/compute/`, request);
+    expect(refusal).toMatchObject({ status, message: response.message, paths: ['body.meta.tags'] });
+  });
+
+  test('a role is created, listed, changed and deleted', async () => {
+    expect(await rig.fuel('POST', `/releases/${release}/roles/`, swift)).toMatchObject({ status: 201, body: swift });
+    const all = (await rig.fuel('GET', `/releases/${release}/roles/`)).body;
+    expect(all.map((role: { name: string }) => role.name)).toEqual([
+      'controller',
+      'compute',
+      'cinder',
+      'base-os',
+      'swift',
+    ]);
+    expect(all.at(-1)).toEqual(swift);
+    const changed = { ...swift, meta: { ...swift.meta, weight: 5 } };
+    expect((await rig.fuel('PUT', `/releases/${release}/roles/swift/`, changed)).body).toEqual(changed);
+    expect((await rig.fuel('GET', `/releases/${release}/roles/swift/`)).body).toEqual(changed);
+    expect((await rig.fuel('DELETE', `/releases/${release}/roles/swift/`)).status).toBe(204);
+    expect(await rig.refused('GET', `/releases/${release}/roles/swift/`)).toMatchObject({
+      status: 404,
+      message: `Role 'swift' is not found for the release ${release}`,
+    });
+  });
+
+  test('what is wrong with a role is said all at once', async () => {
+    const path = `/releases/${release}/roles/`;
+    expect((await rig.refused('POST', path, {})).paths).toEqual([
+      'body.name',
+      'body.meta',
+      'body.volumes_roles_mapping',
+    ]);
+    const bad = {
+      name: 'a b',
+      meta: { name: 'X', tags: 'y' },
+      volumes_roles_mapping: [{ id: 'os', allocate_size: 'most' }],
+    };
+    expect([...(await rig.refused('POST', path, bad)).paths].sort()).toEqual([
+      'body.meta.description',
+      'body.meta.tags',
+      'body.name',
+      'body.volumes_roles_mapping[0].allocate_size',
+    ]);
+    expect((await rig.refused('POST', path, { ...swift, volumes_roles_mapping: [] })).paths).toEqual([
+      'body.volumes_roles_mapping',
+    ]);
+    const volumes = [{ id: 'nosuch', allocate_size: 'all' }];
+    expect((await rig.refused('POST', path, { ...swift, volumes_roles_mapping: volumes })).message).toContain(
+      'Volumes with ids nosuch are not in the list of allowed volumes os, vm',
+    );
+    expect(await rig.refused('POST', path, { ...swift, name: 'compute' })).toMatchObject({ status: 409 });
+    expect(await rig.refused('PUT', `${path}compute/`, swift)).toMatchObject({
+      status: 400,
+      paths: expect.arrayContaining(['body.name']),
+    });
+  });
+
+  test('a role that a node has stays; of clusters, roles of the release can only be read', async () => {
+    const cluster = await rig.made('/clusters/', { name: 'with-roles', release_id: release });
+    const node = await rig.made('/nodes/', { mac: '52:54:00:00:00:01' });
+    await rig.fuel('POST', `/clusters/${cluster}/assignment/`, [{ id: node, roles: ['cinder'] }]);
+    expect(await rig.refused('DELETE', `/releases/${release}/roles/cinder/`)).toMatchObject({
+      status: 409,
+      message: `Can't delete role cinder that is assigned to node ${node}.`,
+    });
+    expect((await rig.refused('PUT', `/releases/${release}`, { roles_metadata: {} })).message).toContain('cinder');
+    const own = { ...swift, name: 'own' };
+    expect((await rig.fuel('POST', `/clusters/${cluster}/roles/`, own)).status).toBe(201);
+    expect((await rig.fuel('GET', `/clusters/${cluster}/roles/own/`)).body).toEqual(own);
+    const names = (await rig.fuel('GET', `/clusters/${cluster}/roles/`)).body.map(
+      (role: { name: string }) => role.name,
+    );
+    expect(names).toEqual(['controller', 'compute', 'cinder', 'base-os', 'own']);
+    expect(await rig.refused('DELETE', `/clusters/${cluster}/roles/compute/`)).toMatchObject({ status: 409 });
+    expect((await rig.fuel('POST', `/clusters/${cluster}/assignment/`, [{ id: node, roles: ['own'] }])).status).toBe(
+      200,
+    );
+    expect((await rig.fuel('GET', `/nodes/${node}`)).body).toMatchObject({
+      pending_roles: ['cinder', 'own'],
+      tags: ['cinder', 'compute', 'own'],
+    });
+  });
+});
