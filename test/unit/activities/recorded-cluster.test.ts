@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { oldStatesOf, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
+import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
+import { serializeGraph } from '../../../src/graph/index.js';
+import { RELEASE_ROLES, RELEASE_TAGS } from '../clusters/six-nodes.js';
+import { type Json, recorded } from '../graph/recorded.js';
+import { graphWorld, loadWhole, MASTER_IP, planOf } from './graph-world.js';
+
+/** The recorded six nodes, with the ids they have there, their data uploaded. */
+async function recordedCluster(form: 'raw' | 'normalized') {
+  const world = await graphWorld({
+    roles: RELEASE_ROLES,
+    tags: RELEASE_TAGS,
+    nodes: [['controller'], ['controller'], ['controller'], ['compute'], ['compute'], ['ceph-osd']],
+    idsFrom: { cluster: 3, node: 8 },
+  });
+  await world.upload(recorded(`tasks.${form}.json`) as Json[]);
+  const { deployment_info } = recorded('cluster.six.json') as Json;
+  const { any_choices } = recorded('expected/six.default.json') as Json;
+  await world.store.clusters.update(world.cluster, {
+    deploymentInfo: deployment_info,
+    anyChoices: Object.fromEntries((any_choices as Json[]).map((one, at) => [String(at), one])),
+  });
+  return world;
+}
+
+const planNow = async ({ store, cluster }: Awaited<ReturnType<typeof recordedCluster>>) => {
+  const sources = await readClusterSources(store, cluster);
+  const layers = await readGraphLayers(store, sources, 'default');
+  const old = oldStatesOf(sources, await store.taskStates.read(cluster));
+  const planned = planCluster(sources, layers, { type: 'default' }, { old, surroundings: { masterIp: MASTER_IP } });
+  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+  return planned;
+};
+
+describe('the recorded cluster of six nodes, in a store', () => {
+  test.each(['raw', 'normalized'] as const)('gives the recorded result for %s tasks', async (form) => {
+    const { plan } = await planNow(await recordedCluster(form));
+    expect(JSON.parse(JSON.stringify(serializeGraph(plan)))).toEqual(recorded('expected/six.default.json'));
+  });
+
+  test('a second run without changes runs what has no condition of change', async () => {
+    const world = await recordedCluster('raw');
+    const begun = await world.begin();
+    const graph = begun.graphs[0]!.transaction;
+    const reference = planOf(await world.plan_graph({ transaction: begun.transaction, graph }));
+    const part = await loadWhole<ExecutablePart>(world, reference.hash, 0, reference.parts[0]!.chunks);
+    expect(part.graph.nodes).toEqual(['8', '9', '10', '11', '12', '13', 'master', 'null']);
+    const waiting = await world.store.taskHistory.list(graph, { statuses: ['waiting'] });
+    await world.record_tasks({
+      transaction: begun.transaction,
+      graph,
+      part: 0,
+      sequence: 1,
+      rows: waiting.map(({ task, node }) => ({ task, node, status: 'successful' as const, attempt: 1 })),
+    });
+    const nodes = Object.fromEntries(world.nodes.map((id) => [String(id), 'successful' as const]));
+    await world.close_graph({ transaction: begun.transaction, graph, result: 'success', nodes });
+    await world.close(begun);
+
+    const { plan } = await planNow(world);
+    const running = plan.instances.filter(({ skip }) => skip === undefined);
+    expect([...new Set(running.map(({ id }) => id))].sort()).toEqual([
+      'copy_keys',
+      'create_resources',
+      'generate_keys',
+      'heat-cfn-keystone',
+      'openstack-haproxy',
+      'rsync_core_puppet',
+    ]);
+    expect((await world.store.clusters.get(world.cluster)).primaries).toMatchObject({ controller: 8, database: 8 });
+  });
+});
