@@ -6,6 +6,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { QUERIES, SIGNALS, siteWorkflowId, UPDATES, WORKFLOWS } from '../../workflows/protocol.js';
+import type { GraphRunReport, GraphRunStatus, GraphTreeNode, PlanReference } from '../core/graph-run/index.js';
 import {
   parseSiteRunInput,
   type RunReport,
@@ -18,6 +19,7 @@ import {
 import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
 import { isOpenStatus } from '../temporal/is-run-open.js';
 import type { OpsDependencies } from './dependencies.js';
+import { graphStatusFromReport, lostGraphReport } from './graphs/ended-graph-run.js';
 import { asProblem, problem } from './problem.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
@@ -34,23 +36,33 @@ export interface OperatorRequest {
   readonly reason?: string;
 }
 
+/** The plans of the graphs that a run has planned so far. */
+export type GraphPlans = readonly ({ readonly type: string } & PlanReference)[];
+
+export type AnyRunStatus = RunStatus | GraphRunStatus;
+
+/** Runs on sites, and runs of graphs on clusters. */
 export interface RunOperations {
   /** Starts a workflow on a site. @throws `site-busy` with the run that has the site. */
   start(kind: SiteRunKind, input: SiteRunInput): Promise<RunView>;
   list(filter?: RunFilter): Promise<Page<RunView>>;
   get(id: string): Promise<RunView & { readonly parameters: Json }>;
-  status(id: string): Promise<RunStatus>;
-  report(id: string): Promise<RunReport>;
-  tree(id: string): Promise<TreeNode>;
-  plan(id: string): Promise<SitePlan | null>;
+  status(id: string): Promise<AnyRunStatus>;
+  report(id: string): Promise<RunReport | GraphRunReport>;
+  tree(id: string): Promise<TreeNode | GraphTreeNode>;
+  plan(id: string): Promise<SitePlan | GraphPlans | null>;
   nodes(id: string): Promise<readonly RunNode[]>;
-  pause(id: string, request: OperatorRequest): Promise<RunStatus>;
-  resume(id: string, request: OperatorRequest): Promise<RunStatus>;
+  pause(id: string, request: OperatorRequest): Promise<AnyRunStatus>;
+  resume(id: string, request: OperatorRequest): Promise<AnyRunStatus>;
   /** Ends gracefully: running work ends, nothing new starts. */
   stop(id: string, request: OperatorRequest): Promise<void>;
   /** Aborts what runs, as far as MAAS can. */
   cancel(id: string, request: OperatorRequest): Promise<void>;
-  retryNode(id: string, node: string, request: OperatorRequest): Promise<RunStatus>;
+  retryNode(id: string, node: string, request: OperatorRequest): Promise<AnyRunStatus>;
+  /** Runs a failed task of a graph again. `task` is `task@node`. */
+  retryTask(id: string, task: string, request: OperatorRequest): Promise<AnyRunStatus>;
+  /** Goes on as if a failed task, or one that has not started, had nothing to do. */
+  skipTask(id: string, task: string, request: OperatorRequest): Promise<AnyRunStatus>;
 }
 
 export function runOperations(deps: OpsDependencies): RunOperations {
@@ -80,6 +92,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     if (again.outcome !== null) return again;
     const outcome = described ? closedOutcome(described.status.name) : 'lost';
     const reason = described ? await failureMessage(handleOf(run)) : 'Temporal has no record of this run any more';
+    await endTransaction(run, reason ?? outcome);
     return store.runs.put({
       id: run.id,
       sequence: run.sequence + 1,
@@ -91,6 +104,17 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       endedAt: (described?.closeTime ?? new Date()).toISOString(),
       ...(reason === null ? {} : { reason }),
     });
+  }
+
+  /** What a run of graphs could not do itself; one that ended by itself has done it. */
+  async function endTransaction(run: RunRecord, message: string): Promise<void> {
+    const { transaction } = run.labels;
+    if (run.kind !== WORKFLOWS.execute_graph || transaction === undefined) return;
+    await store.transactions
+      .endRun(Number(transaction), { status: 'error', message, childMessage: 'Aborted' })
+      .catch((error: unknown) => {
+        if (asProblem(error).code !== 'not-found') throw error;
+      });
   }
 
   async function live(id: string): Promise<RunRecord> {
@@ -106,6 +130,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       target: `run/${run.id}`,
       ...(request.reason === undefined ? {} : { reason: request.reason }),
     });
+  }
+
+  async function storedGraphReport(run: RunRecord): Promise<GraphRunReport> {
+    const report = (await store.runs.getReport(run.id)) as unknown as GraphRunReport | undefined;
+    return report ?? lostGraphReport(run);
   }
 
   async function storedReport(run: RunRecord): Promise<RunReport> {
@@ -144,6 +173,29 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw ended(run, 'just now');
       throw error;
+    }
+  }
+
+  /** An update that the run itself judges. */
+  async function ordered(
+    id: string,
+    update: 'retry_node' | 'retry_task' | 'skip_task',
+    what: { readonly node: string } | { readonly task: string },
+    request: OperatorRequest,
+  ): Promise<AnyRunStatus> {
+    const run = await live(id);
+    try {
+      const status = await steer(run, () =>
+        handleOf(run).executeUpdate<AnyRunStatus, [object]>(UPDATES[update], { args: [{ ...what, ...request }] }),
+      );
+      const [name] = Object.values(what);
+      await audited(`run.${update}`, run, { ...request, reason: [name, request.reason].filter(Boolean).join(': ') });
+      return status;
+    } catch (error) {
+      if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+      throw problem('refused', error.cause?.message ?? error.message, {
+        hint: 'See what the run says of its nodes: sitewright run report RUN',
+      });
     }
   }
 
@@ -215,19 +267,21 @@ export function runOperations(deps: OpsDependencies): RunOperations {
 
     async status(id) {
       const run = await current(id);
-      if (run.outcome === null) return ask<RunStatus>(run, QUERIES.status);
+      if (run.outcome === null) return ask<AnyRunStatus>(run, QUERIES.status);
+      if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
       return statusFromReport(run, await storedReport(run));
     },
     async report(id) {
       const run = await current(id);
-      return run.outcome === null ? ask<RunReport>(run, QUERIES.report) : storedReport(run);
+      if (run.outcome === null) return ask<RunReport | GraphRunReport>(run, QUERIES.report);
+      return run.kind === WORKFLOWS.execute_graph ? storedGraphReport(run) : storedReport(run);
     },
     async tree(id) {
       const run = await current(id);
-      return ask<TreeNode>(run, QUERIES.tree);
+      return ask<TreeNode | GraphTreeNode>(run, QUERIES.tree);
     },
     async plan(id) {
-      return ask<SitePlan | null>(await current(id), QUERIES.plan);
+      return ask<SitePlan | GraphPlans | null>(await current(id), QUERIES.plan);
     },
     nodes: (id) => store.runs.listNodes(id),
 
@@ -235,14 +289,14 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       const run = await live(id);
       await audited('run.pause', run, request);
       return steer(run, () =>
-        handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.pause, { args: [request] }),
+        handleOf(run).executeUpdate<AnyRunStatus, [OperatorRequest]>(UPDATES.pause, { args: [request] }),
       );
     },
     async resume(id, request) {
       const run = await live(id);
       await audited('run.resume', run, request);
       return steer(run, () =>
-        handleOf(run).executeUpdate<RunStatus, [OperatorRequest]>(UPDATES.resume, { args: [request] }),
+        handleOf(run).executeUpdate<AnyRunStatus, [OperatorRequest]>(UPDATES.resume, { args: [request] }),
       );
     },
     async stop(id, request) {
@@ -255,21 +309,9 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       await audited('run.cancel', run, request);
       await steer(run, () => handleOf(run).cancel());
     },
-    async retryNode(id, node, request) {
-      const run = await live(id);
-      try {
-        const status = await steer(run, () =>
-          handleOf(run).executeUpdate<RunStatus, [object]>(UPDATES.retry_node, { args: [{ node, ...request }] }),
-        );
-        await audited('run.retry_node', run, { ...request, reason: [node, request.reason].filter(Boolean).join(': ') });
-        return status;
-      } catch (error) {
-        if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-        throw problem('refused', error.cause?.message ?? error.message, {
-          hint: 'See what the run says of its nodes: sitewright run report RUN',
-        });
-      }
-    },
+    retryNode: (id, node, request) => ordered(id, 'retry_node', { node }, request),
+    retryTask: (id, task, request) => ordered(id, 'retry_task', { task }, request),
+    skipTask: (id, task, request) => ordered(id, 'skip_task', { task }, request),
   };
 }
 
@@ -278,7 +320,10 @@ const fitSummary = (text: string): string => (Buffer.byteLength(text) <= 400 ? t
 
 const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {
-    hint: `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
+    hint:
+      run.kind === WORKFLOWS.execute_graph
+        ? `Go on from it: sitewright graph execute --from ${run.labels.transaction ?? 'TRANSACTION'}`
+        : `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
   });
 
 function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {

@@ -1,7 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { actorOf } from '../requests/actor.js';
+import { graphRunReportSchema, graphRunStatusSchema } from '../schemas/graph-run.js';
 import { runNodeListSchema } from '../schemas/node.js';
-import { runNodeParams, runParams, siteParams } from '../schemas/primitives.js';
+import { runNodeParams, runParams, runTaskParams, siteParams } from '../schemas/primitives.js';
 import {
   operatorBody,
   runDetailSchema,
@@ -17,6 +18,9 @@ import { viewPage, viewRun, viewRunNode } from '../views/run.js';
 import { given, isTrue, problems, type RouteGroup } from './route-group.js';
 
 const tags = ['runs'];
+
+const anyStatusSchema = z.union([runStatusSchema, graphRunStatusSchema]);
+const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
 
 const filterOf = ({ open, ...query }: z.output<typeof siteRunsQuery>) => given({ ...query, open: isTrue(open) });
 
@@ -91,7 +95,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       ...read,
       operationId: 'getRunStatus',
       summary: 'Show how far a run is',
-      response: { 200: runStatusSchema, ...problems(400, 404, 503) },
+      response: { 200: anyStatusSchema, ...problems(400, 404, 503) },
     },
     handler: async (request) => runs.status(request.params.run),
   });
@@ -101,7 +105,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       ...read,
       operationId: 'getRunReport',
       summary: 'Show what happened to every group and node, and why',
-      response: { 200: runReportSchema, ...problems(400, 404, 503) },
+      response: { 200: anyReportSchema, ...problems(400, 404, 503) },
     },
     handler: async (request) => runs.report(request.params.run),
   });
@@ -143,7 +147,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       ...steer,
       operationId: 'pauseRun',
       summary: 'Pause a run: what runs ends, nothing new starts',
-      response: { 200: runStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
+      response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
     },
     handler: async (request) => runs.pause(request.params.run, operatorOf(request)),
   });
@@ -153,7 +157,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       ...steer,
       operationId: 'resumeRun',
       summary: 'Let a paused run go on',
-      response: { 200: runStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
+      response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
     },
     handler: async (request) => runs.resume(request.params.run, operatorOf(request)),
   });
@@ -191,10 +195,27 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       body: operatorBody,
       operationId: 'retryNode',
       summary: 'Try a failed node of a run again',
-      response: { 200: runStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
+      response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
     },
     handler: async (request) => runs.retryNode(request.params.run, request.params.node, operatorOf(request)),
   });
+
+  for (const [verb, operationId, summary, act] of [
+    ['retry', 'retryTask', 'Run a failed task of a run of graphs again', runs.retryTask],
+    ['skip', 'skipTask', 'Go on without a task of a run of graphs', runs.skipTask],
+  ] as const) {
+    app.post(`/runs/:run/tasks/:task/${verb}`, {
+      schema: {
+        tags,
+        params: runTaskParams,
+        body: operatorBody,
+        operationId,
+        summary,
+        response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
+      },
+      handler: async (request) => act(request.params.run, request.params.task, operatorOf(request)),
+    });
+  }
 };
 
 function operatorOf(request: Parameters<typeof actorOf>[0] & { readonly body: z.output<typeof operatorBody> }) {

@@ -39,6 +39,10 @@ export const runParams = z.strictObject({
 
 export const runNodeParams = runParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
 
+export const runTaskParams = runParams.extend({
+  task: z.string().min(1).max(2000).describe('The task and its node: `task@node`.'),
+});
+
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).optional().describe('Most items of the page; 50 when not given.'),
   before: z.string().min(1).max(4000).optional().describe('`next` of the page before; not given: the first page.'),

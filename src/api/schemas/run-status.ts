@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { graphPlansSchema } from './graph-run.js';
 import { listOf, timestamp } from './primitives.js';
 
 const texts = listOf(z.string());
@@ -51,18 +52,23 @@ export const runStatusSchema = z
 /** Recursive, so it is written down by hand; the schema below says the same. */
 export interface RunTreeAnswer {
   readonly name: string;
-  readonly kind: 'run' | 'phase' | 'group' | 'call' | 'node';
+  readonly kind: 'run' | 'phase' | 'group' | 'call' | 'node' | 'graph' | 'part' | 'task';
   readonly state: string;
   readonly detail?: string | undefined;
+  readonly workflow_id?: string | undefined;
   readonly children?: readonly RunTreeAnswer[] | undefined;
 }
 
 export const runTreeSchema: z.ZodType<RunTreeAnswer, RunTreeAnswer> = z
   .strictObject({
     name: z.string(),
-    kind: z.enum(['run', 'phase', 'group', 'call', 'node']),
+    kind: z.enum(['run', 'phase', 'group', 'call', 'node', 'graph', 'part', 'task']),
     state: z.string(),
     detail: z.string().optional(),
+    workflow_id: z
+      .string()
+      .optional()
+      .describe('Of a part: the workflow that answers the query `tree` with its nodes.'),
     get children() {
       return listOf(runTreeSchema).optional();
     },
@@ -109,7 +115,12 @@ export const runPlanSchema = z
   .meta({ id: 'RunPlan', description: 'What a run set out to do.' });
 
 export const runPlanAnswerSchema = z
-  .strictObject({ plan: runPlanSchema.nullable().describe('Null until the documents are loaded.') })
+  .strictObject({
+    plan: z
+      .union([runPlanSchema, graphPlansSchema])
+      .nullable()
+      .describe('Null until the documents are loaded. Of a run of graphs: the plans made so far.'),
+  })
   .meta({ id: 'RunPlanAnswer' });
 
 export type RunStatusAnswer = z.output<typeof runStatusSchema>;
