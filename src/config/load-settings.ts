@@ -40,6 +40,8 @@ const PATH_SETTINGS = new Set([
   'maas.key_file',
   'deploy.user_data_file',
   'yaql.helpers',
+  'tags.extensions',
+  'packages.folder',
   'agent.state_dir',
   'task_logs.folder',
   'temporal.encryption_key_file',

@@ -108,6 +108,24 @@ export const settingsSchema = z.strictObject({
         'JavaScript module whose export `helpers` adds functions of your own to YAQL (docs/yaql.md). It runs in our process: name only what you trust.',
       ),
   }),
+  tags: z.strictObject({
+    extensions: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the API’s process: name only what you trust.',
+      ),
+  }),
+  packages: z.strictObject({
+    folder: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Folder of package folders and archives that `sitewright package sync` installs and keeps up to date. None: only what was installed by hand.',
+      ),
+  }),
   api: z.strictObject({
     host: z
       .string()

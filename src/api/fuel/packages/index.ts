@@ -1,0 +1,1 @@
+export { packageRoutes } from './package-routes.js';
