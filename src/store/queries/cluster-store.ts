@@ -41,10 +41,11 @@ export class SqlClusterStore implements ClusterStore {
   async create(cluster: NewCluster): Promise<ClusterDetails> {
     const now = new Date().toISOString();
     const check = new InputCheck();
-    const columns = columnsOf(check, cluster);
+    const { name, releaseId, ...others } = cluster;
+    const columns = columnsOf(check, others);
     const row = {
-      name: check.key('name', cluster.name),
-      releaseId: cluster.releaseId,
+      name: check.key('name', name),
+      releaseId,
       pendingReleaseId: null,
       mode: columns.mode ?? 'ha_compact',
       netProvider: columns.netProvider ?? 'neutron',

@@ -22,10 +22,11 @@ export class SqlNodeStore implements NodeStore {
   async create(node: NewNode): Promise<NodeRecord> {
     const now = new Date().toISOString();
     const check = new InputCheck();
-    const columns = nodeColumnsOf(check, '', node);
+    const { name, ...others } = node;
+    const columns = nodeColumnsOf(check, '', others);
     const row = {
       uuid: columns.uuid ?? randomUUID(),
-      name: check.key('name', node.name),
+      name: check.key('name', name),
       site: columns.site ?? null,
       mac: columns.mac ?? null,
       ip: columns.ip ?? null,

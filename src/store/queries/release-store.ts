@@ -19,10 +19,11 @@ export class SqlReleaseStore implements ReleaseStore {
   async create(release: NewRelease): Promise<ReleaseRecord> {
     const now = new Date().toISOString();
     const check = new InputCheck();
-    const columns = columnsOf(check, release);
+    const { name, version, ...others } = release;
+    const columns = columnsOf(check, others);
     const row = {
-      name: check.key('name', release.name),
-      version: check.key('version', release.version),
+      name: check.key('name', name),
+      version: check.key('version', version),
       operatingSystem: columns.operatingSystem ?? '',
       description: columns.description ?? '',
       state: columns.state ?? 'available',

@@ -41,12 +41,13 @@ describeStore('ReleaseStore and PluginStore', (backend) => {
     const plugin = await store.plugins.create({ name: 'p', version: '1', packageVersion: '5.0.0' });
     await store.clusters.update(cluster.id, { pendingReleaseId: next.id });
     await store.plugins.link(cluster.id, plugin.id, { enabled: true });
-    for (const refused of [
+    const refused = [
       store.releases.delete(release.id),
       store.releases.delete(next.id),
       store.plugins.delete(plugin.id),
-    ]) {
-      expect(await failureOf(refused)).toMatchObject({
+    ];
+    for (const failure of await Promise.all(refused.map(failureOf))) {
+      expect(failure).toMatchObject({
         kind: 'conflict',
         users: [{ kind: 'cluster', id: cluster.id, name: 'one' }],
       });

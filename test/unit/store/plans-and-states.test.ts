@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest';
+import type { NewPlan } from '../../../src/store/index.js';
+import { describeStore } from './backends.js';
+import { withCluster, withRun } from './cluster-rig.js';
+import { failureOf } from './failures.js';
+
+/** Names whose order differs between UTF-16 and bytes, and around the ends of blocks. */
+const TASKS = [...Array.from({ length: 40 }, (_, n) => `task-${n}`), 'Ä', '\u{1F600}', '\uFFFD', 'A', 'z'];
+
+const plan = (hash: string): NewPlan => ({
+  hash,
+  reference: { hash, tasks: 2 },
+  parts: [['{"a":', '1}'], ['"part two"']],
+  coordination: ['coordination'],
+  orders: ['1', '2'].flatMap((node) =>
+    TASKS.map((task) => ({ node, task, order: { type: 'shell', key: `${task}@${node}` } })),
+  ),
+  explanation: '{"why": 1.0}',
+});
+
+describeStore('PlanStore', (backend) => {
+  it('gives each piece back', async () => {
+    const { plans } = await backend.fresh();
+    expect(await plans.has('h')).toBe(false);
+    expect(await plans.put(plan('h'))).toEqual({ created: true });
+    expect(await plans.put(plan('h'))).toEqual({ created: false });
+    expect(await plans.has('h')).toBe(true);
+    expect(await plans.getReference('h')).toEqual({ hash: 'h', tasks: 2 });
+    expect(await plans.getExplanation('h')).toBe('{"why": 1.0}');
+    expect((await plans.getChunk('h', 0, 0)) + (await plans.getChunk('h', 0, 1))).toBe('{"a":1}');
+    expect(await plans.getChunk('h', 1, 0)).toBe('"part two"');
+    expect(await plans.getChunk('h', 'coordination', 0)).toBe('coordination');
+    for (const node of ['1', '2']) {
+      for (const task of TASKS) {
+        expect(await plans.getOrder('h', node, task)).toEqual({ type: 'shell', key: `${task}@${node}` });
+      }
+    }
+    const byBytes = [...TASKS].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+    expect(await plans.listOrders('h', '1')).toEqual(byBytes);
+    expect(await plans.listOrders('h', '3')).toEqual([]);
+  });
+
+  it('says what there is not', async () => {
+    const { plans } = await backend.fresh();
+    await plans.put(plan('h'));
+    const missing = [
+      plans.getReference('x'),
+      plans.getExplanation('x'),
+      plans.listOrders('x', '1'),
+      plans.getChunk('h', 0, 2),
+      plans.getChunk('h', 7, 0),
+      plans.getChunk('h', -1, 0),
+      plans.getChunk('h', 'coordination', 1),
+      plans.getChunk('h', 0.5, Number.NaN),
+      plans.getOrder('h', '1', 'task-'),
+      plans.getOrder('h', '1', ''),
+      plans.getOrder('h', '3', 'A'),
+    ];
+    for (const failure of await Promise.all(missing.map(failureOf)))
+      expect(failure).toMatchObject({ kind: 'not-found' });
+    const twice = [1, 2].map(() => ({ node: '1', task: 't', order: {} }));
+    expect(await failureOf(plans.put({ ...plan('i'), orders: twice }))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it('prunes what no transaction refers to and nobody put lately', async () => {
+    const url = await backend.newUrl();
+    const store = await backend.open(url);
+    const { cluster } = await withCluster(store);
+    const { graph } = await withRun(store, cluster.id);
+    for (const hash of ['used', 'unused']) await store.plans.put(plan(hash));
+    await store.transactions.update(graph.id, { planHash: 'used' });
+    expect(await store.plans.prune('2000-01-01T00:00:00Z')).toBe(0);
+    expect(await store.plans.prune('2999-01-01T00:00:00Z')).toBe(1);
+    expect([await store.plans.has('used'), await store.plans.has('unused')]).toEqual([true, false]);
+    expect(await backend.sql(url, `select plan from plan_order_block where plan <> 'used'`)).toEqual([]);
+  });
+});
+
+describeStore('TaskStateStore', (backend) => {
+  const [ONE, TWO] = ['{"common":{"n":1.0},"nodes":{}}', '{"common":{"n":2},"nodes":{}}'];
+  const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
+
+  it('keeps for each task and node the state of its last good end, whatever comes first', async () => {
+    const url = await backend.newUrl();
+    const store = await backend.open(url);
+    const { cluster } = await withCluster(store);
+    const clusterId = cluster.id;
+    const [a1, a2, b1] = [
+      { task: 'a', node: '1' },
+      { task: 'a', node: '2' },
+      { task: 'b', node: '1' },
+    ];
+    expect(await store.taskStates.read(clusterId)).toEqual({ states: {}, tasks: [] });
+    await store.taskStates.record({ clusterId, state: TWO, at: at(2), tasks: [a1] });
+    for (const _ of [1, 2]) await store.taskStates.record({ clusterId, state: ONE, at: at(1), tasks: [a1, a2, b1] });
+    const { states, tasks } = await store.taskStates.read(clusterId);
+    expect(tasks.map(({ state, ...row }) => ({ ...row, state: states[state] }))).toEqual([
+      { ...a1, at: at(2), state: TWO },
+      { ...a2, at: at(1), state: ONE },
+      { ...b1, at: at(1), state: ONE },
+    ]);
+    expect(Object.values(states).sort()).toEqual([ONE, TWO]);
+    await store.taskStates.record({ clusterId, state: TWO, at: at(3), tasks: [a2, b1] });
+    expect(await backend.sql(url, 'select hash from content')).toHaveLength(1);
+    expect(await store.taskStates.forget(clusterId, { nodes: ['1'] })).toBe(2);
+    expect((await store.taskStates.read(clusterId)).tasks).toMatchObject([a2]);
+    expect(await store.taskStates.forget(clusterId, { tasks: [] })).toBe(0);
+    expect(await store.taskStates.forget(clusterId)).toBe(1);
+    expect(await backend.sql(url, 'select hash from content')).toEqual([]);
+    expect(await failureOf(store.taskStates.read(99))).toMatchObject({ what: 'cluster' });
+  });
+
+  it('shares a text between clusters and snapshots, and drops it with the last', async () => {
+    const url = await backend.newUrl();
+    const store = await backend.open(url);
+    const [one, two] = [(await withCluster(store)).cluster.id, (await withCluster(store, 'two')).cluster.id];
+    const { run } = await withRun(store, one);
+    await store.transactions.putSnapshot(run.id, 'deployment_info', ONE);
+    for (const clusterId of [one, two]) {
+      await store.taskStates.record({ clusterId, state: ONE, at: at(1), tasks: [{ task: 'a', node: '1' }] });
+    }
+    const contents = async () => (await backend.sql(url, 'select hash from content')).length;
+    expect(await contents()).toBe(1);
+    await store.taskStates.forget(one);
+    await store.transactions.delete(run.id, { force: true });
+    expect(await contents()).toBe(1);
+    await store.taskStates.forget(two);
+    expect(await contents()).toBe(0);
+  });
+});

@@ -1,0 +1,137 @@
+import { expect, it } from 'vitest';
+import { describeStore } from './backends.js';
+import { withCluster, withRun } from './cluster-rig.js';
+import { failureOf } from './failures.js';
+
+const GRAPHS = [{ graphType: 'default' }, { graphType: 'custom', input: { type: 'custom', nodes: [1] } }];
+
+describeStore('TransactionStore', (backend) => {
+  it('writes a run with its graphs, and hides the ones before', async () => {
+    const store = await backend.fresh();
+    const { cluster } = await withCluster(store);
+    const input = { cluster: cluster.id, force: true };
+    const first = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS, input, force: true });
+    expect(first.run).toMatchObject({ name: 'deploy', status: 'running', progress: 0, input, force: true, result: {} });
+    expect(first.graphs).toMatchObject([
+      { name: 'deployment', status: 'pending', parentId: first.run.id, graphType: 'default', timeStart: null },
+      { graphType: 'custom', input: { type: 'custom', nodes: [1] }, force: true },
+    ]);
+    expect(await store.transactions.getRun(first.graphs[1]!.id)).toEqual(first);
+    await store.transactions.endRun(first.run.id, { status: 'error', message: 'boom' });
+    const { run } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
+    const shown = await store.transactions.list({ hidden: false, parentId: null });
+    expect(shown.map(({ id }) => id)).toEqual([run.id]);
+    expect(await store.transactions.list({ clusterId: cluster.id })).toHaveLength(6);
+    expect(await store.transactions.list({ statuses: ['error'], names: ['deploy'] })).toMatchObject([
+      { id: first.run.id, message: 'boom', progress: 100 },
+    ]);
+    expect(await store.transactions.list({ statuses: [] })).toEqual([]);
+  });
+
+  it('lets one run of a cluster be open, whoever asks at once, and names it to the others', async () => {
+    const url = await backend.newUrl();
+    const stores = await Promise.all([backend.open(url), backend.open(url)]);
+    const { cluster } = await withCluster(stores[0]!);
+    const tries = await Promise.allSettled(
+      [1, 2, 3, 4, 5, 6].map((n) =>
+        stores[n % 2]!.transactions.createRun({
+          clusterId: cluster.id,
+          graphs: GRAPHS,
+          workflowId: `w${n}`,
+          temporalRunId: `r${n}`,
+        }),
+      ),
+    );
+    const won = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value.run] : []));
+    expect(won).toHaveLength(1);
+    for (const one of tries) {
+      if (one.status === 'fulfilled') continue;
+      expect(one.reason.failure).toMatchObject({
+        kind: 'conflict',
+        transaction: won[0]!.id,
+        holder: { workflowId: won[0]!.workflowId, runId: won[0]!.temporalRunId },
+      });
+    }
+    const { workflowId, temporalRunId } = won[0]!;
+    const again = { clusterId: cluster.id, graphs: GRAPHS, workflowId: workflowId!, temporalRunId: temporalRunId! };
+    expect((await stores[0]!.transactions.createRun(again)).run).toEqual(won[0]);
+    await stores[0]!.transactions.endRun(won[0]!.id, { status: 'ready' });
+    expect((await stores[0]!.transactions.createRun(again)).run.id).toBe(won[0]!.id);
+    expect(await stores[0]!.transactions.list()).toHaveLength(3);
+    expect((await stores[1]!.transactions.findRun(workflowId!))?.run.id).toBe(won[0]!.id);
+    expect(await stores[1]!.transactions.findRun('nobody')).toBeNull();
+  });
+
+  it('keeps the first end', async () => {
+    const store = await backend.fresh();
+    const { cluster } = await withCluster(store);
+    const { run, graph } = await withRun(store, cluster.id);
+    const { transactions } = store;
+    const started = await transactions.update(graph.id, { status: 'running', progress: 5, planHash: 'h' });
+    expect(started).toMatchObject({ status: 'running', progress: 5, planHash: 'h', timeEnd: null });
+    expect(started.timeStart).not.toBeNull();
+    const at = '2026-01-01T00:00:00.000Z';
+    const ended = await transactions.update(graph.id, { status: 'ready', timeEnd: at, result: { a: 1 } });
+    expect(ended).toMatchObject({ status: 'ready', progress: 100, timeEnd: at, result: { a: 1 } });
+    for (const change of [{ status: 'running' }, { status: 'error', message: 'late' }, { progress: 7 }] as const) {
+      expect(await transactions.update(graph.id, change)).toEqual(ended);
+    }
+    const whole = await transactions.endRun(run.id, { status: 'stopped', message: 'by ann' });
+    expect(whole).toMatchObject({ run: { status: 'stopped', message: 'by ann' }, graphs: [{ status: 'ready' }] });
+    expect(await transactions.endRun(run.id, { status: 'error' })).toEqual(whole);
+  });
+
+  it('aborts what was left when the run ends', async () => {
+    const store = await backend.fresh();
+    const { cluster } = await withCluster(store);
+    const first = await withRun(store, cluster.id);
+    expect(await store.transactions.endRun(first.run.id, { status: 'error' })).toMatchObject({
+      graphs: [{ status: 'error', message: 'Aborted' }],
+    });
+    const second = await withRun(store, cluster.id);
+    expect(await store.transactions.endRun(second.run.id, { status: 'stopped' })).toMatchObject({
+      graphs: [{ status: 'stopped' }],
+    });
+  });
+
+  it('deletes for good what has ended, with all that belongs to it, and pages', async () => {
+    const url = await backend.newUrl();
+    const store = await backend.open(url);
+    const { cluster } = await withCluster(store);
+    const { run, graph } = await withRun(store, cluster.id);
+    await store.transactions.putSnapshot(graph.id, 'deployment_info', '{"one": 1.0}');
+    await store.transactions.putSnapshot(run.id, 'deployment_info', '{"one": 1.0}');
+    await store.transactions.putSnapshot(graph.id, 'tasks', '[]');
+    await store.transactions.putSnapshot(graph.id, 'tasks', '[2]');
+    expect(await store.transactions.getSnapshot(graph.id, 'deployment_info')).toBe('{"one": 1.0}');
+    expect(await store.transactions.getSnapshot(graph.id, 'tasks')).toBe('[2]');
+    expect(await store.transactions.getSnapshot(graph.id, 'cluster_settings')).toBeUndefined();
+    expect(await backend.sql(url, 'select hash from content')).toHaveLength(2);
+    await store.transactions.putReport(run.id, { old: true });
+    await store.transactions.putReport(run.id, { nodes: [] });
+    expect(await store.transactions.getReport(run.id)).toEqual({ nodes: [] });
+    expect(await store.transactions.getReport(graph.id)).toBeUndefined();
+
+    const page = await store.transactions.page({ limit: 1 });
+    expect(page.items.map(({ id }) => id)).toEqual([graph.id]);
+    expect((await store.transactions.page({ limit: 1, before: page.next! })).items.map(({ id }) => id)).toEqual([
+      run.id,
+    ]);
+    expect(await failureOf(store.transactions.delete(run.id))).toMatchObject({ kind: 'conflict' });
+    await store.transactions.hide(run.id);
+    await store.transactions.hide(run.id);
+    expect(await store.transactions.list({ hidden: true })).toHaveLength(2);
+    await store.transactions.delete(run.id, { force: true });
+    expect(await store.transactions.list()).toEqual([]);
+    expect(await backend.sql(url, 'select hash from content')).toEqual([]);
+    expect(await failureOf(store.transactions.get(run.id))).toMatchObject({ kind: 'not-found', what: 'transaction' });
+  });
+
+  it('writes other work too', async () => {
+    const store = await backend.fresh();
+    const made = await store.transactions.create({ name: 'check_before_deployment', status: 'error', message: 'no' });
+    expect(made).toMatchObject({ clusterId: null, status: 'error', progress: 100, message: 'no' });
+    expect(made.timeEnd).not.toBeNull();
+    expect(await failureOf(store.transactions.create({ name: 'x', clusterId: 9 }))).toMatchObject({ what: 'cluster' });
+  });
+});
