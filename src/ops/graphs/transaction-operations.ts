@@ -22,7 +22,7 @@ export interface TransactionListFilter {
 }
 
 /** Fuel's statuses, in the order in which it names them. A stopped transaction is an error to its clients. */
-const STATUS_WORDS = ['pending', 'running', 'ready', 'error'];
+const STATUS_WORDS = ['pending', 'ready', 'running', 'error'];
 
 /** Every name a transaction had in Fuel. */
 const NAMES = [

@@ -1,0 +1,361 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { normaliseTask } from '../../src/graph/index.js';
+import type { RunTransactions } from '../../src/store/index.js';
+import { type ApiRig, apiAlone } from './api-rig.js';
+import { type Environment, environment, myTask, recorded } from './fuel-graphs-rig.js';
+
+let rig: ApiRig;
+let env: Environment;
+let made = 0;
+
+beforeAll(async () => {
+  rig = await apiAlone();
+});
+afterAll(() => rig.close());
+beforeEach(async () => {
+  env = await environment(rig.store, `run${++made}`);
+  await rig.store.graphs.put({ kind: 'cluster', id: env.cluster }, 'custom', {
+    tasks: [normaliseTask({ ...myTask, requires: [] })],
+  });
+});
+
+const api = '/api/v1';
+const ask: ApiRig['ask'] = (...given) => rig.ask(...given);
+const execute = (body: object) => ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, ...body });
+
+/** A run as `execute` writes it, with one graph planned: two tasks on a node, one on none. */
+async function runningRun(): Promise<RunTransactions> {
+  const { transactions, taskHistory } = rig.store;
+  const created = await transactions.createRun({
+    clusterId: env.cluster,
+    graphs: [{ graphType: 'custom' }, { graphType: 'default' }],
+    workflowId: `execute_graph:${env.cluster}:x`,
+    temporalRunId: `run-${made}`,
+    startedBy: 'nina',
+  });
+  const [first] = created.graphs;
+  const id = first!.id;
+  await transactions.update(id, { status: 'running' });
+  const definitions = [myTask, { id: 'rel-only', type: 'shell', role: ['/.*/'] }, { id: 'nowhere', type: 'shell' }];
+  await transactions.putSnapshot(id, 'tasks', JSON.stringify(definitions.map(normaliseTask)));
+  await transactions.putSnapshot(id, 'deployment_info', '{"common":{"big":12345678901234567890},"nodes":{"1":{}}}');
+  await taskHistory.plan(id, [
+    { node: '1', task: 'my-task' },
+    { node: '1', task: 'rel-only' },
+  ]);
+  return created;
+}
+
+describe('executing graphs', () => {
+  test('is refused for everything the reference refuses, and for what broke it (500)', async () => {
+    for (const index of [130, 131, 132, 133, 134, 135, 136, 137, 138, 139]) {
+      const { request, status } = recorded(index, 'POST', '/graphs/execute/');
+      const body = { ...(request as { cluster?: unknown }) };
+      if (body.cluster === 1) body.cluster = env.cluster;
+      const answer = await ask('POST', `${api}/graphs/execute/`, body);
+      expect([index, answer.status]).toEqual([index, status === 500 ? 400 : status]);
+      expect(answer.body.message.length).toBeGreaterThan(5);
+    }
+  });
+
+  test('of nodes of another cluster is refused with their ids (500 in the reference)', async () => {
+    const stranger = await environment(rig.store, `stranger${made}`);
+    expect(await execute({ graphs: [{ type: 'custom', nodes: [env.nodes[0], ...stranger.nodes] }] })).toMatchObject({
+      status: 400,
+      body: { message: `Nodes ${stranger.nodes.join(', ')} do not belong to the same cluster ${env.cluster}` },
+    });
+  });
+
+  test('of a type that is not there is refused, naming the types there are (202 in the reference)', async () => {
+    expect(await execute({ graphs: [{ type: 'custm' }] })).toMatchObject({
+      status: 400,
+      body: {
+        message: expect.stringContaining("no deployment tasks for graph type 'custm'"),
+        hint: "Did you mean 'custom'? Known types: custom, default.",
+        errors: [{ path: 'graphs[0].type' }],
+      },
+    });
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['tasks that are not there', { graphs: [{ type: 'custom', tasks: ['zz'] }] }, /^Tasks zz are not present/],
+    ['an inner key nobody knows', { graphs: [{ type: 'custom', node: [1] }] }, /unknown field 'node'/],
+    ['both modes at once', { graphs: [{ type: 'custom' }], dry_run: true, noop_run: true }, /exclude each other/],
+    [
+      'a subgraph of no task',
+      { graphs: [{ type: 'custom' }], subgraphs: [{ start: ['zz/1'] }] },
+      /^'zz\/1' stands for no/,
+    ],
+    [
+      'a subgraph without ends',
+      { graphs: [{ type: 'custom' }], subgraphs: [{ start: [null], end: [null] }] },
+      /neither/,
+    ],
+    ['graphs and an earlier run', { graphs: [{ type: 'custom' }], from: 1 }, /exclude each other/],
+    ['the same type twice', { graphs: [{ type: 'custom' }, { type: 'custom' }] }, /twice/],
+  ])('is refused for %s', async (_, body, message) => {
+    expect(await execute(body)).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } });
+  });
+
+  test('is refused while a run goes on, and says whose', async () => {
+    const { run } = await runningRun();
+    // Whether it goes on only Temporal knows, which is away here.
+    expect(await execute({ graphs: [{ type: 'custom' }] })).toMatchObject({ status: 503 });
+    expect((await rig.store.transactions.get(run.id)).status).toBe('running');
+  });
+
+  test('leaves no run behind when Temporal is away', async () => {
+    expect(await execute({ graphs: [{ type: 'custom' }] })).toMatchObject({
+      status: 503,
+      body: { code: 'temporal-unreachable' },
+    });
+    const [run, child] = (await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body;
+    expect(run).toMatchObject({
+      name: 'deploy',
+      status: 'error',
+      message: expect.stringContaining('it was not started'),
+    });
+    expect(child).toMatchObject({ name: 'deployment', graph_type: 'custom', status: 'error' });
+  });
+
+  test('goes on only from a run of the cluster that ended with something left', async () => {
+    expect(await execute({ from: 9999 })).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
+    const { run } = await runningRun();
+    expect(await execute({ from: run.id })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('not ended') },
+    });
+    await rig.store.transactions.endRun(run.id, { status: 'ready' });
+    const other = await environment(rig.store, `other${made}`);
+    expect(await execute({ cluster: other.cluster, from: run.id })).toMatchObject({ status: 404 });
+  });
+});
+
+describe('deploying a cluster', () => {
+  const put = (path: string, body: unknown = {}) => ask('PUT', `${api}/clusters/${env.cluster}/${path}`, body);
+
+  test('needs a graph with tasks, nodes that are there, and a list of tasks where tasks are wanted', async () => {
+    expect(await put('deploy/?graph_type=nosuch')).toMatchObject({
+      status: 400,
+      body: {
+        message: `There are no deployment tasks for graph type 'nosuch'. Checked cluster (ID=${env.cluster}), its plugins and release (ID=${env.release}).`,
+      },
+    });
+    expect(await put('deploy/')).toMatchObject({ status: 400 });
+    expect(await put('provision/')).toMatchObject({ status: 400 });
+    expect(await put('changes')).toMatchObject({ status: 400 });
+    expect(await put('deploy/?nodes=9999')).toMatchObject({
+      status: 404,
+      body: { message: 'NodeCollection not found' },
+    });
+    expect(await put('deploy_tasks/?graph_type=custom', ['zz'])).toMatchObject({
+      status: 400,
+      body: { message: recorded(179, 'PUT', '/clusters/1/deploy_tasks/?graph_type=custom').response.message },
+    });
+    expect(await put('deploy_tasks/?graph_type=custom', {})).toMatchObject({
+      status: 400,
+      body: { message: 'Tasks list must be specified.' },
+    });
+    expect(await put('deploy/?force=maybe')).toMatchObject({ status: 400 });
+    expect(await put('stop_deployment/')).toMatchObject({ status: 400, body: { message: 'Nothing to stop' } });
+    expect(await ask('PUT', `${api}/clusters/9999/deploy/`, {})).toMatchObject({
+      status: 404,
+      body: { message: 'Cluster not found' },
+    });
+  });
+});
+
+describe('sequences', () => {
+  const create = (body: object) => ask('POST', `${api}/sequences/`, body);
+
+  test('are kept by release, in the shapes of the reference', async () => {
+    const wanted = recorded(183, 'POST', '/sequences/');
+    const { status, body } = await create({ ...(wanted.request as object), release: env.release });
+    expect({ status, body }).toEqual({
+      status: 201,
+      body: { ...wanted.response, id: body.id, release_id: env.release },
+    });
+    expect(await create({ name: 's1', release: env.release, graphs: [{ type: 'custom' }] })).toMatchObject({
+      status: 409,
+      body: { message: `Sequence with name "s1" already exist for release ${env.release}.` },
+    });
+    expect((await ask('GET', `${api}/sequences/?cluster=${env.cluster}`)).body).toEqual([body]);
+    expect((await ask('GET', `${api}/sequences/${body.id}`)).body).toEqual(body);
+    expect((await ask('PUT', `${api}/sequences/${body.id}/`, { name: 's1b' })).body).toEqual({ ...body, name: 's1b' });
+    expect((await ask('PATCH', `${api}/sequences/${body.id}`, { graphs: [{ type: 'x' }] })).body).toMatchObject({
+      name: 's1b',
+      graphs: [{ type: 'x' }],
+    });
+    expect(await ask('DELETE', `${api}/sequences/${body.id}`)).toMatchObject({ status: 204 });
+    expect(await ask('GET', `${api}/sequences/${body.id}`)).toMatchObject({
+      status: 404,
+      body: { message: 'DeploymentSequence not found' },
+    });
+  });
+
+  test('are refused without graphs, without release, and on clusters of another release', async () => {
+    expect(await create({ name: 's', release: env.release, graphs: [] })).toMatchObject({ status: 400 });
+    expect(await create({ name: 's', release: 9999, graphs: [{ type: 'a' }] })).toMatchObject({ status: 404 });
+    const { id } = (await create({ name: 's', release: env.release, graphs: [{ type: 'custom' }] })).body;
+    const other = await environment(rig.store, `elsewhere${made}`);
+    const run = (body: object) => ask('POST', `${api}/sequences/${id}/execute/`, body);
+    expect(await run({ cluster: other.cluster })).toMatchObject({ status: 404 });
+    expect(await run({})).toMatchObject({ status: 400 });
+    expect(await ask('POST', `${api}/sequences/9999/execute/`, { cluster: env.cluster })).toMatchObject({
+      status: 404,
+      body: { message: 'DeploymentSequence not found' },
+    });
+  });
+});
+
+describe('transactions', () => {
+  test('have the shape of the reference, in its words, with live progress', async () => {
+    const { run, graphs } = await runningRun();
+    const record = (node: string, task: string, status: 'successful' | 'running') =>
+      rig.store.taskHistory.record(graphs[0]!.id, [{ node, task, status, attempt: 1, sequence: 1 }]);
+    await record('1', 'my-task', 'successful');
+    const listed = (await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body;
+    const wanted = recorded(143, 'GET', '/transactions/?cluster_id=1').response;
+    expect(listed.map((one: object) => Object.keys(one).sort())).toEqual(
+      wanted.map((one: object) => [...Object.keys(one), 'mode', 'run', 'workflow_id'].sort()),
+    );
+    expect(listed).toMatchObject([
+      { id: run.id, name: 'deploy', status: 'running', progress: 25, result: {}, dry_run: false },
+      { name: 'deployment', graph_type: 'custom', status: 'running', progress: 50 },
+      { name: 'deployment', graph_type: 'default', status: 'pending', progress: 0 },
+    ]);
+    const task = (await ask('GET', `${api}/tasks/${graphs[0]!.id}`)).body;
+    expect(task.parent_id).toBe(run.id);
+    await rig.store.transactions.endRun(run.id, { status: 'stopped', message: 'enough' });
+    expect((await ask('GET', `${api}/transactions/${run.id}/`)).body).toMatchObject({
+      status: 'error',
+      message: 'enough',
+    });
+    const failed = await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}&statuses=error`);
+    expect(failed.body).toHaveLength(3);
+  });
+
+  test('are filtered by words that are known', async () => {
+    for (const [query, index] of [
+      ['statuses=zz', 157],
+      ['transaction_types=zz', 158],
+    ] as const) {
+      const { message } = recorded(index, 'GET', `/transactions/?${query}`).response;
+      expect(await ask('GET', `${api}/transactions/?${query}`)).toMatchObject({ status: 400, body: { message } });
+    }
+    await runningRun();
+    const of = `cluster_id=${env.cluster}`;
+    expect((await ask('GET', `${api}/transactions/?${of}&transaction_types=deploy`)).body).toHaveLength(1);
+    expect((await ask('GET', `${api}/transactions/?${of}&statuses=pending,running`)).body).toHaveLength(3);
+    expect(await ask('GET', `${api}/transactions/9999`)).toMatchObject({
+      status: 404,
+      body: { message: 'Transaction not found' },
+    });
+  });
+
+  test('under way are not deleted; ended ones are hidden from tasks, or gone for good', async () => {
+    const { run } = await runningRun();
+    for (const path of ['transactions', 'tasks']) {
+      expect(await ask('DELETE', `${api}/${path}/${run.id}`)).toMatchObject({
+        status: 400,
+        body: { message: 'You cannot delete running task manually' },
+      });
+    }
+    await rig.store.transactions.endRun(run.id, { status: 'ready' });
+    expect(await ask('DELETE', `${api}/tasks/${run.id}`)).toMatchObject({ status: 204 });
+    expect((await ask('GET', `${api}/tasks/?cluster_id=${env.cluster}`)).body).toEqual([]);
+    expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toHaveLength(3);
+    expect(await ask('DELETE', `${api}/transactions/${run.id}?force=1`)).toMatchObject({ status: 204 });
+    expect(await ask('DELETE', `${api}/transactions/${run.id}?force=1`)).toMatchObject({ status: 404 });
+  });
+
+  test('keep what was in force, with the numbers as they were written', async () => {
+    const { run, graphs } = await runningRun();
+    for (const id of [run.id, graphs[0]!.id]) {
+      const info = await rig.api.inject({ url: `${api}/transactions/${id}/deployment_info` });
+      expect(info.payload).toBe('{"common":{"big":12345678901234567890},"nodes":{"1":{}}}');
+    }
+    expect(await ask('GET', `${api}/transactions/${run.id}/settings`)).toMatchObject({
+      status: 404,
+      body: { message: `Transaction ${run.id} has no cluster settings` },
+    });
+    expect((await ask('GET', `${api}/transactions/${run.id}/plan`)).body).toEqual({ transaction: run.id, plans: [] });
+  });
+});
+
+describe('the history of a transaction', () => {
+  const history = (id: number, query = '', headers = {}) =>
+    ask('GET', `${api}/transactions/${id}/deployment_history/${query}`, undefined, headers);
+
+  test('has every task on its node with its definition, and those on none', async () => {
+    const { run, graphs } = await runningRun();
+    const id = graphs[0]!.id;
+    await rig.store.taskHistory.record(id, [
+      {
+        node: '1',
+        task: 'my-task',
+        status: 'failed',
+        attempt: 2,
+        sequence: 5,
+        timeStart: '2026-11-21T13:01:08.704Z',
+        timeEnd: '2026-11-21T13:01:09.704Z',
+        message: 'exit code 2',
+        summary: { changed: 3 },
+      },
+    ]);
+    const { body } = await history(id);
+    expect(body).toEqual([
+      {
+        ...(recorded(146, 'GET', '/transactions/8/deployment_history/').response[1] as object),
+        requires: ['rel-a'],
+        node_id: '1',
+        status: 'error',
+        attempts: 2,
+        message: 'exit code 2',
+        time_start: '2026-11-21T13:01:08.704Z',
+        time_end: '2026-11-21T13:01:09.704Z',
+      },
+      expect.objectContaining({
+        task_name: 'rel-only',
+        node_id: '1',
+        status: 'pending',
+        role: ['/.*/'],
+        roles: ['/.*/'],
+      }),
+      expect.objectContaining({ task_name: 'nowhere', node_id: '-', status: 'skipped', time_start: null }),
+    ]);
+    expect((await history(run.id)).body).toEqual(body);
+    expect((await history(id, '?include_summary=1')).body[0].summary).toEqual({ changed: 3 });
+  });
+
+  test('is filtered by nodes, statuses and tasks', async () => {
+    const { graphs } = await runningRun();
+    const names = async (query: string) =>
+      (await history(graphs[0]!.id, `?${query}`)).body.map((one: { task_name: string }) => one.task_name);
+    expect(await names('statuses=pending')).toEqual(['my-task', 'rel-only']);
+    expect(await names('statuses=skipped')).toEqual(['nowhere']);
+    expect(await names('nodes=1&tasks_names=rel-only,nowhere')).toEqual(['rel-only']);
+    expect(await names('nodes=-')).toEqual(['nowhere']);
+    expect(await names('statuses=ready')).toEqual([]);
+    expect(await history(graphs[0]!.id, '?statuses=zz')).toMatchObject({
+      status: 400,
+      body: { message: recorded(150, 'GET', '/transactions/8/deployment_history/?statuses=zz').response.message },
+    });
+    expect(await history(9999)).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
+  });
+
+  test('comes as CSV for those who accept it', async () => {
+    const { graphs } = await runningRun();
+    const { headers, body } = await history(graphs[0]!.id, '', { accept: 'text/csv' });
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(body).toBe(
+      [
+        'task_name,node_id,status,type,time_start,time_end',
+        'my-task,1,pending,puppet,,',
+        'rel-only,1,pending,shell,,',
+        'nowhere,-,skipped,shell,,',
+        '',
+      ].join('\r\n'),
+    );
+  });
+});
