@@ -30,8 +30,9 @@ export function tidyOpenapi(document: object): object {
   ) as typeof whole;
   for (const { requestBody } of Object.values(renamed.paths).flatMap((path) => Object.values(path))) {
     if (requestBody === undefined) continue;
-    const { schema } = requestBody.content['application/json'] as { schema: { $ref: string } };
-    requestBody.required = renamed.components.schemas[nameIn(schema.$ref)]?.required !== undefined;
+    const { schema } = requestBody.content['application/json'] as { schema: Json & { $ref?: string } };
+    const described = schema.$ref === undefined ? schema : renamed.components.schemas[nameIn(schema.$ref)];
+    requestBody.required = described?.required !== undefined || described?.type === 'array';
   }
   return renamed;
 }
