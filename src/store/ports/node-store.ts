@@ -109,7 +109,8 @@ export interface NodeStore {
   /** Several nodes, all or none; each id once. */
   updateMany(changes: readonly { readonly id: number; readonly change: NodeChange }[]): Promise<readonly NodeRecord[]>;
   /**
-   * Gives the cluster nodes, all or none. A node new to it gets the roles as pending ones and is pending addition; one
+   * Gives the cluster nodes, all or none. A node new to it gets the roles as pending ones and is pending addition, unless
+   * it has its system already (`provisioned`, `ready`: MAAS deployed it, or it was registered so); one
    * of it already gets as pending roles those it does not have, and loses none.
    * @throws `conflict` with `users` when nodes are of another cluster; `not-found` for the first id there is not.
    */

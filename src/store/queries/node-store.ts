@@ -11,6 +11,9 @@ import { deleteRow, holdRow, isId, readRow } from './identified-row.js';
 import { nodeColumnsOf } from './node-columns.js';
 import { forgetMembership, releaseNodes } from './node-release.js';
 
+/** What MAAS deployed, or was registered as deployed, needs no provisioning to be worked on. */
+const HAS_ITS_SYSTEM: ReadonlySet<string> = new Set(['provisioned', 'ready']);
+
 /** NodeStore on either database. Nodes are held in the order of their ids, so that two changes never wait for each other. */
 export class SqlNodeStore implements NodeStore {
   readonly #session: Session;
@@ -151,7 +154,7 @@ export class SqlNodeStore implements NodeStore {
           .set({
             clusterId,
             pendingRoles: JSON.stringify([...pending]),
-            pendingAddition: isNew ? 1 : node.pendingAddition,
+            pendingAddition: isNew ? (HAS_ITS_SYSTEM.has(node.status) ? 0 : 1) : node.pendingAddition,
             updatedAt,
           })
           .where('id', '=', node.id)

@@ -1,0 +1,288 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FuelAnswer, type FuelClient, findFuelClient, startFuelClient } from '../rig/fuel-client.js';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+/*
+ * fuel2 of python-fuelclient 10.0.0, as published, against a living system. It has no commands for tags;
+ * what people call `fuel2 tag` never was in a published client.
+ */
+const found = await findFuelClient();
+if (!found.ok) console.log(`skipped: the tests of the published fuel2 client, because ${found.reason}`);
+
+const TASKS = [
+  { id: 'prepare', type: 'shell', version: '2.1.0', roles: ['*'], parameters: { cmd: 'true', timeout: 10 } },
+  {
+    id: 'database',
+    type: 'puppet',
+    version: '2.1.0',
+    roles: ['/(primary-)?controller/'],
+    requires: ['prepare'],
+    parameters: { puppet_manifest: 'm.pp', puppet_modules: '/m', timeout: 10 },
+  },
+];
+const ROLE = (name: string) => ({ name, description: `A ${name}.`, has_primary: name === 'controller' });
+
+describe.skipIf(!found.ok)('the published fuel2 client', () => {
+  let rig: TemporalRig;
+  let system: LivingCluster;
+  let fuel: FuelClient;
+  let home: string;
+  const file = (name: string): string => join(home, name);
+
+  /** Runs a command that must succeed. */
+  const fuel2 = async (...args: readonly string[]): Promise<string> => {
+    const answer = await fuel.run(...args);
+    expect(answer.code, `fuel2 ${args.join(' ')} said: ${answer.err}`).toBe(0);
+    return answer.out;
+  };
+  /** The same, of a command that can print JSON. */
+  const asJson = async (...args: readonly string[]) => JSON.parse(await fuel2(...args, '-f', 'json'));
+  /** Runs a command that must be refused, and gives what it said. */
+  const refused = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err }: FuelAnswer = await fuel.run(...args);
+    expect(code, `fuel2 ${args.join(' ')} printed: ${out}`).not.toBe(0);
+    expect(err).not.toContain('Traceback');
+    expect(err).not.toContain('Internal Server Error');
+    return err;
+  };
+
+  beforeAll(async () => {
+    rig = await temporalRig({ namespace: 'own' });
+    system = await livingCluster(rig);
+    home = mkdtempSync(join(tmpdir(), 'sitewright-fuel2-'));
+    fuel = startFuelClient((found as { python: string }).python, system.port, home);
+    // Its first words are about the settings it wrote for itself.
+    await fuel.run('env', 'list');
+    writeFileSync(file('tasks.yaml'), JSON.stringify(TASKS));
+    writeFileSync(file('bad.yaml'), JSON.stringify([...TASKS, { id: 'prepare', type: 'shell' }]));
+    writeFileSync(file('circle.yaml'), JSON.stringify([{ ...TASKS[0], requires: ['database'] }, TASKS[1]]));
+    await system.store.releases.create({
+      name: 'Newton on Ubuntu',
+      version: 'newton-10.0',
+      operatingSystem: 'Ubuntu',
+      rolesMetadata: { controller: ROLE('controller'), compute: ROLE('compute') },
+      tagsMetadata: { controller: { has_primary: true }, compute: { has_primary: false } },
+      metadata: {
+        volumes_metadata: {
+          volumes: [{ id: 'os', type: 'vg' }],
+          volumes_roles_mapping: {
+            controller: [{ id: 'os', allocate_size: 'min' }],
+            compute: [{ id: 'os', allocate_size: 'all' }],
+          },
+        },
+      },
+    });
+    for (const at of [1, 2, 3]) {
+      const mac = `52:54:00:00:00:0${at}`;
+      const made = await system.ask('POST', '/api/v1/nodes/', {
+        mac,
+        status: at < 3 ? 'provisioned' : 'discover',
+        ip: `10.20.0.${at}`,
+      });
+      expect(made.status).toBe(201);
+    }
+  }, 300_000);
+  afterAll(async () => {
+    await fuel?.close();
+    await system?.close();
+    await rig?.close();
+    if (home) rmSync(home, { recursive: true, force: true });
+  });
+
+  test('is let in without a password', async () => {
+    expect(await asJson('fuel-version')).toMatchObject({ auth_required: false, api: '1.0' });
+  });
+
+  test('release list', async () => {
+    expect(await asJson('release', 'list')).toMatchObject([
+      { id: 1, name: 'Newton on Ubuntu', operating_system: 'Ubuntu' },
+    ]);
+  });
+
+  test('env create, list, show, update', async () => {
+    await fuel2('env', 'create', '-r', '1', 'dc1');
+    expect(await asJson('env', 'list')).toMatchObject([{ id: 1, name: 'dc1', status: 'new', release_id: 1 }]);
+    expect(await asJson('env', 'update', '1', '-n', 'east')).toMatchObject({ name: 'east' });
+    expect(await asJson('env', 'show', '1')).toMatchObject({ id: 1, name: 'east', changes: [] });
+    expect(await refused('env', 'create', '-r', '1', 'east')).toContain('409 Client Error');
+    expect(await refused('env', 'create', '-r', '9', 'west')).toContain('Invalid release ID');
+    expect(await refused('env', 'show', '9')).toContain('(Cluster not found)');
+    expect(await refused('env', 'update', '9', '-n', 'x')).toContain('(Cluster not found)');
+  });
+
+  test('env add nodes, remove nodes; node list, show, update', async () => {
+    expect(await fuel2('env', 'add', 'nodes', '-e', '1', '-n', '1', '-r', 'controller')).toContain('were added');
+    await fuel2('env', 'add', 'nodes', '-e', '1', '-n', '2', '3', '-r', 'compute');
+    expect(await refused('env', 'add', 'nodes', '-e', '1', '-n', '3', '-r', 'queen')).toContain(
+      'queen is not a valid role',
+    );
+    expect(await refused('env', 'add', 'nodes', '-e', '1', '-n', '77', '-r', 'compute')).toMatch(/40[04] Client Error/);
+    await fuel2('env', 'remove', 'nodes', '-e', '1', '-n', '3');
+    expect(await refused('env', 'remove', 'nodes', '-e', '9', '--nodes-all')).toContain("doesn't have nodes to remove");
+    const listed = await asJson('node', 'list', '-e', '1');
+    expect(listed.map(({ id }: { id: number }) => id)).toEqual([1, 2]);
+    expect(await asJson('node', 'show', '1')).toMatchObject({ id: 1, cluster: 1, pending_roles: ['controller'] });
+    expect(await asJson('node', 'update', '3', '--name', 'third', '-H', 'third')).toMatchObject({
+      name: 'third',
+      hostname: 'third',
+    });
+    expect(await refused('node', 'update', '2', '-H', 'third')).toContain('Client Error');
+    expect(await refused('node', 'show', '77')).toContain('404 Client Error');
+  });
+
+  test('node label set, list, delete', async () => {
+    await fuel2('node', 'label', 'set', '-l', 'rack=r1', 'spare', '-n', '1', '2');
+    expect(await asJson('node', 'label', 'list', '-n', '1')).toEqual([
+      { node_id: 1, label_name: 'rack', label_value: 'r1' },
+      { node_id: 1, label_name: 'spare', label_value: null },
+    ]);
+    expect((await asJson('node', 'list', '-l', 'rack=r1')).map(({ id }: { id: number }) => id)).toEqual([1, 2]);
+    await fuel2('node', 'label', 'delete', '-l', 'rack', '-n', '1');
+    await fuel2('node', 'label', 'delete', '--labels-all', '-n', '2');
+    expect(await asJson('node', 'label', 'list')).toEqual([{ node_id: 1, label_name: 'spare', label_value: null }]);
+  });
+
+  test('role list, download, create, update, delete', async () => {
+    expect((await asJson('role', 'list', '-r', '1')).map(({ name }: { name: string }) => name).sort()).toEqual([
+      'compute',
+      'controller',
+    ]);
+    await fuel2('role', 'download', '-r', '1', '-n', 'compute', '-f', 'yaml', '-d', home);
+    const role = load(readFileSync(file('release_1/compute.yaml'), 'utf8')) as Record<string, unknown>;
+    expect(role).toMatchObject({ name: 'compute' });
+    writeFileSync(file('release_1/storage.yaml'), JSON.stringify({ ...role, name: 'storage' }));
+    await fuel2('role', 'create', '-r', '1', '-n', 'storage', '-f', 'yaml', '-d', home);
+    await fuel2('role', 'update', '-r', '1', '-n', 'storage', '-f', 'yaml', '-d', home);
+    await fuel2('role', 'delete', '-r', '1', '-n', 'storage');
+    expect(await refused('role', 'download', '-r', '1', '-n', 'storage', '-f', 'yaml', '-d', home)).toContain('404');
+    expect(await refused('role', 'delete', '-r', '1', '-n', 'controller')).toContain('Client Error');
+  });
+
+  test('graph upload, list, download, delete', async () => {
+    expect(await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('tasks.yaml'))).toContain(
+      'successfully uploaded',
+    );
+    await fuel2('graph', 'upload', '-r', '1', '-t', 'extra', '-f', file('tasks.yaml'));
+    expect(await refused('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('bad.yaml'))).toContain(
+      'Tasks duplication found: prepare',
+    );
+    expect(await refused('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('circle.yaml'))).toContain(
+      'wait for each other',
+    );
+    expect(await refused('graph', 'upload', '-e', '9', '-t', 'default', '-f', file('tasks.yaml'))).toContain('404');
+    const listed = await fuel2('graph', 'list', '-e', '1');
+    expect(listed).toContain('as "default" to cluster(ID=1)');
+    expect(listed).toContain('as "extra" to release(ID=1)');
+    for (const [flag, type, name] of [
+      ['-a', 'default', 'all.yaml'],
+      ['-c', 'default', 'own.yaml'],
+      ['-r', 'extra', 'release.yaml'],
+    ] as const) {
+      await fuel2('graph', 'download', '-e', '1', flag, '-t', type, '-f', file(name));
+      const tasks = load(readFileSync(file(name), 'utf8')) as { id: string }[];
+      expect(tasks.map(({ id }) => id)).toEqual(['prepare', 'database']);
+    }
+    await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('all.yaml'));
+    await fuel2('graph', 'delete', '-r', '1', '-t', 'extra');
+    expect(await refused('graph', 'delete', '-r', '1', '-t', 'extra')).toContain(
+      'Graph with type: extra is not defined',
+    );
+  });
+
+  test('sequence create, upload, list, show, update, download, delete', async () => {
+    await fuel2('sequence', 'create', '-r', '1', '-n', 'night', '-t', 'default');
+    expect(await refused('sequence', 'create', '-r', '1', '-n', 'night', '-t', 'default')).toContain('already exist');
+    expect(await asJson('sequence', 'list', '-e', '1')).toMatchObject([{ id: 1, name: 'night' }]);
+    await fuel2('sequence', 'update', '1', '-n', 'day');
+    await fuel2('sequence', 'download', '1', '--file', file('sequence.yaml'));
+    expect(load(readFileSync(file('sequence.yaml'), 'utf8'))).toMatchObject({
+      name: 'day',
+      graphs: [{ type: 'default' }],
+    });
+    writeFileSync(file('other.yaml'), JSON.stringify({ name: 'other', graphs: [{ type: 'default' }] }));
+    await fuel2('sequence', 'upload', '-r', '1', '--file', file('other.yaml'));
+    expect(await asJson('sequence', 'show', '1')).toMatchObject({ name: 'day' });
+    await fuel2('sequence', 'delete', '2');
+    expect(await refused('sequence', 'show', '2')).toContain('404 Client Error');
+  });
+
+  test('env settings download, upload', async () => {
+    await fuel2('env', 'settings', 'download', '1', '-f', 'yaml', '-d', home);
+    expect(existsSync(file('environment_1/settings.yaml'))).toBe(true);
+    await fuel2('env', 'settings', 'upload', '1', '-f', 'yaml', '-d', home);
+    expect(await refused('env', 'settings', 'download', '9', '-f', 'yaml', '-d', home)).toContain('404 Client Error');
+  });
+
+  test('graph execute, then task list, show, history show and what it was made with', async () => {
+    await system.serveNodes('cluster-1', ['1', '2', 'master']);
+    expect(await refused('graph', 'execute', '-e', '1', '-t', 'nosuch')).toContain('Client Error');
+    expect(await refused('graph', 'execute', '-e', '1', '-t', 'default', '-n', '77')).toContain('400 Client Error');
+    expect(await refused('graph', 'execute', '-e', '9', '-t', 'default')).toContain('404 Client Error');
+    const started = await fuel2('graph', 'execute', '-e', '1', '-t', 'default');
+    const id = /Deployment task with id (\d+) for the environment 1 has been started/.exec(started)![1]!;
+    await ended(Number(id));
+    expect(await asJson('task', 'show', id)).toMatchObject({ name: 'deploy', status: 'ready', cluster: 1 });
+    const tasks = await asJson('task', 'list', '-e', '1');
+    const graph = tasks.find((one: { graph_type: string | null }) => one.graph_type === 'default');
+    expect(graph).toMatchObject({ status: 'ready', progress: 100 });
+    const rows = await asJson('task', 'history', 'show', String(graph.id));
+    const ran = rows.filter((row: { status: string }) => row.status === 'ready');
+    expect(ran.map((row: { task_name: string; node_id: string }) => `${row.task_name}@${row.node_id}`).sort()).toEqual([
+      'database@1',
+      'prepare@1',
+      'prepare@2',
+    ]);
+    expect(await asJson('task', 'history', 'show', String(graph.id), '-n', '2', '-t', 'ready')).toHaveLength(1);
+    await fuel2('task', 'history', 'show', String(graph.id), '-p');
+    await fuel2('task', 'deployment-info', 'download', String(graph.id), '-f', file('info.yaml'));
+    expect(load(readFileSync(file('info.yaml'), 'utf8'))).toHaveProperty('common');
+    await fuel2('task', 'settings', 'download', String(graph.id), '-f', file('settings.yaml'));
+    expect(await refused('task', 'show', '999')).toContain('404 Client Error');
+    expect(await refused('task', 'history', 'show', '999')).toContain('404 Client Error');
+    await fuel2('task', 'delete', id);
+    expect(await refused('task', 'delete', '999')).toContain('404 Client Error');
+  });
+
+  test('env deploy, redeploy, nodes deploy, stop-deployment; sequence execute', async () => {
+    for (const args of [
+      ['env', 'redeploy', '1'],
+      ['env', 'nodes', 'deploy', '-e', '1', '-n', '1', '-f'],
+      ['sequence', 'execute', '1', '-e', '1', '--force'],
+      ['env', 'deploy', '1'],
+    ]) {
+      const text = await fuel2(...args);
+      const id = /\b(?:id|ID)[ =]*(\d+)\b/.exec(text.replace(/environment with id\D*\d+/i, ''))?.[1];
+      expect(id, text).toBeDefined();
+      await ended(Math.max(...(await system.store.transactions.list()).map((one) => one.id)));
+    }
+    expect(await refused('env', 'stop-deployment', '1')).toContain('Nothing to stop');
+    expect(await refused('env', 'redeploy', '9')).toContain('404 Client Error');
+    expect(await refused('env', 'nodes', 'deploy', '-e', '1', '-n', '77')).toContain('Client Error');
+  });
+
+  test('plugins list, sync', async () => {
+    expect(await fuel2('plugins', 'list')).toBe('\n');
+    await fuel2('plugins', 'sync');
+    expect(await refused('plugins', 'sync', '9')).toContain('404 Client Error');
+  });
+
+  test('env delete', async () => {
+    await fuel2('env', 'delete', '1', '--force');
+    expect(await refused('env', 'delete', '1')).toContain('(Cluster not found)');
+  });
+
+  /** Resolves when the run of a transaction has ended: its workflow has. */
+  async function ended(transaction: number): Promise<void> {
+    const row = await system.store.transactions.get(transaction);
+    const top = row.parentId === null ? row : await system.store.transactions.get(row.parentId);
+    await rig.client.workflow
+      .getHandle(`execute_graph:${top.clusterId}:${top.id}`)
+      .result()
+      .catch(() => undefined);
+  }
+});

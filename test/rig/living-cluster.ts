@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
+import { createActivities } from '../../activities/index.js';
+import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
+import { createOperations } from '../../src/ops/index.js';
+import { openStore, type Store } from '../../src/store/index.js';
+import { isRunOpen } from '../../src/temporal/is-run-open.js';
+import { lazyConnection } from '../../worker/api.js';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
+import { type ApiRig, apiOf } from '../api/api-rig.js';
+import type { RunningWorker, TemporalRig } from './temporal.js';
+
+/** Store, API on loopback, orchestrator worker: everything that runs graphs but the nodes. */
+export interface LivingCluster extends ApiRig {
+  readonly port: number;
+  readonly worker: RunningWorker;
+  /** Serves queues of nodes with tasks that do what `task` says; by default they end well at once. */
+  serveNodes(site: string, nodes: readonly string[], task?: (request: RunTask) => Promise<TaskEnd>): Promise<void>;
+}
+
+const noMaas = (): MachineContext => {
+  throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
+};
+
+export async function livingCluster(
+  rig: TemporalRig,
+  options: { readonly offlineWaitSeconds?: number } = {},
+): Promise<LivingCluster> {
+  const folder = await mkdtemp(join(tmpdir(), 'sitewright-cluster-'));
+  const store: Store = await openStore(join(folder, 'store.db'));
+  const worker = await rig.runWorker({
+    taskQueue: rig.workflowId('queue'),
+    activities: createActivities({
+      store,
+      maas: noMaas,
+      isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),
+      searchAttributes: async () => ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
+      settings: {
+        max_parallel_nodes: 64,
+        heartbeat_seconds: 5,
+        offline_wait_seconds: options.offlineWaitSeconds ?? 2,
+      },
+    }),
+  });
+  const connection = lazyConnection(rig.address);
+  const client = new Client({ connection, namespace: rig.namespace });
+  const temporal = { client, connection, namespace: rig.namespace, taskQueue: worker.taskQueue, address: rig.address };
+  const nodes: RunningWorker[] = [];
+  const api = await apiOf(createOperations({ store, temporal, maas: noMaas }), store, async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await worker.stop();
+    await connection.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  await api.api.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = api.api.server.address() as AddressInfo;
+  return {
+    ...api,
+    port,
+    worker,
+    async serveNodes(site, names, task = async () => ({ outcome: 'ok' })) {
+      for (const node of names) {
+        const queue = nodeQueue(site, node);
+        const tasks: NodeTaskActivities = { run_task: task };
+        const facts = { node, agent_version: 'test', boot_id: 'test', task_types: ALL_TYPES, containment: 'none' };
+        const control: NodeControlActivities = { ping: async () => facts, drain: async () => ({ unfinished: [] }) };
+        nodes.push(
+          await rig.runWorker({ ...SMALL, taskQueue: queue, activities: { ...tasks } }),
+          await rig.runWorker({ ...SMALL, taskQueue: controlQueue(queue), activities: { ...control } }),
+        );
+      }
+    },
+  };
+}
+
+/** A worker of activities alone, as an agent has it. */
+const SMALL = {
+  workflowsPath: undefined as unknown as string,
+  maxConcurrentActivityTaskExecutions: 1,
+  maxConcurrentActivityTaskPolls: 1,
+};
+
+const ALL_TYPES = ['puppet', 'shell', 'upload_file', 'upload_files', 'copy_files', 'sync', 'reboot', 'master_shell'];
