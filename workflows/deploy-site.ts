@@ -2,6 +2,7 @@ import { runBaremetal } from './baremetal.js';
 import { WORKFLOWS } from './protocol.js';
 import { checkSite } from './site-phases.js';
 import { type RunResult, runSite } from './site-run.js';
+import { runSoftware } from './site-software.js';
 
 /** Deploys a site: verify site, prepare site, group after group, then software (design §4). */
 export async function deploy_site(...args: unknown[]): Promise<RunResult> {
@@ -12,6 +13,6 @@ export async function deploy_site(...args: unknown[]): Promise<RunResult> {
     if (!(await checkSite(run, plan, 'prepare_site'))) return;
     await runBaremetal(run, plan);
     if (run.progress.failure || !(await run.control.mayStart())) return;
-    run.skip('software', 'no cluster is linked to this site');
+    await runSoftware(run, plan);
   });
 }

@@ -22,7 +22,7 @@ export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_O
   let before = 0;
   let inPart = 0;
   return work.map((tasks) => {
-    const full = inPart > 0 && (before + tasks / 2 > share * (part + 1) || inPart + tasks > most);
+    const full = tasks > 0 && inPart > 0 && (before + tasks / 2 > share * (part + 1) || inPart + tasks > most);
     if (full) {
       part++;
       inPart = 0;

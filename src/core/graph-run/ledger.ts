@@ -6,6 +6,7 @@ import type { TaskEnd, TaskRow } from './task-end.js';
 /** Most of a record: half of what a payload may hold (design §5). */
 const RECORD_BYTES = 100_000;
 const ROWS_A_RECORD = 500;
+const REASON_LENGTH = 300;
 
 /**
  * What became of the tasks of one part, kept from the scheduler's commands as they are carried out: the
@@ -21,6 +22,8 @@ export interface Ledger {
   silent(node: string, is: boolean): void;
   /** How many rows wait to be written. */
   readonly pending: number;
+  /** As of now: a live view. */
+  readonly counts: TaskCounts;
   /** The next rows to write, as many as a payload may hold; none when none wait. */
   takeRows(): TaskRow[];
   news(): PartNews;
@@ -53,6 +56,7 @@ export function createLedger(graph: SchedulerGraph): Ledger {
   }
 
   return {
+    counts,
     note(command, now) {
       if (command.type !== 'start' && command.type !== 'retrying' && command.type !== 'settled') {
         if (command.type !== 'reopened') return;
@@ -80,7 +84,9 @@ export function createLedger(graph: SchedulerGraph): Ledger {
     },
     ended(key, end) {
       const row = rows.get(key);
-      if (row !== undefined) rows.set(key, { ...row, end });
+      if (row === undefined) return;
+      const message = end.message?.slice(0, REASON_LENGTH);
+      rows.set(key, { ...row, end: message === undefined ? end : { ...end, message } });
     },
     silent(node, is) {
       addTo(silent, node, is ? 1 : -1);
@@ -121,7 +127,7 @@ export function createLedger(graph: SchedulerGraph): Ledger {
 export function reasonOf(end: TaskEnd | undefined): string {
   if (end === undefined) return 'it failed';
   const exit = end.exit_code === undefined ? '' : ` (exit code ${end.exit_code})`;
-  return `${end.message ?? words[end.outcome]}${exit}`.slice(0, 300);
+  return `${end.message ?? words[end.outcome]}${exit}`.slice(0, REASON_LENGTH);
 }
 
 const words: Readonly<Record<TaskEnd['outcome'], string>> = {

@@ -19,6 +19,13 @@ export type RunFailure =
   /** A step could not be made at all: something is not configured, or a service refuses for good. */
   | { readonly kind: 'step-failed'; readonly phase: string; readonly type: string; readonly message: string }
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
+  /** The nodes are deployed, the graph on them was not executed to its end; `workflow_id` has the reasons. */
+  | {
+      readonly kind: 'software-failed';
+      readonly cluster: number;
+      readonly workflow_id: string;
+      readonly message: string;
+    }
   | {
       readonly kind: 'critical-group-failed';
       readonly groups: readonly { readonly name: string; readonly reason: string }[];
@@ -46,6 +53,8 @@ export function describeRunFailure(failure: RunFailure): string {
       return `${failure.phase}: ${failure.message}`;
     case 'release-failed':
       return `nothing was deployed, since these nodes could not be released: ${failure.nodes.slice(0, 20).join(', ')}${more(failure.nodes, 20)}`;
+    case 'software-failed':
+      return `the nodes are deployed, the software of cluster ${failure.cluster} is not: ${failure.message}`;
     case 'critical-group-failed':
       return `critical group failed: ${failure.groups.map((group) => `${group.name} (${group.reason})`).join('; ')}`;
   }
@@ -72,6 +81,8 @@ export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): 
     case 'prepare-site-failed':
     case 'step-failed':
       return "run 'sitewright doctor' and 'sitewright maas check', mend what they name, start again";
+    case 'software-failed':
+      return `read why: temporal workflow query --workflow-id ${failure.workflow_id} --type report; then execute the graph again`;
     case 'release-failed':
     case 'critical-group-failed':
       return `mend the named machines, then start ${kind} again: it goes on where this run stood`;

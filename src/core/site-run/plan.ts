@@ -61,5 +61,7 @@ export interface SitePlan {
   readonly done: IndexRanges;
   /** update_site: in the last good revision, but no longer in this one. */
   readonly removed: readonly string[];
+  /** The cluster that is linked to the site: its graph `default` is executed once the nodes are deployed. */
+  readonly cluster?: number;
   readonly warnings: readonly string[];
 }

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { parseGraphRunInput } from '../../../../src/core/graph-run/index.js';
+
+test('everything that is known is taken as it is', () => {
+  const input = {
+    cluster: 1,
+    graphs: [{ type: 'default', nodes: [1, 2], tasks: ['net'] }],
+    mode: 'noop_run',
+    force: true,
+    debug: false,
+    subgraphs: [{ start: ['a'], end: ['b/1-3'] }, {}],
+    max_nodes: 0,
+    hold_on_failure: true,
+    transaction: 4,
+    started_by: 'nina',
+    reason: 'why not',
+  };
+  expect(parseGraphRunInput([input])).toEqual({ ok: true, input });
+});
+
+test.each([
+  [[{ cluster: '1' }], ["field 'cluster' must be a whole number above 0"]],
+  [[{ cluster: 1, graphs: [] }], ["field 'graphs' must hold at least 1"]],
+  [
+    [{ cluster: 1, graphs: [{ type: 'a' }, { type: 'a' }] }],
+    ["field 'graphs' names a twice: a run executes a type once"],
+  ],
+  [
+    [{ clusters: 1, graphs: [{ type: '', nodes: [0], x: 1 }] }],
+    [
+      "missing field 'cluster'",
+      expect.stringContaining("unknown field 'clusters'"),
+      "field 'graphs[0].type' must be a non-empty text",
+      "field 'graphs[0].nodes[0]' must be a whole number above 0",
+      "unknown field 'graphs[0].x' (known: type, nodes, tasks)",
+    ],
+  ],
+  [
+    [{ cluster: 1, subgraphs: [{ start: 'a' }, 3] }],
+    ["field 'subgraphs[0].start' must be a list", "field 'subgraphs[1]' must be an object"],
+  ],
+  [[{ cluster: 1, from: 2, sequence: 3 }], ["fields 'sequence' and 'from' exclude each other: give one of them"]],
+  [[{ cluster: 1, __proto__: null, constructor: 1 }], [expect.stringContaining("unknown field 'constructor'")]],
+  [[], [expect.stringContaining('one JSON object')]],
+  [[{ cluster: 1 }, {}], [expect.stringContaining('one JSON object')]],
+  [[null], [expect.stringContaining('one JSON object')]],
+])('%j is refused with every problem', (args, problems) => {
+  expect(parseGraphRunInput(args)).toEqual({ ok: false, problems });
+});

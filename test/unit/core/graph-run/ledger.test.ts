@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import type { GraphRunProgress } from '../../../../src/core/graph-run/index.js';
+import { createLedger, reportGraphRun } from '../../../../src/core/graph-run/index.js';
+import { compilePlan } from '../../../../src/core/scheduler/index.js';
+
+function ledgerOf(nodes: readonly string[], names: readonly string[]) {
+  const compiled = compilePlan({
+    nodes: nodes.map((id) => ({ id, kind: 'node' })),
+    tasks: nodes.flatMap((node) => names.map((id) => ({ id, node }))),
+    edges: [],
+  });
+  if (!compiled.ok) throw new Error('not a plan');
+  return createLedger(compiled.graph);
+}
+const start = (task: string, node: string, attempt = 1) =>
+  ({ type: 'start', task, node, attempt, work: true }) as const;
+
+test('an attempt is one row, which its end adds to; the next attempt is another', () => {
+  const ledger = ledgerOf(['n1'], ['a']);
+  ledger.note(start('a@n1', 'n1'), 0);
+  ledger.ended('a@n1', { outcome: 'failed', message: 'no' });
+  ledger.note({ type: 'retrying', task: 'a@n1', attempt: 1, due: 50 }, 10);
+  ledger.note(start('a@n1', 'n1', 2), 50);
+  expect(ledger.takeRows()).toEqual([
+    {
+      task: 'a',
+      node: 'n1',
+      attempt: 1,
+      status: 'retrying',
+      started_at: '1970-01-01T00:00:00.000Z',
+      ended_at: '1970-01-01T00:00:00.010Z',
+      end: { outcome: 'failed', message: 'no' },
+    },
+    { task: 'a', node: 'n1', attempt: 2, status: 'running', started_at: '1970-01-01T00:00:00.050Z' },
+  ]);
+  expect(ledger.pending).toBe(0);
+  ledger.ended('a@n1', { outcome: 'ok' });
+  ledger.note({ type: 'settled', task: 'a@n1', status: 'successful' }, 60);
+  expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'successful', end: { outcome: 'ok' } }]);
+});
+
+test('counts follow every way back', () => {
+  const ledger = ledgerOf(['n1', 'n2'], ['a', 'b']);
+  ledger.note(start('a@n1', 'n1'), 0);
+  ledger.ended('a@n1', { outcome: 'failed', message: 'no', exit_code: 3 });
+  ledger.note({ type: 'settled', task: 'a@n1', status: 'failed' }, 1);
+  ledger.note({ type: 'settled', task: 'b@n1', status: 'dep_failed', cause: 'a@n1' }, 1);
+  expect(ledger.news()).toMatchObject({
+    counts: { waiting: 2, failed: 1, dep_failed: 1 },
+    failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no (exit code 3)' }],
+    failing_nodes: 1,
+  });
+  ledger.note({ type: 'reopened', task: 'a@n1' }, 2);
+  ledger.note({ type: 'reopened', task: 'b@n1' }, 2);
+  expect(ledger.news()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
+});
+
+test('names and nodes may hold an @', () => {
+  const ledger = ledgerOf(['x@y'], ['a@b']);
+  ledger.note(start('a@b@x@y', 'x@y'), 0);
+  expect(ledger.takeRows()).toMatchObject([{ task: 'a@b', node: 'x@y' }]);
+});
+
+test('no record is over 200 KB, whatever agents say', () => {
+  const nodes = Array.from({ length: 1000 }, (_, n) => `n${n}`);
+  const ledger = ledgerOf(nodes, ['a']);
+  const message = 'ä'.repeat(900);
+  for (const node of nodes) {
+    ledger.note(start(`a@${node}`, node), 0);
+    ledger.ended(`a@${node}`, { outcome: 'failed', message });
+    ledger.note({ type: 'settled', task: `a@${node}`, status: 'failed' }, 1);
+  }
+  let rows = 0;
+  while (ledger.pending > 0) {
+    const taken = ledger.takeRows();
+    expect(Buffer.byteLength(JSON.stringify(taken))).toBeLessThan(200_000);
+    rows += taken.length;
+  }
+  expect(rows).toBe(1000);
+  expect(Buffer.byteLength(JSON.stringify(ledger.news()))).toBeLessThan(20_000);
+});
+
+test('a report stays under 200 KB by shortening its lists, and says so', () => {
+  const failed_tasks = Array.from({ length: 100 }, (_, n) => ({
+    task: `t${n}`,
+    node: `n${n}`,
+    attempts: 1,
+    reason: 'x'.repeat(300),
+  }));
+  const failed_nodes = failed_tasks.map(({ node, task }) => ({
+    node,
+    failed_tasks: [task],
+    lost_tasks: 0,
+    root_causes: [`${task}@${node}`],
+  }));
+  const graph = {
+    state: 'failure' as const,
+    offline: [],
+    news: () => [],
+    trees: () => [],
+    report: { counts: ledgerOf(['n'], ['a']).counts, nodes: {}, failed_tasks, failed_nodes },
+  };
+  const progress: GraphRunProgress = {
+    input: { cluster: 1 },
+    workflow_id: 'w',
+    run_id: 'r',
+    started_at: 0,
+    transaction: 1,
+    cluster: null,
+    graphs: Array.from({ length: 6 }, (_, at) => ({ ...graph, type: `type${at}`, transaction: at })),
+    operator: [],
+    paused: null,
+    stopping: false,
+  };
+  const report = reportGraphRun(progress);
+  expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(200_000);
+  expect(report.cut!.failed_omitted).toBeGreaterThan(0);
+});

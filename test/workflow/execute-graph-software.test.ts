@@ -1,0 +1,80 @@
+import type { WorkflowFailedError } from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import type { RunReport } from '../../src/core/site-run/index.js';
+import { recordHistory } from '../rig/histories.js';
+import { failed, scriptedGraph } from '../rig/scripted-graph.js';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
+import { causeOf } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const plan: SchedulerPlan = {
+  nodes: [{ id: 'n1', kind: 'node' }],
+  tasks: [{ id: 'a', node: 'n1', type: 'shell' }],
+  edges: [],
+};
+
+/** deploy_site of one node, whose site has a cluster. */
+async function start() {
+  const strategy = { groups: [group('one', ['n1'], { critical: true })] };
+  const site = scriptedSite(strategy, plainNodes('n1'), { cluster: 7 });
+  const graph = scriptedGraph({ plans: { default: plan } });
+  const taskQueue = rig.workflowId('queue');
+  const worker = await rig.runWorker({ taskQueue, activities: { ...site.activities, ...graph.activities(taskQueue) } });
+  const handle = await rig.client.workflow.start('deploy_site', {
+    taskQueue,
+    workflowId: rig.workflowId('deploy_site'),
+    args: [{ site: 'dc1', started_by: 'nina' }],
+  });
+  const phase = () => (site.closed[0]!.report as RunReport).phases.at(-1)!;
+  return { site, graph, worker, handle, phase };
+}
+
+test('the graph of the linked cluster runs once the nodes are deployed', async () => {
+  const { graph, worker, handle, phase } = await start();
+  expect(await handle.result()).toMatchObject({ outcome: 'success' });
+  expect(graph.opened[0]).toMatchObject({
+    workflow_id: `execute_graph:7:${handle.firstExecutionRunId}`,
+    input: { cluster: 7, graphs: [{ type: 'default' }], started_by: 'nina' },
+  });
+  expect(graph.began).toEqual(['a@n1']);
+  expect(phase()).toMatchObject({ name: 'software', state: 'success' });
+  await recordHistory(handle, 'deploy_site--with-software');
+  await worker.stop();
+});
+
+test('a failed graph fails the site, which says that its nodes are deployed', async () => {
+  const { site, graph, worker, handle, phase } = await start();
+  graph.ends.set('a@n1', [failed('no space left')]);
+  const error = await handle.result().catch((caught: Error) => caught);
+  const cause = causeOf(error as Error);
+  expect(cause.type).toBe('SoftwareFailed');
+  expect(cause.message).toContain('the nodes are deployed, the software of cluster 7 is not');
+  expect(cause.message).toContain('no space left');
+  expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
+  expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
+  await worker.stop();
+});
+
+test('pause and cancel reach the graph', async () => {
+  const { graph, worker, handle, phase, site } = await start();
+  graph.hold.add('a@n1');
+  await graph.begun('a@n1');
+  await handle.signal('pause', { by: 'nina' });
+  const child = rig.client.workflow.getHandle(graph.opened[0]!.workflow_id);
+  while ((await child.query<{ paused: unknown }>('status')).paused === null);
+  await handle.cancel();
+  const error = await handle.result().catch((caught: Error) => caught);
+  expect((error as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
+  expect(graph.closed[0]).toMatchObject({ outcome: 'cancelled' });
+  expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
+  expect(phase()).toMatchObject({ name: 'software', state: 'stopped' });
+  await worker.stop();
+});
