@@ -68,7 +68,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   return {
     ...portsOf(session),
     dialect: backend.name,
-    atomically: (change) => session.write((transaction) => change(portsOf(session.within(transaction)))),
+    atomically: (change) => session.atomically((within) => change(portsOf(within))),
     migrate: () => migrator.migrate(),
     status: () => migrator.status(),
     close: () => session.close(),

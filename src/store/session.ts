@@ -82,9 +82,22 @@ export class Session {
     }
   }
 
-  /** The same session inside a transaction of `write`: what is read and written through it is part of that one. */
-  within(transaction: Transaction<Tables>): Session {
-    return new TransactionSession(this.backend, transaction);
+  /**
+   * Runs several calls as one transaction: `change` gets a session whose reads and writes are part of it. What `change`
+   * itself throws rolls back and reaches the caller as it is.
+   */
+  atomically<T>(change: (within: Session) => Promise<T>): Promise<T> {
+    const whole = this.write(async (transaction) => {
+      const within = new TransactionSession(this.backend, transaction);
+      try {
+        return await change(within);
+      } catch (error) {
+        throw error instanceof StoreError || within.failedWith(error) ? error : new CallersError(error);
+      }
+    });
+    return whole.catch((error: unknown) => {
+      throw error instanceof CallersError ? error.error : error;
+    });
   }
 
   /** Refuses new work at once, lets the tries under way end, and lets go of the database. */
@@ -101,7 +114,7 @@ export class Session {
   }
 
   #classify(error: unknown) {
-    if (error instanceof StoreError) throw error;
+    if (error instanceof StoreError || error instanceof CallersError) throw error;
     return this.backend.classify(error);
   }
 
@@ -115,8 +128,18 @@ export class Session {
   }
 }
 
+/** Thrown by who uses the store, not by the database: nothing to classify or repeat. */
+class CallersError {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 class TransactionSession extends Session {
   readonly #transaction: Transaction<Tables>;
+  readonly #failures = new Set<unknown>();
 
   constructor(backend: Backend, transaction: Transaction<Tables>) {
     super(backend);
@@ -124,11 +147,25 @@ class TransactionSession extends Session {
   }
 
   override read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    return query(this.#transaction);
+    return this.#noting(query(this.#transaction));
   }
 
   override write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return change(this.#transaction);
+    return this.#noting(change(this.#transaction));
+  }
+
+  /** Whether the error came out of the database. */
+  failedWith(error: unknown): boolean {
+    return this.#failures.has(error);
+  }
+
+  async #noting<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      this.#failures.add(error);
+      throw error;
+    }
   }
 }
 

@@ -1,0 +1,368 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  checkPackage,
+  type PackageTree,
+  packageTree,
+  readPackageFolder,
+  writePackageArchive,
+  writePackageFolder,
+} from '../../src/packages/index.js';
+import { type ApiRig, apiAlone } from './api-rig.js';
+
+let rig: ApiRig;
+let scratch: string;
+
+beforeAll(async () => {
+  rig = await apiAlone();
+  scratch = await mkdtemp(join(tmpdir(), 'sitewright-packages-'));
+});
+afterAll(async () => {
+  await rig.close();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+let built = 0;
+async function archiveOf(tree: PackageTree): Promise<Buffer> {
+  const folder = join(scratch, `p${built++}`);
+  await writePackageFolder(tree, folder);
+  const read = await readPackageFolder(folder);
+  const { tree: data } = checkPackage(read);
+  const { name, version } = data as { name: string; version: string };
+  return readFile((await writePackageArchive(read, name, version, join(folder, '..', `built${built}`))).path);
+}
+
+interface Made {
+  readonly name?: string;
+  readonly version?: string;
+  readonly releaseVersion?: string;
+  readonly roles?: object;
+  readonly graphs?: readonly object[];
+}
+
+const releasePackage = ({
+  name = 'small',
+  version = '1.0.0',
+  releaseVersion = 'mitaka-1.0',
+  roles,
+  graphs,
+}: Made = {}) =>
+  packageTree(name, [
+    [
+      'metadata.yaml',
+      JSON.stringify({
+        name,
+        title: `Title of ${name}`,
+        version,
+        package_version: '5.0.0',
+        description: 'd',
+        licenses: ['l'],
+        authors: ['a'],
+        homepage: 'https://example.org',
+        groups: [],
+        releases: [
+          {
+            is_release: true,
+            release_name: name,
+            description: 'd',
+            operating_system: 'ubuntu',
+            version: releaseVersion,
+            roles: roles ?? { compute: { name: 'Compute', description: 'd', tags: ['compute', 'nova'] } },
+            tags: { compute: { has_primary: false }, nova: { has_primary: true } },
+            graphs: graphs ?? [
+              {
+                type: 'default',
+                tasks: [
+                  {
+                    id: 'hello',
+                    type: 'shell',
+                    version: '2.1.0',
+                    roles: ['compute'],
+                    parameters: { cmd: 'true', timeout: 1 },
+                  },
+                ],
+              },
+              { type: 'custom', tasks: [] },
+            ],
+          },
+        ],
+      }),
+    ],
+  ]);
+
+const pluginPackage = (name: string, more: object = {}, files: [string, string][] = []) =>
+  packageTree(name, [
+    [
+      'metadata.yaml',
+      JSON.stringify({
+        name,
+        title: `Title of ${name}`,
+        version: '1.0.0',
+        package_version: '5.0.0',
+        description: 'd',
+        licenses: ['l'],
+        authors: ['a'],
+        homepage: 'https://example.org',
+        groups: [],
+        releases: [
+          { os: 'ubuntu', version: 'mitaka-1.0', deployment_scripts_path: 'scripts', repository_path: 'scripts' },
+        ],
+        ...more,
+      }),
+    ],
+    ['scripts/README.md', 'none'],
+    ...files,
+  ]);
+
+const gzip = { 'content-type': 'application/gzip' };
+const install = (archive: Buffer, query = '') => rig.ask('POST', `/api/v1/packages${query}`, archive as never, gzip);
+
+describe('packages', () => {
+  test('without any release a cluster is refused with what to do, and all else works', async () => {
+    const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toBe('there is no release to make a cluster of');
+    expect(refused.body.hint).toMatch(/package install/);
+    expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
+    expect((await rig.ask('GET', '/api/v1/nodes')).status).toBe(200);
+    expect((await rig.ask('GET', '/api/v1/packages')).body).toEqual([]);
+    expect((await rig.ask('POST', '/api/v1/sites', { name: 'without-software' })).status).toBe(201);
+  });
+
+  test('an archive becomes a release with roles, tags and graphs; again it changes nothing', async () => {
+    const archive = await archiveOf(releasePackage());
+    const first = await install(archive);
+    expect(first.status, JSON.stringify(first.body)).toBe(201);
+    expect(first.body).toMatchObject({
+      name: 'small',
+      version: '1.0.0',
+      kind: 'release',
+      created: true,
+      replaced: null,
+    });
+    const [release] = first.body.releases;
+    expect(release).toMatchObject({ name: 'small', version: 'mitaka-1.0' });
+    const tags = await rig.ask('GET', `/api/v1/releases/${release.id}/tags`);
+    expect(tags.body).toEqual([
+      { name: 'compute', meta: { has_primary: false } },
+      { name: 'nova', meta: { has_primary: true } },
+    ]);
+    const graph = await rig.ask('GET', `/api/v1/releases/${release.id}/deployment_graphs/default`);
+    expect(graph.body.tasks.map(({ id }: { id: string }) => id)).toEqual(['hello']);
+    const again = await install(archive);
+    expect(again.status).toBe(200);
+    expect(again.body).toMatchObject({
+      id: first.body.id,
+      created: false,
+      releases: first.body.releases,
+      plugins: first.body.plugins,
+    });
+    const stored = await rig.api.inject({ method: 'GET', url: `/api/v1/packages/${first.body.id}/archive` });
+    expect(stored.rawPayload.equals(archive)).toBe(true);
+  });
+
+  test('a newer version updates in place; an older one needs force; another series stands beside it', async () => {
+    const { body: before } = await rig.ask('GET', '/api/v1/packages');
+    const newer = await install(
+      await archiveOf(releasePackage({ version: '1.0.1', graphs: [{ type: 'default', tasks: [] }] })),
+    );
+    expect(newer.status).toBe(200);
+    expect(newer.body).toMatchObject({ version: '1.0.1', replaced: '1.0.0' });
+    expect(newer.body.releases[0].id).toBe(before[0].releases[0].id);
+    expect(newer.body.plugins[0].id).toBe(before[0].plugins[0].id);
+    const types = await rig.ask('GET', `/api/v1/releases/${newer.body.releases[0].id}/deployment_graphs`);
+    expect(types.body.map((one: { relations: { type: string }[] }) => one.relations[0]!.type)).toEqual(['default']);
+    expect((await rig.ask('GET', '/api/v1/packages')).body).toHaveLength(1);
+    const older = await archiveOf(releasePackage());
+    const refused = await install(older);
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toBe(
+      'Nothing to do: Title of small, version 1.0.0, does not update installed plugin.',
+    );
+    expect((await install(older, '?force=1')).body).toMatchObject({ version: '1.0.0', replaced: '1.0.1' });
+    const beside = await install(await archiveOf(releasePackage({ version: '2.0.0', releaseVersion: 'mitaka-2.0' })));
+    expect(beside.status).toBe(201);
+    expect((await rig.ask('GET', '/api/v1/packages')).body).toHaveLength(2);
+    expect((await rig.ask('DELETE', `/api/v1/packages/${beside.body.id}`)).status).toBe(204);
+  });
+
+  test('a package whose release comes from another one is refused and leaves nothing', async () => {
+    const thief = releasePackage({ name: 'thief' });
+    const files = new Map(
+      [...thief.files].map(([path, { content }]) => [
+        path,
+        new TextDecoder().decode(content).replace('"release_name":"thief"', '"release_name":"small"'),
+      ]),
+    );
+    const refused = await install(await archiveOf(packageTree('thief', files)));
+    expect(refused.status).toBe(409);
+    expect(refused.body.hint).toContain('package small 1.0.0');
+    expect((await rig.ask('GET', '/api/v1/packages')).body).toHaveLength(1);
+    expect((await rig.ask('GET', '/api/v1/plugins')).body).toHaveLength(1);
+  });
+
+  test('a failure half-way leaves the old state', async () => {
+    const before = await rig.ask('GET', '/api/v1/packages');
+    const roles = await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`);
+    const { id: cluster } = (
+      await rig.ask('POST', '/api/v1/clusters', { name: 'half', release_id: before.body[0].releases[0].id })
+    ).body;
+    const { id: node } = (await rig.ask('POST', '/api/v1/nodes', { mac: '52:54:00:00:00:01', name: 'n1' })).body;
+    expect(
+      (await rig.ask('POST', `/api/v1/clusters/${cluster}/assignment`, [{ id: node, roles: ['compute'] }])).status,
+    ).toBe(200);
+    const without = await archiveOf(
+      releasePackage({ version: '1.0.2', roles: { storage: { name: 'S', description: 'd' } } }),
+    );
+    const refused = await install(without);
+    expect(refused.status).toBe(400);
+    expect(refused.body.message).toBe(`Can't delete role compute that is assigned to node ${node}.`);
+    expect((await rig.ask('GET', '/api/v1/packages')).body).toEqual(before.body);
+    expect((await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`)).body).toEqual(roles.body);
+    const removal = await rig.ask('DELETE', `/api/v1/packages/${before.body[0].id}`);
+    expect(removal.status).toBe(409);
+    expect(removal.body.message).toContain('half');
+    await rig.ask('DELETE', `/api/v1/clusters/${cluster}`);
+    expect((await rig.ask('DELETE', `/api/v1/packages/${before.body[0].id}`)).status).toBe(204);
+    expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
+  });
+
+  test('graphs that cannot be planned are refused with their places', async () => {
+    const bad = releasePackage({
+      name: 'bad',
+      graphs: [
+        { type: 'default', tasks: [{ id: 'a', type: 'shell', version: '2.1.0', condition: { yaql_exp: '$.(' } }] },
+      ],
+    });
+    const refused = await install(await archiveOf(bad));
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors[0]).toMatchObject({
+      file: 'metadata.yaml',
+      path: expect.stringMatching(/^releases\[0\]\.graphs\[0\]\.tasks\[0\]/),
+    });
+  });
+
+  test.each([
+    ['no gzip', Buffer.from('hello'), 'archive.format'],
+    ['a damaged one', gzipSync(Buffer.from('hello')).subarray(0, 20), 'archive.damaged'],
+    ['no tar', gzipSync(Buffer.from('hello'.repeat(200))), 'archive.damaged'],
+    ['a bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024)), 'archive.bomb'],
+  ])('%s is refused', async (_what, archive, code) => {
+    const refused = await install(archive);
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors[0].code).toBe(code);
+  });
+
+  test('what is no archive at all is refused', async () => {
+    expect((await rig.ask('POST', '/api/v1/packages', Buffer.alloc(0) as never, gzip)).status).toBe(400);
+    expect((await rig.ask('POST', '/api/v1/packages', { a: 1 })).status).toBe(400);
+    expect((await rig.ask('POST', '/api/v1/packages')).status).toBe(400);
+    expect((await rig.ask('POST', '/api/v1/packages', 'x', { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await rig.ask('GET', '/api/v1/packages/99')).status).toBe(404);
+    expect((await rig.ask('DELETE', '/api/v1/packages/99')).status).toBe(404);
+  });
+
+  test('plugins are synchronised as clients of the Fuel line ask for it', async () => {
+    const made = await install(await archiveOf(pluginPackage('plug')));
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    expect(made.body).toMatchObject({ kind: 'extension', releases: [] });
+    const { id } = made.body.plugins[0];
+    const listed = await rig.ask('GET', '/api/v1/plugins');
+    expect(listed.body[0].releases[0]).toMatchObject({ os: 'ubuntu', version: 'mitaka-1.0' });
+    await rig.ask('PUT', `/api/v1/plugins/${id}`, { name: 'plug', title: 'Changed by hand' });
+    const synced = await rig.ask('POST', '/api/v1/plugins/sync/', { ids: [id] });
+    expect(synced.status).toBe(200);
+    expect(synced.body).toEqual({});
+    expect((await rig.ask('GET', `/api/v1/plugins/${id}`)).body.title).toBe('Title of plug');
+    expect((await rig.ask('POST', '/api/v1/plugins/sync/')).status).toBe(200);
+    expect(
+      (await rig.ask('POST', '/api/v1/plugins/sync/', 'null', { 'content-type': 'application/json' })).status,
+    ).toBe(200);
+    expect((await rig.ask('POST', '/api/v1/plugins/sync/', { ids: [99] })).status).toBe(404);
+  });
+});
+
+test('the example release: roles on six nodes, the database on a node of its own by tags', async () => {
+  const folder = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
+  const tree = await readPackageFolder(folder);
+  const { path } = await writePackageArchive(tree, 'fuel-newton', '10.0.0', scratch);
+  const made = await install(await readFile(path));
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  const release = made.body.releases[0].id;
+  const cluster = (await rig.ask('POST', '/api/v1/clusters', { name: 'six', release_id: release })).body.id;
+  const nodes: number[] = [];
+  for (let at = 0; at < 7; at++) {
+    const node = await rig.ask('POST', '/api/v1/nodes', {
+      mac: `52:54:00:00:01:0${at}`,
+      name: `six-${at}`,
+      status: 'provisioned',
+    });
+    nodes.push(node.body.id);
+  }
+  const [one, two, three, four, five, six, database] = nodes as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  // What tasks read of networks and hardware comes from the recorded cluster; the new node is like a compute.
+  const { deployment_info: facts } = JSON.parse(
+    await readFile(new URL('../data/fuel/cluster.six.json', import.meta.url), 'utf8'),
+  ) as { deployment_info: { common: object; nodes: Record<string, object> } };
+  const recorded = Object.keys(facts.nodes)
+    .filter((uid) => /^\d+$/.test(uid))
+    .sort((x, y) => Number(x) - Number(y));
+  const assigned = await rig.ask('POST', `/api/v1/clusters/${cluster}/assignment`, [
+    ...[one, two, three].map((id) => ({ id, roles: ['controller'] })),
+    ...[four, five].map((id) => ({ id, roles: ['compute'] })),
+    { id: six, roles: ['ceph-osd'] },
+    { id: database, roles: ['base-os'] },
+  ]);
+  expect(assigned.status, JSON.stringify(assigned.body)).toBe(200);
+  const uploaded = await rig.ask('PUT', `/api/v1/clusters/${cluster}/orchestrator/deployment`, [
+    { ...facts.common, uid: 'common' },
+    { ...facts.nodes.master, uid: 'master' },
+    ...nodes.map((id, at) => ({ ...facts.nodes[recorded[at] ?? recorded[3]!], uid: String(id) })),
+  ]);
+  expect(uploaded.status, JSON.stringify(uploaded.body).slice(0, 500)).toBe(200);
+  const tagsOf = async (id: number) =>
+    (await rig.ask('GET', `/api/v1/nodes/${id}/tags`)).body.map(({ tag }: { tag: string }) => tag).sort();
+  expect(await tagsOf(one)).toEqual(['controller', 'database', 'keystone', 'neutron', 'rabbitmq']);
+
+  const placed = async () => {
+    const plan = await rig.ask(
+      'GET',
+      `/api/v1/clusters/${cluster}/serialized_tasks?graph_type=default&nodes=${nodes.join()}`,
+    );
+    expect(plan.status, JSON.stringify(plan.body).slice(0, 1500)).toBe(200);
+    const on = (task: string) =>
+      Object.entries(plan.body.tasks_graph as Record<string, { id: string }[]>)
+        .filter(([, tasks]) => tasks.some(({ id }) => id === task))
+        .map(([node]) => Number(node))
+        .sort((a, b) => a - b);
+    return {
+      primary: on('primary-database'),
+      other: on('database'),
+      keystone: [...on('primary-keystone'), ...on('keystone')],
+    };
+  };
+  expect(await placed()).toEqual({ primary: [one], other: [two, three], keystone: [one, two, three] });
+
+  // Away from the controllers, in the query form of the specification; onto a node of its own, in the plain form.
+  const taken = await rig.ask('DELETE', `/api/v1/tags/?node_id=${one},${two},${three}&tags=['database']`);
+  expect(taken.status, JSON.stringify(taken.body)).toBe(204);
+  const checks = await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`);
+  expect(checks.body.findings.find(({ code }: { code: string }) => code === 'check.tags-unassigned').tags).toContain(
+    'database',
+  );
+  expect((await rig.ask('POST', `/api/v1/nodes/${database}/tags`, { tags: ['database'] })).status).toBe(200);
+  expect(await tagsOf(database)).toEqual(['base-os', 'database']);
+  expect(await placed()).toEqual({ primary: [database], other: [], keystone: [one, two, three] });
+});
