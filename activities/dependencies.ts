@@ -12,6 +12,11 @@ export interface ActivityDependencies {
   /** Custom search attributes that the server knows. */
   readonly searchAttributes: () => Promise<readonly string[]>;
   readonly settings: ActivitySettings;
+  /**
+   * cloud-init user data of one node. `wish` names run and attempt: the same wish gets the same answer, as an activity
+   * may be repeated when the machine has it already. Absent: `settings.user_data` for all.
+   */
+  readonly userData?: (site: string, node: string, wish: string) => Promise<string | undefined>;
   /** The engine of task fields, with users' helper functions; absent: one without. */
   readonly yaql?: Engine;
 }

@@ -6,7 +6,14 @@ import type { WorkerOptions } from '@temporalio/worker';
  * The workflow code a worker runs: the bundle that `npm run build` made beside the compiled code, so
  * that a worker starts in a second; from source (tests, tsx) it is bundled on the spot.
  */
-export function workflowCode(codePath?: string): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+export function workflowCode(
+  codePath?: string,
+  isEncrypted = false,
+): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const compiled = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
+  // Workflows make their failures inside the bundle, with the converter it was made with.
+  if (isEncrypted && existsSync(compiled)) return { workflowsPath: compiled };
+  if (isEncrypted) return { workflowsPath: compiled.replace(/\.js$/, '.ts') };
   const built = codePath ?? fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
   if (existsSync(built)) return { workflowBundle: { codePath: built } };
   return { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) };

@@ -1,0 +1,66 @@
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+const base64 = z.base64();
+const body = z.object({
+  payloads: z
+    .array(z.object({ metadata: z.record(z.string(), base64).optional(), data: base64.nullish() }))
+    .max(10_000),
+});
+
+/**
+ * The HTTP service by which Temporal's Web UI and CLI show encrypted payloads (`POST /codec/decode`). Whoever reaches
+ * it reads everything: it listens on the loopback address unless told otherwise, and answers one origin of browsers.
+ *
+ * @param origin of the Web UI, as `http://127.0.0.1:8233`
+ */
+export function createCodecEndpoint(codec: PayloadCodec, origin: string): FastifyInstance {
+  const endpoint = Fastify({ bodyLimit: 16 * 1024 * 1024 });
+  const allowed = new URL(origin).origin;
+  endpoint.addHook('onRequest', async (request, reply) => {
+    const from = request.headers.origin;
+    if (from !== undefined && from !== allowed)
+      return reply.code(403).send({ message: `this endpoint answers pages of ${allowed} only` });
+    void reply.headers({
+      'access-control-allow-origin': allowed,
+      'access-control-allow-methods': 'POST, OPTIONS',
+      'access-control-allow-headers': 'content-type, x-namespace, authorization',
+      'access-control-allow-credentials': 'true',
+      'cache-control': 'no-store',
+      vary: 'origin',
+    });
+  });
+  endpoint.setErrorHandler((error, _request, reply) => {
+    const { statusCode = 400 } = error as { statusCode?: number };
+    return reply.code(statusCode).send({ message: error instanceof Error ? error.message : 'bad request' });
+  });
+  endpoint.options('/codec/:direction', (_request, reply) => reply.code(204).send());
+  for (const direction of ['encode', 'decode'] as const) {
+    endpoint.post(`/codec/${direction}`, async (request, reply) => {
+      const read = body.safeParse(request.body);
+      if (!read.success)
+        return reply
+          .code(400)
+          .send({ message: 'the body must be {"payloads": [{"metadata": {…}, "data": "base64"}]}' });
+      const payloads = read.data.payloads.map(fromJson);
+      return { payloads: (await codec[direction](payloads)).map(toJson) };
+    });
+  }
+  return endpoint;
+}
+
+type JsonPayload = z.output<typeof body>['payloads'][number];
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'base64');
+const text = (data: Uint8Array): string => Buffer.from(data).toString('base64');
+
+const fromJson = ({ metadata = {}, data }: JsonPayload): Payload => ({
+  metadata: Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, bytes(value)])),
+  data: bytes(data ?? ''),
+});
+
+const toJson = ({ metadata, data }: Payload): JsonPayload => ({
+  metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [key, text(value)])),
+  data: text(data ?? new Uint8Array()),
+});

@@ -1,0 +1,57 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
+import type { EncryptionKeys } from './encryption-keys.js';
+import { payloadFromBytes, payloadToBytes } from './payload-bytes.js';
+
+const ENCODING = 'binary/encrypted';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+const textOf = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('utf8');
+
+/**
+ * Encrypts payloads with AES-256-GCM before they leave this process. The metadata names encoding and key; nonce,
+ * ciphertext and tag are the data. What was not encrypted when it was written passes as it is.
+ */
+export class EncryptionCodec implements PayloadCodec {
+  readonly #keys: EncryptionKeys;
+
+  constructor(keys: EncryptionKeys) {
+    this.#keys = keys;
+  }
+
+  async encode(payloads: Payload[]): Promise<Payload[]> {
+    return payloads.map((payload) => this.#encrypted(payload));
+  }
+
+  /** @throws ValueError for an unknown key, or data that was changed on the way */
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return payloads.map((payload) => this.#decrypted(payload));
+  }
+
+  #encrypted(payload: Payload): Payload {
+    const { current, keys } = this.#keys;
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', keys.get(current) as Buffer, nonce);
+    const data = Buffer.concat([nonce, cipher.update(payloadToBytes(payload)), cipher.final(), cipher.getAuthTag()]);
+    return { metadata: { encoding: bytesOf(ENCODING), 'encryption-key-id': bytesOf(current) }, data };
+  }
+
+  #decrypted(payload: Payload): Payload {
+    const { metadata, data } = payload;
+    if (textOf(metadata?.encoding) !== ENCODING) return payload;
+    const id = textOf(metadata?.['encryption-key-id']);
+    const key = this.#keys.keys.get(id);
+    if (key === undefined) throw new ValueError(`this was encrypted with the key ${id}, which is not in the key file`);
+    const bytes = Buffer.from(data ?? []);
+    try {
+      const end = bytes.length - TAG_BYTES;
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(bytes.subarray(end));
+      return payloadFromBytes(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]));
+    } catch (error) {
+      throw new ValueError(`data encrypted with the key ${id} was changed, or the key is another one`, error);
+    }
+  }
+}

@@ -1,0 +1,12 @@
+export {
+  agentOptionsOf,
+  DEFAULT_POLICY,
+  loadPolicy,
+  type NodePolicy,
+  type PolicyReading,
+  policyRefusal,
+  readPolicy,
+} from './node-policy.js';
+export { issueTicket, type TicketOffice } from './node-ticket.js';
+export { systemdUnit } from './systemd-unit.js';
+export { type AgentInstallation, agentCloudConfig, mergeUserData, NODE_FOLDER } from './user-data.js';

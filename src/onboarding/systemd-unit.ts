@@ -1,0 +1,29 @@
+/**
+ * The unit of the agent on a node. `KillMode=process` and `Delegate=yes`: a restart of the agent leaves its tasks
+ * alone. Tasks inherit every fence of their agent and may have to change anything on the machine (puppet, chrt), so
+ * there are none here: what a task may do is for signed orders and the node's policy to say.
+ *
+ * @param program absolute path of the `sitewright` command
+ * @param folder with ticket, credentials and policy
+ */
+export const systemdUnit = (program: string, folder: string): string => `[Unit]
+Description=Sitewright node agent
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=${program} agent serve --folder ${folder}
+Restart=always
+RestartSec=5
+KillMode=process
+Delegate=yes
+StateDirectory=sitewright
+StateDirectoryMode=0700
+Environment=NODE_ENV=production LANG=C.UTF-8
+OOMPolicy=continue
+TasksMax=infinity
+
+[Install]
+WantedBy=multi-user.target
+`;

@@ -1,0 +1,29 @@
+import { isIP } from 'node:net';
+import type { DataConverter } from '@temporalio/common';
+import { createCodecEndpoint, EncryptionCodec, encryptedData, readEncryptionKeys } from '../src/codec/index.js';
+import type { Settings } from '../src/config/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+
+/** Spread into the options of clients and workers: encrypts what they send, when the settings want it. */
+export function encryptionOf({ temporal }: Pick<Settings, 'temporal'>): { readonly dataConverter?: DataConverter } {
+  const dataConverter = encryptedData(temporal.encryption_key_file);
+  return dataConverter === undefined ? {} : { dataConverter };
+}
+
+/** Starts the codec endpoint for Temporal's Web UI; undefined when the settings want none. */
+export async function startCodecEndpoint(
+  settings: Settings,
+  log: Logger,
+): Promise<{ readonly url: string; stop(): Promise<void> } | undefined> {
+  const { origin, host, port } = settings.codec;
+  const { encryption_key_file: keyFile } = settings.temporal;
+  if (origin === undefined) return undefined;
+  if (keyFile === undefined)
+    throw new Error('codec.origin is set, but temporal.encryption_key_file is not: there is nothing to decrypt');
+  const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin);
+  await endpoint.listen({ host, port });
+  const { port: bound } = endpoint.server.address() as { port: number };
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/codec`;
+  log.info({ url, origin }, 'the codec endpoint decrypts payloads for the Web UI');
+  return { url, stop: () => endpoint.close() };
+}

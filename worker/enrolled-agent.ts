@@ -1,0 +1,118 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { OrderRefused } from '../src/agent/index.js';
+import type { Settings } from '../src/config/index.js';
+import {
+  type EnrolmentTicket,
+  enrolNode,
+  GatewayClient,
+  type NodeCredentials,
+  readCredentials,
+} from '../src/gateway/index.js';
+import { readPrivate } from '../src/identity/index.js';
+import { agentOptionsOf, loadPolicy, policyRefusal } from '../src/onboarding/node-policy.js';
+import type { Logger } from '../src/telemetry/log.js';
+import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
+
+/** Files of a node's folder, `/etc/sitewright`. */
+export const nodeFiles = (folder: string) => ({
+  /** What the node was given at its birth; gone once it is enrolled. */
+  ticket: join(folder, 'ticket.json'),
+  policy: join(folder, 'policy.yaml'),
+});
+
+const ticketSchema = z.strictObject({ gateway: z.url(), authority: z.string().min(1), token: z.string().min(1) });
+
+const LONGEST_PAUSE_MS = 30_000;
+const LOOK_AT_CERTIFICATE_EVERY_MS = 3_600_000;
+
+/**
+ * Runs the agent of this machine's own node: enrols with the ticket the first time, then takes orders that the
+ * gateway signed for it, as far as the node's own policy allows.
+ *
+ * @throws Error in words for the user: no ticket, a token that is no good any more, a policy that cannot be read
+ */
+export async function startEnrolledAgent(
+  folder: string,
+  settings: Settings,
+  log: Logger,
+  version: string,
+  stop: AbortSignal,
+  agent: StartAgentsOptions['agent'] = {},
+): Promise<RunningAgents & { readonly site: string; readonly node: string }> {
+  const reading = loadPolicy(nodeFiles(folder).policy);
+  if (!reading.ok)
+    throw new Error(
+      `the policy of this node is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`,
+    );
+  const { policy } = reading;
+  const credentials = await ownCredentials(folder, log, stop);
+  const { site, node, temporal } = credentials;
+  const client = new GatewayClient(folder, credentials);
+  const agents = await startAgents(
+    { ...settings, temporal: { ...settings.temporal, ...temporal } },
+    [{ site, node }],
+    log,
+    {
+      version,
+      agent: { ...agentOptionsOf(policy), ...agent },
+      ordersOf: () => ({
+        orders: client,
+        verify: async (order, key) => (await client.verify(order, key)) ?? policyRefusal(policy, order.execution, true),
+      }),
+    },
+    stop,
+  );
+  const renewal = setInterval(() => {
+    client
+      .renewWhenDue()
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'the certificate could not be renewed; it will be tried again'),
+      );
+  }, LOOK_AT_CERTIFICATE_EVERY_MS);
+  renewal.unref();
+  const done = agents.done.finally(async () => {
+    clearInterval(renewal);
+    await client.close();
+  });
+  done.catch(() => undefined);
+  return { ...agents, done, site, node };
+}
+
+async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): Promise<NodeCredentials> {
+  const { ticket: file } = nodeFiles(folder);
+  const ticket = readTicket(file);
+  if (ticket === undefined) {
+    const present = readCredentials(folder);
+    if (present !== undefined) return present;
+    throw new Error(
+      `this node has neither credentials nor ${file}: make one with 'sitewright agent token' on the orchestrator`,
+    );
+  }
+  for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      const credentials = await enrolNode(folder, ticket);
+      rmSync(file, { force: true });
+      log.info({ site: credentials.site, node: credentials.node }, 'enrolled');
+      return credentials;
+    } catch (error) {
+      if (error instanceof OrderRefused)
+        throw new Error(`the gateway does not enrol this node: ${error.message}`, { cause: error });
+      log.warn({ err: error, gateway: ticket.gateway }, 'the gateway is away; trying again');
+    }
+    await delay(pauseMs, undefined, { signal: stop });
+  }
+}
+
+function readTicket(file: string): EnrolmentTicket | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    return ticketSchema.parse(JSON.parse(readPrivate(file) ?? ''));
+  } catch (error) {
+    throw new Error(`${file} holds no ticket: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import type { ActivityDependencies } from '../activities/index.js';
+import type { Settings } from '../src/config/index.js';
+import { agentCloudConfig, issueTicket, mergeUserData } from '../src/onboarding/index.js';
+import type { Store } from '../src/store/index.js';
+import { gatewayUrl } from './gateway.js';
+
+/**
+ * User data of deployed nodes: the operator's own, and where a gateway and a package of the agent are set, the part
+ * that makes the node one of ours.
+ */
+export function nodeUserData(
+  settings: Pick<Settings, 'gateway'>,
+  store: Store,
+  own: string | undefined,
+): NonNullable<ActivityDependencies['userData']> {
+  const { host, url, agent_package: agentPackage, node_package: nodePackage, data_dir, token_hours } = settings.gateway;
+  if (agentPackage === undefined || (host === undefined && url === undefined)) return async () => own;
+  return async (site, node, wish) => {
+    const office = {
+      dataDir: data_dir,
+      gatewayUrl: gatewayUrl(settings),
+      identities: store.nodeIdentities,
+      tokenHours: token_hours,
+    };
+    const ticket = await issueTicket(office, site, node, wish);
+    return mergeUserData([own ?? '', agentCloudConfig(ticket, { agentPackage, nodePackage })]);
+  };
+}
