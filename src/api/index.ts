@@ -15,6 +15,7 @@ import { answerBrokenRequests } from './problems/broken-request.js';
 import { checkRequestsOf } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
 import { answerUnknownRoutes } from './requests/unknown-route.js';
+import { clusterStateRoutes } from './routes/cluster-states.js';
 import { nodeRoutes } from './routes/nodes.js';
 import { revisionRoutes } from './routes/revisions.js';
 import { runRoutes } from './routes/runs.js';
@@ -81,6 +82,7 @@ export async function createApi(operations: Operations, { log, version, checkAns
     packageRoutes,
     ...tagRouteGroups,
     fuelGraphRoutes,
+    clusterStateRoutes,
   ];
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version });
   // Where load balancers and containers look for it.

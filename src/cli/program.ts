@@ -14,13 +14,16 @@ import { registerHistory } from './commands/history.js';
 import { registerMaas } from './commands/maas.js';
 import { registerNode } from './commands/node.js';
 import { registerPackage } from './commands/package.js';
+import { registerInstalledPackages } from './commands/package-install.js';
 import { registerProcesses } from './commands/process.js';
 import { registerReleases } from './commands/release.js';
+import { registerRole } from './commands/role.js';
 import { registerRun } from './commands/run.js';
 import { registerSchemas } from './commands/schemas.js';
 import { registerSequence } from './commands/sequence.js';
 import { registerSite } from './commands/site.js';
 import { registerStrategy } from './commands/strategy.js';
+import { registerTag } from './commands/tag.js';
 import { programVersion, registerVersion } from './commands/version.js';
 import { registerYaql } from './commands/yaql.js';
 import { createSession } from './session.js';
@@ -67,15 +70,18 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   registerGraphExecute(graph, session);
   registerCluster(program, session);
   registerReleases(program, session);
+  registerRole(program, session);
+  registerTag(program, session);
   registerSequence(program, session);
   registerHistory(program, session);
   program.commandsGroup('Write and check, offline:');
   registerStrategy(program, session);
   registerGraphPlanning(graph, session);
   registerGraphSimulate(graph);
-  registerPackage(program);
+  registerInstalledPackages(registerPackage(program), session);
   registerSchemas(program, session);
   registerYaql(program, {
+    loadCluster: async (...which) => (await import('./cluster-states.js')).loadClusterStates(session, ...which),
     loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
   });
   program.commandsGroup('Run and look after the system:');

@@ -78,12 +78,13 @@ function scopeOf(engine: Engine, states: InputStates): TaskScope {
   const common = fromHost(states.data ?? null, 'mutable');
   const old = states.old === null ? null : fromHost(states.old, 'mutable');
   const node = states.node === null ? new Dict(false) : (fromHost(states.node, 'mutable') as Dict);
+  const oldNode = states.oldNode === null ? node : (fromHost(states.oldNode, 'mutable') as Dict);
   if (!(common instanceof Dict) || (old !== null && !(old instanceof Dict))) {
     if (states.node !== null) throw new InputProblem('With --node, the data must be an object');
     const plain = (value: Value) => ({ union: value, node, common: value });
     return new TaskScope(engine, plain(common), old === null ? null : plain(old));
   }
-  return new TaskScope(engine, nodeState(common, node), old === null ? null : nodeState(old, node));
+  return new TaskScope(engine, nodeState(common, node), old === null ? null : nodeState(old, oldNode));
 }
 
 /** One line out for each line in; a line that is no record gives an error with its number as id. */

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { fromLosslessJson } from './yaql-json.js';
 
-/** The data of a cluster, now and at its last successful run (null: it never ran). */
+type Data = Readonly<Record<string, unknown>>;
+
+/** The data of a cluster, now and when a task last ended well (null: none did). `node` null: no node was named. */
 export interface ClusterStates {
-  readonly common: Readonly<Record<string, unknown>>;
-  readonly old: Readonly<Record<string, unknown>> | null;
+  readonly now: { readonly common: Data; readonly node: Data | null };
+  readonly before: { readonly common: Data; readonly node: Data | null } | null;
 }
 
 /** What expressions are evaluated over. */
@@ -13,6 +15,8 @@ export interface InputStates {
   readonly data: unknown;
   readonly node: Readonly<Record<string, unknown>> | null;
   readonly old: unknown;
+  /** The node's part of the old data; null: as `node`. */
+  readonly oldNode: Data | null;
 }
 
 export interface InputFlags {
@@ -45,19 +49,19 @@ export async function readDataFile(path: string): Promise<unknown> {
 /** Collects the states that the flags name. */
 export async function readStates(
   flags: InputFlags,
-  loadCluster?: (name: string) => Promise<ClusterStates>,
+  loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>,
 ): Promise<InputStates> {
   if (flags.cluster !== undefined) {
     if (loadCluster === undefined)
       throw new InputProblem('No server to ask for a cluster: give its states by --data and --old instead');
-    const { common, old } = await loadCluster(flags.cluster);
-    const node = flags.node === undefined ? null : asObject(await readDataFile(flags.node), flags.node);
-    return { data: common, node, old };
+    const { now, before } = await loadCluster(flags.cluster, flags.node);
+    return { data: now.common, node: now.node, old: before?.common ?? null, oldNode: before?.node ?? null };
   }
   return {
     data: flags.data === undefined ? undefined : await readDataFile(flags.data),
     node: flags.node === undefined ? null : asObject(await readDataFile(flags.node), flags.node),
     old: flags.old === undefined ? null : await readDataFile(flags.old),
+    oldNode: null,
   };
 }
 

@@ -3,8 +3,8 @@ import type { ClusterStates } from './yaql-input.js';
 
 /** What the `yaql` command takes from the program it is mounted in. */
 export interface YaqlCommandPorts {
-  /** Gives the two states of a cluster by name, for `--cluster`; without it that option is refused with a hint. */
-  readonly loadCluster?: (name: string) => Promise<ClusterStates>;
+  /** Gives the two states of a cluster by name or id, for `--cluster`; without it that option is refused with a hint. */
+  readonly loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>;
   /** Loads the module of helper functions the configuration names, null when it names none. */
   readonly loadHelpers?: () => Promise<unknown>;
 }
@@ -52,5 +52,8 @@ const states = (command: Command): Command =>
   command
     .option('--data <file>', 'JSON or YAML file: the data `$`, or with --node the common part of it')
     .option('--old <file>', 'JSON or YAML file: the data of the last run, for changed(), old() …')
-    .option('--node <file>', "JSON or YAML file: the node's part of the data; `$` is the union of both")
-    .option('--cluster <name>', 'take the data of both states from this cluster');
+    .option(
+      '--node <file>',
+      "JSON or YAML file: the node's part of the data; `$` is the union of both. With --cluster: id of a node of it",
+    )
+    .option('--cluster <name>', 'take the data of both states from this cluster, by name or id');

@@ -1,6 +1,7 @@
 /** Graphs of clusters, releases and plugins: kept, planned, run, and what became of them. */
 import type { OpsDependencies } from '../dependencies.js';
 import type { RunOperations } from '../runs.js';
+import { type StateOperations, stateOperations } from './cluster-states.js';
 import { type DeploymentOperations, deploymentOperations } from './deployment-operations.js';
 import { type GraphOperations, graphOperations } from './graph-operations.js';
 import { type PlanOperations, planOperations } from './plan-operations.js';
@@ -25,6 +26,7 @@ export { fuelStatus, type TransactionListFilter, type TransactionOperations } fr
 export interface GraphUseCases {
   readonly graphs: GraphOperations;
   readonly plans: PlanOperations;
+  readonly states: StateOperations;
   readonly deployments: DeploymentOperations;
   readonly sequences: SequenceOperations;
   readonly transactions: TransactionOperations;
@@ -34,6 +36,7 @@ export function graphUseCases(deps: OpsDependencies, runs: Pick<RunOperations, '
   return {
     graphs: graphOperations(deps),
     plans: planOperations(deps),
+    states: stateOperations(deps),
     deployments: deploymentOperations(deps, runs),
     sequences: sequenceOperations(deps),
     transactions: transactionOperations(deps),

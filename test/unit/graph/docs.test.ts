@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { registerGraphPlanning } from '../../../src/cli/commands/graph-planning.js';
+import { createSession } from '../../../src/cli/session.js';
+import { recordingTerminal } from '../cli/recording-terminal.js';
 
 const root = new URL('../../../', import.meta.url);
 const page = readFileSync(new URL('docs/graphs.md', root), 'utf8');
@@ -21,7 +23,10 @@ async function run(line: string): Promise<string> {
   for (const spy of spies) spy.mockImplementation(take);
   try {
     const program = new Command('sitewright');
-    registerGraphPlanning(program.command('graph'));
+    registerGraphPlanning(
+      program.command('graph'),
+      createSession(recordingTerminal(), () => ({})),
+    );
     await program.parseAsync(line.split(/\s+/).slice(1), { from: 'user' });
     return process.exitCode ? `${said}exit status ${process.exitCode}\n` : said;
   } finally {

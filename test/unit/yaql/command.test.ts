@@ -72,11 +72,21 @@ describe('yaql eval', () => {
   });
 
   it('asks the given port for a cluster, and says what to do without one', async () => {
-    const loadCluster = async (name: string) => ({ common: { name }, old: null });
+    const loadCluster = async (name: string) => ({ now: { common: { name }, node: null }, before: null });
     expect(await run(['eval', '[$.name, changed($.name)]', '--cluster', 'c1'], { loadCluster })).toBe(0);
     expect(JSON.parse(out)).toEqual(['c1', true]);
     expect(await run(['eval', '$', '--cluster', 'c1'])).toBe(2);
     expect(err).toContain('--data');
+  });
+
+  it('sees a node of a cluster, now and before', async () => {
+    const loadCluster = async (_name: string, node: string | undefined) => ({
+      now: { common: { a: 1, b: { c: 1 } }, node: { id: node, b: { d: 2 } } },
+      before: { common: { a: 1, b: { c: 1 } }, node: { id: node, b: { d: 1 } } },
+    });
+    const expression = '[$node.id, $.b, changed($.a), changed($.b.c), changed($.b), old($.b.d)]';
+    expect(await run(['eval', expression, '--cluster', 'c1', '--node', '3'], { loadCluster })).toBe(0);
+    expect(JSON.parse(out)).toEqual(['3', { c: 1, d: 2 }, false, false, true, 1]);
   });
 
   it('shows errors with place and caret', async () => {

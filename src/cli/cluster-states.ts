@@ -1,0 +1,30 @@
+import { apiPath } from './client.js';
+import type { ClusterStates } from './commands/yaql-input.js';
+import { EXIT } from './exit-codes.js';
+import { idArgument } from './id-argument.js';
+import { CliError } from './problem.js';
+import type { Session } from './session.js';
+
+/** The data of a cluster that expressions see, from the API; the cluster by its name or id. @throws CliError */
+export async function loadClusterStates(
+  session: Session,
+  cluster: string,
+  node: string | undefined,
+): Promise<ClusterStates> {
+  const client = await session.client();
+  const all = await client.request<readonly { readonly id: number; readonly name: string }[]>('GET', '/clusters');
+  const found = all.find(({ name }) => name === cluster) ?? all.find(({ id }) => String(id) === cluster);
+  if (found === undefined) {
+    const names = all.map(({ name }) => name).join(', ');
+    throw new CliError(
+      {
+        code: 'not-found',
+        message: `there is no cluster ${cluster}`,
+        hint: names === '' ? 'There is none yet: sitewright cluster create.' : `Clusters are: ${names}.`,
+      },
+      EXIT.notFound,
+    );
+  }
+  const query = { node: node === undefined ? undefined : idArgument(node) };
+  return client.request<ClusterStates>('GET', apiPath`/clusters/${String(found.id)}/states`, { query });
+}

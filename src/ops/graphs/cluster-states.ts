@@ -1,0 +1,43 @@
+import { clusterStates, readClusterSources, uidOf } from '../../clusters/index.js';
+import type { ClusterState } from '../../graph/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+
+/** What expressions of a cluster's tasks would see: the parts common to all nodes, and one node's own. */
+export interface StateView {
+  readonly common: ClusterState['common'];
+  /** Null when no node was asked for, or it was not there. */
+  readonly node: ClusterState['nodes'][string] | null;
+}
+
+export interface ClusterStatesView {
+  readonly now: StateView;
+  /** The newest state with which a task ended well; null before any did. */
+  readonly before: StateView | null;
+}
+
+export interface StateOperations {
+  /** @throws `not-found` for the cluster, and for a node that is not in it */
+  states(cluster: number, node?: number): Promise<ClusterStatesView>;
+}
+
+/** The two states of a cluster that `changed()`, `old()` and their like compare, for trying expressions out. */
+export function stateOperations({ store }: Pick<OpsDependencies, 'store'>): StateOperations {
+  return {
+    async states(cluster, node) {
+      const sources = await readClusterSources(store, cluster);
+      const { now, before } = clusterStates(sources, await store.taskStates.read(cluster));
+      const found = sources.nodes.find(({ id }) => id === node);
+      if (node !== undefined && found === undefined) {
+        throw problem('not-found', `node ${node} is not in cluster ${cluster}`, {
+          hint: `Its nodes are ${sources.nodes.map(({ id }) => id).join(', ') || 'none'}.`,
+        });
+      }
+      const view = ({ common, nodes }: ClusterState): StateView => ({
+        common,
+        node: found === undefined ? null : (nodes[uidOf(found)] ?? null),
+      });
+      return { now: view(now), before: before === null ? null : view(before) };
+    },
+  };
+}
