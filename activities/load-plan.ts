@@ -7,6 +7,7 @@ import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
 import { translated } from './failures.js';
 import type { ParsedRevision, SiteCache } from './site-cache.js';
+import { clusterOfSite, markProvisioned } from './site-cluster.js';
 
 /** Turns documents into what a workflow needs: names, groups, time limits, and what needs nothing. */
 export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {
@@ -44,6 +45,12 @@ async function loadPlan(deps: ActivityDependencies, cache: SiteCache, request: L
   // A targeted run knows its nodes only: the others are none of its business, and not in its report.
   const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
   const difference = request.kind === 'update_site' ? await findDifference(deps, cache, site, planned) : NO_DIFFERENCE;
+  const cluster = await clusterOfSite(deps.store, site);
+  // Nodes an update leaves alone have their systems already.
+  if (cluster !== undefined) {
+    const done = difference.done.map((index) => planned[index]!.name);
+    await markProvisioned(deps.store, site, done, false);
+  }
   const plan: SitePlan = {
     site,
     revision: revision.record.number,
@@ -53,6 +60,7 @@ async function loadPlan(deps: ActivityDependencies, cache: SiteCache, request: L
     pace: paceOf(configuration, deps.settings),
     done: toRanges(difference.done),
     removed: difference.removed,
+    ...(cluster === undefined ? {} : { cluster }),
     warnings: revision.warnings.slice(0, 20),
   };
   return { ok: true, plan };

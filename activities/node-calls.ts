@@ -18,6 +18,7 @@ import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asNodeResult, translated } from './failures.js';
 import type { SiteCache } from './site-cache.js';
+import { markProvisioned } from './site-cluster.js';
 
 type NodeActivities = Pick<
   SiteActivities,
@@ -44,17 +45,22 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
 
     deploy_node: onMachine(async ({ maas, systemId, node, request, warnings }, options) => {
       const series = node.distro_series ?? deps.settings.distro_series;
+      const run = request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id;
+      const userData = deps.userData ? await deps.userData(request.site, request.node, run) : deps.settings.user_data;
       const wish = {
         systemId,
         site: request.site,
         node: request.node,
-        run: request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id,
+        run,
         labels: node.labels,
         ...(series === undefined ? {} : { distroSeries: series }),
         ...(node.hwe_kernel === undefined ? {} : { hweKernel: node.hwe_kernel }),
-        ...(deps.settings.user_data === undefined ? {} : { userData: deps.settings.user_data }),
+        ...(userData === undefined ? {} : { userData }),
       };
-      return withWarnings(asNodeResult(await deployMachine(maas, wish, options)), warnings);
+      const outcome = await deployMachine(maas, wish, options);
+      if (outcome.ok)
+        await markProvisioned(deps.store, request.site, [request.node], outcome.actions.includes('deploy'));
+      return withWarnings(asNodeResult(outcome), warnings);
     }),
 
     release_node: onMachine(async ({ maas, systemId, request }, options) => {

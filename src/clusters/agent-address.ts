@@ -1,4 +1,6 @@
-import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
+import { type ClusterFacts, type ClusterNode, uidOf } from './sources.js';
+
+type NamedNode = Pick<ClusterNode, 'id' | 'name' | 'hostname'>;
 
 /** The two names in a node's task queue, `node.<site>.<node>`. */
 export interface AgentAddress {
@@ -13,8 +15,8 @@ export interface AgentAddress {
  * host of the orchestrator is `master`.
  */
 export function agentAddress(
-  { cluster, nodes }: Pick<ClusterSources, 'cluster' | 'nodes'>,
-  node: ClusterNode | 'master',
+  { cluster, nodes }: { readonly cluster: Pick<ClusterFacts, 'id' | 'site'>; readonly nodes: readonly NamedNode[] },
+  node: NamedNode | 'master',
 ): AgentAddress {
   const site = cluster.site ?? `cluster-${cluster.id}`;
   if (node === 'master') return { site, node };
