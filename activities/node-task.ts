@@ -19,7 +19,17 @@ export interface NodeTaskDependencies {
   readonly verify?: OrderVerifier;
   /** Milliseconds for which the log store may be away at a task's end. */
   readonly logPatienceMs?: number;
+  /** Runs what the agent has no type for, in this process; undefined for a task that is the agent's. */
+  readonly further?: (request: RunTask) => FurtherTask | undefined;
 }
+
+/** A task in this process. Resolves with undefined when it was left, and may be called again with what it told last. */
+export type FurtherTask = (
+  onProgress: (progress: ExecutionProgress) => void,
+  from: ExecutionProgress | undefined,
+  cancel: AbortSignal,
+  leave: AbortSignal,
+) => Promise<TaskEnd | undefined>;
 
 /** How soon a task is asked for again that this agent left to its supervisor. */
 const AGAIN_AFTER_MS = 500;
@@ -28,6 +38,8 @@ const AGAIN_AFTER_MS = 500;
 export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActivities {
   return {
     run_task: async (request) => {
+      const further = deps.further?.(request);
+      if (further !== undefined) return await beating(request, further);
       return await beating(request, async (beat, from, cancel, leave) => {
         const { agent, verify, orders, logPatienceMs } = deps;
         const end = await carryOutOrder(orderKey(request, deps.node), {
@@ -62,15 +74,7 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
  * task, or only this process goes (shut down, or unknown to the server meanwhile).
  * @param work undefined when it was left
  */
-export async function beating(
-  { generation }: RunTask,
-  work: (
-    onProgress: (progress: ExecutionProgress) => void,
-    from: ExecutionProgress | undefined,
-    cancel: AbortSignal,
-    leave: AbortSignal,
-  ) => Promise<TaskEnd | undefined>,
-): Promise<TaskEnd> {
+export async function beating({ generation }: RunTask, work: FurtherTask): Promise<TaskEnd> {
   const context = Context.current();
   const from = context.info.heartbeatDetails as ExecutionProgress | undefined;
   let progress: ExecutionProgress =
@@ -135,7 +139,7 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
   return {
     ping: async (): Promise<AgentFacts> => {
       const { bootId, taskTypes, containment } = agent.facts();
-      const types = [...taskTypes, ...(deps.taskTypes ?? [])].sort();
+      const types = [...new Set([...taskTypes, ...(deps.taskTypes ?? [])])].sort();
       return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
     },
     drain: async () => {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
+import type { RunTask } from '../activities/graph-contract.js';
+import { type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
 import {
   folderName,
   NodeAgent,
@@ -12,6 +14,7 @@ import {
 import type { Settings } from '../src/config/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+import { encryptionOf } from './encryption.js';
 
 /** A node whose tasks this process runs. */
 export interface AgentNode {
@@ -23,6 +26,13 @@ export interface StartAgentsOptions {
   /** Where each node's agent gets its orders, and how it judges them. */
   readonly ordersOf: (node: AgentNode) => { readonly orders: OrderSource; readonly verify?: OrderVerifier };
   readonly version: string;
+  /** Task types that this process has beside the agents' own: then it runs many tasks of a queue at once. */
+  readonly further?: {
+    readonly types: readonly string[];
+    readonly run: (request: RunTask) => FurtherTask | undefined;
+  };
+  /** How payloads are encrypted. */
+  readonly dataConverter?: DataConverter;
   /** Goes on without any node: more may be added. */
   readonly staysEmpty?: boolean;
   /** For tests and small sites: what differs from the settings and the defaults of `NodeAgent`. */
@@ -40,6 +50,9 @@ export interface RunningAgents {
   /** Takes nothing new, leaves what runs to its supervisors. May be repeated. */
   stop(): Promise<void>;
 }
+
+/** Such tasks only wait for MAAS. */
+const FURTHER_SLOTS = 100;
 
 /** A stuck server shall not keep systemd waiting. */
 const FORCE_AFTER = '10 seconds';
@@ -137,6 +150,8 @@ async function serveNode(
   const shared = {
     connection,
     namespace,
+    ...encryptionOf(settings),
+    ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
     maxConcurrentActivityTaskPolls: 1,
     // Beats are sent as they come, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '2 seconds',
@@ -148,12 +163,13 @@ async function serveNode(
   const tasks = await Worker.create({
     ...shared,
     taskQueue: queue,
-    maxConcurrentActivityTaskExecutions: 1,
+    maxConcurrentActivityTaskExecutions: options.further === undefined ? 1 : FURTHER_SLOTS,
     activities: nodeTaskActivities({
       node,
       agent,
       orders,
       ...(verify === undefined ? {} : { verify }),
+      ...(options.further === undefined ? {} : { further: options.further.run }),
       ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),
     }),
   });
@@ -173,6 +189,7 @@ async function serveNode(
       node,
       agent,
       version: options.version,
+      ...(options.further === undefined ? {} : { taskTypes: options.further.types }),
       drain: async () => {
         log.info({ site, node }, 'agent is drained');
         endTasks();

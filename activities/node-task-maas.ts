@@ -1,0 +1,94 @@
+import { OrderRefused, type OrderSource } from '../src/agent/index.js';
+import { MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
+import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/maas-tasks/index.js';
+import type { RunTask, TaskEnd } from './graph-contract.js';
+import type { FurtherTask } from './node-task.js';
+
+/** How MAAS knows the machine of a node. */
+export interface NodeMachine {
+  readonly hostname: string;
+  readonly bootMac?: string;
+  /** The site the machine must be held by. */
+  readonly site: string;
+  /** The name under which the node's orders are stored. */
+  readonly agent: string;
+}
+
+export interface MaasTaskDependencies {
+  /** Throws when MAAS is not configured. */
+  readonly maas: () => MachineContext;
+  /** Undefined: the run's cluster has no such node. */
+  readonly machineOf: (run: string, node: string) => Promise<NodeMachine | undefined>;
+  readonly orders: Pick<OrderSource, 'fetch'>;
+}
+
+const rejected = (message: string): TaskEnd => ({
+  outcome: 'rejected',
+  message: `was not run: ${message}`.slice(0, 300),
+});
+
+/**
+ * Carries a task out through MAAS, from the orchestrator's host. A passing failure of MAAS throws, so that Temporal
+ * asks again.
+ *
+ * @returns undefined for a type that MAAS does not do
+ */
+export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherTask | undefined {
+  const type = maasTaskTypes.get(request.type);
+  if (type === undefined) return undefined;
+  return async (onProgress, from, cancel, leave) => {
+    const startedAt = new Date().toISOString();
+    if (request.mode === 'noop')
+      return { outcome: 'skipped', message: 'nothing was done: this is a noop run', changed: false };
+    const machine = await deps.machineOf(request.run, request.node);
+    if (machine === undefined) return rejected(`the cluster of the run has no node ${request.node}`);
+    const tell = (last: string) =>
+      onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
+    const { run, task, generation, plan, mode } = request;
+    const key = { run, task, node: machine.agent, generation, plan, type: request.type, mode };
+    let parameters: Readonly<Record<string, unknown>>;
+    try {
+      ({ parameters } = (await deps.orders.fetch(key)).execution);
+    } catch (error) {
+      if (error instanceof OrderRefused) return rejected(error.message);
+      throw error;
+    }
+    tell(from?.last ?? 'begun');
+    try {
+      const end = await carryOut(deps.maas(), type, machine, {
+        parameters,
+        reached: from?.last,
+        reach: tell,
+        options: { signal: AbortSignal.any([cancel, leave]) },
+        comment: `sitewright: run ${run}, task ${task}`,
+      });
+      return taskEnd(end, startedAt);
+    } catch (error) {
+      if (leave.aborted) return undefined;
+      const times = { started_at: startedAt, ended_at: new Date().toISOString() };
+      if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has begun goes on there', ...times };
+      if (error instanceof MaasError && !error.failure.retryable)
+        return { outcome: 'failed', message: error.message.slice(0, 300), ...times };
+      throw error;
+    }
+  };
+}
+
+async function carryOut(
+  maas: MachineContext,
+  type: MaasTaskType,
+  { hostname, bootMac, site }: NodeMachine,
+  more: Pick<Parameters<MaasTaskType['run']>[0], 'parameters' | 'reached' | 'reach' | 'options' | 'comment'>,
+): Promise<MaasTaskEnd> {
+  if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
+  const found = await resolveMachine(maas, { hostname, bootMac }, more.options.signal ?? undefined);
+  if (!found.ok) return { ok: false, message: `${found.failure.message}; ${found.failure.hint}` };
+  return await type.run({ maas, systemId: found.machine.systemId, hostname, site, ...more });
+}
+
+function taskEnd(end: MaasTaskEnd, startedAt: string): TaskEnd {
+  const times = { started_at: startedAt, ended_at: new Date().toISOString(), tries: 1 };
+  if (!end.ok) return { outcome: 'failed', message: end.message.slice(0, 300), ...times };
+  const warnings = end.warnings.join('; ').slice(0, 300);
+  return { outcome: 'ok', changed: end.changed, ...(warnings === '' ? {} : { message: warnings }), ...times };
+}

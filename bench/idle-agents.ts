@@ -1,0 +1,69 @@
+// What idle agents cost: `npx tsx bench/idle-agents.ts [agents=1000] [seconds=60]`. A dev server of its own, with the
+// flags of src/temporal/dev-server.ts, and all agents in one process. CPU by /proc, over the seconds in which nothing
+// happens. The result goes to bench/agents-results.md by hand.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startDevServer } from '../src/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
+import { startAgentHost } from '../test/rig/agent-host-process.js';
+
+const [agents = 1_000, seconds = 60] = process.argv.slice(2).map(Number);
+const TICKS_PER_SECOND = 100;
+
+/** CPU seconds a process has used. */
+function cpu(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+const rssMb = (pid: number): number =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+
+const found = await findTemporalBinary({ report: (line) => console.error(line) });
+if (found.status === 'missing') throw new Error(explainMissing(found));
+const folder = mkdtempSync(join(tmpdir(), 'sitewright-idle-'));
+const server = await startDevServer({
+  binary: found.path,
+  databaseFile: join(folder, 'temporal.db'),
+  logFile: join(folder, 'temporal.log'),
+  uiPort: 'none',
+});
+const host = async (count: number, at = 0) =>
+  startAgentHost({
+    address: server.address,
+    nodes: Array.from({ length: count }, (_unused, index) => ({ site: 'idle', node: `n${at + index}` })),
+    stateDir: join(folder, 'state'),
+    folder,
+    version: '1',
+  });
+const began = performance.now();
+const one = await host(1, agents);
+const many = await host(agents);
+const startSeconds = (performance.now() - began) / 1000;
+await delay(15_000);
+const before = [cpu(server.pid), cpu(many.child.pid!)] as const;
+await delay(seconds * 1000);
+const after = [cpu(server.pid), cpu(many.child.pid!)] as const;
+const percent = (at: 0 | 1) => Math.round(((after[at] - before[at]) / seconds) * 1000) / 10;
+console.log(
+  JSON.stringify({
+    agents,
+    seconds,
+    load: loadavg()[0],
+    start_seconds: Math.round(startSeconds * 10) / 10,
+    server: { cpu_percent_of_a_core: percent(0), rss_mb: rssMb(server.pid) },
+    host: {
+      cpu_percent_of_a_core: percent(1),
+      rss_mb: rssMb(many.child.pid!),
+      mb_per_agent: Math.round(((rssMb(many.child.pid!) - rssMb(one.child.pid!)) / (agents - 1)) * 1000) / 1000,
+    },
+    one_agent_alone_rss_mb: rssMb(one.child.pid!),
+  }),
+);
+await many.kill();
+await one.kill();
+await server.stop();
+rmSync(folder, { recursive: true, force: true });

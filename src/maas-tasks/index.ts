@@ -1,0 +1,11 @@
+import { cobblerSync } from './cobbler-sync.js';
+import { reboot } from './power-cycle.js';
+import { eraseNode, moveToBootstrap } from './release-node.js';
+import type { MaasTaskType } from './task-type.js';
+
+export type { MaasTask, MaasTaskEnd, MaasTaskType } from './task-type.js';
+
+/** Types that the orchestrator's host does through MAAS. A new one is a file in this folder and an entry here. */
+const registered: readonly MaasTaskType[] = [cobblerSync, eraseNode, moveToBootstrap, reboot];
+
+export const maasTaskTypes: ReadonlyMap<string, MaasTaskType> = new Map(registered.map((type) => [type.name, type]));

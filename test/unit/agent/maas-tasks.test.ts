@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RunTask } from '../../../activities/graph-contract.js';
+import { type MaasTaskDependencies, maasTask } from '../../../activities/node-task-maas.js';
+import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.js';
+import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../src/maas/index.js';
+import { openMachines } from '../../../src/maas/open-machines.js';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas/simulator/index.js';
+
+let simulator: Simulator;
+let maas: MachineContext & { close(): Promise<void> };
+
+beforeEach(async () => {
+  simulator = await simulateMaas({ port: 0 });
+  await control('auto', { commission_ms: 5, deploy_ms: 5, erase_ms: 5, release_ms: 5 });
+  await control('seed', { machines: [{ hostname: 'n001', status: MachineStatus.Ready, power_type: 'ipmi' }] });
+  maas = openMachines({
+    url: simulator.url,
+    apiKey: simulatorKeys.admin,
+    pollMinSeconds: 0.005,
+    pollMaxSeconds: 0.01,
+    patience: { retryDelaysMs: [5], settleMs: 20, markerGraceMs: 20 },
+  });
+  const found = await resolveMachine(maas, { hostname: 'n001' });
+  if (!found.ok) throw new Error(found.failure.message);
+  const { systemId } = found.machine;
+  await deployMachine(maas, { systemId, site: 'dc1', node: 'n001', run: 'r7', distroSeries: 'jammy' });
+});
+afterEach(async () => {
+  await maas.close();
+  await simulator.close();
+});
+
+async function control(path: string, body: unknown): Promise<void> {
+  const answer = await fetch(`${simulator.controlUrl}/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+}
+
+/** What MAAS was asked to do with the machine, in order. */
+async function asked(): Promise<string[]> {
+  const requests = (await (await fetch(`${simulator.controlUrl}/requests`)).json()) as {
+    method: string;
+    op: string | null;
+  }[];
+  return requests.flatMap(({ method, op }) => (method === 'POST' && op !== null ? [op] : []));
+}
+
+const statusNow = async (): Promise<number> => (await maas.client.machines.list({ hostnames: ['n001'] }))[0]!.status;
+
+const request = (type: string, more: Partial<RunTask> = {}): RunTask => ({
+  v: 1,
+  run: '7',
+  task: 't',
+  node: '3',
+  generation: 1,
+  type,
+  mode: 'apply',
+  plan: 'p',
+  ...more,
+});
+
+async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?: ExecutionProgress) {
+  const told: ExecutionProgress[] = [];
+  const deps: MaasTaskDependencies = {
+    maas: () => maas,
+    machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
+    orders: {
+      fetch: async ({ run, task, node, generation, type }) => ({
+        execution: { run, task, node, generation, type, parameters: {} },
+      }),
+    },
+    ...more,
+  };
+  const work = maasTask(deps, of);
+  if (work === undefined) return undefined;
+  const never = new AbortController().signal;
+  return { end: await work((progress) => told.push(progress), from, never, never), told };
+}
+
+describe('tasks that MAAS does', () => {
+  test('erase_node releases the machine with its disks erased; once more changes nothing', async () => {
+    expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await statusNow()).toBe(MachineStatus.Ready);
+    expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: false });
+    expect((await asked()).filter((op) => op === 'release')).toHaveLength(1);
+  });
+
+  test('move_to_bootstrap makes the machine bare', async () => {
+    expect((await run(request('move_to_bootstrap')))!.end).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await statusNow()).toBe(MachineStatus.Ready);
+  });
+
+  test('a machine of another site is left alone', async () => {
+    const machineOf = async () => ({ hostname: 'n001', site: 'dc2', agent: 'n001' });
+    expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({ outcome: 'failed' });
+    expect(await statusNow()).toBe(MachineStatus.Deployed);
+  });
+
+  test('cobbler_sync needs only a MAAS that answers', async () => {
+    expect((await run(request('cobbler_sync')))!.end).toMatchObject({ outcome: 'ok', changed: false });
+  });
+
+  test('reboot switches the power off and on; a try after the death of the process only on', async () => {
+    const first = await run(request('reboot'));
+    expect(first!.end).toMatchObject({ outcome: 'ok', changed: true });
+    expect((await asked()).slice(-2)).toEqual(['power_off', 'power_on']);
+    const off = first!.told.find(({ last }) => last === 'off')!;
+    expect((await run(request('reboot'), {}, off))!.end).toMatchObject({ outcome: 'ok' });
+    expect((await asked()).slice(-3)).toEqual(['power_off', 'power_on', 'power_on']);
+  });
+
+  test('noop changes nothing', async () => {
+    for (const type of ['erase_node', 'move_to_bootstrap', 'cobbler_sync', 'reboot']) {
+      const before = await asked();
+      expect((await run(request(type, { mode: 'noop' })))!.end).toMatchObject({ outcome: 'skipped', changed: false });
+      expect(await asked()).toEqual(before);
+    }
+    expect(await statusNow()).toBe(MachineStatus.Deployed);
+  });
+
+  test('a node that is not of the run, and an order that is none, are rejected', async () => {
+    const nobody = { machineOf: async () => undefined };
+    expect((await run(request('erase_node'), nobody))!.end).toMatchObject({ outcome: 'rejected' });
+    const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };
+    expect((await run(request('erase_node'), refusing))!.end).toMatchObject({ outcome: 'rejected' });
+    expect(await statusNow()).toBe(MachineStatus.Deployed);
+  });
+
+  test('a type of the agents is not for MAAS', async () => {
+    expect(await run(request('shell'))).toBeUndefined();
+  });
+});

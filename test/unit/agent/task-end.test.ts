@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { taskEnd } from '../../../activities/node-task-end.js';
+import type { TaskResult } from '../../../src/agent/index.js';
+
+const stream = (tail: string) => ({ bytes: tail.length, dropped: 0, tail, binary: false });
+const result = (more: Partial<TaskResult>): TaskResult => ({
+  v: 1,
+  outcome: 'ok',
+  failure: null,
+  message: 'done',
+  changed: true,
+  exitCode: 0,
+  signal: null,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  endedAt: '2026-01-01T00:00:01.000Z',
+  bootId: 'b',
+  tries: [],
+  killed: null,
+  leftRunning: 0,
+  summary: {},
+  output: { stdout: stream(''), stderr: stream('') },
+  ...more,
+});
+
+test('a success needs no words', () => {
+  expect(taskEnd({ kind: 'ended', result: result({}) })).toEqual({
+    outcome: 'ok',
+    exit_code: 0,
+    changed: true,
+    started_at: '2026-01-01T00:00:00.000Z',
+    ended_at: '2026-01-01T00:00:01.000Z',
+    tries: 0,
+  });
+});
+
+test('a failure says what the program said last: on stderr, else on stdout', () => {
+  const failed = {
+    outcome: 'failed',
+    message: 'ended with exit code 1',
+    failure: { kind: 'exit', exitCode: 1 },
+  } as const;
+  const both = { stdout: stream('out\n'), stderr: stream('bad\nworse\n\n') };
+  expect(taskEnd({ kind: 'ended', result: result({ ...failed, output: both }) }).message).toBe(
+    'ended with exit code 1: worse',
+  );
+  const silent = { stdout: stream('out\n'), stderr: stream('') };
+  expect(taskEnd({ kind: 'ended', result: result({ ...failed, output: silent }) }).message).toBe(
+    'ended with exit code 1: out',
+  );
+});
+
+test('whatever a runner tells, the end stays under 2 KB and its message under 300 characters', () => {
+  const long = '\u{1f4a5}'.repeat(5_000);
+  const summary = {
+    ...Object.fromEntries(Array.from({ length: 200 }, (_unused, at) => [`${'n'.repeat(100)}${at}`, long])),
+    names: Array.from({ length: 5_000 }, () => long),
+  };
+  const failure = { kind: 'exit', exitCode: 1 } as const;
+  const output = { stdout: stream(''), stderr: stream(long) };
+  const end = taskEnd({
+    kind: 'ended',
+    result: result({ outcome: 'failed', failure, summary, output }),
+    unshipped: long,
+  });
+  expect(Buffer.byteLength(JSON.stringify(end))).toBeLessThan(2_048);
+  expect(end.message!.length).toBeLessThanOrEqual(300);
+  expect(() => encodeURIComponent(end.message!)).not.toThrow();
+});
+
+test("puppet's counts come along, its lists do not", () => {
+  const summary = { resources: { total: 10, failed: 0 }, changedResources: ['File[/a]'], noopPending: 0 };
+  expect(taskEnd({ kind: 'ended', result: result({ summary }) }).summary).toEqual({
+    'resources.total': 10,
+    'resources.failed': 0,
+    noopPending: 0,
+  });
+});

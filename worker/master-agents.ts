@@ -1,0 +1,82 @@
+import type { DataConverter } from '@temporalio/common';
+import type { NodeMachine } from '../activities/node-task-maas.js';
+import { maasTask } from '../activities/node-task-maas.js';
+import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
+import type { Settings } from '../src/config/index.js';
+import { sourceFilesBelow } from '../src/gateway/index.js';
+import type { MachineContext } from '../src/maas/index.js';
+import { maasTaskTypes } from '../src/maas-tasks/index.js';
+import { environmentSecrets, firstOf } from '../src/secrets/index.js';
+import { type Store, StoreError } from '../src/store/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+import { type RunningAgents, startAgents } from './agent.js';
+import { taskLogs } from './agent-orders.js';
+import { programVersion } from './program-version.js';
+import { storeOrders } from './store-orders.js';
+
+/** How often clusters are looked for that have no agent here yet. */
+const LOOK_MS = 3_000;
+
+/**
+ * The agents called `master`, one for each cluster: they run what graphs place on the orchestrator's own host, and
+ * carry out through MAAS what no node can do to itself.
+ */
+export async function startMasterAgents(
+  settings: Settings,
+  log: Logger,
+  {
+    store,
+    maas,
+    dataConverter,
+  }: { readonly store: Store; readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
+): Promise<RunningAgents> {
+  const sources = sourceFilesBelow(['/etc/sitewright/sources']);
+  const orders = storeOrders({
+    store,
+    logs: taskLogs(settings),
+    secrets: firstOf([environmentSecrets('SITEWRIGHT_SECRET_')]),
+    readSource: (path) => sources.read(path),
+  });
+  const agents = await startAgents(settings, [], log, {
+    ordersOf: () => ({ orders }),
+    version: programVersion(),
+    staysEmpty: true,
+    ...(dataConverter === undefined ? {} : { dataConverter }),
+    further: {
+      types: [...maasTaskTypes.keys()],
+      run: (request) => maasTask({ maas, orders, machineOf: (run, node) => machineOf(store, run, node) }, request),
+    },
+  });
+  const served = new Set<string>();
+  const look = async (): Promise<void> => {
+    for (const cluster of await store.clusters.list()) {
+      const { site, node } = agentAddress({ cluster: cluster as never, nodes: [] }, 'master');
+      if (served.has(site)) continue;
+      served.add(site);
+      await agents.add({ site, node });
+    }
+  };
+  const lookAgain = () =>
+    void look().catch((error: unknown) => log.warn({ error: String(error) }, 'clusters could not be looked for'));
+  await look();
+  const looking = setInterval(lookAgain, LOOK_MS);
+  void agents.done.finally(() => clearInterval(looking)).catch(() => undefined);
+  return agents;
+}
+
+/** How MAAS knows a node of the cluster that a graph's transaction is of. */
+async function machineOf(store: Store, run: string, node: string): Promise<NodeMachine | undefined> {
+  try {
+    const { clusterId } = await store.transactions.get(Number(run));
+    if (clusterId === null) return undefined;
+    const sources = await readClusterSources(store, clusterId);
+    const row = sources.nodes.find((one) => uidOf(one) === node || agentAddress(sources, one).node === node);
+    if (row === undefined) return undefined;
+    const { site, node: agent } = agentAddress(sources, row);
+    const { mac } = await store.nodes.get(row.id);
+    return { hostname: row.hostname ?? agent, site, agent, ...(mac === null ? {} : { bootMac: mac }) };
+  } catch (error) {
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
