@@ -163,7 +163,10 @@ export class ApiClient {
     }
   }
 
-  /** Any path of the API below /api/v1, as commands on clusters and graphs use it; `at` by `apiPath`. */
+  /**
+   * Any path of the API below /api/v1, as commands on clusters and graphs use it; `at` by `apiPath`. A body of bytes
+   * is an archive.
+   */
   request<T>(method: string, at: string, more: RequestParts = {}): Promise<T> {
     const { query = {}, body, as = 'json' } = more;
     return this.#send<T>(method, at + queryText(query), body as object | undefined, undefined, [], as);
@@ -202,9 +205,11 @@ export class ApiClient {
         headers: {
           accept: as === 'text' ? '*/*' : 'application/json, application/problem+json',
           ...(user === undefined ? {} : { 'x-sitewright-user': user }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined
+            ? {}
+            : { 'content-type': body instanceof Uint8Array ? 'application/gzip' : 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body) }),
         signal: signal ? AbortSignal.any([limit, signal]) : limit,
       });
       text = await answer.text();

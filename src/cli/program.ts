@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { GlobalFlags } from './api-address.js';
 import { registerAgent } from './commands/agent.js';
+import { registerAgentOnboarding } from './commands/agent-onboarding.js';
 import { registerCluster } from './commands/cluster.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
@@ -11,6 +12,7 @@ import { registerGraphPlanning } from './commands/graph-planning.js';
 import { registerGraphSimulate } from './commands/graph-simulate.js';
 import { registerGraphStore } from './commands/graph-store.js';
 import { registerHistory } from './commands/history.js';
+import { registerIdentity } from './commands/identity.js';
 import { registerMaas } from './commands/maas.js';
 import { registerNode } from './commands/node.js';
 import { registerPackage } from './commands/package.js';
@@ -86,7 +88,8 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   });
   program.commandsGroup('Run and look after the system:');
   registerProcesses(program, session);
-  registerAgent(program, session);
+  registerAgentOnboarding(registerAgent(program, session), session);
+  registerIdentity(program, session);
   registerDoctor(program, session);
   registerMaas(program, session);
   registerDb(program, session);

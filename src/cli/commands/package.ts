@@ -6,8 +6,8 @@ type Format = 'table' | 'json' | 'yaml';
 /** Exit status of a command that could not do its work at all; 1 means "done, and the package is bad". */
 const COULD_NOT = 2;
 
-/** `sitewright package check|create|build`: work on release and plugin packages, offline. */
-export function registerPackage(program: Command): void {
+/** `sitewright package check|create|build`: work on release and plugin packages, offline. Answers the group. */
+export function registerPackage(program: Command): Command {
   const group = program.command('package').description('release and plugin packages');
   group
     .command('check')
@@ -33,6 +33,7 @@ export function registerPackage(program: Command): void {
     .action((path: string, options: { output: string; format: Format }) =>
       run(() => build(path, options.output, options.format)),
     );
+  return group;
 }
 
 async function check(path: string, format: Format): Promise<void> {

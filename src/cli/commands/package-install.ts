@@ -1,0 +1,187 @@
+import type { Command } from 'commander';
+import { apiPath } from '../client.js';
+import { EXIT } from '../exit-codes.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { idListArgument } from '../id-argument.js';
+import { CliError, usageError } from '../problem.js';
+import type { Session } from '../session.js';
+
+interface Named {
+  readonly id: number;
+  readonly name: string;
+  readonly version: string;
+}
+
+interface Package extends Named {
+  readonly kind: string;
+  readonly package_version: string;
+  readonly releases: readonly Named[];
+  readonly plugins: readonly Named[];
+}
+
+interface Installed extends Package {
+  readonly created: boolean;
+  readonly replaced: string | null;
+  readonly warnings: readonly object[];
+}
+
+/** `sitewright package install|list|show|remove|sync`: packages of a running system. */
+export function registerInstalledPackages(group: Command, session: Session): void {
+  const { terminal } = session;
+
+  group
+    .command('install')
+    .description('Install a package, or bring what is installed to it: all of it or nothing')
+    .argument('<package>', 'folder of the package, or an archive made by `build`')
+    .option('--force', 'go back to an older version, or take over what was made by hand')
+    .addOption(formatOption())
+    .action(async (path: string, flags: OutputFlags & { readonly force?: boolean }) => {
+      const archive = await archiveOf(path);
+      const installed = await (await session.client()).request<Installed>('POST', '/packages', {
+        query: flags.force ? { force: 1 } : {},
+        body: archive,
+      });
+      await printOne(terminal, flags, installed, installedText(installed));
+    });
+
+  group
+    .command('list')
+    .description('Installed packages')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const packages = await (await session.client()).request<readonly Package[]>('GET', '/packages');
+      const people = flags.format === 'table' || flags.format === 'csv';
+      await printList(terminal, flags, people ? packages.map(withTexts) : packages, [
+        'id',
+        'name',
+        'version',
+        'kind',
+        'releases',
+      ]);
+    });
+
+  group
+    .command('show')
+    .description('One installed package')
+    .argument('<package>', 'id, NAME, or NAME==VERSION')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (which: string, flags: OutputFlags) => {
+      const found = await find(session, which);
+      await printOne(terminal, flags, flags.format === 'table' ? withTexts(found) : found);
+    });
+
+  group
+    .command('remove')
+    .description('Remove a package with its releases and plugin; refused while a cluster uses them')
+    .argument('<package>', 'id, NAME, or NAME==VERSION')
+    .addOption(formatOption())
+    .action(async (which: string, flags: OutputFlags) => {
+      const found = await find(session, which);
+      await (await session.client()).request('DELETE', apiPath`/packages/${String(found.id)}`);
+      await printOne(
+        terminal,
+        flags,
+        { id: found.id, name: found.name, version: found.version },
+        `${found.name} ${found.version}: removed\n`,
+      );
+    });
+
+  group
+    .command('sync')
+    .description(
+      'Read packages again, from the folder of packages or from what is stored, and bring everything to them',
+    )
+    .argument('[plugin...]', 'ids of plugins; none: all packages', idListArgument)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
+      const body = ids === undefined || ids.length === 0 ? {} : { ids };
+      const synced = await (await session.client()).request<readonly Package[]>('POST', '/packages/sync', { body });
+      const people = flags.format === 'table' || flags.format === 'csv';
+      await printList(terminal, flags, people ? synced.map(withTexts) : synced, ['id', 'name', 'version', 'releases']);
+    });
+}
+
+/** The archive in a file, or one made of a folder. */
+async function archiveOf(path: string): Promise<Uint8Array> {
+  const { mkdtemp, readFile, rm, stat } = await import('node:fs/promises');
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined)
+    throw usageError(`No such plugin file: ${path}`, 'Name a folder with metadata.yaml, or an archive.');
+  if (stats.isFile()) return readFile(path);
+  const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = await import(
+    '../../packages/index.js'
+  );
+  const { join } = await import('node:path');
+  const { tmpdir } = await import('node:os');
+  const scratch = await mkdtemp(join(tmpdir(), 'sitewright-install-'));
+  try {
+    const tree = await readPackageFolder(path);
+    const { verdict, errors, tree: data } = checkPackage(tree);
+    if (verdict === 'invalid') {
+      const placed = errors.map((one) => ({ ...one, file: join(path, one.file) }));
+      throw new CliError(
+        {
+          code: 'invalid',
+          message: `${path}: the package is invalid`,
+          hint: 'Correct it; `package check` tells the same.',
+          errors: placed,
+        },
+        EXIT.invalid,
+      );
+    }
+    const { name, version } = data as { name: string; version: string };
+    const { path: archive } = await writePackageArchive(tree, name, version, scratch);
+    return await readFile(archive);
+  } catch (error) {
+    if (!(error instanceof PackageDiskError)) throw error;
+    throw usageError(error.message);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function find(session: Session, which: string): Promise<Package> {
+  const packages = await (await session.client()).request<readonly Package[]>('GET', '/packages');
+  const [name, version] = which.split('==') as [string, string | undefined];
+  const found = packages.filter((one) =>
+    /^\d+$/.test(which)
+      ? String(one.id) === which
+      : one.name === name && (version === undefined || one.version === version),
+  );
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) {
+    throw usageError(
+      `there are ${found.length} versions of ${name}`,
+      `Name one: ${found.map((one) => `${one.name}==${one.version}`).join(', ')}.`,
+    );
+  }
+  throw new CliError(
+    {
+      code: 'not-found',
+      message: `no package '${which}' is installed`,
+      hint:
+        packages.length === 0
+          ? 'None is: sitewright package install FILE.'
+          : `There are: ${packages.map((one) => `${one.name}==${one.version}`).join(', ')}.`,
+    },
+    EXIT.notFound,
+  );
+}
+
+const texts = (all: readonly Named[]): string =>
+  all.map(({ id, name, version }) => `${name} ${version} (${id})`).join(', ');
+
+const withTexts = (one: Package): object => ({ ...one, releases: texts(one.releases), plugins: texts(one.plugins) });
+
+function installedText({ name, version, created, replaced, releases, plugins, warnings }: Installed): string {
+  const how = created ? 'installed' : replaced === null ? 'installed again' : `installed in place of ${replaced}`;
+  const made = [
+    ...releases.map((one) => `  release ${one.id}: ${one.name} ${one.version}\n`),
+    ...plugins.map((one) => `  plugin ${one.id}: ${one.name} ${one.version}\n`),
+  ];
+  const said = warnings.length === 0 ? '' : `  ${warnings.length} warnings; \`package check\` shows them\n`;
+  return `${name} ${version}: ${how}\n${made.join('')}${said}`;
+}
