@@ -12,6 +12,7 @@ import type {
   TaskEnd,
   TaskRow,
 } from '../../activities/graph-contract.js';
+import { countCrossings } from '../../src/core/graph-run/index.js';
 import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.js';
 import { untilCancelled } from './scripted-site.js';
 
@@ -128,7 +129,8 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     if (options.partOf === undefined) {
       return { ...base, parts: [count(graph, chunk('0', executable(graph)))], coordination: null };
     }
-    const split = partition(graph, graph.nodes.map(options.partOf));
+    const partOf = graph.nodes.map(options.partOf);
+    const split = partition(countCrossings(graph, partOf), partOf);
     return {
       ...base,
       parts: split.parts.map((part, at) => count(part, chunk(String(at), executable(part)))),

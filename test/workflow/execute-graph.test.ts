@@ -111,7 +111,13 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.closed).toHaveLength(1);
     expect(graph.closed[0]).toMatchObject({ transaction: 10, outcome: 'success' });
     const history = await recordHistory(run.handle, name('success'));
-    if (!split.partOf) {
+    if (split.partOf) {
+      const children = (history.events ?? []).flatMap(
+        (event) => event.childWorkflowExecutionStartedEventAttributes?.workflowExecution?.workflowId ?? [],
+      );
+      expect(children).toEqual([`${run.handle.workflowId}/11.1`, `${run.handle.workflowId}/11.2`]);
+      await recordHistory(rig.client.workflow.getHandle(children[0]!), 'run_graph_part--success');
+    } else {
       const ids = (history.events ?? []).flatMap((e) => e.activityTaskScheduledEventAttributes?.activityId ?? []);
       expect(ids).toContain('nova@3');
     }

@@ -1,4 +1,5 @@
-import type { SchedulerGraph } from '../scheduler/index.js';
+import type { SchedulerGraph, SplitRun } from '../scheduler/index.js';
+import { partition } from '../scheduler/index.js';
 
 /**
  * Most tasks with work in one workflow. A task that ends alone takes six events, its history rows up to a quarter
@@ -31,4 +32,61 @@ export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_O
     inPart += tasks;
     return part;
   });
+}
+
+/**
+ * The graph cut for execution, or null when one workflow does. What a task waits for in another part is counted there:
+ * many edges over a border are one message when the last of them is done, not one each.
+ */
+export function splitForExecution(graph: SchedulerGraph, most: number = TASKS_IN_ONE_WORKFLOW): SplitRun | null {
+  const partOf = cutForExecution(graph, most);
+  return partOf.every((part) => part === 0) ? null : partition(countCrossings(graph, partOf), partOf);
+}
+
+/** The same order, in which all that a task needs of one other part is a join. Joins and single edges stay as they are. */
+export function countCrossings(graph: SchedulerGraph, partOf: readonly number[]): SchedulerGraph {
+  const tasks = graph.nodeOf.length;
+  const partOfTask = graph.nodeOf.map((node) => partOf[node]!);
+  /** By task, by other part: what it waits for there. */
+  const needs = graph.nodeOf.map(() => new Map<number, number[]>());
+  for (let from = 0; from < tasks; from++) {
+    const part = partOfTask[from]!;
+    for (const to of graph.successors[from]!) {
+      if (to >= tasks || partOfTask[to] === part) continue;
+      const list = needs[to]!.get(part);
+      if (list === undefined) needs[to]!.set(part, [from]);
+      else list.push(from);
+    }
+  }
+  /** Tasks that wait for the same ones share a join. */
+  const joins = new Map<string, { readonly before: readonly number[]; readonly after: number[] }>();
+  needs.forEach((byPart, to) => {
+    for (const before of byPart.values()) {
+      if (before.length < 2) continue;
+      const key = before.join();
+      const join = joins.get(key);
+      if (join === undefined) joins.set(key, { before, after: [to] });
+      else join.after.push(to);
+    }
+  });
+  const added = [...joins.values()];
+  const gone = new Map<number, Set<number>>();
+  const gained = new Map<number, number[]>();
+  added.forEach(({ before, after }, at) => {
+    for (const from of before) {
+      const lost = gone.get(from) ?? new Set();
+      for (const to of after) lost.add(to);
+      gone.set(from, lost);
+      gained.set(from, [...(gained.get(from) ?? []), tasks + graph.joins + at]);
+    }
+  });
+  const successors = graph.successors.map((list, vertex) => {
+    if (!gone.has(vertex)) return list;
+    return [...list.filter((to) => !gone.get(vertex)!.has(to)), ...gained.get(vertex)!];
+  });
+  return {
+    ...graph,
+    successors: [...successors, ...added.map(({ after }) => after)],
+    joins: graph.joins + added.length,
+  };
 }

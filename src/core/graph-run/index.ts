@@ -1,5 +1,5 @@
 /** A run of task graphs, pure: its input, what became of tasks, progress, status, report and failures. */
-export { cutForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
+export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
 export {
   describeGraphRunFailure,
   type GraphRunFailure,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutForExecution } from '../../../../src/core/graph-run/index.js';
+import { countCrossings, cutForExecution } from '../../../../src/core/graph-run/index.js';
 import { compilePlan } from '../../../../src/core/scheduler/index.js';
 
 function graphOf(tasksByNode: readonly number[], withoutWork = 0) {
@@ -43,4 +43,32 @@ test.each([
     expect(work).toBeGreaterThan(0);
     expect(work).toBeLessThanOrEqual(Math.max(most, heaviest));
   }
+});
+
+test('what a task waits for in another part is one join, and orders the same pairs', () => {
+  const compiled = compilePlan({
+    nodes: ['n0', 'n1', 'n2'].map((id) => ({ id, kind: 'node' })),
+    tasks: ['n0', 'n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node }))),
+    edges: [
+      ['a@n0', 'b@n0'],
+      ['a@n0', 'a@n2'],
+      ['b@n0', 'a@n2'],
+      ['a@n0', 'b@n2'],
+      ['b@n0', 'b@n2'],
+      ['a@n1', 'b@n2'],
+    ],
+  });
+  if (!compiled.ok) throw new Error('not a plan');
+  const { graph } = compiled;
+  const pairs = (one: typeof graph): string[] => {
+    const tasks = one.nodeOf.length;
+    const direct = (from: number): number[] =>
+      one.successors[from]!.flatMap((to) => (to < tasks ? [to] : [...one.successors[to]!]));
+    return one.nodeOf.flatMap((_n, from) => direct(from).map((to) => `${from}>${to}`)).sort();
+  };
+  const counted = countCrossings(graph, [0, 1, 2]);
+  expect(pairs(counted)).toEqual(pairs(graph));
+  // Both tasks of n2 wait for both of n0: one join. The single edge from n1 stays.
+  expect(counted.joins - graph.joins).toBe(graph.joins > 0 ? 0 : 1);
+  expect(countCrossings(graph, [0, 0, 0])).toEqual(graph);
 });
