@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../src/clusters/index.js';
-import { cutForExecution, type ExecutablePart, type PlanReference } from '../src/core/graph-run/index.js';
+import { countCrossings, cutForExecution, type ExecutablePart, type PlanReference } from '../src/core/graph-run/index.js';
 import { partition, type SchedulerGraph } from '../src/core/scheduler/index.js';
 import { MASTER } from '../src/graph/index.js';
 import type { PlanOrder } from '../src/store/index.js';
@@ -44,7 +44,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan): CutPlan 
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
   const partOf = cutForExecution(whole);
   const count = Math.max(0, ...partOf) + 1;
-  const split = graph === null || count === 1 ? null : partition(graph, partOf);
+  const split = graph === null || count === 1 ? null : partition(countCrossings(graph, partOf), partOf);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
   const executable = graphs.map((part) => executablePart(part, agents, types, seconds));
   const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
