@@ -7,8 +7,11 @@ import type { Logger } from '../src/telemetry/log.js';
 import { isRunOpen } from '../src/temporal/is-run-open.js';
 import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
+import { encryptionOf } from './encryption.js';
+import { startMasterAgents } from './master-agents.js';
+import { nodeUserData } from './node-user-data.js';
 import { installRuntime } from './runtime.js';
-import { activitySettings, machinesOf } from './services.js';
+import { activitySettings, machinesOf, taskEngine } from './services.js';
 
 export interface Orchestrator {
   /** Resolves when the worker has stopped; rejects when it died. */
@@ -36,22 +39,27 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const machines = await machinesOf(settings);
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });
-  const client = new Client({ connection, namespace });
+  const encryption = encryptionOf(settings);
+  const client = new Client({ connection, namespace, ...encryption });
   const known = await knownAttributes(connection, namespace, log);
 
+  const deploySettings = await activitySettings(settings);
   const activities = createActivities({
     store,
     maas: machines.maas,
     isOpen: (workflowId, runId) => isRunOpen(client, workflowId, runId),
     searchAttributes: async () => known,
-    settings: await activitySettings(settings),
+    yaql: await taskEngine(settings),
+    settings: deploySettings,
+    userData: nodeUserData(settings, store, deploySettings.user_data),
   });
   const worker = await Worker.create({
     connection: native,
     namespace,
     taskQueue,
     activities,
-    ...workflowCode(bundlePath),
+    ...encryption,
+    ...workflowCode(bundlePath, encryption.dataConverter !== undefined),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     // Beats are sent as they come, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',
@@ -62,7 +70,9 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   });
   log.info({ taskQueue, namespace, address }, 'worker is polling');
   const running = worker.run();
+  const masters = await startMasterAgents(settings, log, { store, maas: machines.maas, ...encryption });
   const done = running.finally(async () => {
+    await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([machines.close(), store.close(), native.close(), connection.close()]);
   });
   return {

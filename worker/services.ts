@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import type { ActivitySettings } from '../activities/index.js';
 import { readMaasKey, type Settings } from '../src/config/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
 import { openMachines } from '../src/maas/open-machines.js';
+import { createTaskEngine, type Engine, type HelperModule, registerHelpers } from '../src/yaql/index.js';
 
 /**
  * MAAS as settings name it. A worker without MAAS starts all the same, since graphs and queries do not
@@ -32,12 +34,29 @@ export async function machinesOf(settings: Settings): Promise<{ maas: () => Mach
   return { maas: () => machines, close: () => machines.close() };
 }
 
+/** Where nodes reach this installation: what {MASTER_IP} in the fields of tasks stands for. None without a gateway. */
+export function masterAddress({ gateway }: Settings): string | undefined {
+  if (gateway.url !== undefined) return new URL(gateway.url).hostname;
+  return gateway.host;
+}
+
+/** The engine of task fields: with the helper functions that `yaql.helpers` names, if it does. */
+export async function taskEngine({ yaql }: Settings): Promise<Engine> {
+  const engine = createTaskEngine({ cacheSize: 20_000 });
+  if (yaql.helpers !== undefined) {
+    registerHelpers(engine, (await import(pathToFileURL(yaql.helpers).href)) as HelperModule);
+  }
+  return engine;
+}
+
 /** What activities take from the settings. */
 export async function activitySettings(settings: Settings): Promise<ActivitySettings> {
   const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds } = settings.deploy;
+  const masterIp = masterAddress(settings);
   return {
     max_parallel_nodes,
     heartbeat_seconds,
+    ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     ...(distro_series === undefined ? {} : { distro_series }),
     ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),
   };
