@@ -36,7 +36,15 @@ export default {
       'workflows-see-types-only',
       'A workflow may know the types of activities (activities/contract.ts) and nothing else outside.',
       { path: '^workflows/' },
-      { pathNot: ['^workflows/', '^src/core/', '^src/yaql/', '^activities/(graph-)?contract', 'node_modules/@temporalio/'] },
+      {
+        pathNot: [
+          '^workflows/',
+          '^src/core/',
+          '^src/yaql/',
+          '^activities/(graph-)?contract',
+          'node_modules/@temporalio/',
+        ],
+      },
     ),
     rule(
       'only-planning-uses-graphology',
@@ -123,6 +131,44 @@ export default {
       {
         path: ['^src/(store|ops|api)/', '^(activities|worker)/', 'node_modules/@temporalio/'],
         dependencyTypesNot: ['type-only'],
+      },
+    ),
+    rule(
+      'identity-is-small',
+      'src/identity decides who is believed: it knows what an execution is (src/agent) and nothing else of ours, so that it can be read as a whole.',
+      { path: '^src/identity/' },
+      { path: '^(src/(?!identity/|agent/)|workflows|activities|worker)' },
+    ),
+    rule(
+      'secrets-know-nobody',
+      'A store of secrets answers one question. Whoever asks must be judged before it is asked, elsewhere.',
+      { path: '^src/secrets/' },
+      { path: '^(src/(?!secrets/)|workflows|activities|worker)' },
+    ),
+    rule(
+      'gateway-through-ports',
+      'The gateway hands out what ports give it: it may use the agent’s types, identity, secrets, the store’s ports and the log. Plans, runs and settings come from worker/.',
+      { path: '^src/gateway/' },
+      { path: '^(src/(?!gateway/|agent/|identity/|secrets/|store/|telemetry/)|workflows|activities|worker)' },
+    ),
+    rule(
+      'codec-knows-keys-only',
+      'The codec sees every payload: it knows its key file and nothing else of ours.',
+      { path: '^src/codec/' },
+      { path: '^(src/(?!codec/|identity/)|workflows|activities|worker)' },
+    ),
+    rule(
+      'onboarding-is-no-shell',
+      'src/onboarding makes what a machine needs to become a node; how it is asked for (CLI, deploy) is above it.',
+      { path: '^src/onboarding/' },
+      { path: '^(src/(api|cli|ui|ops|maas|graph|clusters|packages)/|workflows|activities|worker)' },
+    ),
+    rule(
+      'agent-knows-no-service',
+      'src/agent runs tasks on a node. Where orders come from and who is believed is behind its port OrderSource.',
+      { path: '^src/agent/' },
+      {
+        path: '^(src/(gateway|identity|secrets|onboarding|codec|store|ops|api|cli|ui|maas)/|workflows|activities|worker)',
       },
     ),
     rule(

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { EXIT } from '../exit-codes.js';
+import { formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { CliError } from '../problem.js';
+import type { Session } from '../session.js';
+
+interface NodeFlags extends OutputFlags {
+  readonly site: string;
+  readonly node: string;
+}
+
+/** `sitewright agent serve, token, policy`: a machine's way to become a node, and its own rules. */
+export function registerAgentOnboarding(group: Command, session: Session): void {
+  const { terminal } = session;
+
+  group
+    .command('serve')
+    .description("Run the agent of this machine's own node: enrol with its ticket, then take signed orders")
+    .option('--folder <folder>', 'ticket, credentials and policy of the node', '/etc/sitewright')
+    .action(async ({ folder }: { readonly folder: string }) => {
+      const { settings } = await session.settings();
+      const { serveEnrolledAgent } = await import('../processes/serve-enrolled-agent.js');
+      await serveEnrolledAgent(terminal, settings, folder);
+    });
+
+  group
+    .command('token')
+    .description('Make the ticket a node enrols with, once; run it where the gateway runs')
+    .requiredOption('--site <site>', 'site, or cluster-<id>')
+    .requiredOption('--node <node>', 'name of the node')
+    .action(async ({ site, node }: NodeFlags) => {
+      const { settings } = await session.settings();
+      const { makeTicket } = await import('../processes/node-identities.js');
+      terminal.out(`${JSON.stringify(await makeTicket(settings, site, node), null, 2)}\n`);
+      terminal.err(`put it into /etc/sitewright/ticket.json (mode 600) on ${node}; it is good once\n`);
+    });
+
+  const policy = group.command('policy').description('What a node lets itself be told');
+  policy
+    .command('check')
+    .argument('<file>', 'policy, YAML or JSON')
+    .description('Check a policy file and show what it means; exit code 2 when it is not valid')
+    .addOption(formatOption())
+    .action(async (file: string, flags: OutputFlags) => {
+      const [{ agentOptionsOf, loadPolicy }, { existsSync }] = await Promise.all([
+        import('../../onboarding/node-policy.js'),
+        import('node:fs'),
+      ]);
+      if (!existsSync(file))
+        throw new CliError(
+          { code: 'no-file', message: `${file} does not exist`, hint: 'Correct the name.' },
+          EXIT.notFound,
+        );
+      const read = loadPolicy(file);
+      if (!read.ok) {
+        const lines = read.problems.map(
+          ({ line, column, message, hint }) =>
+            `${file}:${line ?? 1}:${column ?? 1}: ${message}${hint === undefined ? '' : `. ${hint}`}`,
+        );
+        terminal.err(`${lines.join('\n')}\n`);
+        process.exitCode = EXIT.invalid;
+        return;
+      }
+      const { allowedTypes, pathRoots } = agentOptionsOf(read.policy);
+      const lines = [
+        `types: ${allowedTypes?.join(', ') ?? 'all'}`,
+        `scripts: ${read.policy.shell}`,
+        `files below: ${pathRoots?.join(', ') ?? "the agent's usual folders"}`,
+        `longest task: ${read.policy.max_timeout === undefined ? 'no limit' : `${read.policy.max_timeout} s`}`,
+      ];
+      await printOne(terminal, flags, read.policy, `${lines.join('\n')}\n`);
+    });
+}

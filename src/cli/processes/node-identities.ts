@@ -1,0 +1,49 @@
+import { gatewayUrl } from '../../../worker/gateway.js';
+import { addEncryptionKey } from '../../codec/index.js';
+import type { Settings } from '../../config/index.js';
+import type { EnrolmentTicket } from '../../gateway/index.js';
+import { OrderKeys, type PublicOrderKey } from '../../identity/index.js';
+import { issueTicket } from '../../onboarding/index.js';
+import { type NodeCertificate, openStore, type Store } from '../../store/index.js';
+
+async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(settings.store.url);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What a node enrols with: of this machine's gateway. */
+export const makeTicket = (settings: Settings, site: string, node: string): Promise<EnrolmentTicket> =>
+  withStore(settings, async ({ nodeIdentities, audit }) => {
+    const { data_dir: dataDir, token_hours: tokenHours } = settings.gateway;
+    const office = { dataDir, gatewayUrl: gatewayUrl(settings), identities: nodeIdentities, tokenHours };
+    const ticket = await issueTicket(office, site, node);
+    await audit.append({ actor: actor(), action: 'identity.token', target: `node/${site}/${node}` });
+    return ticket;
+  });
+
+export const certificatesOf = (settings: Settings, site: string, node?: string): Promise<readonly NodeCertificate[]> =>
+  withStore(settings, ({ nodeIdentities }) => nodeIdentities.listCertificates(site, node));
+
+/** Ends all certificates and unused tokens of a node; answers how many certificates. */
+export const revokeNode = (settings: Settings, site: string, node: string, reason: string): Promise<number> =>
+  withStore(settings, async ({ nodeIdentities, audit }) => {
+    const count = await nodeIdentities.revoke({ site, node, at: new Date().toISOString(), reason });
+    await audit.append({ actor: actor(), action: 'identity.revoke', target: `node/${site}/${node}`, reason });
+    return count;
+  });
+
+const keysOf = (settings: Settings): OrderKeys => new OrderKeys(settings.gateway.data_dir);
+
+export const orderKeys = (settings: Settings): readonly PublicOrderKey[] => keysOf(settings).publicKeys();
+
+export const rotateOrderKey = (settings: Settings): string => keysOf(settings).rotate();
+
+export const dropOrderKey = (settings: Settings, id: string): boolean => keysOf(settings).drop(id);
+
+export const newEncryptionKey = (path: string): string => addEncryptionKey(path);
+
+const actor = (): string => process.env.SUDO_USER || process.env.USER || process.env.LOGNAME || 'operator';

@@ -1,0 +1,24 @@
+import { startEnrolledAgent } from '../../../worker/enrolled-agent.js';
+import { startGateway } from '../../../worker/gateway.js';
+import { programVersion } from '../../../worker/program-version.js';
+import { installRuntime } from '../../../worker/runtime.js';
+import type { Settings } from '../../config/index.js';
+import type { Terminal } from '../terminal.js';
+import { serve } from './serve.js';
+
+/** Runs the agent of this machine's own node until Ctrl-C, SIGTERM, or until it is drained. */
+export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folder: string): Promise<void> {
+  return serve(terminal, settings, 'agent', async (log) => {
+    installRuntime(log);
+    const agent = await startEnrolledAgent(folder, settings, log, programVersion(), terminal.interrupted());
+    return { done: agent.done, stop: () => agent.stop(), said: `agent ready for ${agent.site}/${agent.node}` };
+  });
+}
+
+/** Runs the gateway alone, beside no API. */
+export function serveGateway(terminal: Terminal, settings: Settings): Promise<void> {
+  return serve(terminal, settings, 'gateway', async (log) => {
+    const gateway = await startGateway(settings, log);
+    return { ...gateway, said: `gateway ready at ${gateway.url}` };
+  });
+}
