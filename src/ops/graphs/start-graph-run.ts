@@ -5,6 +5,7 @@ import { type Json, type RunTransactions, StoreError, type TransactionRecord } f
 import { isOpenStatus } from '../../temporal/is-run-open.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
+import { refuseUnfitCluster } from '../tags/cluster-checks.js';
 import { callTemporal } from '../temporal-calls.js';
 import { requestedGraphs } from './graph-request.js';
 
@@ -32,6 +33,7 @@ export async function startGraphRun(
     });
   }
   const graphs = await requestedGraphs(deps.store, input, options);
+  if (!input.force) await refuseUnfitCluster(deps, input.cluster, graphs);
   const created = await createTransactions(deps, input, graphs);
   try {
     return await startWorkflow(deps, input, created);

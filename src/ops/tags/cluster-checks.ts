@@ -1,5 +1,6 @@
 import { type ClusterFinding, checkCluster } from '../../clusters/checks/index.js';
 import { readClusterSources } from '../../clusters/index.js';
+import type { GraphRequest } from '../../core/graph-run/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { inFuelWords } from '../graphs/fuel-words.js';
 import { problem } from '../problem.js';
@@ -16,18 +17,25 @@ export const clusterChecks = ({ store }: Pick<OpsDependencies, 'store'>): Cluste
   });
 
 /**
- * Refuses a run for errors of its cluster; answers what else there is to say. Limits are asked of whole deployments
- * only: a graph of another type may well run on a cluster that is not complete.
+ * Refuses a run for errors of its cluster; answers what else there is to say. Nodes that are away and limits matter to
+ * a deployment of the whole cluster only: a graph of another type, or for chosen nodes or tasks, may well run on a
+ * cluster that is not complete.
  *
  * @throws `invalid` with all errors at once
  */
 export async function refuseUnfitCluster(
   deps: Pick<OpsDependencies, 'store'>,
   cluster: number,
-  run: { readonly deploys: boolean; readonly nodes?: readonly number[] },
+  graphs: readonly GraphRequest[],
 ): Promise<readonly ClusterFinding[]> {
-  const found = await clusterChecks(deps).check(cluster, run.nodes);
-  const counts = ({ code }: ClusterFinding): boolean => run.deploys || !LIMITS.includes(code);
+  const deploys = graphs.some(
+    ({ type, nodes, tasks }) => type === 'default' && nodes === undefined && (tasks ?? []).length === 0,
+  );
+  const chosen = graphs.every(({ nodes }) => nodes !== undefined)
+    ? graphs.flatMap(({ nodes = [] }) => nodes)
+    : undefined;
+  const found = await clusterChecks(deps).check(cluster, chosen);
+  const counts = ({ code }: ClusterFinding): boolean => deploys || !OF_WHOLE_CLUSTERS.includes(code);
   const errors = found.filter((one) => one.severity === 'error' && counts(one));
   if (errors.length === 0) return found;
   throw problem('invalid', errors.map(({ message }) => message).join(' '), {
@@ -36,4 +44,4 @@ export async function refuseUnfitCluster(
   });
 }
 
-const LIMITS = ['check.role-below-minimum', 'check.role-above-maximum'];
+const OF_WHOLE_CLUSTERS = ['check.nodes-offline', 'check.role-below-minimum', 'check.role-above-maximum'];

@@ -1,0 +1,332 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.js';
+import { openStore } from '../../src/store/index.js';
+import { type ApiRig, apiOf } from './api-rig.js';
+
+let rig: ApiRig;
+let folder: string;
+let extensions: readonly TagExtension[] = [];
+let release: number;
+let cluster: number;
+let nodes: number[];
+let count = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sitewright-tags-'));
+  const store = await openStore(join(folder, 'store.db'));
+  const temporal = { client: {}, connection: {}, namespace: 'n', taskQueue: 'q', address: '127.0.0.1:1' } as never;
+  const maas = () => {
+    throw new Error('there is no MAAS here');
+  };
+  rig = await apiOf(createOperations({ store, temporal, maas, tagExtensions: async () => extensions }), store, () =>
+    store.close(),
+  );
+});
+afterAll(async () => {
+  await rig.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  extensions = [];
+  count += 1;
+  const made = await rig.ask('POST', '/api/v1/releases', {
+    name: `r${count}`,
+    version: 'newton-10.0',
+    operating_system: 'ubuntu',
+    roles_metadata: {
+      controller: {
+        name: 'Controller',
+        description: 'd',
+        tags: ['controller', 'mysql', 'keystone'],
+        conflicts: ['compute'],
+      },
+      compute: { name: 'Compute', description: 'd' },
+    },
+    tags_metadata: {
+      controller: { has_primary: true },
+      mysql: { has_primary: true },
+      keystone: { has_primary: false },
+    },
+  });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  release = made.body.id;
+  cluster = (await rig.ask('POST', '/api/v1/clusters', { name: `c${count}`, release_id: release })).body.id;
+  nodes = [];
+  for (let at = 0; at < 3; at++) {
+    const mac = `52:54:00:00:${String(count).padStart(2, '0')}:0${at}`;
+    nodes.push((await rig.ask('POST', '/api/v1/nodes', { mac, name: `n${count}-${at}` })).body.id);
+  }
+});
+
+const assign = (roles: Record<number, string[]>) =>
+  rig.ask(
+    'POST',
+    `/api/v1/clusters/${cluster}/assignment`,
+    Object.entries(roles).map(([at, own]) => ({ id: nodes[Number(at)], roles: own })),
+  );
+const tagsOf = async (at: number): Promise<string[]> =>
+  (await rig.ask('GET', `/api/v1/nodes/${nodes[at]}/tags`)).body.map(({ tag }: { tag: string }) => tag).sort();
+const swift = { name: 'swift', meta: { has_primary: true } };
+
+describe('tags of releases and clusters', () => {
+  test('are made, listed, shown, changed and deleted', async () => {
+    const at = `/api/v1/clusters/${cluster}/tags/`;
+    expect(await rig.ask('POST', at, swift)).toMatchObject({ status: 201, body: swift });
+    expect(await rig.ask('POST', at, swift)).toMatchObject({
+      status: 409,
+      body: { message: `Tag with name 'swift' already exists for cluster ${cluster}` },
+    });
+    expect(await rig.ask('GET', `${at}swift/`)).toMatchObject({ status: 200, body: swift });
+    const changed = { name: 'swift', meta: { has_primary: false, note: 'kept' } };
+    expect(await rig.ask('PUT', `${at}swift/`, changed)).toMatchObject({ status: 200, body: changed });
+    const names = (await rig.ask('GET', at)).body.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['compute', 'controller', 'keystone', 'mysql', 'swift']);
+    expect((await rig.ask('DELETE', `${at}swift/`)).status).toBe(204);
+    expect(await rig.ask('DELETE', `${at}swift/`)).toMatchObject({
+      status: 404,
+      body: { message: `Tag 'swift' is not found for the cluster ${cluster}` },
+    });
+  });
+
+  test('a tag of a release is in its clusters, and is shown and changed at the release', async () => {
+    await rig.ask('POST', `/api/v1/releases/${release}/tags/`, swift);
+    const listed = await rig.ask('GET', `/api/v1/clusters/${cluster}/tags/`);
+    expect(listed.body).toContainEqual(swift);
+    const shown = await rig.ask('GET', `/api/v1/clusters/${cluster}/tags/swift/`);
+    expect(shown).toMatchObject({
+      status: 404,
+      body: { message: `Tag 'swift' is not found for the cluster ${cluster}` },
+    });
+    expect(shown.body.hint).toContain(`release ${release}`);
+  });
+
+  test.each([
+    [{ name: 'nometa' }],
+    [{ meta: { has_primary: true } }],
+    [{ name: 'bad name!', meta: { has_primary: true } }],
+    [{ name: 'x', meta: {} }],
+    [{ name: 'x', meta: { has_primary: 'yes' } }],
+    [{ name: 'x', meta: null }],
+    [[]],
+  ])('%j is refused with 400', async (body) => {
+    const refused = await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, body);
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors.length).toBeGreaterThan(0);
+  });
+
+  test('a rename, and whatever is built in, is refused', async () => {
+    await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
+    const renamed = await rig.ask('PUT', `/api/v1/clusters/${cluster}/tags/swift/`, { ...swift, name: 'other' });
+    expect(renamed.status).toBe(400);
+    const names = (await rig.ask('GET', `/api/v1/clusters/${cluster}/tags/`)).body.map(
+      ({ name }: { name: string }) => name,
+    );
+    expect(names).not.toContain('other');
+    const builtIn = await rig.ask('DELETE', `/api/v1/releases/${release}/tags/controller/`);
+    expect(builtIn.status).toBe(409);
+    expect(builtIn.body.message).toContain('controller');
+    expect(
+      (await rig.ask('PUT', `/api/v1/releases/${release}/tags/mysql/`, { name: 'mysql', meta: { has_primary: false } }))
+        .status,
+    ).toBe(409);
+    expect((await rig.ask('GET', '/api/v1/clusters/999/tags/')).body.message).toBe('Cluster not found');
+    expect((await rig.ask('POST', '/api/v1/releases/999/tags/', swift)).status).toBe(404);
+  });
+});
+
+describe('tags of nodes', () => {
+  test('a role brings its tags and its name; each can be taken away and given', async () => {
+    expect((await assign({ 0: ['controller'], 1: ['compute'] })).status).toBe(200);
+    expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
+    expect(await tagsOf(1)).toEqual(['compute']);
+    expect((await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql', 'controller'] })).status).toBe(
+      200,
+    );
+    expect((await rig.ask('POST', `/api/v1/nodes/${nodes[1]}/tags`, { tags: ['mysql', 'mysql:1'] })).status).toBe(200);
+    expect([await tagsOf(0), await tagsOf(1)]).toEqual([['keystone'], ['compute', 'mysql', 'mysql:1']]);
+    const checks = await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`);
+    expect(checks.body).toMatchObject({ ok: true, findings: [{ severity: 'info', tags: ['controller'] }] });
+  });
+
+  test('deleting a tag that a user made takes it from nodes; one of a role cannot be deleted', async () => {
+    await assign({ 0: ['controller'] });
+    await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
+    await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'swift:2'] });
+    expect((await rig.ask('DELETE', `/api/v1/clusters/${cluster}/tags/swift/`)).status).toBe(204);
+    expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
+    const held = await rig.ask(
+      'POST',
+      `/api/v1/tags/?cluster_id=${cluster}&tag_name='swift'&role='controller'&meta={"has_primary":false}`,
+    );
+    expect(held.status, JSON.stringify(held.body)).toBe(201);
+    const refused = await rig.ask('DELETE', `/api/v1/tags/?cluster_id=${cluster}&tag_name='swift'`);
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain('role controller');
+  });
+
+  test('the form of the specification, with its quotes and brackets', async () => {
+    await assign({ 0: ['controller'], 1: ['compute'] });
+    const meta = encodeURIComponent('{"has_primary": true}');
+    expect((await rig.ask('POST', `/api/v1/tags/?release_id=${release}&tag_name='swift'&meta=${meta}`)).status).toBe(
+      201,
+    );
+    const given = await rig.ask(
+      'POST',
+      `/api/v1/tags/?node_id=${nodes[1]}&tags=['swift', 'mysql']`.replace(/ /g, '%20'),
+    );
+    expect(given.status, JSON.stringify(given.body)).toBe(200);
+    expect(await tagsOf(1)).toEqual(['compute', 'mysql', 'swift']);
+    const listed = await rig.ask('GET', `/api/v1/tags/?cluster_id=${cluster}`);
+    expect(listed.body.find(({ name }: { name: string }) => name === 'swift')).toMatchObject({
+      owner: { kind: 'release', id: release },
+      read_only: false,
+    });
+    expect(
+      (await rig.ask('PUT', `/api/v1/tags/?release_id=${release}&tag_name=swift&meta={"has_primary":false}`)).body.meta
+        .has_primary,
+    ).toBe(false);
+    expect((await rig.ask('DELETE', `/api/v1/tags/?release_id=${release}&tag_name=swift`)).status).toBe(204);
+    for (const query of [
+      '',
+      'cluster_id=1&release_id=1',
+      `cluster_id=${cluster}&tag_name=x`,
+      `cluster_id=${cluster}&tag_name=x&meta={`,
+      `cluster_id=${cluster}&meta={}`,
+      'node_id=x&tags=a',
+      `node_id=${nodes[0]}`,
+    ]) {
+      expect((await rig.ask('POST', `/api/v1/tags/?${query}`)).status, query).toBe(400);
+    }
+  });
+
+  test('unknown tags and nodes are refused, all or none', async () => {
+    await assign({ 0: ['controller'] });
+    const unknown = await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'nosuch'] });
+    expect(unknown.status).toBe(400);
+    expect(unknown.body.errors).toHaveLength(2);
+    expect((await rig.ask('POST', `/api/v1/nodes/${nodes[2]}/tags`, { tags: ['mysql'] })).status).toBe(400);
+    expect((await rig.ask('POST', '/api/v1/nodes/999/tags', { tags: ['mysql'] })).status).toBe(404);
+    expect((await rig.ask('POST', '/api/v1/tags/assign', { nodes: [nodes[0], 999], tags: ['mysql'] })).status).toBe(
+      404,
+    );
+    expect((await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['compute'] })).status).toBe(400);
+    expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
+  });
+
+  test('a change of roles gives and takes what roles bring, and nothing else', async () => {
+    await assign({ 0: ['controller'] });
+    await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql'] });
+    await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['keystone:3'] });
+    const changed = await rig.ask('PUT', `/api/v1/nodes/${nodes[0]}`, { pending_roles: ['compute'] });
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+    expect(await tagsOf(0)).toEqual(['compute', 'keystone:3']);
+  });
+});
+
+describe('extensions', () => {
+  const example = fileURLToPath(new URL('../../examples/tag-extension/spread-mysql.mjs', import.meta.url));
+
+  test('the example spreads instances, also beside those that are there', async () => {
+    extensions = await tagExtensionsOf(example)();
+    expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
+    expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql', 'mysql:1']);
+    expect(await tagsOf(1)).toEqual(['controller', 'keystone', 'mysql', 'mysql:2']);
+    expect((await assign({ 2: ['controller'] })).status).toBe(200);
+    expect(await tagsOf(2)).toContain('mysql:1');
+    const { body } = await rig.ask('GET', `/api/v1/nodes/${nodes[2]}/tags`);
+    expect(body).toContainEqual({ node_id: nodes[2], tag: 'mysql:1', source: 'extension', role: 'controller' });
+  });
+
+  test.each<[string, TagExtension['assignTags'], RegExp]>([
+    ['throws', () => Promise.reject(new Error('no room')), /'picky'.*no room/],
+    ['answers nonsense', () => 7 as never, /no list/],
+    ['answers for another node', () => [{ node_id: 999_999, tags: [] }], /999999/],
+    [
+      'gives a tag there is not',
+      ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['nosuch'] }],
+      /no tag 'nosuch'/,
+    ],
+    ['gives a name that is none', ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['a b'] }], /none/],
+    [
+      'changes what it was asked',
+      ({ nodes: [one] }) => [(one as { tags: string[] }).tags.push('x')] as never,
+      /object is not extensible/,
+    ],
+  ])(
+    'one that %s refuses the assignment, with its name, and nothing is changed',
+    async (_what, assignTags, message) => {
+      extensions = [{ name: 'picky', assignTags }];
+      const refused = await assign({ 0: ['controller'] });
+      expect(refused.status).toBe(400);
+      expect(refused.body.message).toMatch(message);
+      expect(refused.body.message).toContain("'picky'");
+      expect((await rig.ask('GET', `/api/v1/nodes/${nodes[0]}`)).body.cluster).toBeNull();
+    },
+  );
+
+  test('a module that cannot be used is named', async () => {
+    await expect(tagExtensionsOf(join(folder, 'nowhere.mjs'))()).rejects.toThrow(/nowhere\.mjs/);
+  });
+});
+
+test('the commands: list, assign, download, update, delete, and packages', async () => {
+  const url = await rig.api.listen({ host: '127.0.0.1', port: 0 });
+  const run = async (...args: string[]) => {
+    let [out, err] = ['', ''];
+    const terminal = {
+      env: { NO_COLOR: '1' },
+      cwd: folder,
+      color: false,
+      interactive: false,
+      interrupted: () => new AbortController().signal,
+      out: (text: string) => void (out += text),
+      err: (text: string) => void (err += text),
+      ask: async () => '',
+      now: () => Date.now(),
+      sleep: async () => {},
+    };
+    const code = await runCli(['--api', url, ...args], terminal);
+    return { code, out, err };
+  };
+  await assign({ 0: ['controller'], 1: ['compute'] });
+  const id = String(cluster);
+  expect(await run('tag', 'create', '-e', id, '-n', 'swift', '--primary')).toMatchObject({ code: 0 });
+  expect((await run('tag', 'assign', '-n', String(nodes[1]), '-t', 'swift,mysql:1')).out).toContain('swift');
+  const table = (await run('tag', 'list', '-e', id)).out;
+  expect(table).toMatch(new RegExp(`swift +true +cluster ${id} +false +${nodes[1]}`));
+  expect(table).toMatch(/mysql:1 +false +instance/);
+  const download = await run('tag', 'download', '-e', id, '-n', 'swift', '-f', 'json', '-d', folder);
+  expect(download.out).toContain(`Description data of tag 'swift' within clusters id ${id} was stored in`);
+  expect(JSON.parse(await readFile(join(folder, `clusters_${id}`, 'swift.json'), 'utf8'))).toEqual(swift);
+  expect((await run('tag', 'update', '-e', id, '-n', 'swift', '-f', 'json', '-d', folder)).out).toMatch(
+    /was updated from .*swift\.json/,
+  );
+  expect((await run('tag', 'unassign', '-n', String(nodes[1]), '-t', 'swift')).code).toBe(0);
+  expect((await run('tag', 'delete', '-e', id, '-n', 'swift')).out).toBe(
+    `Tag 'swift' was deleted from clusters with id ${id}\n`,
+  );
+  expect((await run('tag', 'delete', '-e', id, '-n', 'swift')).code).toBe(3);
+  expect((await run('tag', 'list')).code).toBe(2);
+  expect((await run('role', 'list', '-r', String(release))).out).toMatch(/controller +controller, mysql, keystone/);
+  expect((await run('role', 'download', '-r', String(release), '-n', 'compute', '-d', folder)).out).toContain(
+    `release_${release}`,
+  );
+
+  const example = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
+  const installed = await run('package', 'install', example);
+  expect(installed.out, installed.err).toMatch(
+    /^fuel-newton 10\.0\.0: installed\n {2}release \d+: fuel-newton newton-10\.0\n/,
+  );
+  expect((await run('package', 'list')).out).toMatch(/fuel-newton +10\.0\.0 +release/);
+  expect((await run('package', 'sync')).out).toContain('fuel-newton');
+  expect((await run('package', 'show', 'fuel-newton==10.0.0')).code).toBe(0);
+  expect((await run('package', 'remove', 'fuel-newton')).out).toBe('fuel-newton 10.0.0: removed\n');
+  expect((await run('package', 'remove', 'fuel-newton')).code).toBe(3);
+  expect((await run('package', 'install', join(folder, 'nowhere'))).code).toBe(2);
+});
