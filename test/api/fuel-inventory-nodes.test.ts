@@ -318,4 +318,27 @@ describe('assignment', () => {
     );
     expect((await rig.refused('PUT', `/nodes/${id}`, { cluster: 999 })).message).toContain('Cluster not found');
   });
+
+  test('waits for the run that works on a cluster', async () => {
+    const [inside, outside] = [await register(), await register()];
+    await assign(inside, ['cinder']);
+    const run = { workflowId: `execute_graph:${cluster}`, runId: 'r1' };
+    await rig.store.clusterClaims.claim(cluster, run);
+    expect((await rig.fuel('GET', `/clusters/${cluster}`)).body.is_locked).toBe(true);
+    const requests: [Parameters<FuelRig['refused']>[0], string, unknown?][] = [
+      ['POST', `/clusters/${cluster}/assignment/`, [{ id: outside, roles: ['cinder'] }]],
+      ['POST', `/clusters/${cluster}/unassignment/`, [{ id: inside }]],
+      ['PUT', `/nodes/${inside}`, { pending_roles: ['compute'] }],
+      ['PUT', `/nodes/${inside}`, { cluster: null }],
+      ['PUT', `/nodes/${outside}`, { cluster, pending_roles: ['compute'] }],
+      ['DELETE', `/nodes/${inside}?force=1`],
+      ['DELETE', `/clusters/${cluster}`],
+    ];
+    for (const [method, path, body] of requests)
+      expect(await rig.refused(method, path, body), path).toMatchObject({ status: 409 });
+    expect((await rig.fuel('PUT', `/nodes/${inside}`, { name: 'still' })).status).toBe(200);
+    expect(await node(inside)).toMatchObject({ cluster, pending_roles: ['cinder'] });
+    await rig.store.clusterClaims.release(cluster, run);
+    expect((await rig.fuel('PUT', `/nodes/${inside}`, { cluster: null })).status).toBe(200);
+  });
 });

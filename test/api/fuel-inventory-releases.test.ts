@@ -183,6 +183,10 @@ describe('roles', () => {
     const changed = { ...swift, meta: { ...swift.meta, weight: 5 } };
     expect((await rig.fuel('PUT', `/releases/${release}/roles/swift/`, changed)).body).toEqual(changed);
     expect((await rig.fuel('GET', `/releases/${release}/roles/swift/`)).body).toEqual(changed);
+    // What GET answers may be sent back, also of a role without volumes.
+    const bare = (await rig.fuel('GET', `/releases/${release}/roles/cinder/`)).body;
+    expect(bare.volumes_roles_mapping).toEqual([]);
+    expect((await rig.fuel('PUT', `/releases/${release}/roles/cinder/`, bare)).body).toEqual(bare);
     expect((await rig.fuel('DELETE', `/releases/${release}/roles/swift/`)).status).toBe(204);
     expect(await rig.refused('GET', `/releases/${release}/roles/swift/`)).toMatchObject({
       status: 404,

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { NodeRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
 import { tagAllocator } from '../tags/tag-extension.js';
 import { checkRoles } from './assignable-roles.js';
+import { refuseWhileBusy } from './busy-cluster.js';
 import { finding, refuseIfAny } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
 import { allRoles, changeTags, tagsChange } from './role-tags.js';
@@ -75,7 +75,7 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
           ];
         }),
       ]);
-      await refuseWhileBusy(clusterId, 'nodes cannot be added');
+      await refuseWhileBusy(store, clusterId, 'nodes cannot be added');
       const changes = nodes.map(({ id, roles }) => {
         const node = byId.get(id)!;
         const before = node.clusterId === clusterId ? allRoles(node) : [];
@@ -111,16 +111,14 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
           ];
         }),
       ]);
-      await refuseWhileBusy(clusterId, 'nodes cannot be removed');
+      await refuseWhileBusy(store, clusterId, 'nodes cannot be removed');
       const deployed = records.filter(isDeployed);
       const plain = records.filter((node) => !isDeployed(node));
-      if (plain.length > 0)
-        await store.nodes.unassign(
-          clusterId,
-          plain.map(({ id }) => id),
-        );
-      if (deployed.length > 0)
-        await store.nodes.updateMany(deployed.map(({ id }) => ({ id, change: { pendingDeletion: true } })));
+      await store.atomically(async (within) => {
+        const free = plain.map(({ id }) => id);
+        if (free.length > 0) await within.nodes.unassign(clusterId, free);
+        await within.nodes.updateMany(deployed.map(({ id }) => ({ id, change: { pendingDeletion: true } })));
+      });
       await store.audit.append({
         actor,
         action: 'cluster.unassign',
@@ -130,16 +128,6 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
       return store.nodes.list({ ids });
     },
   };
-
-  /** A run plans with the nodes of its moment: it shall not find others half-way. */
-  async function refuseWhileBusy(clusterId: number, what: string): Promise<void> {
-    const holder = await store.clusterClaims.holder(clusterId);
-    if (holder === null) return;
-    throw problem('conflict', `${what} while a run works on environment ${clusterId}`, {
-      hint: 'Wait for its end, or stop it: PUT /api/v1/clusters/ID/stop_deployment.',
-      run: { id: holder.runId, workflow_id: holder.workflowId },
-    });
-  }
 }
 
 /** Whether something is on the node that a removal has to take away. */

@@ -99,7 +99,7 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
   async function releaseFor(id: number | undefined): Promise<ReleaseRecord> {
     const releases = await store.releases.list();
     if (releases.length === 0)
-      throw problem('conflict', 'there is no release to make a cluster of', { hint: NO_RELEASES_HINT });
+      throw problem('conflict', `There are no releases available. ${NO_RELEASES_HINT}`, { hint: NO_RELEASES_HINT });
     const usable = releases.filter(isDeployable).map((one) => `${one.id} (${one.name}, ${one.version})`);
     const hint = usable.length === 0 ? NO_RELEASES_HINT : `There are: ${usable.slice(0, 10).join('; ')}.`;
     const refuse = (message: string) =>

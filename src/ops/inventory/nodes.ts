@@ -3,6 +3,7 @@ import type { Json, JsonFields, JsonObject, NodeFilter, NodeRecord } from '../..
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { tagAllocator } from '../tags/tag-extension.js';
+import { refuseWhileBusy } from './busy-cluster.js';
 import { objectOf } from './json-object.js';
 import { type CheckedNodeChange, checkNodeChange, type NodeUpdate } from './node-change.js';
 import { finding, refuseIfAny } from './refuse.js';
@@ -88,6 +89,11 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       ...checked.flatMap(({ errors }) => errors),
       ...(await takenNames(updates.map(({ before, update, at }) => ({ node: before.node, update, at })))),
     ]);
+    for (const { node, cluster, change } of checked) {
+      const touched = cluster !== undefined || change.roles !== undefined || change.pendingRoles !== undefined;
+      for (const one of new Set(touched ? [node.clusterId, cluster] : []))
+        if (typeof one === 'number') await refuseWhileBusy(store, one, `the roles of node ${node.id} cannot change`);
+    }
     const tags: TagsChange[] = [];
     for (const [cluster, changes] of rolesByCluster(checked)) {
       tags.push(await tagsChange(cluster, await roleCatalogue(store, cluster), changes, allocate));
@@ -228,12 +234,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       }
       for (const clusterId of new Set(records.map((node) => node.clusterId))) {
         if (clusterId === null) continue;
-        const holder = await store.clusterClaims.holder(clusterId);
-        if (holder === null) continue;
-        throw problem('conflict', `nodes of environment ${clusterId} cannot be deleted while a run works on it`, {
-          hint: 'Wait for its end, or stop it: PUT /api/v1/clusters/ID/stop_deployment.',
-          run: { id: holder.runId, workflow_id: holder.workflowId },
-        });
+        await refuseWhileBusy(store, clusterId, `nodes of environment ${clusterId} cannot be deleted`);
       }
       const deployed = force ? [] : records.filter(({ clusterId, status }) => clusterId !== null && status === 'ready');
       if (deployed.length > 0) {

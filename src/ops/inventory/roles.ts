@@ -140,7 +140,7 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
           hint: 'Change it with PUT, or choose another name.',
         });
       }
-      refuseIfAny(checkRole(upload, held.tags, held.volumes));
+      refuseIfAny(checkRole(upload, held.tags, held.volumes, true));
       await held.write(...withRole(held, upload));
       await audit(actor, 'role.create', owner, upload.name);
       return { ...upload } as unknown as Role;
@@ -158,7 +158,8 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
                 `Write name: ${name}.`,
               ),
             ]),
-        ...checkRole(upload, held.tags, held.volumes),
+        // A role that has no volumes may stay so.
+        ...checkRole(upload, held.tags, held.volumes, hasVolumes(held.volumes, name)),
       ]);
       await held.write(...withRole(held, upload));
       await audit(actor, 'role.update', owner, name);
@@ -197,13 +198,33 @@ function withRole(
   ];
 }
 
-function checkRole(role: RoleUpload, tags: ReadonlySet<string>, volumes: JsonObject): readonly Diagnostic[] {
+const hasVolumes = ({ volumes_roles_mapping: mapping }: JsonObject, role: string): boolean => {
+  const volumes = objectOf(mapping)[role];
+  return Array.isArray(volumes) && volumes.length > 0;
+};
+
+function checkRole(
+  role: RoleUpload,
+  tags: ReadonlySet<string>,
+  volumes: JsonObject,
+  needsVolumes: boolean,
+): readonly Diagnostic[] {
   const absent = textsOf(role.meta.tags).filter((tag) => tag !== role.name && !tags.has(tag));
   const declared = Array.isArray(volumes.volumes)
     ? volumes.volumes.filter(isObject).map((one) => String(one.id))
     : undefined;
   const strange = role.volumes_roles_mapping.map(({ id }) => id).filter((id) => declared && !declared.includes(id));
   return [
+    ...(needsVolumes && role.volumes_roles_mapping.length === 0
+      ? [
+          finding(
+            'role.no-volumes',
+            'body.volumes_roles_mapping',
+            'volumes_roles_mapping must have at least one item',
+            'Write [{"id": "os", "allocate_size": "min"}].',
+          ),
+        ]
+      : []),
     ...absent.map((tag) =>
       finding(
         'role.unknown-tag',

@@ -30,8 +30,7 @@ export const roleBody = z
     meta: roleMeta,
     volumes_roles_mapping: z
       .array(z.strictObject({ id: z.string().min(1), allocate_size: z.enum(['all', 'min', 'full-disk']) }))
-      .min(1)
-      .describe('Volumes its nodes get.'),
+      .describe('Volumes its nodes get; at least one, but for a role that has none.'),
   })
   .meta({ id: 'NewRole' });
 
