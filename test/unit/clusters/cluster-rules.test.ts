@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import {
+  agentAddress,
+  type ClusterNode,
+  clusterState,
+  clusterStatusAfter,
+  flattenSettings,
+  nodeTransitions,
+  oldStatesOf,
+  planCluster,
+  tagCluster,
+} from '../../../src/clusters/index.js';
+import type { Fields } from '../../../src/graph/index.js';
+import { layer, node, sixNodes } from './six-nodes.js';
+
+const plain = (nodes: readonly ClusterNode[], more = {}) => ({
+  ...sixNodes({ deploymentInfo: { common: {}, nodes: {} }, ...more }),
+  nodes,
+});
+const shell = (id: string, more: Fields = {}): Fields => ({ id, type: 'shell', version: '2.1.0', roles: '*', ...more });
+const planned = (sources: ReturnType<typeof plain>, tasks: readonly Fields[], request = {}, context = {}) => {
+  const result = planCluster(sources, [layer('release', tasks)], { type: 'default', ...request }, context);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result;
+};
+const running = ({ plan }: ReturnType<typeof planned>): string[] =>
+  plan.instances.filter(({ skip }) => skip === undefined).map((one) => `${one.id}@${plan.nodes[one.node]}`);
+
+describe('settings', () => {
+  test('are seen by their values: common at the top, chosen components as enabled, generated below edited', () => {
+    const settings = {
+      editable: {
+        metadata: { label: 'x' },
+        common: { metadata: { label: 'Common' }, debug: { value: false, type: 'checkbox' } },
+        additional_components: { metadata: {}, heat: { value: true }, note: { value: 'text' } },
+        storage: { metadata: { weight: 60 }, pg_num: { value: 128 }, plain: [1] },
+      },
+      generated: { heat: { db_password: 'p' }, storage: { pg_num: { value: 1 }, fsid: { value: 'f' } } },
+    };
+    expect(flattenSettings(settings)).toEqual({
+      debug: false,
+      heat: { db_password: 'p', enabled: true },
+      metadata: { label: 'Common' },
+      storage: { metadata: { weight: 60 }, pg_num: 128, plain: [1], fsid: 'f' },
+    });
+  });
+});
+
+describe('the state of a cluster', () => {
+  const state = (sources: ReturnType<typeof plain>) =>
+    clusterState(
+      sources,
+      tagCluster(
+        sources,
+        sources.nodes.map(({ id }) => id),
+      ).nodes,
+      { masterIp: '10.0.0.1' },
+    );
+
+  test('has the cluster, its release, its nodes, and a part for each node, master and sync', () => {
+    const found = state(plain([node(8, ['controller'])]));
+    expect(found.common).toMatchObject({
+      cluster: { id: 3, name: 'six', mode: 'ha_compact', status: 'new', fuel_version: '10.0' },
+      master_ip: '10.0.0.1',
+      openstack_version: 'newton-10.0',
+      release: { name: 'Newton', operating_system: 'Ubuntu', version: 'newton-10.0' },
+    });
+    expect(found.nodes['8']).toEqual({
+      uid: '8',
+      fqdn: 'node-8',
+      user_node_name: 'node-1',
+      online: true,
+      status: 'provisioned',
+      roles: ['primary-controller', 'primary-database', 'primary-keystone', 'primary-neutron', 'primary-rabbitmq'],
+    });
+    expect(found.nodes.master).toEqual({ roles: ['master'], uid: 'master' });
+    expect(found.nodes.null).toEqual({});
+  });
+
+  test('is merged with what a user uploaded, key by key; uploaded lists of nodes stand for themselves', () => {
+    const deploymentInfo = {
+      common: { storage: { size: 2 }, network_metadata: { nodes: { a: {} } } },
+      nodes: { '8': { roles: ['x'], extra: { deep: 1 } }, '99': { stray: true } },
+    };
+    const settings = { editable: { storage: { kind: { value: 'ceph' } } } };
+    const found = state(plain([node(8, ['compute'])], { deploymentInfo, settings }));
+    expect(found.common.storage).toEqual({ kind: 'ceph', size: 2 });
+    expect(found.common.network_metadata).toEqual({ nodes: { a: {} } });
+    expect(found.nodes['8']).toMatchObject({ roles: ['x'], extra: { deep: 1 }, status: 'provisioned' });
+    expect(found.nodes).not.toHaveProperty('99');
+  });
+
+  test('has the tags of a node where they are not just those of its roles', () => {
+    const tags = ['compute', 'mysql:1'];
+    const found = state(
+      plain([node(8, ['compute'], { tags }), node(9, ['compute'], { tags: ['compute'] })], { placesByTags: true }),
+    );
+    expect(found.nodes['8']).toMatchObject({ tags, roles: tags });
+    expect(found.nodes['9']).not.toHaveProperty('tags');
+  });
+});
+
+describe('the nodes of a plan', () => {
+  const nodes = [
+    node(1, ['compute']),
+    node(2, ['compute'], { online: false }),
+    node(3, ['compute'], { pendingAddition: true }),
+    node(4, ['compute'], { pendingDeletion: true }),
+  ];
+  test('are those that have their system and stay, with a reason for every other', () => {
+    const result = planned(plain(nodes), [shell('a')]);
+    expect(running(result)).toEqual(['a@1']);
+    expect(result.leftOut).toEqual([
+      { node: 2, reason: 'it is offline' },
+      { node: 3, reason: 'it is not provisioned yet' },
+      { node: 4, reason: 'it is to be removed from the cluster' },
+    ]);
+  });
+
+  test('asked for by id are taken, unless offline; one of another cluster is refused at its place', () => {
+    expect(running(planned(plain(nodes), [shell('a')], { nodes: [2, 3] }))).toEqual(['a@3']);
+    const refused = planCluster(plain(nodes), [layer('release', [shell('a')])], { type: 'default', nodes: [1, 77] });
+    expect(refused).toMatchObject({ ok: false, problems: [{ code: 'graph.foreign-node', path: 'nodes[1]' }] });
+  });
+
+  test('are filtered by the highest layer that has a filter', () => {
+    const layers = [
+      layer('release', [shell('a')], { nodeFilter: '$.pending_addition' }),
+      layer('cluster', [], { nodeFilter: '$.pending_deletion' }),
+    ];
+    const result = planCluster(plain(nodes), layers, { type: 'default' });
+    expect(result.ok && running(result)).toEqual(['a@4']);
+  });
+});
+
+describe('the layers of a graph', () => {
+  const plugin = (id: number) => ({
+    id,
+    name: `p${id}`,
+    path: `/plugins/p${id}/`,
+    roles: {},
+    tags: {},
+    legacyTasks: [],
+  });
+  test('are merged by whole tasks; a plugin’s tasks run in its folder', () => {
+    const layers = [
+      layer('release', [shell('a', { parameters: { cmd: 'release' } })]),
+      layer('plugins', [shell('b', { parameters: { cmd: 'x' } })], { plugin: plugin(1) }),
+      layer('cluster', [shell('a', { parameters: { cmd: 'cluster' } })]),
+    ];
+    const result = planCluster(plain([node(1, ['compute'])]), layers, { type: 'default' });
+    expect(result.ok && result.plan.instances.map(({ id, parameters }) => [id, parameters])).toEqual([
+      ['a', { cmd: 'cluster', cwd: '/' }],
+      ['b', { cmd: 'x', cwd: '/plugins/p1/' }],
+    ]);
+  });
+
+  test('of two plugins with the same task are refused, and so is a type without tasks', () => {
+    const twice = [1, 2].map((id) => layer('plugins', [shell('b')], { plugin: plugin(id) }));
+    expect(planCluster(plain([node(1, ['compute'])]), twice, { type: 'default' })).toMatchObject({
+      ok: false,
+      problems: [{ code: 'graph.plugins-overlap', path: 'plugins.p2.tasks[0].id' }],
+    });
+    expect(planCluster(plain([]), [], { type: 'x' })).toMatchObject({ ok: false, reason: 'no-graph' });
+  });
+
+  test.each([
+    ['a task that is not there', { tasks: ['zz'] }, 'tasks[0]'],
+    ['a subgraph that is nowhere', { subgraphs: [{ start: ['a'] }, { end: ['zz'] }] }, 'subgraphs[1]'],
+  ])('asked for with %s are refused at its place', (_, request, path) => {
+    const result = planCluster(plain([node(1, ['compute'])]), [layer('release', [shell('a')])], {
+      type: 'default',
+      ...request,
+    });
+    expect(result).toMatchObject({ ok: false, problems: [{ path }] });
+  });
+});
+
+describe('old states', () => {
+  const stored = (state: unknown) => ({
+    states: { s: JSON.stringify(state) },
+    tasks: ['1', '2', '3'].map((uid) => ({ task: 'a', node: uid, state: 's', at: '2026-11-21T10:00:00.000Z' })),
+  });
+  test('count by task and node, and not for nodes that start afresh', () => {
+    const sources = plain([
+      node(1, ['compute'], { status: 'ready' }),
+      node(2, ['compute'], { status: 'provisioned' }),
+      node(3, ['compute'], { status: 'ready' }),
+    ]);
+    const same = clusterState(sources, tagCluster(sources, [1, 2, 3]).nodes);
+    const { states, tasks } = stored(same);
+    const old = oldStatesOf(sources, { states, tasks: tasks.filter(({ node: uid }) => uid !== '3') });
+    const changed = { condition: { yaql_exp: 'changed($.cluster.name)' } };
+    expect(running(planned(sources, [shell('a', changed)], {}, { old }))).toEqual(['a@2', 'a@3']);
+  });
+});
+
+describe('what follows from a run', () => {
+  test.each([
+    ['operational', ['ready', 'ready'], 'success'],
+    ['partially_deployed', ['ready', 'error'], 'failed'],
+    ['stopped', ['ready', 'stopped'], 'stopped'],
+    ['new', ['discover', 'provisioned'], 'success'],
+    ['new', [], 'success'],
+  ] as const)('the cluster is %s with nodes %j after %s', (expected, statuses, outcome) => {
+    const nodes = statuses.map((status, at) => node(at + 1, [], { status }));
+    expect(clusterStatusAfter(nodes, outcome)).toBe(expected);
+  });
+
+  test('nodes change as the graph says, or as they always do; an empty word changes nothing', () => {
+    const metadata = {
+      nodeFilter: null,
+      onSuccess: { node_attributes: {} },
+      onError: null,
+      onStop: { node_attributes: { status: 'discover', error_type: null } },
+    };
+    expect(nodeTransitions(metadata)).toEqual({
+      successful: {},
+      failed: { status: 'error', error_type: 'deploy' },
+      skipped: { status: 'discover', error_type: null },
+    });
+  });
+
+  test('agents are called by names in a site where they are unique, else by host names; elsewhere by ids', () => {
+    const nodes = [
+      node(1, [], { name: 'rack-1' }),
+      node(2, [], { name: 'Untitled (aa:bb)' }),
+      node(3, [], { name: 'twin' }),
+      node(4, [], { name: 'twin' }),
+    ];
+    const inSite = { ...sixNodes({ site: 'dc1' }), nodes };
+    expect(nodes.map((one) => agentAddress(inSite, one).node)).toEqual(['rack-1', 'node-2', 'node-3', 'node-4']);
+    expect(agentAddress({ ...sixNodes(), nodes }, nodes[0]!)).toEqual({ site: 'cluster-3', node: '1' });
+    expect(agentAddress(inSite, 'master')).toEqual({ site: 'dc1', node: 'master' });
+  });
+});
