@@ -7,8 +7,8 @@ import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } fr
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
-import { taskLogs } from './agent-orders.js';
 import { storeOrderBook } from './gateway-orders.js';
+import { taskLogs } from './task-logs.js';
 
 export interface RunningGateway {
   /** As nodes reach it. */

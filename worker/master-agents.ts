@@ -3,16 +3,13 @@ import type { NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
 import type { Settings } from '../src/config/index.js';
-import { sourceFilesBelow } from '../src/gateway/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import { maasTaskTypes } from '../src/maas-tasks/index.js';
-import { environmentSecrets, firstOf } from '../src/secrets/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { type RunningAgents, startAgents } from './agent.js';
-import { taskLogs } from './agent-orders.js';
+import { localOrders } from './agent-orders.js';
 import { programVersion } from './program-version.js';
-import { storeOrders } from './store-orders.js';
 
 /** How often clusters are looked for that have no agent here yet. */
 const LOOK_MS = 3_000;
@@ -30,13 +27,7 @@ export async function startMasterAgents(
     dataConverter,
   }: { readonly store: Store; readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
 ): Promise<RunningAgents> {
-  const sources = sourceFilesBelow(['/etc/sitewright/sources']);
-  const orders = storeOrders({
-    store,
-    logs: taskLogs(settings),
-    secrets: firstOf([environmentSecrets('SITEWRIGHT_SECRET_')]),
-    readSource: (path) => sources.read(path),
-  });
+  const orders = localOrders(settings, store);
   const agents = await startAgents(settings, [], log, {
     ordersOf: () => ({ orders }),
     version: programVersion(),

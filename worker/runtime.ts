@@ -3,13 +3,19 @@ import type { Logger } from '../src/telemetry/log.js';
 
 let installed = false;
 
-/** The SDK's own lines go into ours. Once a process, before the first worker or connection. */
-export function installRuntime(log: Logger): void {
+/**
+ * The SDK's own lines go into ours. Once a process, before the first worker or connection.
+ *
+ * @param announces whether workers tell the server of themselves every minute; a process of a thousand agents would
+ *   send a thousand descriptions, and pings answer the same
+ */
+export function installRuntime(log: Logger, announces = true): void {
   if (installed) return;
   installed = true;
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log[levels[level]]({ ...(meta ?? {}) }, message)),
     shutdownSignals: [],
+    ...(announces ? {} : { workerHeartbeatInterval: 0 }),
   });
 }

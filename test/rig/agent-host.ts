@@ -7,7 +7,7 @@ import { countedOrders } from './agent-orders.js';
 
 const order = JSON.parse(process.argv[2]!) as AgentHostOrder;
 const log = createLogger({ level: 'warn', format: 'json' }, 'agent');
-installRuntime(log);
+installRuntime(log, false);
 const settings = {
   temporal: { address: order.address, namespace: 'default', task_queue: 'unused' },
   agent: { state_dir: order.stateDir, keep_days: 14 },

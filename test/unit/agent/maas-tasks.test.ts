@@ -43,9 +43,9 @@ async function control(path: string, body: unknown): Promise<void> {
 async function asked(): Promise<string[]> {
   const requests = (await (await fetch(`${simulator.controlUrl}/requests`)).json()) as {
     method: string;
-    op: string | null;
+    url: string;
   }[];
-  return requests.flatMap(({ method, op }) => (method === 'POST' && op !== null ? [op] : []));
+  return requests.flatMap(({ method, url }) => (method === 'POST' ? [/[?&]op=(\w+)/.exec(url)?.[1] ?? ''] : []));
 }
 
 const statusNow = async (): Promise<number> => (await maas.client.machines.list({ hostnames: ['n001'] }))[0]!.status;
