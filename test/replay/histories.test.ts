@@ -22,6 +22,23 @@ const SITUATIONS = [
   'update_site--success',
   'redeploy_nodes--success',
   'test_site--success',
+  'deploy_site--with-software',
+  'execute_graph--success',
+  'execute_graph--success-in-parts',
+  'execute_graph--failed',
+  'execute_graph--retried',
+  'execute_graph--paused',
+  'execute_graph--paused-in-parts',
+  'execute_graph--stopped',
+  'execute_graph--cancelled',
+  'execute_graph--cancelled-in-parts',
+  'execute_graph--held',
+  'execute_graph--held-in-parts',
+  'execute_graph--two-graphs',
+  'execute_graph--node-returned',
+  'execute_graph--node-silent',
+  'execute_graph--worker-killed',
+  'run_graph_part--success',
 ];
 
 let codePath = '';
