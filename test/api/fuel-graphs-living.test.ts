@@ -1,0 +1,230 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { Answer } from './api-rig.js';
+import { type Environment, environment } from './fuel-graphs-rig.js';
+
+let rig: TemporalRig;
+let system: LivingCluster;
+let env: Environment;
+
+beforeAll(async () => {
+  // Workflow ids hold ids of clusters: only in a namespace of our own is nobody else's run in the way.
+  rig = await temporalRig({ namespace: 'own' });
+});
+beforeEach(async () => {
+  // On a busy machine the nodes' workers take their time to come up.
+  system = await livingCluster(rig, { offlineWaitSeconds: 60 });
+  await system.store.migrate();
+  env = await environment(system.store, 'env');
+});
+afterEach(async () => {
+  for (const { workflow_id, id } of (await system.ask('GET', `${api}/runs`)).body.items) {
+    const handle = rig.client.workflow.getHandle(workflow_id, id);
+    await handle.terminate('the test is over').catch(() => undefined);
+  }
+  await system.close();
+});
+afterAll(() => rig.close());
+
+const api = '/api/v1';
+const serve = (task?: (request: RunTask) => Promise<TaskEnd>) =>
+  system.serveNodes(`cluster-${env.cluster}`, env.nodes.map(String), task);
+const graph = (tasks: readonly object[]) =>
+  system.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks });
+const execute = (body: object) =>
+  system.ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, graphs: [{ type: 'custom' }], ...body });
+
+const TASKS = [
+  { id: 'first', type: 'shell', version: '2.1.0', role: ['controller'], parameters: { cmd: 'true' } },
+  {
+    id: 'second',
+    type: 'shell',
+    version: '2.1.0',
+    role: ['compute'],
+    'cross-depends': [{ name: 'first', role: 'controller' }],
+    parameters: { cmd: 'true' },
+  },
+];
+
+/** Asks until the answer is as wanted; the test's time limit is the only clock. */
+async function until(path: string, wanted: (body: Answer['body']) => boolean): Promise<Answer['body']> {
+  for (;;) {
+    const { status, body } = await system.ask('GET', path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    if (wanted(body)) return body;
+    // The worker lives in this process: asking the store alone would never let it have a turn.
+    await new Promise(setImmediate);
+  }
+}
+
+const ended = (transaction: number) =>
+  until(`${api}/transactions/${transaction}`, ({ status }) => status === 'ready' || status === 'error');
+
+test('graphs are run on a cluster, and everything that shows them says the same', async () => {
+  await serve();
+  await graph(TASKS);
+  const started = await system.ask(
+    'POST',
+    `${api}/graphs/execute/`,
+    { cluster: env.cluster, graphs: [{ type: 'custom' }], reason: 'first time' },
+    { 'x-sitewright-user': 'nina' },
+  );
+  expect(started).toMatchObject({
+    status: 202,
+    body: {
+      name: 'deploy',
+      status: 'running',
+      cluster: env.cluster,
+      parent_id: null,
+      graph_type: null,
+      dry_run: false,
+    },
+  });
+  const { id, run, workflow_id } = started.body;
+  expect(workflow_id).toBe(`execute_graph:${env.cluster}:${id}`);
+  expect(await ended(id)).toMatchObject({ status: 'ready', progress: 100, message: null });
+
+  const history = (await system.ask('GET', `${api}/transactions/${id}/deployment_history/`)).body;
+  expect(
+    history.map((one: { task_name: string; node_id: string; status: string }) => [
+      one.task_name,
+      one.node_id,
+      one.status,
+    ]),
+  ).toEqual([
+    ['first', String(env.nodes[0]), 'ready'],
+    ['second', String(env.nodes[1]), 'ready'],
+  ]);
+  expect((await system.ask('GET', `${api}/transactions/${id}/deployment_info`)).body).toMatchObject({
+    common: { cluster: { id: env.cluster } },
+  });
+  expect((await system.ask('GET', `${api}/transactions/${id}/plan`)).body).toMatchObject({
+    plans: [{ graph_type: 'custom', plan: { totals: { running: 2 } } }],
+  });
+  const shown = await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null);
+  expect(shown).toMatchObject({
+    kind: 'execute_graph',
+    outcome: 'success',
+    started_by: 'nina',
+    labels: { cluster: String(env.cluster), transaction: String(id) },
+  });
+  expect((await system.ask('GET', `${api}/runs/${run}/status`)).body).toMatchObject({
+    done: 2,
+    total: 2,
+    phase: 'finished',
+  });
+  expect((await system.ask('GET', `${api}/runs/${run}/report`)).body).toMatchObject({
+    transaction: id,
+    outcome: 'success',
+  });
+  expect((await system.ask('GET', `${api}/runs/${run}/plan`)).body.plan).toMatchObject([{ type: 'custom' }]);
+  expect((await system.ask('GET', `${api}/runs/${run}/tree`)).body).toMatchObject({
+    kind: 'run',
+    children: [{ name: 'custom' }],
+  });
+  const audit = (await system.ask('GET', `${api}/audit?action=graph.execute`)).body.items;
+  expect(audit).toMatchObject([{ actor: 'nina', target: `cluster/${env.cluster}`, reason: 'first time' }]);
+});
+
+test('a failed task keeps a held run open until it is retried; another run is refused meanwhile', async () => {
+  let broken = true;
+  await serve(async ({ task }) =>
+    broken && task === 'first' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'ok' },
+  );
+  await graph(TASKS);
+  const { id, run } = (await execute({ hold_on_failure: true })).body;
+  const status = await until(`${api}/runs/${run}/status`, ({ failed }) => failed.length > 0);
+  expect(status.failed).toMatchObject([{ task: 'first', node: String(env.nodes[0]) }]);
+  expect(await execute({})).toMatchObject({
+    status: 409,
+    body: {
+      message: 'Deployment already started',
+      hint: expect.stringContaining(`Transaction ${id}`),
+      run: { id: run },
+    },
+  });
+  expect(await system.ask('DELETE', `${api}/transactions/${id}`)).toMatchObject({ status: 400 });
+  expect(await system.ask('POST', `${api}/runs/${run}/tasks/nothing@1/retry`, {})).toMatchObject({ status: 409 });
+  broken = false;
+  const retried = await system.ask('POST', `${api}/runs/${run}/tasks/first@${env.nodes[0]}/retry`, { by: 'nina' });
+  expect(retried).toMatchObject({ status: 200, body: { cluster: env.cluster } });
+  expect(await ended(id)).toMatchObject({ status: 'ready' });
+});
+
+test('a run that failed is gone on from', async () => {
+  let broken = true;
+  const ran: string[] = [];
+  await serve(async ({ task }) => {
+    ran.push(task);
+    return broken && task === 'second' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'ok' };
+  });
+  await graph(TASKS);
+  const { id } = (await execute({})).body;
+  expect(await ended(id)).toMatchObject({ status: 'error', message: expect.stringContaining('second') });
+  broken = false;
+  ran.length = 0;
+  const again = await system.ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, from: id });
+  expect(again.status).toBe(202);
+  expect(await ended(again.body.id)).toMatchObject({ status: 'ready' });
+  expect(ran).toEqual(['second']);
+});
+
+test('a dry run answers with the plan and runs nothing', async () => {
+  const ran: string[] = [];
+  await serve(async ({ task }) => {
+    ran.push(task);
+    return { outcome: 'ok' };
+  });
+  await graph(TASKS);
+  const { status, body } = await system.ask(
+    'PUT',
+    `${api}/clusters/${env.cluster}/deploy/?graph_type=custom&dry_run=1&nodes=${env.nodes[0]}`,
+    {},
+  );
+  expect([status, body.dry_run]).toEqual([202, true]);
+  expect(await ended(body.id)).toMatchObject({ status: 'ready' });
+  const { plans } = (await system.ask('GET', `${api}/transactions/${body.id}/plan`)).body;
+  expect(plans).toMatchObject([
+    { plan: { totals: { running: 1 }, left_out: [{ node: env.nodes[1], reason: 'it was not asked for' }] } },
+  ]);
+  expect(ran).toEqual([]);
+});
+
+test("a cluster's run is stopped by its cluster, and deployed by a sequence", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await serve(async () => {
+    await held;
+    return { outcome: 'ok' };
+  });
+  await graph(TASKS);
+  await system.store.sequences.create({ name: 'deploy-changes', releaseId: env.release, graphs: [{ type: 'custom' }] });
+  const { id, run } = (await system.ask('PUT', `${api}/clusters/${env.cluster}/changes`, {})).body;
+  await until(`${api}/runs/${run}/status`, ({ running }) => running.length > 0);
+  const stop = await system.ask('PUT', `${api}/clusters/${env.cluster}/stop_deployment/`, {});
+  expect(stop).toMatchObject({ status: 202, body: { name: 'stop_deployment', cluster: env.cluster } });
+  release();
+  expect(await ended(id)).toMatchObject({ status: 'error' });
+  expect(await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null)).toMatchObject({ outcome: 'stopped' });
+});
+
+test('a run whose workflow was terminated does not keep its cluster', async () => {
+  await serve(() => new Promise(() => undefined));
+  await graph(TASKS);
+  const { id, workflow_id } = (await execute({})).body;
+  await rig.client.workflow.getHandle(workflow_id).terminate('gone');
+  const again = await execute({});
+  expect(again.status).toBe(202);
+  expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({
+    status: 'error',
+    message: expect.stringContaining('terminated'),
+  });
+  // By force also a run under way goes, workflow and all.
+  expect(await system.ask('DELETE', `${api}/transactions/${again.body.id}?force=1`)).toMatchObject({ status: 204 });
+  const described = await rig.client.workflow.getHandle(again.body.workflow_id).describe();
+  expect(described.status.name).toBe('TERMINATED');
+});
