@@ -37,6 +37,8 @@ export interface WorldOptions {
   /** Roles of each node. */
   readonly nodes: readonly (readonly string[])[];
   readonly site?: string;
+  /** Hears of every call of the activities on the store before it is made; what it throws is the process's death. */
+  readonly onCall?: (call: string) => void;
   /** Rows made before, so that ids are as a recording has them. */
   readonly idsFrom?: { readonly cluster: number; readonly node: number };
 }
@@ -70,7 +72,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
   }
   const open = new Set<string>();
   const deps: ActivityDependencies = {
-    store,
+    store: options.onCall === undefined ? store : overheard(store, options.onCall),
     maas: () => {
       throw new Error('no MAAS here');
     },
@@ -161,3 +163,22 @@ export const row = (
   ...(status === 'running' ? {} : { ended_at: '2026-11-21T10:02:00.000Z' }),
   ...more,
 });
+
+/** The store, whose calls are told before they are made. */
+const overheard = (store: Store, onCall: (call: string) => void): Store =>
+  new Proxy(store, {
+    get(target, port) {
+      const found: unknown = Reflect.get(target, port);
+      if (typeof found !== 'object' || found === null) return found;
+      return new Proxy(found, {
+        get(inner, method) {
+          const call: unknown = Reflect.get(inner, method);
+          if (typeof call !== 'function') return call;
+          return async (...args: unknown[]) => {
+            onCall(`${String(port)}.${String(method)}`);
+            return await (call.apply(inner, args) as Promise<unknown>);
+          };
+        },
+      });
+    },
+  });

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { graphWorld, planOf, row } from './graph-world.js';
+
+const shell = (id: string, more: object = {}) => ({
+  id,
+  type: 'shell',
+  version: '2.1.0',
+  roles: ['compute'],
+  parameters: { cmd: id },
+  ...more,
+});
+
+/** A world that dies at its n-th call on the store, once; whoever called asks again, as Temporal does. */
+async function mortalWorld() {
+  const life = { calls: 0, diesAt: Number.POSITIVE_INFINITY, deaths: 0 };
+  const world = await graphWorld({
+    nodes: [['compute'], ['compute']],
+    onCall: (call) => {
+      if (++life.calls !== life.diesAt) return;
+      life.deaths += 1;
+      throw new Error(`killed before ${call}`);
+    },
+  });
+  await world.upload([shell('a'), shell('b', { requires: ['a'] })]);
+  const again = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('killed')) throw error;
+      return await work();
+    }
+  };
+  return { world, life, again };
+}
+
+/** One run from its opening to its end; what is in the store then. */
+async function wholeRun(diesAt: number) {
+  const { world, life, again } = await mortalWorld();
+  life.diesAt = diesAt;
+  const [one, two] = world.nodes as [number, number];
+  const begun = await again(() => world.begin());
+  const graph = begun.graphs[0]!.transaction;
+  const plan = planOf(await again(() => world.plan_graph({ transaction: begun.transaction, graph })));
+  const of = { transaction: begun.transaction, graph, part: 0 };
+  const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
+  await again(() => world.record_tasks({ ...of, sequence: 1, rows }));
+  const nodes = { [one]: 'successful' as const, [two]: 'successful' as const };
+  await again(() => world.close_graph({ transaction: begun.transaction, graph, result: 'success', nodes }));
+  await again(() => world.close(begun));
+  const { run, graphs } = await world.store.transactions.getRun(begun.transaction);
+  const history = await world.store.taskHistory.list(graph);
+  const { cluster } = world;
+  return {
+    calls: life.calls,
+    deaths: life.deaths,
+    stored: {
+      plan,
+      run: [run.status, run.progress],
+      graphs: graphs.map(({ status, progress, planHash }) => [status, progress, planHash]),
+      runs: (await world.store.transactions.list({ clusterId: cluster })).length,
+      history: history.map(({ task, node, status, attempts }) => [task, node, status, attempts]),
+      nodes: (await world.store.nodes.list({ clusterId: cluster })).map(({ status, roles, progress }) => [
+        status,
+        roles,
+        progress,
+      ]),
+      cluster: (await world.store.clusters.brief(cluster)).status,
+      states: (await world.store.taskStates.read(cluster)).tasks.map(({ task, node }) => [task, node]),
+      holder: await world.store.clusterClaims.holder(cluster),
+      outcome: (await world.store.runs.get('run-1')).outcome,
+    },
+  };
+}
+
+describe('a process that dies anywhere in a run', () => {
+  test('leaves a run that ends as if it had not', async () => {
+    const undisturbed = await wholeRun(Number.POSITIVE_INFINITY);
+    expect(undisturbed.stored).toMatchObject({
+      run: ['ready', 100],
+      cluster: 'operational',
+      holder: null,
+      outcome: 'success',
+    });
+    expect(undisturbed.calls).toBeGreaterThan(30);
+    for (let at = 1; at <= undisturbed.calls; at++) {
+      const { deaths, stored } = await wholeRun(at);
+      expect([at, deaths]).toEqual([at, 1]);
+      expect([at, stored]).toEqual([at, undisturbed.stored]);
+    }
+  });
+});

@@ -1,0 +1,16 @@
+import { describe, expect, test } from 'vitest';
+import { chunksOf } from '../../../activities/plan-parts.js';
+
+describe('chunks of a stored plan', () => {
+  test.each([
+    ['plain', 'abc'.repeat(1_000)],
+    ['full of quotes', '"'.repeat(3_000)],
+    ['beyond the first plane', '😀'.repeat(1_000)],
+    ['empty', ''],
+  ])('fit into a payload and are the text again: %s', (_, text) => {
+    const chunks = chunksOf(text, 500);
+    expect(chunks.join('')).toBe(text);
+    expect(chunks.filter((chunk) => Buffer.byteLength(JSON.stringify(chunk)) > 500)).toEqual([]);
+    expect(chunks.filter((chunk) => /[\uD800-\uDBFF]$/.test(chunk))).toEqual([]);
+  });
+});
