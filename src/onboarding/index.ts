@@ -1,3 +1,4 @@
+export { type InstallationEnd, installOverSsh, type SshInstallation } from './install-over-ssh.js';
 export {
   agentOptionsOf,
   DEFAULT_POLICY,
@@ -8,5 +9,6 @@ export {
   readPolicy,
 } from './node-policy.js';
 export { issueTicket, type TicketOffice } from './node-ticket.js';
+export { parseSshTarget, runOverSsh, type SshTarget, sshTargetProblem } from './ssh-command.js';
 export { systemdUnit } from './systemd-unit.js';
 export { type AgentInstallation, agentCloudConfig, mergeUserData, NODE_FOLDER } from './user-data.js';

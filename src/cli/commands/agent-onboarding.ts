@@ -9,7 +9,18 @@ interface NodeFlags extends OutputFlags {
   readonly node: string;
 }
 
-/** `sitewright agent serve, token, policy`: a machine's way to become a node, and its own rules. */
+interface InstallFlags {
+  readonly ssh: string;
+  readonly site: string;
+  readonly node: string;
+  readonly port?: string;
+  readonly identityFile?: string;
+  readonly knownHosts?: string;
+  readonly program: string;
+  readonly again?: boolean;
+}
+
+/** `sitewright agent serve, install, token, policy`: a machine's way to become a node, and its own rules. */
 export function registerAgentOnboarding(group: Command, session: Session): void {
   const { terminal } = session;
 
@@ -33,6 +44,26 @@ export function registerAgentOnboarding(group: Command, session: Session): void 
       const { makeTicket } = await import('../processes/node-identities.js');
       terminal.out(`${JSON.stringify(await makeTicket(settings, site, node), null, 2)}\n`);
       terminal.err(`put it into /etc/sitewright/ticket.json (mode 600) on ${node}; it is good once\n`);
+    });
+
+  group
+    .command('install')
+    .description('Make a machine a node that was not deployed by us; may be repeated')
+    .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known already')
+    .requiredOption('--site <site>', 'site, or cluster-<id>')
+    .requiredOption('--node <node>', 'name of the node')
+    .option('--port <port>', 'port of sshd')
+    .option('--identity-file <file>', 'private key; else what ssh finds itself')
+    .option('--known-hosts <file>', 'known host keys; else the usual ones')
+    .option('--program <path>', 'the sitewright command on the machine', '/opt/sitewright/bin/sitewright')
+    .option('--again', 'enrol anew a machine that is enrolled')
+    .action(async (flags: InstallFlags) => {
+      const { settings } = await session.settings();
+      const { installNode } = await import('../processes/node-identities.js');
+      const end = await installNode(settings, flags);
+      if (!end.ok)
+        throw new CliError({ code: 'not-installed', message: end.message, hint: end.hint }, EXIT.unreachable);
+      for (const { what, changed } of end.steps) terminal.out(`${changed ? 'changed  ' : 'unchanged'}  ${what}\n`);
     });
 
   const policy = group.command('policy').description('What a node lets itself be told');

@@ -3,7 +3,14 @@ import { addEncryptionKey } from '../../codec/index.js';
 import type { Settings } from '../../config/index.js';
 import type { EnrolmentTicket } from '../../gateway/index.js';
 import { OrderKeys, type PublicOrderKey } from '../../identity/index.js';
-import { issueTicket } from '../../onboarding/index.js';
+import {
+  type InstallationEnd,
+  installOverSsh,
+  issueTicket,
+  parseSshTarget,
+  type SshTarget,
+  sshTargetProblem,
+} from '../../onboarding/index.js';
 import { type NodeCertificate, openStore, type Store } from '../../store/index.js';
 
 async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
@@ -24,6 +31,38 @@ export const makeTicket = (settings: Settings, site: string, node: string): Prom
     await audit.append({ actor: actor(), action: 'identity.token', target: `node/${site}/${node}` });
     return ticket;
   });
+
+export interface NodeToInstall {
+  /** `[USER@]HOST` */
+  readonly ssh: string;
+  readonly site: string;
+  readonly node: string;
+  readonly port?: string;
+  readonly identityFile?: string;
+  readonly knownHosts?: string;
+  readonly program: string;
+  readonly again?: boolean;
+}
+
+/** Makes a machine a node over ssh. */
+export async function installNode(settings: Settings, wish: NodeToInstall): Promise<InstallationEnd> {
+  const { agent_package: agentPackage } = settings.gateway;
+  const target: SshTarget = {
+    ...parseSshTarget(wish.ssh),
+    ...(wish.port === undefined ? {} : { port: Number(wish.port) }),
+    ...(wish.identityFile === undefined ? {} : { identityFile: wish.identityFile }),
+    ...(wish.knownHosts === undefined ? {} : { knownHostsFile: wish.knownHosts }),
+  };
+  // Before a token is made that nobody will use.
+  const problem = sshTargetProblem(target);
+  if (problem !== undefined) return { ok: false, message: problem, hint: 'Write it as [USER@]HOST.' };
+  return installOverSsh(target, {
+    ticket: await makeTicket(settings, wish.site, wish.node),
+    program: wish.program,
+    again: wish.again === true,
+    ...(agentPackage === undefined ? {} : { agentPackage }),
+  });
+}
 
 export const certificatesOf = (settings: Settings, site: string, node?: string): Promise<readonly NodeCertificate[]> =>
   withStore(settings, ({ nodeIdentities }) => nodeIdentities.listCertificates(site, node));
