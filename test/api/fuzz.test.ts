@@ -36,6 +36,9 @@ beforeAll(async () => {
     temporalRunId: 'run1',
     outcome: 'failed',
   });
+  await rig.ask('POST', '/api/v1/releases', { name: 'r', version: '1', operating_system: 'x' });
+  await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
+  await rig.ask('POST', '/api/v1/nodes', { name: 'node01' });
   const { body } = await rig.ask('GET', '/openapi.json');
   schemas = body.components.schemas;
   operations = Object.entries<Record<string, Record<string, never>>>(body.paths).flatMap(([path, methods]) =>
