@@ -125,7 +125,7 @@ describe('packages', () => {
   test('without any release a cluster is refused with what to do, and all else works', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toBe('there is no release to make a cluster of');
+    expect(refused.body.message).toMatch(/^There are no releases available\./);
     expect(refused.body.hint).toMatch(/package install/);
     expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
     expect((await rig.ask('GET', '/api/v1/nodes')).status).toBe(200);
@@ -283,6 +283,47 @@ describe('packages', () => {
       (await rig.ask('POST', '/api/v1/plugins/sync/', 'null', { 'content-type': 'application/json' })).status,
     ).toBe(200);
     expect((await rig.ask('POST', '/api/v1/plugins/sync/', { ids: [99] })).status).toBe(404);
+  });
+});
+
+describe('plugins in a cluster', () => {
+  const role = (name: string): [string, string] => ['node_roles.yaml', `${name}: {name: N, description: d}\n`];
+  const task = (id: string, version = '2.1.0'): [string, string] => [
+    'deployment_tasks.yaml',
+    JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
+  ];
+
+  test('conflicts refuse enabling, in the words of the reference', async () => {
+    const { id: release } = (await install(await archiveOf(releasePackage({ name: 'host' })))).body.releases[0];
+    const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'plugged', release_id: release })).body;
+    const ids: Record<string, number> = {};
+    const plugin = async (name: string, ...files: [string, string][]) => {
+      const made = await install(await archiveOf(pluginPackage(name, {}, files)));
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+      ids[name] = made.body.plugins[0].id;
+    };
+    await plugin('first', role('kafka'), task('same'));
+    await plugin('second', role('compute'), task('same'));
+    await plugin('old', task('ancient', '1.0.0'));
+    const enable = (...names: string[]) =>
+      rig.ask('PATCH', `/api/v1/clusters/${cluster}/attributes`, {
+        editable: Object.fromEntries(names.map((name) => [name, { metadata: { enabled: true } }])),
+      });
+    const first = await enable('first');
+    expect(first.status, JSON.stringify(first.body).slice(0, 500)).toBe(200);
+    const second = await enable('second');
+    expect(second.status).toBe(400);
+    expect(second.body.errors.map(({ message }: { message: string }) => message)).toEqual([
+      `Plugin (ID=${ids.second}) is unable to register the following node roles: compute`,
+      'Plugin second is overlapping with plugin first by introducing the same deployment task with id same',
+    ]);
+    const old = await enable('old');
+    expect(old.status).toBe(400);
+    expect(old.body.message).toMatch(/^Cannot enable plugin with legacy tasks unless propagate_task_deploy/);
+    const packages = (await rig.ask('GET', '/api/v1/packages')).body as { id: number; name: string }[];
+    const used = await rig.ask('DELETE', `/api/v1/packages/${packages.find(({ name }) => name === 'first')!.id}`);
+    expect(used.status).toBe(409);
+    expect(used.body.message).toContain('plugged');
   });
 });
 

@@ -1,5 +1,6 @@
-import type { JsonFields, JsonObject } from '../../store/index.js';
+import type { ClusterDetails, JsonFields, JsonObject } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
+import { problemsOfEnabling } from '../packages/enabling.js';
 import { problem } from '../problem.js';
 import { checkSettings } from './check-settings.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
@@ -42,12 +43,27 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
     return defaultSettings(await store.releases.get(releaseId), await linked(id), { masterIp: '' });
   }
 
+  async function enabling(
+    cluster: ClusterDetails,
+    sent: JsonObject,
+    before: readonly LinkedPlugin[],
+    after: readonly LinkedPlugin[],
+  ) {
+    const states = new Map([...before, ...after].map(({ plugin, enabled }) => [plugin.id, enabled]));
+    const enabled = before.map(({ plugin }) => plugin).filter(({ id }) => states.get(id) === true);
+    const newly = new Set(enabled.map(({ id }) => id));
+    for (const { plugin, enabled: was } of before) if (was) newly.delete(plugin.id);
+    const settings = mergeDeep(objectOf(cluster.attributes.editable), sent);
+    return problemsOfEnabling(store, { releaseId: cluster.releaseId, settings }, enabled, newly);
+  }
+
   async function write(id: number, sent: unknown, merge: boolean, actor: string): Promise<JsonObject> {
     const cluster = await store.clusters.get(id);
     const plugins = await linked(id);
     const shown = showSettings(cluster, plugins);
     refuseIfAny(checkSettings(sent, shown));
     const parted = partSettings(sent as JsonObject, plugins);
+    refuseIfAny(await enabling(cluster, parted.own, plugins, parted.plugins));
     const changed = await store.atomically(async (within) => {
       const { attributes } = await within.clusters.get(id);
       const editable = merge ? mergeDeep(objectOf(attributes.editable), parted.own) : parted.own;

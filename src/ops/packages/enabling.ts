@@ -1,0 +1,60 @@
+import { settingSwitch } from '../../clusters/index.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.js';
+import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plugin-conflicts.js';
+import { compareVersions } from './version-order.js';
+
+/**
+ * What speaks against plugins taking part in a cluster from now on: what they have in common with its release and with
+ * the other plugins that take part, and tasks from before graphs in a cluster that does not adapt them.
+ *
+ * @param enabled all plugins that are to take part
+ * @param newly those of them that did not before
+ */
+export async function problemsOfEnabling(
+  store: Pick<StorePorts, 'clusters' | 'releases' | 'graphs'>,
+  cluster: { readonly releaseId: number; readonly settings: JsonObject },
+  enabled: readonly PluginRecord[],
+  newly: ReadonlySet<number>,
+): Promise<readonly Diagnostic[]> {
+  if (newly.size === 0) return [];
+  const release = await store.releases.get(cluster.releaseId);
+  const graphs = await store.graphs.list({ plugins: enabled.map(({ id }) => id) });
+  const ofPlugin = (id: number) => graphs.filter(({ owner }) => owner?.kind === 'plugin' && owner.id === id);
+  const known = partsOf(`release ${release.name}`, release.metadata, release.rolesMetadata, {});
+  const parts = new Map(enabled.map((plugin) => [plugin.id, partsOfPlugin(plugin, taskNames(ofPlugin(plugin.id)))]));
+  const adapts = settingSwitch(cluster.settings, 'propagate_task_deploy') === true;
+  const found: Diagnostic[] = [];
+  for (const [at, plugin] of enabled.entries()) {
+    if (!newly.has(plugin.id)) continue;
+    // Of two that come together the later one is told.
+    const others = enabled.filter((other, index) => other.id !== plugin.id && (!newly.has(other.id) || index < at));
+    const beside = others.map(({ id }) => parts.get(id)!);
+    found.push(...pluginConflicts({ id: plugin.id, name: plugin.name, parts: parts.get(plugin.id)! }, known, beside));
+    if (!adapts && hasLegacyTasks(plugin, ofPlugin(plugin.id))) {
+      found.push({
+        severity: 'error',
+        code: 'plugin.legacy-tasks',
+        message:
+          'Cannot enable plugin with legacy tasks unless propagate_task_deploy attribute is set. Ensure tasks.yaml is empty and all tasks has version >= 2.0.0.',
+        hint: `Switch propagate_task_deploy on in the cluster's settings, or take a newer version of ${plugin.name}.`,
+      });
+    }
+  }
+  return found.map((one) => ({ path: 'body.editable', ...one }));
+}
+
+const taskNames = (graphs: readonly GraphWithTasks[]): PluginParts['tasks'] =>
+  Object.fromEntries(graphs.map(({ type, tasks }) => [type ?? '', tasks.map(({ id }) => id)]));
+
+/** Types that need no version: they hold no work. */
+const WITHOUT_WORK: ReadonlySet<unknown> = new Set(['stage', 'skipped', 'group']);
+
+function hasLegacyTasks({ metadata }: PluginRecord, graphs: readonly GraphWithTasks[]): boolean {
+  if (Array.isArray(metadata.tasks) && metadata.tasks.length > 0) return true;
+  return graphs.some(({ tasks }) =>
+    tasks.some(
+      ({ type, version }) => !WITHOUT_WORK.has(type) && compareVersions(String(version ?? '1.0.0'), '2.0.0') < 0,
+    ),
+  );
+}
