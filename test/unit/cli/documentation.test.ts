@@ -63,13 +63,14 @@ test('every command that a message or a document names exists', () => {
     cwd: root,
     encoding: 'utf8',
   }).split('\n');
-  const known = new Set(leaves(program).map(({ path }) => path));
+  // A group within a group is known by its own path, too.
+  const known = new Set(leaves(program).flatMap(({ path }) => [path, path.split(' ').slice(0, 2).join(' ')]));
   const groups = new Set(program.commands.filter(({ commands }) => commands.length > 0).map((group) => group.name()));
   const named = files
     .filter((file) => /\.(ts|md)$/.test(file) && existsSync(root + file))
     .flatMap((file) =>
       // In quotes, backticks, after a prompt, or as the next step of a message.
-      [...readFileSync(root + file, 'utf8').matchAll(/(?<=['"`$] ?|: {1,2})sitewright ([a-z]+)(?: ([a-z]+))?/g)].map(
+      [...readFileSync(root + file, 'utf8').matchAll(/(?<=['"`$] ?|: {1,2})sitewright ([a-z]+)(?: ([a-z][a-z-]*))?/g)].map(
         ([, top = '', sub = '']) => ({ file, top, path: groups.has(top) ? `${top} ${sub}`.trim() : top }),
       ),
     );
