@@ -1,6 +1,6 @@
-// Checks mutated packages: no crash, no finding without a place. Result: docs/packages.md, "How it is tested".
+// Checks mutated packages, and makes of them what installing stores: no crash, no finding without a place. Result: docs/packages.md, "How it is tested".
 //   npx tsx bench/fuzz-packages.ts [count] [seed]
-import { checkPackage, packageTree } from '../src/packages/index.js';
+import { checkPackage, packageInstallation, packageTree } from '../src/packages/index.js';
 import { mutate, random } from '../test/unit/packages/mutations.js';
 import { contentsOf, vectors } from '../test/unit/packages/recorded-packages.js';
 
@@ -22,6 +22,14 @@ for (let index = 0; index < count; index++) {
   try {
     const report = checkPackage(tree);
     JSON.stringify(report.tree);
+    // What installing would store, and the places of what graphs may be refused for.
+    const installation = packageInstallation(report);
+    JSON.stringify(installation);
+    for (const graph of [...(installation?.releases ?? []), ...(installation ? [installation.plugin] : [])].flatMap(
+      ({ graphs }) => graphs,
+    )) {
+      if (graph.locate(['tasks', 0, 'id']).place.line < 1) unplaced += 1;
+    }
     verdicts[report.verdict] += 1;
     for (const problem of [...report.errors, ...report.warnings]) {
       codes.set(problem.code, (codes.get(problem.code) ?? 0) + 1);

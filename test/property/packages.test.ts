@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkPackage, packageTree } from '../../src/packages/index.js';
+import { checkPackage, packageInstallation, packageTree } from '../../src/packages/index.js';
 import { readTar, tarEnd, tarHeader, tarPadding } from '../../src/packages/tar.js';
 import { mutate, random } from '../unit/packages/mutations.js';
 import { contentsOf, vectors } from '../unit/packages/recorded-packages.js';
@@ -25,6 +25,11 @@ describe('mutated packages', () => {
           expect(code).toMatch(/^(package|yaml)\.[a-z0-9-]+$/);
         }
         expect(JSON.stringify(report.tree)).toBeTypeOf('string');
+        const installation = packageInstallation(report);
+        expect(installation === undefined).toBe(report.verdict === 'invalid');
+        for (const { graphs } of installation ? [...installation.releases, installation.plugin] : []) {
+          for (const graph of graphs) expect(graph.locate(['tasks', 0, 'id']).place.line).toBeGreaterThanOrEqual(1);
+        }
       }),
       { numRuns: 400, seed: 7 },
     );
