@@ -5,9 +5,11 @@ import type { Settings } from '../src/config/index.js';
 import { createOperations, tagExtensionsOf } from '../src/ops/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
-import { taskLogs } from './agent-orders.js';
+import { encryptionOf, startCodecEndpoint } from './encryption.js';
+import { startGateway } from './gateway.js';
 import { programVersion } from './program-version.js';
 import { machinesOf } from './services.js';
+import { taskLogs } from './task-logs.js';
 
 export interface RunningApi {
   /** `http://127.0.0.1:8080`, without a trailing slash. */
@@ -48,7 +50,13 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
     const operations = createOperations({
       store,
-      temporal: { client: new Client({ connection, namespace }), connection, namespace, taskQueue, address },
+      temporal: {
+        client: new Client({ connection, namespace, ...encryptionOf(settings) }),
+        connection,
+        namespace,
+        taskQueue,
+        address,
+      },
       maas: machines.maas,
       taskLogs: taskLogs(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),
@@ -66,6 +74,13 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       throw listenError(error, host, port);
     });
     const { port: bound } = api.server.address() as { port: number };
+    if (settings.gateway.host !== undefined) {
+      const gateway = await startGateway(settings, log);
+      closing.push(() => gateway.stop());
+      log.info({ url: gateway.url }, 'the gateway of node agents listens');
+    }
+    const codec = await startCodecEndpoint(settings, log);
+    if (codec !== undefined) closing.push(() => codec.stop());
     const url = `http://${urlHost(host)}:${bound}`;
     if (!isLoopback(host)) {
       log.warn(
