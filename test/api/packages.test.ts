@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOperations } from '../../src/ops/index.js';
 import {
   checkPackage,
   type PackageTree,
@@ -12,6 +13,7 @@ import {
   writePackageArchive,
   writePackageFolder,
 } from '../../src/packages/index.js';
+import { openStore } from '../../src/store/index.js';
 import { type ApiRig, apiAlone } from './api-rig.js';
 
 let rig: ApiRig;
@@ -284,6 +286,41 @@ describe('packages', () => {
     ).toBe(200);
     expect((await rig.ask('POST', '/api/v1/plugins/sync/', { ids: [99] })).status).toBe(404);
   });
+});
+
+test('the folder of packages: new ones are installed, changed ones brought up, bad ones named while others go on', async () => {
+  const home = await mkdtemp(join(scratch, 'home-'));
+  const store = await openStore(join(home, 'store.db'));
+  const never = () => {
+    throw new Error('not asked for here');
+  };
+  const { packages, inventory } = createOperations({
+    store,
+    temporal: {} as never,
+    maas: never,
+    packagesFolder: join(home, 'packages'),
+  });
+  try {
+    await expect(packages.sync(undefined, 'me')).rejects.toThrow(/folder of packages cannot be read/);
+    await writePackageFolder(releasePackage({ name: 'lies-there' }), join(home, 'packages', 'a'));
+    const [first] = await packages.sync(undefined, 'me');
+    expect(first).toMatchObject({ package: { name: 'lies-there' }, releases: [{ name: 'lies-there' }] });
+    await rm(join(home, 'packages', 'a'), { recursive: true });
+    await writePackageFolder(
+      releasePackage({ name: 'lies-there', roles: { storage: { name: 'S', description: 'd' } } }),
+      join(home, 'packages', 'a'),
+    );
+    await writePackageFolder(packageTree('b', [['metadata.yaml', 'name: b']]), join(home, 'packages', 'b'));
+    const failed = await packages
+      .sync(undefined, 'me')
+      .catch((error: { problem: { errors: { file: string }[] } }) => error.problem);
+    expect(failed).toMatchObject({ code: 'invalid', errors: [{ file: 'b/metadata.yaml' }] });
+    const [release] = await inventory.releases.list();
+    expect(release).toMatchObject({ id: first!.releases[0]!.id, rolesMetadata: { storage: { name: 'S' } } });
+    expect(release!.rolesMetadata).not.toHaveProperty('compute');
+  } finally {
+    await store.close();
+  }
 });
 
 describe('plugins in a cluster', () => {
