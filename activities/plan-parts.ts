@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../src/clusters/index.js';
-import { countCrossings, cutForExecution, type ExecutablePart, type PlanReference } from '../src/core/graph-run/index.js';
+import {
+  countCrossings,
+  cutForExecution,
+  type ExecutablePart,
+  ON_MASTER,
+  type PlanReference,
+} from '../src/core/graph-run/index.js';
 import { partition, type SchedulerGraph } from '../src/core/scheduler/index.js';
 import { MASTER } from '../src/graph/index.js';
 import type { PlanOrder } from '../src/store/index.js';
@@ -46,7 +52,8 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan): CutPlan 
   const count = Math.max(0, ...partOf) + 1;
   const split = graph === null || count === 1 ? null : partition(countCrossings(graph, partOf), partOf);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
-  const executable = graphs.map((part) => executablePart(part, agents, types, seconds));
+  const master = nodeQueue(agentAddress(sources, 'master').site, 'master');
+  const executable = graphs.map((part) => executablePart(part, agents, types, seconds, master));
   const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
   const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
   const warnings = [
@@ -114,10 +121,13 @@ function executablePart(
   agents: readonly NodeAgentName[],
   types: readonly string[],
   seconds: readonly number[],
+  master: string,
 ): ExecutablePart {
   const taskOf = (task: number): number => graph.part?.tasks[task] ?? task;
   const own = graph.nodes.map((_, node) => agents[graph.part?.nodes[node] ?? node]!);
-  const works = new Set(graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1));
+  const works = new Set(
+    graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1 && !ON_MASTER.has(types[taskOf(task)]!)),
+  );
   const typeTable = tableOf(graph.nodeOf.map((_, task) => types[taskOf(task)]!));
   const timeTable = tableOf(graph.nodeOf.map((_, task) => seconds[taskOf(task)]!));
   return {
@@ -125,6 +135,7 @@ function executablePart(
     queues: own.map(({ queue }) => queue),
     // Nodes on which nothing runs need not be there.
     controls: own.map(({ queue }, node) => (queue === null || !works.has(node) ? null : controlQueue(queue))),
+    master,
     agents: own.map(({ node }) => node),
     types: typeTable.values,
     typeOf: typeTable.indexes,

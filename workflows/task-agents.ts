@@ -6,7 +6,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
-import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
+import { type ExecutablePart, ON_MASTER, type TaskEnd } from '../src/core/graph-run/index.js';
 import { ACTIVITIES, controlQueue, taskActivityId } from './protocol.js';
 import { controlCall, nodeTask, type Patience } from './task-options.js';
 
@@ -59,11 +59,14 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   /** null: no answer as long as a node is waited for. */
   async function ping(id: string): Promise<AgentFacts | null> {
     const control = controlOf(indexOf.get(id)!);
-    if (control === null) return null;
+    return control === null ? null : pingOn(control, id);
+  }
+
+  async function pingOn(control: string, id: string): Promise<AgentFacts | null> {
     try {
       const options = controlCall(`ask the agent of ${id}`, control, run.patience);
       const answer = await scheduleActivity<AgentFacts>(ACTIVITIES.ping, [{ node: agentOf(id) }], options);
-      facts.set(id, answer);
+      if (control === controlOf(indexOf.get(id)!)) facts.set(id, answer);
       return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -87,7 +90,8 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   async function runOn(task: number, id: string, queue: string, attempt: number, listener: SilenceListener) {
     const name = graph.names[graph.nameOf[task]!]!;
     const type = part.types[part.typeOf[task]!]!;
-    const refused = await refusal(id, type);
+    const isForMaster = ON_MASTER.has(type);
+    const refused = isForMaster ? null : await refusal(id, type);
     if (refused !== null) return refused;
     const request: RunTask = {
       v: 1,
@@ -117,7 +121,9 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       if (listener.givesUp())
         return { outcome: 'cancelled', message: `${id} had not taken it when the run stopped` } as const;
       listener.silent(true);
-      const answer = await ping(id).finally(() => listener.silent(false));
+      const answer = await (isForMaster ? pingOn(controlQueue(queue), id) : ping(id)).finally(() =>
+        listener.silent(false),
+      );
       if (answer === null) {
         const waited = Math.round(run.patience.offline_wait_seconds);
         return {
@@ -141,11 +147,12 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     },
     async run(key, id, attempt, listener) {
       const node = indexOf.get(id)!;
-      const queue = part.queues[node];
       const name = key.slice(0, key.length - id.length - 1);
+      const task = taskOf.get(`${node}/${name}`)!;
+      const queue = ON_MASTER.has(part.types[part.typeOf[task]!]!) ? part.master : part.queues[node];
       if (queue == null) return { outcome: 'failed', message: `no agent is known for node ${id}` };
       try {
-        return await runOn(taskOf.get(`${node}/${name}`)!, id, queue, attempt, listener);
+        return await runOn(task, id, queue, attempt, listener);
       } catch (error) {
         return endOf(error);
       }

@@ -15,6 +15,7 @@ export {
   parseGraphRunInput,
 } from './input.js';
 export { createLedger, type Ledger } from './ledger.js';
+export { ON_MASTER } from './on-master.js';
 export type { GraphOperatorAction } from './operator-action.js';
 export {
   type FailedTask,
