@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TaskResult } from '../../../src/agent/index.js';
+import { TaskLogs } from '../../../src/agent-logs/index.js';
+import { type Api, createApi } from '../../../src/api/index.js';
+import { createOperations } from '../../../src/ops/index.js';
+import { openStore, type Store } from '../../../src/store/index.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitewright-run-logs-'));
+const logs = new TaskLogs({ folder });
+let store: Store;
+let api: Api;
+let run: number;
+let graph: number;
+
+beforeAll(async () => {
+  store = await openStore('sqlite::memory:');
+  await store.migrate();
+  const release = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'Ubuntu' });
+  const cluster = await store.clusters.create({ name: 'c', releaseId: release.id });
+  const made = await store.transactions.createRun({ clusterId: cluster.id, graphs: [{ graphType: 'default' }] });
+  run = made.run.id;
+  graph = made.graphs[0]!.id;
+  await store.taskHistory.plan(graph, [
+    { node: '3', task: 'db' },
+    { node: '3', task: 'later' },
+  ]);
+  const operations = createOperations({
+    store,
+    taskLogs: logs,
+    temporal: {} as never,
+    maas: () => {
+      throw new Error('logs need no MAAS');
+    },
+  });
+  api = await createApi(operations, { log: pino({ level: 'silent' }), version: '1', checkAnswers: true });
+});
+afterAll(async () => {
+  await api.close();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const key = (generation: number, task = 'db') => ({ run: String(graph), task, node: '3', generation });
+const put = (generation: number, offset: number, text: string | Buffer) =>
+  logs.append(key(generation), { kind: 'output', stream: 'stdout', offset, bytes: Buffer.from(text as string) });
+const end = (generation: number, bytes: number) =>
+  logs.append(key(generation), {
+    kind: 'ended',
+    result: {
+      outcome: 'failed',
+      message: 'ended with exit code 1',
+      output: { stdout: { bytes }, stderr: { bytes: 0 } },
+    } as unknown as TaskResult,
+  });
+const get = async (task: string, query = '', accept = 'text/plain', of: number | string = run) =>
+  api.inject({ url: `/api/v1/runs/${of}/logs/${encodeURIComponent(task)}${query}`, headers: { accept } });
+
+test('the newest attempt is read by the run or its graph, and earlier ones by number', async () => {
+  put(1, 0, 'first try\n');
+  put(2, 0, 'second try\n');
+  for (const of of [run, graph]) {
+    const answer = await get('db@3', '', 'text/plain', of);
+    expect([answer.statusCode, answer.headers['x-sitewright-attempt'], answer.body]).toEqual([
+      200,
+      '2',
+      'second try\n',
+    ]);
+  }
+  expect((await get('db@3', '?attempt=1')).body).toBe('first try\n');
+  expect((await get('db@3', '?offset=7')).body).toBe('try\n');
+});
+
+test('events tell offsets, gaps and the end; a character cut by a piece comes whole', async () => {
+  const [head, tail] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
+  put(3, 0, head);
+  put(3, 1, tail);
+  put(3, 100, 'z');
+  end(3, 101);
+  const { body, headers } = await get('db@3', '?follow=true', 'text/event-stream');
+  expect(headers['content-type']).toContain('text/event-stream');
+  const events = body
+    .trim()
+    .split('\n\n')
+    .map((event) => {
+      const [name, id, data] = event.split('\n').map((line) => line.slice(line.indexOf(':') + 2));
+      return [name, Number(id), JSON.parse(data!)];
+    });
+  expect(events).toEqual([
+    ['output', 2, { offset: 0, text: 'é' }],
+    ['gap', 100, { offset: 2, to: 100 }],
+    ['output', 101, { offset: 100, text: 'z' }],
+    ['ended', 101, { outcome: 'failed', message: 'ended with exit code 1' }],
+  ]);
+});
+
+test('what is not there is told in words', async () => {
+  for (const [task, status] of [
+    ['later@3', 404],
+    ['nothing@3', 404],
+    ['db@4', 404],
+    ['db', 400],
+    ['@33', 400],
+    ['db@3?attempt=9', 404],
+  ] as const)
+    expect([
+      task,
+      (await get(task.split('?')[0]!, task.includes('?') ? `?${task.split('?')[1]}` : '')).statusCode,
+    ]).toEqual([task, status]);
+  expect((await get('db@3', '', 'text/plain', 'no-such-run')).statusCode).toBe(404);
+  expect((await get('db@3', '', 'text/plain', 999)).statusCode).toBe(404);
+});
