@@ -255,7 +255,7 @@ describe('extensions', () => {
     ['gives a name that is none', ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['a b'] }], /none/],
     [
       'changes what it was asked',
-      ({ nodes: [one] }) => [(one as { tags: string[] }).tags.push('x')] as never,
+      ({ nodes: [one] }) => [(one as unknown as { tags: string[] }).tags.push('x')] as never,
       /object is not extensible/,
     ],
   ])(
