@@ -1,3 +1,4 @@
+import type { GraphRunReportAnswer, GraphRunStatusAnswer } from '../api/schemas/graph-run.js';
 import type {
   CommitAnswer,
   HealthAnswer,
@@ -41,6 +42,7 @@ export interface RunQuery {
   readonly open?: boolean | undefined;
   readonly limit?: number | undefined;
   readonly before?: string | undefined;
+  readonly workflow_id?: string | undefined;
 }
 
 export interface CommitBody {
@@ -122,8 +124,9 @@ export class ApiClient {
   readonly runs = {
     list: (query: RunQuery) => this.#get<RunPageAnswer>('/runs', query),
     get: (run: string) => this.#get<RunDetailAnswer>(apiPath`/runs/${run}`),
-    status: (run: string, signal?: AbortSignal) => this.#get<RunStatusAnswer>(apiPath`/runs/${run}/status`, {}, signal),
-    report: (run: string) => this.#get<RunReportAnswer>(apiPath`/runs/${run}/report`),
+    status: (run: string, signal?: AbortSignal) =>
+      this.#get<RunStatusAnswer | GraphRunStatusAnswer>(apiPath`/runs/${run}/status`, {}, signal),
+    report: (run: string) => this.#get<RunReportAnswer | GraphRunReportAnswer>(apiPath`/runs/${run}/report`),
     tree: (run: string) => this.#get<RunTreeAnswer>(apiPath`/runs/${run}/tree`),
     nodes: (run: string) => this.#get<RunNodeListAnswer>(apiPath`/runs/${run}/nodes`),
     /** Pause, resume, stop, cancel. */
@@ -131,6 +134,9 @@ export class ApiClient {
       this.#post<unknown>(apiPath`/runs/${run}/${action}`, note),
     retry: (run: string, node: string, note: OperatorNote) =>
       this.#post<RunStatusAnswer>(apiPath`/runs/${run}/nodes/${node}/retry`, note),
+    /** Retry or skip a task (`task@node`) of a run of graphs. */
+    task: (run: string, task: string, verb: 'retry' | 'skip', note: OperatorNote) =>
+      this.#post<GraphRunStatusAnswer>(`${apiPath`/runs/${run}/tasks/${task}`}/${verb}`, note),
   };
 
   /** Events of an answer that goes on, as they come; ends with the answer. The API's limits of time do not hold. */

@@ -1,5 +1,6 @@
+import { graphWorkflowId } from '../../workflows/protocol.js';
 import type { RunAnswer } from '../api/schemas/index.js';
-import type { ApiClient } from './client.js';
+import { type ApiClient, apiPath } from './client.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 
@@ -10,10 +11,12 @@ const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
  * The run a user means: by its id, a unique beginning of one, a workflow id (`deploy_site:dc1`: its
- * newest run), or the name of a site (its newest run).
+ * newest run), the transaction of a run of graphs, or the name of a site (its newest run).
  */
 export async function findRun(client: ApiClient, reference: string): Promise<RunAnswer> {
   if (FULL_ID.test(reference)) return client.runs.get(reference);
+  if (reference.startsWith('execute_graph:')) return ofWorkflow(client, reference);
+  if (/^[1-9]\d{0,9}$/.test(reference)) return ofTransaction(client, reference);
   const workflow = /^([a-z_]+):(.+)$/.exec(reference);
   if (workflow) {
     const [, kind = '', site = ''] = workflow;
@@ -41,6 +44,25 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
   return client.runs.get(reference).catch((error: unknown) => {
     throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(reference) : error;
   });
+}
+
+async function ofWorkflow(client: ApiClient, workflow: string): Promise<RunAnswer> {
+  const [run] = await listed(client, { workflow_id: workflow, limit: 1 });
+  if (run) return run;
+  throw noSuchRun(workflow);
+}
+
+/** A run of graphs by the id of its transaction, or of that of one of its graphs. */
+async function ofTransaction(client: ApiClient, id: string): Promise<RunAnswer> {
+  interface Transaction {
+    readonly id: number;
+    readonly cluster: number;
+    readonly parent_id: number | null;
+  }
+  const found = await client.request<Transaction>('GET', apiPath`/transactions/${id}`).catch((error: unknown) => {
+    throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(id) : error;
+  });
+  return ofWorkflow(client, graphWorkflowId(found.cluster, found.parent_id ?? found.id));
 }
 
 async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['list']>[0]) {

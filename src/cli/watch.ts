@@ -1,3 +1,4 @@
+import type { GraphRunStatusAnswer } from '../api/schemas/graph-run.js';
 import type { RunDetailAnswer, RunStatusAnswer } from '../api/schemas/index.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
@@ -5,6 +6,7 @@ import { printable } from './formats/table.js';
 import { CliError } from './problem.js';
 import type { Terminal } from './terminal.js';
 import { formatDuration } from './views/duration.js';
+import { graphChanges, someOf } from './views/graph-status.js';
 import { type Paint, paintFor, paintState } from './views/paint.js';
 import { currentText } from './views/status.js';
 
@@ -66,22 +68,38 @@ export function exitCodeOfOutcome(outcome: string | null): ExitCode {
   return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.runFailed;
 }
 
-function heartbeat(status: RunStatusAnswer, elapsedMs: number): string {
-  const doing = status.current ? `, ${currentText(status.current)}` : '';
+function heartbeat(status: RunStatusAnswer | GraphRunStatusAnswer, elapsedMs: number): string {
   const held = status.paused ? 'still paused' : 'still running';
+  if (isGraphRun(status)) {
+    const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running)}`;
+    return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${status.total} tasks${doing}`;
+  }
+  const doing = status.current ? `, ${currentText(status.current)}` : '';
   return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${status.total} nodes${doing}`;
 }
+
+/** Runs of graphs and runs on sites are told apart by what they hold. */
+export const isGraphRun = (status: RunStatusAnswer | GraphRunStatusAnswer): status is GraphRunStatusAnswer =>
+  'graphs' in status;
 
 /** Says what is new in a status, compared with the one before. */
 class Changes {
   readonly #paint: Paint;
   #last: RunStatusAnswer | undefined;
+  #lastOfGraphs: GraphRunStatusAnswer | undefined;
 
   constructor(paint: Paint) {
     this.#paint = paint;
   }
 
-  since(status: RunStatusAnswer): string[] {
+  since(status: RunStatusAnswer | GraphRunStatusAnswer): string[] {
+    if (!isGraphRun(status)) return this.#sinceOnSite(status);
+    const before = this.#lastOfGraphs;
+    this.#lastOfGraphs = status;
+    return graphChanges(status, before, this.#paint);
+  }
+
+  #sinceOnSite(status: RunStatusAnswer): string[] {
     const last = this.#last;
     this.#last = status;
     const paint = this.#paint;

@@ -22,7 +22,12 @@ const tags = ['runs'];
 const anyStatusSchema = z.union([runStatusSchema, graphRunStatusSchema]);
 const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
 
-const filterOf = ({ open, ...query }: z.output<typeof siteRunsQuery>) => given({ ...query, open: isTrue(open) });
+const filterOf = ({
+  open,
+  workflow_id,
+  ...query
+}: z.output<typeof siteRunsQuery> & { workflow_id?: string | undefined }) =>
+  given({ ...query, workflowId: workflow_id, open: isTrue(open) });
 
 export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }) => {
   app.post('/sites/:site/runs', {

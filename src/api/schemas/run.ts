@@ -71,6 +71,7 @@ export const siteRunsQuery = pageQuery.extend({
 
 export const runsQuery = siteRunsQuery.extend({
   site: z.string().min(1).max(1000).optional().describe('Only runs on this site.'),
+  workflow_id: z.string().min(1).max(1000).optional().describe('Only runs of the workflow with this id.'),
 });
 
 export type RunAnswer = z.output<typeof runSchema>;

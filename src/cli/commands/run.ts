@@ -7,7 +7,7 @@ import type { FollowFlags } from '../started-run.js';
 import { registerRunLogs } from './run-logs.js';
 import { wholeNumber } from './site.js';
 
-const RUN = 'id of the run, a unique beginning of it, a workflow id, or a site: its newest run';
+const RUN = 'id of the run, a unique beginning of it, a workflow id, a transaction, or a site: its newest run';
 
 interface ListFlags extends OutputFlags {
   readonly site?: string;
@@ -37,7 +37,7 @@ export function registerRun(program: Command, session: Session): void {
     .command('list')
     .description('Runs, newest first')
     .option('--site <site>', 'only on this site')
-    .addOption(repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site'))
+    .addOption(repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph'))
     .addOption(repeatable('--phase <phase>', 'only runs in this phase'))
     .addOption(repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled'))
     .option('--open', 'only runs under way')
@@ -84,8 +84,14 @@ export function registerRun(program: Command, session: Session): void {
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const status = await client.runs.status((await findRun(client, reference)).id);
-      const { statusText } = await import('../views/status.js');
-      await printOne(terminal, flags, status, (color) => statusText(status, color));
+      const [{ statusText }, { graphStatusText }, { isGraphRun }] = await Promise.all([
+        import('../views/status.js'),
+        import('../views/graph-status.js'),
+        import('../watch.js'),
+      ]);
+      const text = (color: boolean) =>
+        isGraphRun(status) ? graphStatusText(status, color) : statusText(status, color);
+      await printOne(terminal, flags, status, text);
     });
 
   group
@@ -97,8 +103,13 @@ export function registerRun(program: Command, session: Session): void {
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const report = await client.runs.report((await findRun(client, reference)).id);
-      const { reportText } = await import('../views/report.js');
-      await printOne(terminal, flags, report, (color) => reportText(report, color));
+      const [{ reportText }, { graphReportText }] = await Promise.all([
+        import('../views/report.js'),
+        import('../views/graph-report.js'),
+      ]);
+      const text = (color: boolean) =>
+        'graphs' in report ? graphReportText(report, color) : reportText(report, color);
+      await printOne(terminal, flags, report, text);
     });
 
   group
@@ -180,6 +191,26 @@ export function registerRun(program: Command, session: Session): void {
       const status = await client.runs.retry(run.id, node, noteOf(session, flags));
       await printOne(terminal, flags, status, `node ${node} of run ${run.id} is taken up again\n`);
     });
+
+  for (const [verb, description, done] of [
+    ['retry', 'Run a failed task of a run of graphs again, and what was lost with it', 'is run again'],
+    ['skip', 'Go on without a task of a run of graphs: forgive its failure, or leave it out', 'is skipped'],
+  ] as const) {
+    group
+      .command(`${verb}-task`)
+      .description(description)
+      .argument('<run>', RUN)
+      .argument('<task>', 'the task on its node, as TASK@NODE')
+      .option('--reason <text>', 'why; kept with the run')
+      .addOption(formatOption())
+      .addOption(columnOption())
+      .action(async (reference: string, task: string, flags: ActFlags) => {
+        const client = await session.client();
+        const run = await findRun(client, reference);
+        const status = await client.runs.task(run.id, task, verb, noteOf(session, flags));
+        await printOne(terminal, flags, status, `task ${task} of run ${run.id} ${done}\n`);
+      });
+  }
 }
 
 async function follow(

@@ -1,0 +1,71 @@
+import type { GraphRunReportAnswer } from '../../api/schemas/graph-run.js';
+import { printable } from '../formats/table.js';
+import { formatSpan } from './duration.js';
+import { countsText, failedTaskText, someOf } from './graph-status.js';
+import { type Paint, paintFor, paintState } from './paint.js';
+
+/** A report of a run of graphs for a person: outcome, why, what failed where, what to do about it. */
+export function graphReportText(report: GraphRunReportAnswer, color = false): string {
+  const paint = paintFor(color);
+  const sections = [
+    headOf(report, paint),
+    ...report.graphs.map((graph) => graphOf(graph, paint)),
+    operatorOf(report, paint),
+    report.warnings.length > 0
+      ? [paint.strong('Warnings'), ...report.warnings.map((text) => `  - ${printable(text)}`)]
+      : [],
+    report.cut === undefined
+      ? []
+      : [`${report.cut.failed_omitted} more failures: sitewright history show ${report.transaction}`],
+  ];
+  return `${sections
+    .filter((section) => section.length > 0)
+    .map((section) => section.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function headOf(report: GraphRunReportAnswer, paint: Paint): string[] {
+  const span = formatSpan(report.started_at, report.ended_at);
+  const mode = report.mode === 'apply' ? '' : ` (${report.mode.replace('_', ' ')})`;
+  const title = `run ${report.transaction ?? '?'} on cluster ${report.cluster}${mode}`;
+  const lines = [`${paint.strong(title)}: ${paintState(paint, report.outcome ?? 'running')}`];
+  lines.push(paint.dim(`workflow ${printable(report.workflow_id)}`));
+  const by = report.started_by === undefined ? '' : ` by ${printable(report.started_by)}`;
+  const ended = report.ended_at === undefined ? '' : `, ended ${report.ended_at}${span === '' ? '' : ` (${span})`}`;
+  lines.push(paint.dim(`started ${report.started_at}${by}${ended}`));
+  if (report.reason !== undefined) lines.push(`${paint.bad('reason:')} ${printable(report.reason)}`);
+  if (report.next_step !== undefined) lines.push(`${paint.strong('next:')} ${printable(report.next_step)}`);
+  return lines;
+}
+
+function graphOf(graph: GraphRunReportAnswer['graphs'][number], paint: Paint): string[] {
+  const span = graph.started_at === undefined ? '' : formatSpan(graph.started_at, graph.ended_at);
+  const lines = [
+    `${paint.strong(`Graph ${printable(graph.type)}`)}: ${paintState(paint, graph.state)}, ${graph.done} of ${graph.total} tasks on ${graph.nodes} nodes${span === '' ? '' : ` in ${span}`}`,
+    `  tasks: ${countsText(graph.counts)}`,
+  ];
+  if (graph.reason !== undefined) lines.push(`  ${paint.bad('reason:')} ${printable(graph.reason)}`);
+  if (graph.offline.length > 0) lines.push(`  ${paint.bad('offline:')} ${someOf(graph.offline)}`);
+  for (const failed of graph.failed_tasks) lines.push(`  ${failedTaskText(failed, paint)}`);
+  for (const { node, failed_tasks, lost_tasks, root_causes } of graph.failed_nodes) {
+    const own = failed_tasks.length === 0 ? '' : ` failed ${someOf(failed_tasks)}`;
+    const lost =
+      lost_tasks === 0
+        ? ''
+        : `${own === '' ? '' : ';'} ${lost_tasks} tasks did not run because of ${someOf(root_causes)}`;
+    lines.push(`  node ${printable(node)}:${own}${lost}`);
+  }
+  return lines;
+}
+
+function operatorOf({ operator }: GraphRunReportAnswer, paint: Paint): string[] {
+  if (operator.length === 0) return [];
+  return [
+    paint.strong('Operators'),
+    ...operator.map(({ action, at, by, reason, task }) => {
+      const what = task === undefined ? action.replace('_', ' ') : `${action.replace('_', ' ')} ${printable(task)}`;
+      const who = by === undefined ? '' : ` by ${printable(by)}`;
+      return `  ${at}  ${what}${who}${reason === undefined ? '' : `: ${printable(reason)}`}`;
+    }),
+  ];
+}

@@ -1,0 +1,83 @@
+import type { GraphRunStatusAnswer } from '../../api/schemas/graph-run.js';
+import { printable } from '../formats/table.js';
+import { type Paint, paintFor, paintState } from './paint.js';
+
+/** How far a run of graphs is, failing first. */
+export function graphStatusText(status: GraphRunStatusAnswer, color = false): string {
+  const paint = paintFor(color);
+  const held = status.paused
+    ? `, ${paint.busy('paused')} since ${status.paused.since}${byAndWhy(status.paused)}`
+    : status.stopping
+      ? `, ${paint.busy('stopping')}`
+      : '';
+  const now = status.outcome ?? status.phase;
+  const lines = [
+    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${status.total} tasks${held}`,
+    `tasks: ${countsText(status.counts)}`,
+  ];
+  if (status.running.length > 0) lines.push(`now: ${someOf(status.running)}`);
+  if (status.silent.length > 0) lines.push(`${paint.bad('silent')} ${someOf(status.silent)}: waited for`);
+  for (const failed of status.failed) lines.push(failedTaskText(failed, paint));
+  const unlisted = (status.counts.failed ?? 0) - status.failed.length;
+  if (unlisted > 0) lines.push(`and ${unlisted} more failed tasks`);
+  for (const graph of status.graphs) {
+    const why = graph.reason === undefined ? '' : `, ${printable(graph.reason)}`;
+    const offline = graph.offline.length === 0 ? '' : `, offline: ${someOf(graph.offline)}`;
+    lines.push(
+      `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${graph.total} tasks${offline}${why}`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** What is new in a status of a run of graphs, compared with the one before. */
+export function graphChanges(
+  status: GraphRunStatusAnswer,
+  last: GraphRunStatusAnswer | undefined,
+  paint: Paint,
+): string[] {
+  const lines: string[] = [];
+  if (status.phase !== last?.phase && status.phase !== 'finished') lines.push(paint.strong(printable(status.phase)));
+  if (status.paused && !last?.paused) lines.push(`${paint.busy('paused')}${byAndWhy(status.paused)}`);
+  if (!status.paused && last?.paused) lines.push('resumed');
+  if (status.stopping && !last?.stopping)
+    lines.push(`${paint.busy('stopping')}: running tasks end, nothing new starts`);
+  const known = new Set(last?.failed.map(({ task, node, attempts }) => `${task}@${node} ${attempts}`));
+  for (const failed of status.failed)
+    if (!known.has(`${failed.task}@${failed.node} ${failed.attempts}`)) lines.push(failedTaskText(failed, paint));
+  for (const node of status.silent)
+    if (!last?.silent.includes(node)) lines.push(`${paint.bad('silent')} node ${printable(node)}: waited for`);
+  const states = new Map(last?.graphs.map(({ transaction, state }) => [transaction, state]));
+  for (const { type, transaction, state, reason, offline } of status.graphs) {
+    if (state === states.get(transaction) || state === 'waiting') continue;
+    const why = reason === undefined ? '' : `: ${printable(reason)}`;
+    const away = offline.length === 0 ? '' : `, offline: ${someOf(offline)}`;
+    lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
+  }
+  if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} tasks done`);
+  if (status.outcome !== undefined && last?.outcome === undefined)
+    lines.push(`run ended: ${paintState(paint, status.outcome)}`);
+  return lines;
+}
+
+/** Counts that are not zero, in the order they come. */
+export const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state.replaceAll('_', ' ')}`)
+    .join(', ') || 'none yet';
+
+export const failedTaskText = (
+  { task, node, attempts, reason }: GraphRunStatusAnswer['failed'][number],
+  paint: Paint,
+): string => {
+  const tries = attempts > 1 ? ` after ${attempts} attempts` : '';
+  return `${paint.bad('failed')} ${printable(task)}@${printable(node)}${tries}: ${printable(reason)}`;
+};
+
+/** The first few of a list of names. */
+export const someOf = (names: readonly string[]): string =>
+  `${names.slice(0, 5).map(printable).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+
+const byAndWhy = ({ by, reason }: { readonly by?: string | undefined; readonly reason?: string | undefined }): string =>
+  `${by === undefined ? '' : ` by ${printable(by)}`}${reason === undefined ? '' : `: ${printable(reason)}`}`;

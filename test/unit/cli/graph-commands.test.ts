@@ -1,0 +1,255 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cli } from './recording-terminal.js';
+import { problem, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
+
+let api: StubApi | undefined;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-graph-cli-'));
+});
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs a command in the folder against an API that answers so. */
+async function against(
+  answer: (request: StubRequest) => StubAnswer,
+  args: readonly string[],
+  options: Parameters<typeof cli>[1] = {},
+) {
+  api = await stubApi(answer);
+  const result = await cli(args, { env: { SITEWRIGHT_API: api.url }, cwd: folder, ...options });
+  return { ...result, requests: api.requests };
+}
+
+const STORED = {
+  id: 4,
+  name: null,
+  tasks: [{ id: 'a' }, { id: 'b' }],
+  relations: [{ model: 'cluster', model_id: 1, type: 'default' }],
+};
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return name;
+};
+const TASKS = '- {id: a, type: shell, version: 2.1.0, roles: ["*"], parameters: {cmd: "true", timeout: 1.0}}\n';
+
+describe('graph upload', () => {
+  test('replaces the graph of a type; numbers are sent as JSON has them', async () => {
+    const args = ['graph', 'upload', '-e', '1', '-t', 'custom', '-f', file('t.yaml', TASKS)];
+    const { code, out, requests } = await against(() => [200, STORED], args);
+    expect([code, out]).toEqual([0, 'stored graph 4 of type custom of cluster 1: 2 tasks\n']);
+    expect(requests).toMatchObject([{ method: 'PUT', at: '/clusters/1/deployment_graphs/custom' }]);
+    expect(requests[0]!.body).toMatchObject({ tasks: [{ id: 'a', parameters: { timeout: 1 } }] });
+  });
+
+  test('makes the graph when there is none of its type', async () => {
+    const { code, requests } = await against(
+      ({ method }) => (method === 'PUT' ? problem('not-found', 404, 'no graph') : [201, STORED]),
+      ['graph', 'upload', '-r', '2', '-t', 'custom', '-f', file('t.yaml', TASKS)],
+    );
+    expect(code).toBe(0);
+    expect(requests.map(({ method, at }) => `${method} ${at}`)).toEqual([
+      'PUT /releases/2/deployment_graphs/custom',
+      'POST /releases/2/deployment_graphs/custom',
+    ]);
+  });
+
+  test('without a type asks first, and needs --yes where nobody can be asked', async () => {
+    const args = ['graph', 'upload', '-p', '3', '-f', file('t.yaml', TASKS)];
+    const asked = await against(() => [200, STORED], args);
+    expect([asked.code, asked.requests.length]).toEqual([2, 0]);
+    await api?.close();
+    const { code, requests } = await against(() => [200, STORED], [...args, '--yes']);
+    expect([code, requests[0]!.at]).toEqual([0, '/plugins/3/deployment_graphs/default']);
+  });
+
+  test('says everything that is wrong, with its place, and sends nothing', async () => {
+    const text = `${TASKS}- {id: b, type: bogus, version: 2.1.0}\n- {id: c, type: shell, version: x}\n`;
+    const args = ['graph', 'upload', '-e', '1', '-t', 'x', '-f', file('bad.yaml', text)];
+    const { code, err, requests } = await against(() => [200, STORED], args);
+    expect([code, requests.length]).toEqual([2, 0]);
+    expect(err).toContain('bad.yaml:2:');
+    expect(err).toContain('bad.yaml:3:');
+  });
+
+  test('takes a folder: metadata and every tasks.yaml, problems with their files', async () => {
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(join(folder, 'g/deep'), { recursive: true });
+    writeFileSync(join(folder, 'g/metadata.yaml'), 'name: nightly\n');
+    writeFileSync(join(folder, 'g/tasks.yaml'), TASKS);
+    writeFileSync(join(folder, 'g/deep/tasks.yaml'), TASKS.replace('id: a', 'id: b'));
+    const args = ['graph', 'upload', '-e', '1', '-t', 'x', '-d', 'g'];
+    const { requests } = await against(() => [200, STORED], args);
+    expect(requests[0]!.body).toMatchObject({ name: 'nightly', tasks: [{ id: 'b' }, { id: 'a' }] });
+    await api?.close();
+    writeFileSync(join(folder, 'g/deep/tasks.yaml'), '\n- {id: b, type: bogus, version: 2.1.0}\n');
+    const { err } = await against(() => [200, STORED], args);
+    expect(err).toMatch(/g\/(tasks|deep\/tasks)\.yaml:2:/);
+  });
+
+  test.each([
+    [['-f', 't.yaml'], 'name one owner of the graph'],
+    [['-e', '1', '-r', '1', '-f', 't.yaml'], 'name one owner of the graph'],
+    [['-e', '1'], 'name what to upload'],
+    [['-e', '1', '-f', 'none.yaml'], 'cannot read none.yaml'],
+    [['-e', 'one', '-f', 't.yaml'], 'An id is a whole number from 1.'],
+  ])('%j is wrong use', async (flags, message) => {
+    const { code, err } = await against(() => [200, STORED], ['graph', 'upload', '-t', 'x', ...flags]);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+});
+
+describe('stored graphs', () => {
+  test('are listed with whose they are', async () => {
+    const { out, requests } = await against(() => [200, [STORED]], ['graph', 'list', '-e', '1,2']);
+    expect(requests[0]!.at).toContain('clusters_ids=1%2C2');
+    expect(out).toContain('as "default" to cluster(ID=1)');
+    expect(out).toContain('a, b');
+  });
+
+  test('are saved by layer', async () => {
+    const args = ['graph', 'download', '-e', '1', '--release', '-t', 'custom'];
+    const { out, requests } = await against(() => [200, [{ id: 'a', type: 'shell' }]], args);
+    expect(requests[0]!.at).toBe('/clusters/1/deployment_tasks/release?graph_type=custom');
+    expect(out).toContain('release_graph_1.yaml');
+    expect(readFileSync(join(folder, 'release_graph_1.yaml'), 'utf8')).toBe('- id: a\n  type: shell\n');
+  });
+
+  test('are deleted after a question', async () => {
+    const args = ['graph', 'delete', '-e', '1', '-t', 'x'];
+    expect((await against(() => [204, ''], args)).code).toBe(2);
+    await api?.close();
+    const { code, requests } = await against(() => [204, ''], [...args, '--yes']);
+    expect([code, requests[0]!.method]).toEqual([0, 'DELETE']);
+  });
+
+  test('can be drawn and checked', async () => {
+    const tasks = [{ id: 'a', type: 'shell', version: '2.1.0', roles: ['*'] }];
+    const { out } = await against(() => [200, tasks], ['graph', 'draw', '-e', '1']);
+    expect(out).toBe('');
+    expect(api!.requests[0]!.at).toBe('/clusters/1/deployment_tasks?graph_type=default');
+  });
+});
+
+describe('graph execute', () => {
+  const started = { id: 12, cluster: 1, status: 'running' };
+  const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
+
+  test('sends what was asked for, and says where to look', async () => {
+    const { code, out, requests } = await execute(
+      ...['-t', 'a', 'b', '-n', '1,2', '-T', 'x', '-S', 's/1,3-5:e', ':e2', '--noop', '--force', '--trace'],
+      ...['--max-nodes', '5', '--hold-on-failure', '--reason', 'disk'],
+    );
+    expect(code).toBe(0);
+    expect(requests[0]!.body).toEqual({
+      cluster: 1,
+      graphs: [
+        { type: 'a', nodes: [1, 2], tasks: ['x'] },
+        { type: 'b', nodes: [1, 2], tasks: ['x'] },
+      ],
+      subgraphs: [{ start: ['s/1,3-5'], end: ['e'] }, { end: ['e2'] }],
+      noop_run: true,
+      force: true,
+      debug: true,
+      hold_on_failure: true,
+      max_nodes: 5,
+      reason: 'disk',
+    });
+    expect(out).toContain('started run 12 on cluster 1');
+    expect(out).toContain('sitewright run watch execute_graph:1:12');
+  });
+
+  test('goes on from an earlier run', async () => {
+    const { requests } = await execute('--from', '7');
+    expect(requests[0]!.body).toEqual({ cluster: 1, from: 7 });
+  });
+
+  test.each([
+    [['--from', '7', '-t', 'x'], '--from takes graphs'],
+    [['-S', 'a:b:c'], "'a:b:c' is no part of a graph"],
+    [['-S', 'a/x'], "'a/x' is no part of a graph"],
+    [['--dry-run', '--noop'], 'cannot be used with'],
+  ])('%j is wrong use', async (flags, message) => {
+    const { code, err, requests } = await execute(...flags);
+    expect([code, requests.length]).toEqual([2, 0]);
+    expect(err).toContain(message);
+  });
+});
+
+describe('runs of graphs', () => {
+  const status = {
+    cluster: 1,
+    transaction: 12,
+    phase: 'default: running',
+    paused: null,
+    stopping: false,
+    done: 3,
+    total: 9,
+    counts: { waiting: 4, running: 1, successful: 2, failed: 1, dep_failed: 1 },
+    failed: [{ task: 'a', node: '2', attempts: 3, reason: 'exit code 4' }],
+    failing_nodes: 1,
+    running: ['b@1'],
+    silent: ['3'],
+    graphs: [
+      {
+        type: 'default',
+        transaction: 13,
+        state: 'running',
+        done: 3,
+        total: 9,
+        counts: { waiting: 4 },
+        nodes: 3,
+        failing_nodes: 1,
+        parts: 1,
+        offline: ['3'],
+      },
+    ],
+  };
+  const answer = ({ at }: StubRequest): StubAnswer => {
+    if (at.startsWith('/transactions/13')) return [200, { id: 13, cluster: 1, parent_id: 12 }];
+    if (at.startsWith('/runs?')) return [200, { items: [runRecord({ kind: 'execute_graph' })], next: null }];
+    return [200, status];
+  };
+
+  test('are found by their transaction, and shown failing first', async () => {
+    const { code, out, requests } = await against(answer, ['run', 'status', '13']);
+    expect(code).toBe(0);
+    expect(requests[1]!.at).toContain('workflow_id=execute_graph%3A1%3A12');
+    expect(out).toBe(
+      [
+        'cluster 1: default: running, 3 of 9 tasks',
+        'tasks: 4 waiting, 1 running, 2 successful, 1 failed, 1 dep failed',
+        'now: b@1',
+        'silent 3: waited for',
+        'failed a@2 after 3 attempts: exit code 4',
+        'graph default: running, 3 of 9 tasks, offline: 3',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('take tasks up again, or go on without them', async () => {
+    const args = ['run', 'retry-task', 'execute_graph:1:12', 'a@2', '--reason', 'mended'];
+    const { code, out, requests } = await against(answer, args);
+    expect([code, out]).toEqual([0, expect.stringContaining('task a@2 of run')]);
+    expect(requests.at(-1)).toMatchObject({ method: 'POST', body: { reason: 'mended' } });
+    expect(requests.at(-1)!.at).toMatch(/\/tasks\/a%402\/retry$/);
+  });
+});
+
+describe('yaql over a cluster', () => {
+  test('is found by name, and told with what there is when it is not', async () => {
+    const clusters = [{ id: 3, name: 'east' }];
+    const states = { now: { common: { a: 1 }, node: null }, before: null };
+    const answer = ({ at }: StubRequest): StubAnswer => (at.endsWith('/clusters') ? [200, clusters] : [200, states]);
+    const { requests } = await against(answer, ['yaql', 'eval', '$.a', '--cluster', 'east']);
+    expect(requests.map(({ at }) => at)).toEqual(['/clusters', '/clusters/3/states']);
+  });
+});
