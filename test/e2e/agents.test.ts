@@ -219,5 +219,5 @@ test('random kill -9 of agents, worker and server: no counted task is lost, none
     pauseMs: 600,
     seed: 4711,
   });
-  expect(result).toMatchObject({ kills: 6, hosts: 3, pauseMs: 600, lost: [], twice: [], notOk: [] });
+  expect(result).toMatchObject({ kills: 6, lost: [], twice: [], notOk: [] });
 });
