@@ -3,6 +3,7 @@ import type { RunAnswer } from '../api/schemas/index.js';
 import { type ApiClient, apiPath } from './client.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
+import { subjectOf } from './started-run.js';
 
 /** Runs looked through for a beginning of an id. */
 const NEWEST = 1_000;
@@ -30,7 +31,7 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
   const [only] = found;
   if (found.length === 1 && only) return only;
   if (found.length > 1) {
-    const ids = found.slice(0, 5).map(({ id, kind, site }) => `${id} (${kind} of ${site ?? '?'})`);
+    const ids = found.slice(0, 5).map((run) => `${run.id} (${run.kind} of ${subjectOf(run)})`);
     throw new CliError(
       {
         code: 'ambiguous-run',

@@ -12,6 +12,12 @@ export interface FollowFlags extends OutputFlags {
   readonly watch?: boolean;
 }
 
+/** What a run is on: a site, or the cluster that its workflow id names. */
+export function subjectOf({ site, workflow_id }: Pick<RunAnswer, 'site' | 'workflow_id'>): string {
+  const [kind, cluster] = workflow_id.split(':');
+  return site ?? (kind === 'execute_graph' ? `cluster ${cluster}` : '?');
+}
+
 /** Where to look at a run, from here on. */
 export function nextSteps(client: ApiClient, run: RunAnswer): string {
   const steps = [
@@ -34,7 +40,7 @@ export async function presentStarted(
 ): Promise<ExitCode> {
   const forPeople = flags.format === 'table' && !flags.column;
   const revision = run.revision === null ? '' : ` revision ${run.revision}`;
-  const text = `started ${run.kind} of ${run.site ?? '?'}${revision}: run ${run.id}\n${nextSteps(client, run)}`;
+  const text = `started ${run.kind} of ${subjectOf(run)}${revision}: run ${run.id}\n${nextSteps(client, run)}`;
   const follows = flags.wait === true || flags.watch === true;
   if (forPeople) terminal.out(text);
   if (!follows) {
@@ -69,6 +75,6 @@ export async function followAndPresent(
     ? `, ${ended.failed_nodes} ${ended.failed_nodes === 1 ? 'node' : 'nodes'} failed`
     : '';
   const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
-  await printOne(terminal, flags, ended, `${ended.kind} of ${ended.site ?? '?'}: ${outcome}${failed}${hint}\n`);
+  await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${hint}\n`);
   return code;
 }

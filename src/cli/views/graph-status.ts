@@ -53,6 +53,8 @@ export function graphChanges(
     const why = reason === undefined ? '' : `: ${printable(reason)}`;
     const away = offline.length === 0 ? '' : `, offline: ${someOf(offline)}`;
     lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
+    if (state === 'held')
+      lines.push(`it waits for you: run retry-task, run skip-task, or run stop, on ${status.transaction}`);
   }
   if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} tasks done`);
   if (status.outcome !== undefined && last?.outcome === undefined)
