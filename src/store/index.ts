@@ -3,6 +3,7 @@ export { type ConflictUser, StoreError, type StoreFailure, type StoreFailureKind
 export { isSiteName } from './input.js';
 export type { Migration } from './migrations/migration.js';
 export { type OpenStoreOptions, openStore } from './open-store.js';
+export type { ApiToken, ApiTokenStore, NewApiToken } from './ports/api-token-store.js';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './ports/audit-store.js';
 export type { ClusterClaim, ClusterClaimStore } from './ports/cluster-claim-store.js';
 export type { ClusterChange, ClusterDetails, ClusterRecord, ClusterStore, NewCluster } from './ports/cluster-store.js';

@@ -4,6 +4,7 @@ import { migrations } from './migrations/index.js';
 import type { Migration } from './migrations/migration.js';
 import { Migrator } from './migrations/migrator.js';
 import type { Store, StorePorts } from './ports/store.js';
+import { SqlApiTokenStore } from './queries/api-token-store.js';
 import { SqlAuditStore } from './queries/audit-store.js';
 import { SqlClusterClaimStore } from './queries/cluster-claim-store.js';
 import { SqlClusterStore } from './queries/cluster-store.js';
@@ -84,6 +85,7 @@ function portsOf(session: Session): StorePorts {
     audit: new SqlAuditStore(session),
     nodeFacts: new SqlNodeFactStore(session),
     nodeIdentities: new SqlNodeIdentityStore(session),
+    apiTokens: new SqlApiTokenStore(session),
     packages: new SqlPackageStore(session),
     releases: new SqlReleaseStore(session),
     plugins: new SqlPluginStore(session),

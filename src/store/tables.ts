@@ -1,3 +1,4 @@
+import type { ApiTokenTables } from './tables/api-token-rows.js';
 import type { ClusterTables } from './tables/cluster-rows.js';
 import type { GraphTables } from './tables/graph-rows.js';
 import type { NodeIdentityTables } from './tables/node-identity-rows.js';
@@ -7,7 +8,7 @@ import type { NodeIdentityTables } from './tables/node-identity-rows.js';
  * Conventions on both databases: JSON is text; a time is ISO 8601 UTC text with milliseconds
  * (`2026-01-02T03:04:05.678Z`), which sorts as text; a truth value is 0 or 1; absent is null.
  */
-export interface Tables extends ClusterTables, GraphTables, NodeIdentityTables {
+export interface Tables extends ClusterTables, GraphTables, NodeIdentityTables, ApiTokenTables {
   sitewrightMigration: MigrationRow;
   site: SiteRow;
   revision: RevisionRow;

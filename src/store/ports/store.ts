@@ -1,3 +1,4 @@
+import type { ApiTokenStore } from './api-token-store.js';
 import type { AuditStore } from './audit-store.js';
 import type { ClusterClaimStore } from './cluster-claim-store.js';
 import type { ClusterStore } from './cluster-store.js';
@@ -48,6 +49,7 @@ export interface StorePorts {
   readonly audit: AuditStore;
   readonly nodeFacts: NodeFactStore;
   readonly nodeIdentities: NodeIdentityStore;
+  readonly apiTokens: ApiTokenStore;
   readonly packages: PackageStore;
   readonly releases: ReleaseStore;
   readonly plugins: PluginStore;

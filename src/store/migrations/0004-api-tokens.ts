@@ -1,0 +1,31 @@
+import type { Migration } from './migration.js';
+
+/** Tokens of the API. */
+export const apiTokens: Migration = {
+  version: 4,
+  name: 'api-tokens',
+  breaking: false,
+  async up(db, { text }) {
+    await db.schema
+      .createTable('api_token')
+      .addColumn('id', text, (column) => column.primaryKey())
+      .addColumn('name', text, (column) => column.notNull())
+      .addColumn('role', text, (column) => column.notNull())
+      .addColumn('hash', text, (column) => column.notNull())
+      .addColumn('created_at', text, (column) => column.notNull())
+      .addColumn('created_by', text, (column) => column.notNull())
+      .addColumn('expires_at', text)
+      .addColumn('revoked_at', text)
+      .addColumn('revoked_by', text)
+      .addColumn('last_used_at', text)
+      .execute();
+    // A name means one token at a time; the next may have it once this one is revoked.
+    await db.schema
+      .createIndex('api_token_in_use')
+      .unique()
+      .on('api_token')
+      .column('name')
+      .where('revoked_at', 'is', null)
+      .execute();
+  },
+};

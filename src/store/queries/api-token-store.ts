@@ -1,0 +1,84 @@
+import { conflict, notFound } from '../failure.js';
+import { InputCheck, storable } from '../input.js';
+import type { ApiToken, ApiTokenStore, NewApiToken } from '../ports/api-token-store.js';
+import type { Session } from '../session.js';
+import type { ApiTokenRow } from '../tables/api-token-rows.js';
+
+/** ApiTokenStore on either database. */
+export class SqlApiTokenStore implements ApiTokenStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async add(token: NewApiToken): Promise<ApiToken> {
+    const check = new InputCheck();
+    const row: ApiTokenRow = {
+      id: check.key('id', token.id),
+      name: check.key('name', token.name),
+      role: check.key('role', token.role),
+      hash: check.key('hash', token.hash),
+      createdAt: new Date().toISOString(),
+      createdBy: check.key('createdBy', token.createdBy),
+      expiresAt: token.expiresAt === undefined ? null : check.time('expiresAt', token.expiresAt),
+      revokedAt: null,
+      revokedBy: null,
+      lastUsedAt: null,
+    };
+    check.done();
+    const { numInsertedOrUpdatedRows: added } = await this.#session.write((transaction) =>
+      transaction
+        .insertInto('apiToken')
+        .values(row)
+        // Of the name as of the id: the unique indexes decide, also between processes.
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirstOrThrow(),
+    );
+    if (added === undefined || added === 0n)
+      throw conflict(`There is a token "${row.name}" already.`, 'Choose another name, or revoke that one first.');
+    return shown(row);
+  }
+
+  async findById(id: string): Promise<(ApiToken & { readonly hash: string }) | undefined> {
+    return this.#session.read((db) =>
+      db.selectFrom('apiToken').selectAll().where('id', '=', storable(id)).executeTakeFirst(),
+    );
+  }
+
+  async list(): Promise<readonly ApiToken[]> {
+    const rows = await this.#session.read((db) =>
+      db.selectFrom('apiToken').selectAll().orderBy('createdAt', 'desc').orderBy('id', 'desc').execute(),
+    );
+    return rows.map(shown);
+  }
+
+  async revoke(id: string, by: string, at: string): Promise<ApiToken> {
+    const check = new InputCheck();
+    const change = { revokedBy: check.key('by', by), revokedAt: check.time('at', at) };
+    const key = check.key('id', id);
+    check.done();
+    const row = await this.#session.write((transaction) =>
+      transaction
+        .updateTable('apiToken')
+        .set(change)
+        .where('id', '=', key)
+        .where('revokedAt', 'is', null)
+        .returningAll()
+        .executeTakeFirst(),
+    );
+    if (row === undefined) throw notFound('token in use', id, 'List them to see which there are.');
+    return shown(row);
+  }
+
+  async noteUse(id: string, at: string): Promise<void> {
+    const check = new InputCheck();
+    const lastUsedAt = check.time('at', at);
+    check.done();
+    await this.#session.write((transaction) =>
+      transaction.updateTable('apiToken').set({ lastUsedAt }).where('id', '=', storable(id)).execute(),
+    );
+  }
+}
+
+const shown = ({ hash: _hash, ...token }: ApiTokenRow): ApiToken => token;
