@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
+import { registerNodeInventory } from './node-inventory.js';
 import { wholeNumber } from './site.js';
 
 interface SelectFlags extends OutputFlags {
@@ -16,10 +17,10 @@ const criterion = (flags: string, description: string): Option =>
     (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
   );
 
-/** `sitewright node …`: nodes as MAAS knows them, by selector, over runs. */
+/** `sitewright node …`: nodes as MAAS knows them, by selector, over runs; the inventory. */
 export function registerNode(program: Command, session: Session): void {
   const { terminal } = session;
-  const group = program.command('node').description('Nodes: state in MAAS, selection, history');
+  const group = program.command('node').description('Nodes: inventory, state in MAAS, selection, history');
 
   group
     .command('status')
@@ -95,4 +96,6 @@ export function registerNode(program: Command, session: Session): void {
         'reason',
       ]);
     });
+
+  registerNodeInventory(group, session);
 }

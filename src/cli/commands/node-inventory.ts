@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import { apiPath } from '../client.js';
+import { confirm } from '../confirm.js';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+
+interface Node {
+  readonly id: number;
+  readonly name: string;
+  readonly site: string | null;
+}
+
+interface RegisterFlags extends OutputFlags {
+  readonly name?: readonly string[];
+  readonly mac?: string;
+  readonly ip?: string;
+  readonly site?: string;
+  readonly provisioned?: boolean;
+}
+
+const COLUMNS = ['id', 'name', 'status', 'online', 'cluster', 'site', 'roles', 'pending_roles', 'ip'];
+
+/** Adds `list`, `register`, `forget` to the `node` command: the inventory that clusters take their nodes from. */
+export function registerNodeInventory(group: Command, session: Session): void {
+  const { terminal } = session;
+
+  group
+    .command('list')
+    .description('Nodes of the inventory, with their ids, clusters and roles')
+    .option('-e, --env <id>', 'only those of this cluster', idArgument)
+    .option('--site <site>', 'only machines of this site')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ env, site, ...flags }: OutputFlags & { readonly env?: string; readonly site?: string }) => {
+      const nodes = await inventory(session, env);
+      const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
+      await printList(terminal, flags, shown, COLUMNS);
+    });
+
+  group
+    .command('register')
+    .description('Take machines into the inventory: named ones, or all of a site')
+    .option('-n, --name <names...>', 'their names; without any: all nodes of the documents of --site', nameListArgument)
+    .option('--mac <address>', 'of its boot interface; for one machine')
+    .option('--ip <address>', 'where it is reached; for one machine')
+    .option('--site <site>', 'site whose machines they are')
+    .option('--provisioned', 'they have their systems already: graphs may run there')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action((flags: RegisterFlags) => register(session, flags));
+
+  group
+    .command('forget')
+    .description('Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
+    .argument('<ids...>', 'ids of the nodes', idListArgument)
+    .option('--force', 'also such as a cluster has deployed')
+    .option('-y, --yes', 'do not ask')
+    .action(async (ids: readonly number[], { force, yes }: { readonly force?: boolean; readonly yes?: boolean }) => {
+      const which = ids.length === 1 ? `node ${ids[0]}` : `nodes ${ids.join(', ')}`;
+      await confirm(terminal, `Forget ${which}?`, yes, 'required');
+      const query = { ids: ids.join(','), force: force ? 1 : undefined };
+      await (await session.client()).request('DELETE', '/nodes', { query });
+      terminal.out(`forgot ${which}\n`);
+    });
+}
+
+async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {
+  return (await session.client()).request<readonly Node[]>('GET', '/nodes', { query: { cluster_id: cluster } });
+}
+
+/** One by one: what is known already of a whole site is left alone, so that it may be repeated. */
+async function register(session: Session, { name, mac, ip, site, provisioned, ...flags }: RegisterFlags) {
+  if (name === undefined && site === undefined && mac === undefined)
+    throw usageError('nothing to register', 'Give --name, or --site for all nodes of its documents.');
+  if ((mac !== undefined || ip !== undefined) && name !== undefined && name.length > 1)
+    throw usageError('--mac and --ip are of one machine', 'Register the machines one by one.');
+  const client = await session.client();
+  const whole = name === undefined && mac === undefined;
+  let names: readonly (string | undefined)[] = name ?? [undefined];
+  if (whole) {
+    if (ip !== undefined) throw usageError('--ip is of one machine', 'Name it with --name.');
+    const known = new Set((await inventory(session)).filter((node) => node.site === site).map((node) => node.name));
+    names = (await client.sites.select(site!, 'latest', [])).nodes.filter((one) => !known.has(one));
+  }
+  const made: Node[] = [];
+  for (const one of names) {
+    const body = {
+      ...(one === undefined ? {} : { name: one }),
+      ...(mac === undefined ? {} : { mac }),
+      ...(ip === undefined ? {} : { ip }),
+      ...(site === undefined ? {} : { site }),
+      ...(provisioned ? { status: 'provisioned', online: true } : {}),
+    };
+    made.push(await client.request<Node>('POST', apiPath`/nodes`, { body }));
+  }
+  if (flags.format === 'table' && flags.column === undefined) {
+    for (const node of made) session.terminal.out(`registered node ${node.id} ${node.name}\n`);
+    if (made.length === 0) session.terminal.out(`all nodes of ${site} are registered already\n`);
+    return;
+  }
+  await printList(session.terminal, flags, made, COLUMNS);
+}

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { cli } from './recording-terminal.js';
+import { type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
+
+let api: StubApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+async function against(answer: (request: StubRequest) => StubAnswer, ...args: readonly string[]) {
+  api = await stubApi(answer);
+  const result = await cli(['node', ...args], { env: { SITEWRIGHT_API: api.url } });
+  return { ...result, requests: api.requests };
+}
+
+const node = (id: number, name: string, more: object = {}) => ({
+  id,
+  name,
+  status: 'discover',
+  online: true,
+  cluster: null,
+  site: null,
+  roles: [],
+  pending_roles: [],
+  ip: null,
+  ...more,
+});
+
+describe('node list', () => {
+  test('shows the inventory, or the nodes of one cluster and site', async () => {
+    const nodes = [node(1, 'a', { site: 'dc1' }), node(2, 'b')];
+    const all = await against(() => [200, nodes], 'list', '-f', 'csv', '-c', 'id', '-c', 'name');
+    expect([all.code, all.out, all.requests[0]!.at]).toEqual([0, 'id,name\r\n1,a\r\n2,b\r\n', '/nodes']);
+    await api!.close();
+    const some = await against(() => [200, nodes], 'list', '-e', '3', '--site', 'dc1', '-f', 'csv', '-c', 'id');
+    expect([some.out, some.requests[0]!.at]).toEqual(['id\r\n1\r\n', '/nodes?cluster_id=3']);
+  });
+});
+
+describe('node register', () => {
+  let last = 0;
+  const made = ({ body }: StubRequest): StubAnswer => [201, node(++last, (body as { name: string }).name)];
+
+  test('takes several machines in, one request each', async () => {
+    last = 0;
+    const { code, out, requests } = await against(made, 'register', '--name', 'a', 'b', '--provisioned');
+    expect([code, out]).toEqual([0, 'registered node 1 a\nregistered node 2 b\n']);
+    expect(requests.map(({ method, at, body }) => [method, at, body])).toEqual([
+      ['POST', '/nodes', { name: 'a', status: 'provisioned', online: true }],
+      ['POST', '/nodes', { name: 'b', status: 'provisioned', online: true }],
+    ]);
+  });
+
+  test('takes in what is not known yet of a whole site', async () => {
+    last = 7;
+    const answer = (request: StubRequest): StubAnswer => {
+      if (request.at.startsWith('/sites/')) return [200, { revision: 1, nodes: ['a', 'b'] }];
+      return request.method === 'GET' ? [200, [node(7, 'a', { site: 'dc1' }), node(6, 'b')]] : made(request);
+    };
+    const { code, out, requests } = await against(answer, 'register', '--site', 'dc1');
+    expect([code, out]).toEqual([0, 'registered node 8 b\n']);
+    expect(requests.at(-1)).toMatchObject({ method: 'POST', body: { name: 'b', site: 'dc1' } });
+  });
+
+  test.each([
+    [['register'], 'nothing to register'],
+    [['register', '--name', 'a', 'b', '--mac', '52:54:00:00:00:01'], 'of one machine'],
+    [['register', '--site', 'dc1', '--ip', '10.0.0.1'], 'of one machine'],
+  ])('%j is wrong use', async (args, said) => {
+    const { code, err, requests } = await against(made, ...args);
+    expect([code, requests.length]).toEqual([2, 0]);
+    expect(err).toContain(said);
+  });
+});
+
+describe('node forget', () => {
+  test('deletes all or none, after a word', async () => {
+    const refused = await against(() => [204, undefined], 'forget', '1,2', '3');
+    expect([refused.code, refused.requests.length]).toEqual([2, 0]);
+    await api!.close();
+    const { code, out, requests } = await against(() => [204, undefined], 'forget', '1,2', '3', '--force', '--yes');
+    expect([code, out]).toEqual([0, 'forgot nodes 1, 2, 3\n']);
+    expect(requests).toMatchObject([{ method: 'DELETE', at: '/nodes?ids=1%2C2%2C3&force=1' }]);
+  });
+});
