@@ -51,11 +51,13 @@ export async function taskEngine({ yaql }: Settings): Promise<Engine> {
 
 /** What activities take from the settings. */
 export async function activitySettings(settings: Settings): Promise<ActivitySettings> {
-  const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds } = settings.deploy;
+  const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds, offline_wait_seconds } =
+    settings.deploy;
   const masterIp = masterAddress(settings);
   return {
     max_parallel_nodes,
     heartbeat_seconds,
+    offline_wait_seconds,
     ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     ...(distro_series === undefined ? {} : { distro_series }),
     ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),

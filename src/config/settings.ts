@@ -92,6 +92,11 @@ export const settingsSchema = z.strictObject({
       .describe(
         'A worker that gives no sign of life for this long counts as dead, and its calls move to another. Longer than the longest stall of a busy machine.',
       ),
+    offline_wait_seconds: secondsBetween(1, 86_400)
+      .default(120)
+      .describe(
+        'How long a run of graphs waits for the agent of a node that does not answer, until the node counts as offline and its task as failed.',
+      ),
     distro_series: z.string().min(1).optional().describe('Release to deploy (`noble`). None: the default of MAAS.'),
     user_data_file: z
       .string()

@@ -39,7 +39,7 @@ describe('loadSettings', () => {
       temporal: { address: '127.0.0.1:7233', namespace: 'default', task_queue: 'sitewright' },
       store: { url: 'sqlite:./.sitewright/sitewright.db' },
       maas: { timeouts: { read_seconds: 60, change_seconds: 180 }, poll_min_seconds: 5, poll_max_seconds: 30 },
-      deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
+      deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20, offline_wait_seconds: 120 },
       yaql: {},
       api: { host: '127.0.0.1', port: 8080 },
       agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
