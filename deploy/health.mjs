@@ -1,0 +1,67 @@
+// Health checks of docker-compose.yml and deploy/Dockerfile; exit code 0 when well, else 1 and the reason.
+//   node health.mjs http URL          something answers there, and not with an error
+//   node health.mjs tls HOST:PORT     TLS is spoken there
+//   node health.mjs polls QUEUE...    a process of this host polls these task queues of Temporal
+// Temporal's address and namespace are those of the settings in the environment.
+import { hostname } from 'node:os';
+import { connect } from 'node:tls';
+
+const LIMIT_MS = 8_000;
+/** A poll waits a minute, and is noted when it begins. */
+const LONGEST_SILENCE_MS = 90_000;
+
+const checks = { http, tls, polls };
+const [name = '', ...args] = process.argv.slice(2);
+const check = checks[/** @type {keyof typeof checks} */ (name)];
+if (check === undefined || args.length === 0) throw new Error(`usage: health.mjs ${Object.keys(checks).join('|')} …`);
+
+setTimeout(() => fail(`no answer within ${LIMIT_MS / 1000} s`), LIMIT_MS).unref();
+try {
+  await check(...args);
+  process.exit(0);
+} catch (error) {
+  fail(error instanceof Error ? (error.cause ?? error.message) : error);
+}
+
+/** @param {unknown} reason */
+function fail(reason) {
+  console.error(`not well: ${reason}`);
+  process.exit(1);
+}
+
+/** @param {string} url */
+async function http(url) {
+  const { ok, status } = await fetch(url);
+  if (!ok) throw new Error(`${url} answers ${status}`);
+}
+
+/** @param {string} address */
+async function tls(address) {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address) ?? [];
+  await new Promise((resolve, reject) => {
+    // Whose certificate it is, is for those who talk to it.
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => resolve(socket.end()));
+    socket.on('error', reject);
+  });
+}
+
+/** @param {string[]} queues */
+async function polls(...queues) {
+  const { Connection } = await import('@temporalio/client');
+  const { SITEWRIGHT_TEMPORAL_ADDRESS: address = '127.0.0.1:7233', SITEWRIGHT_TEMPORAL_NAMESPACE: namespace } =
+    process.env;
+  const connection = await Connection.connect({ address, connectTimeout: LIMIT_MS });
+  for (const queue of queues) {
+    const { pollers } = await connection.workflowService.describeTaskQueue({
+      namespace: namespace || 'default',
+      taskQueue: { name: queue },
+      // Activities: nodes have nothing else.
+      taskQueueType: 2,
+    });
+    const lately = (pollers ?? []).filter(({ identity, lastAccessTime }) => {
+      const ageMs = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000;
+      return identity?.endsWith(`@${hostname()}`) && ageMs < LONGEST_SILENCE_MS;
+    });
+    if (lately.length === 0) throw new Error(`nobody of ${hostname()} polls ${queue}`);
+  }
+}

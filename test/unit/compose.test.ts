@@ -1,0 +1,174 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
+import { loadSettings } from '../../src/config/index.js';
+import { loadSite, readDocumentFiles } from '../../src/documents/index.js';
+import { simulatorKeys } from '../../src/maas/simulator/index.js';
+import { readComposeFile, readEnvFile, variablesOf } from '../rig/compose-file.js';
+import { recordingTerminal } from './cli/recording-terminal.js';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const text = read('docker-compose.yml');
+const compose = readComposeFile();
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { build }]) => build !== undefined);
+/** The services that run the simulator, or because of it. */
+const demo = ['agents', 'maas-simulator'];
+
+describe('docker-compose.yml', () => {
+  test('is a file of the Compose specification', () => {
+    const { $schema: _draft, ...schema } = JSON.parse(read('test/data/compose/compose-spec.json'));
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    addFormats.default(ajv);
+    const validate = ajv.compile(schema);
+    validate(compose);
+    expect(validate.errors ?? []).toEqual([]);
+    // The schema is in force: it refuses what is not Compose.
+    expect(validate({ ...compose, servises: {} })).toBe(false);
+    expect(validate({ services: { api: { healthcheck: { tests: [] } } } })).toBe(false);
+  });
+
+  test('has every process there is, and only the demo’s beyond them', () => {
+    expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
+      'postgresql',
+      'temporal',
+      'temporal-ui',
+      'api',
+      'worker',
+      'gateway',
+    ]);
+    expect(services.filter(([, { profiles }]) => profiles?.includes('demo')).map(([name]) => name)).toEqual(
+      expect.arrayContaining(demo),
+    );
+  });
+
+  test.each(services)('%s has a pinned image, a health check and no port beyond this machine', (name, service) => {
+    expect(service.image).toMatch(/^[\w./-]+:\d+\.\d+[\w.-]*$/);
+    expect(service.healthcheck?.test[0], name).toBe('CMD');
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+  });
+
+  test.each(services)('%s waits for services there are, until they are healthy', (_name, service) => {
+    for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+      expect(compose.services[other]?.healthcheck).toBeDefined();
+      expect(condition).toBe('service_healthy');
+      // What always runs must not wait for what a profile may leave out.
+      if (service.profiles === undefined) expect(compose.services[other]?.profiles).toBeUndefined();
+    }
+  });
+
+  test.each(services)('%s mounts files that are there and volumes that are declared', (_name, service) => {
+    for (const volume of service.volumes ?? []) {
+      const [source = ''] = volume.split(':');
+      if (source.startsWith('.')) expect(existsSync(new URL(source, root)), source).toBe(true);
+      else expect(compose.volumes).toHaveProperty(source);
+    }
+  });
+
+  test('declares no volume that nobody mounts', () => {
+    const mounted = services.flatMap(([, { volumes }]) => (volumes ?? []).map((volume) => volume.split(':')[0]));
+    expect(Object.keys(compose.volumes).filter((name) => !mounted.includes(name))).toEqual([]);
+  });
+
+  test.each(ours)(
+    '%s runs a command that exists, with settings that exist',
+    (_name, { command, entrypoint, environment }) => {
+      const words = entrypoint === undefined ? command! : [...entrypoint.slice(5), ...command!];
+      let group = createProgram(recordingTerminal());
+      let depth = 0;
+      for (const word of words) {
+        const next = group.commands.find((one) => one.name() === word);
+        if (next === undefined) break;
+        group = next;
+        depth += 1;
+      }
+      expect(depth, words.join(' ')).toBeGreaterThan(0);
+      const known = new Set(group.options.flatMap(({ long, short }) => [long, short]));
+      expect(words.slice(depth).filter((word) => word.startsWith('--') && !known.has(word))).toEqual([]);
+      expect(loadSettings({ env: { ...environment }, cwd: fileURLToPath(root) })).toMatchObject({
+        ok: true,
+        warnings: [],
+      });
+    },
+  );
+
+  test.each(ours)('%s may not become more than it is', (_name, service) => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    // What it writes is in a volume, in a folder that the image gives to its user.
+    const folders = read('deploy/Dockerfile')
+      .match(/mkdir -p ([^\\]+)/)?.[1]
+      ?.trim()
+      .split(' ');
+    for (const volume of service.volumes ?? []) expect(folders).toContain(volume.split(':')[1]);
+    for (const value of Object.values(service.environment ?? {}))
+      if (/^\/var\//.test(value)) expect(service.volumes?.map((volume) => volume.split(':')[1])).toContain(value);
+  });
+
+  test('every variable has a default, and the demo’s file sets only variables there are', () => {
+    const variables = variablesOf(text);
+    expect([...variables].filter(([, fallback]) => fallback === undefined)).toEqual([]);
+    expect(Object.keys(readEnvFile('deploy/demo.env')).filter((name) => !variables.has(name))).toEqual([]);
+    expect(text.match(/\$\{/g)).toHaveLength([...text.matchAll(/\$\{[A-Z_]+:-[^}]*\}/g)].length);
+  });
+
+  test('the demo has the machines and agents of the example site, and the simulator’s key', async () => {
+    const { files } = await readDocumentFiles([fileURLToPath(new URL('examples/stl1', root))]);
+    const exampleHosts = loadSite(files).site?.nodes.map(({ hostname }) => hostname);
+    const { machines } = JSON.parse(read('deploy/stl1-machines.json')) as { machines: { hostname: string }[] };
+    expect(machines.map(({ hostname }) => hostname)).toEqual(exampleHosts);
+    expect(compose.services.agents?.command?.filter((word) => word.startsWith('stl1r'))).toEqual(exampleHosts);
+    const withDemo = readComposeFile(readEnvFile('deploy/demo.env'));
+    for (const name of ['api', 'worker'])
+      expect(withDemo.services[name]?.environment?.SITEWRIGHT_MAAS_KEY).toBe(simulatorKeys.admin);
+    // The keys of the simulator are well known: only its own network reaches it.
+    expect(compose.services['maas-simulator']?.ports).toBeUndefined();
+  });
+});
+
+describe('deploy/Dockerfile', () => {
+  const dockerfile = read('deploy/Dockerfile');
+  const last = dockerfile.split(/^FROM /m).at(-1)!;
+
+  test('builds in one stage and runs in another, as nobody of importance, with a health check', () => {
+    expect(dockerfile.match(/^FROM /gm)?.length).toBe(2);
+    expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-\w+-slim$/m);
+    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^HEALTHCHECK /m);
+    expect(dockerfile).toMatch(/npm ci/);
+    expect(dockerfile).toMatch(/npm prune --omit=dev/);
+    expect(last).not.toMatch(/npm |apt-get/);
+  });
+
+  test('copies what is there, and the build’s context has it', () => {
+    const ignored = (path: string): boolean => !read('.dockerignore').split('\n').includes(`!${path}`);
+    for (const [, paths = ''] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
+      for (const path of paths.split(' ').filter((one) => one !== '.')) {
+        expect(existsSync(new URL(path, root)), path).toBe(true);
+        expect(ignored(path), path).toBe(false);
+      }
+    // Of what the image has, all but what its build makes.
+    for (const [, path = ''] of last.matchAll(/\/app\/([\w.-]+)/g))
+      if (!['dist', 'node_modules'].includes(path)) expect(ignored(path), path).toBe(false);
+  });
+
+  test('its context has everything that is built from, and no more than is tracked', () => {
+    const build = read('scripts/build.mjs').match(/const buildSources = \[([^\]]+)\]/)?.[1] ?? '';
+    const sources = [...build.matchAll(/'([^']+)'/g)].map(([, source]) => source!);
+    expect(sources.length).toBeGreaterThan(4);
+    const allowed = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    const covered = (source: string): boolean =>
+      allowed.some((line) =>
+        new RegExp(`^${line.slice(1).replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(source),
+      );
+    expect(sources.filter((source) => !covered(source))).toEqual([]);
+    const tracked = execFileSync('git', ['ls-files', 'deploy'], { cwd: fileURLToPath(root), encoding: 'utf8' });
+    expect(tracked).toContain('deploy/health.mjs');
+  });
+});
