@@ -2,7 +2,7 @@ import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '.
 import { isMapping, mergeOver } from './merge-over.js';
 import { flattenSettings, valuesOf } from './settings.js';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from './sources.js';
-import { type RolesMetadata, tagsOfRole } from './tags/index.js';
+import { type Catalogue, catalogueOfCluster, countingTags, tagsOfRoles, withPrimaries } from './tags/index.js';
 
 /** Values of the surroundings that expressions may read. */
 export interface Surroundings {
@@ -24,15 +24,21 @@ export function clusterState(
 ): ClusterState {
   const uploaded = uploadedParts(sources.cluster.deploymentInfo);
   const rows = new Map(sources.nodes.map((node) => [uidOf(node), node]));
+  const catalogue = catalogueOfCluster(sources);
   const parts = new Map<string, Fields>();
   for (const node of tagged) {
-    const own = nodePart(sources, rows.get(node.uid)!, node);
-    parts.set(node.uid, mergeOver(own, uploaded.nodes.get(node.uid) ?? {}));
+    const row = rows.get(node.uid)!;
+    const facts = uploaded.nodes.get(node.uid);
+    const tags = countingTags(row, sources, catalogue);
+    // Uploaded facts are whole without `tags`, until somebody moves tags: that they cannot know.
+    const whole = facts !== undefined && isSameSet(tags, tagsOfRoles(row, catalogue));
+    const own = { ...nodePart(row, node), ...(whole ? {} : { tags }) };
+    parts.set(node.uid, mergeOver(own, facts ?? {}));
   }
   parts.set(MASTER, mergeOver({ roles: [MASTER], uid: MASTER }, uploaded.nodes.get(MASTER) ?? {}));
   parts.set(SYNC, uploaded.nodes.get(SYNC) ?? {});
   const common = mergeOver(
-    withoutStandIns(commonPart(sources, tagged, surroundings), uploaded.common),
+    withoutStandIns(commonPart(sources, tagsForTasks(sources, tagged, catalogue), surroundings), uploaded.common),
     uploaded.common,
   );
   return { common, nodes: Object.fromEntries(parts) };
@@ -50,10 +56,27 @@ function withoutStandIns(common: Fields, uploaded: Fields): Fields {
   );
 }
 
-function commonPart(sources: ClusterSources, tagged: readonly TaggedNode[], { masterIp }: Surroundings): Fields {
+/** What tasks are matched against, by node; also of nodes that this run is not for, so that every run sees the same. */
+function tagsForTasks(
+  sources: ClusterSources,
+  tagged: readonly TaggedNode[],
+  catalogue: Catalogue,
+): ReadonlyMap<string, readonly string[]> {
+  const tags = new Map(tagged.map((node) => [node.uid, node.tags]));
+  for (const node of sources.nodes) {
+    if (!tags.has(uidOf(node)))
+      tags.set(uidOf(node), withPrimaries(countingTags(node, sources, catalogue), node.primaryTags));
+  }
+  return tags;
+}
+
+function commonPart(
+  sources: ClusterSources,
+  tags: ReadonlyMap<string, readonly string[]>,
+  { masterIp }: Surroundings,
+): Fields {
   const { cluster, release, plugins } = sources;
   const version = environmentVersion(release.version);
-  const tags = new Map(tagged.map((node) => [node.uid, node.tags]));
   const staying = sources.nodes.filter((node) => !node.pendingDeletion);
   return {
     ...flattenSettings(cluster.settings),
@@ -69,12 +92,10 @@ function commonPart(sources: ClusterSources, tagged: readonly TaggedNode[], { ma
     ...(version === undefined ? {} : { fuel_version: version }),
     ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     network_metadata: {
-      nodes: Object.fromEntries(staying.map((node) => [hostnameOf(node), networkPart(node, tags.get(uidOf(node)))])),
+      nodes: Object.fromEntries(staying.map((node) => [hostnameOf(node), networkPart(node, tags.get(uidOf(node))!)])),
       vips: isMapping(cluster.networks.vips) ? cluster.networks.vips : {},
     },
-    nodes: staying.flatMap((node) =>
-      (tags.get(uidOf(node)) ?? node.roles).map((role) => ({ ...identityOf(node), role })),
-    ),
+    nodes: staying.flatMap((node) => tags.get(uidOf(node))!.map((role) => ({ ...identityOf(node), role }))),
     openstack_version: release.version,
     plugins: plugins.map(({ name }) => name),
     release: { name: release.name, operating_system: release.operatingSystem, version: release.version },
@@ -90,12 +111,11 @@ function identityOf(node: ClusterNode): Fields {
   return { uid: uidOf(node), fqdn: node.fqdn ?? name, name, user_node_name: node.name ?? name };
 }
 
-function networkPart(node: ClusterNode, tags: readonly string[] | undefined): Fields {
-  return { ...identityOf(node), network_roles: {}, node_roles: tags ?? node.roles };
+function networkPart(node: ClusterNode, tags: readonly string[]): Fields {
+  return { ...identityOf(node), network_roles: {}, node_roles: tags };
 }
 
-function nodePart(sources: ClusterSources, node: ClusterNode, tagged: TaggedNode): Fields {
-  const { cluster } = sources;
+function nodePart(node: ClusterNode, tagged: TaggedNode): Fields {
   const { uid, fqdn, user_node_name } = identityOf(node);
   const attributes = Object.entries(node.attributes).map(([name, group]) => [name, valuesOf(group)]);
   return {
@@ -107,19 +127,8 @@ function nodePart(sources: ClusterSources, node: ClusterNode, tagged: TaggedNode
     online: node.online,
     status: node.status,
     roles: tagged.tags,
-    // Tags given or taken by hand, instance tags (`mysql:1`) among them; those of the roles are in `roles` already.
-    ...(cluster.placesByTags && !hasTagsOfRoles(sources, node) ? { tags: node.tags } : {}),
   };
 }
 
-/** Whether a node's tags are just those that its roles give. */
-function hasTagsOfRoles({ release, plugins, cluster }: ClusterSources, node: ClusterNode): boolean {
-  const roles: RolesMetadata = Object.assign(
-    {},
-    release.roles,
-    ...plugins.map((plugin) => plugin.roles),
-    cluster.roles,
-  );
-  const given = new Set([...node.roles, ...node.pendingRoles].flatMap((role) => tagsOfRole(role, roles[role])));
-  return given.size === node.tags.length && node.tags.every((tag) => given.has(tag));
-}
+const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
+  new Set([...some, ...others]).size === new Set(some).size && new Set(some).size === new Set(others).size;

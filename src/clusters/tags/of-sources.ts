@@ -21,6 +21,10 @@ export const allRoles = ({ roles, pendingRoles }: ClusterNode): readonly string[
 
 /** The tags that count for a node: those assigned to it, or with the tags engine off those of its roles. */
 export function countingTags(node: ClusterNode, { cluster }: ClusterSources, catalogue: Catalogue): readonly string[] {
-  if (cluster.placesByTags) return node.tags;
-  return [...new Set(allRoles(node).flatMap((role) => tagsOfRole(role, catalogue.roles.get(role)?.meta)))];
+  return cluster.placesByTags ? node.tags : tagsOfRoles(node, catalogue);
+}
+
+/** What the roles of a node give it, those it is to get included. */
+export function tagsOfRoles(node: ClusterNode, { roles }: Catalogue): readonly string[] {
+  return [...new Set(allRoles(node).flatMap((role) => tagsOfRole(role, roles.get(role)?.meta)))];
 }

@@ -72,6 +72,7 @@ describe('the state of a cluster', () => {
       online: true,
       status: 'provisioned',
       roles: ['primary-controller', 'primary-database', 'primary-keystone', 'primary-neutron', 'primary-rabbitmq'],
+      tags: ['controller', 'rabbitmq', 'database', 'keystone', 'neutron'],
     });
     expect(found.nodes.master).toEqual({ roles: ['master'], uid: 'master' });
     expect(found.nodes.null).toEqual({});
@@ -90,13 +91,34 @@ describe('the state of a cluster', () => {
     expect(found.nodes).not.toHaveProperty('99');
   });
 
-  test('has the tags of a node where they are not just those of its roles', () => {
+  test('has the tags of every node, instances among them, so that expressions can read them on all', () => {
     const tags = ['compute', 'mysql:1'];
-    const found = state(
-      plain([node(8, ['compute'], { tags }), node(9, ['compute'], { tags: ['compute'] })], { placesByTags: true }),
-    );
+    const nodes = [node(8, ['compute'], { tags }), node(9, ['compute'], { tags: ['compute'] })];
+    const found = state(plain(nodes, { placesByTags: true }));
     expect(found.nodes['8']).toMatchObject({ tags, roles: tags });
-    expect(found.nodes['9']).not.toHaveProperty('tags');
+    expect(found.nodes['9']).toMatchObject({ tags: ['compute'], roles: ['compute'] });
+    const task = shell('a', { condition: { yaql_exp: "'mysql:1' in $.tags" } });
+    expect(running(planned(plain(nodes, { placesByTags: true }), [task]))).toEqual(['a@8']);
+  });
+
+  test('leaves uploaded facts of a node as they are, until its tags are moved by hand', () => {
+    const deploymentInfo = { common: {}, nodes: { '8': { uid: '8' }, '9': { uid: '9' } } };
+    const nodes = [node(8, ['compute'], { tags: ['compute'] }), node(9, ['compute'], { tags: ['mysql:1'] })];
+    const found = state(plain(nodes, { placesByTags: true, deploymentInfo }));
+    expect(found.nodes['8']).not.toHaveProperty('tags');
+    expect(found.nodes['9']).toMatchObject({ tags: ['mysql:1'] });
+  });
+
+  test('tells of all nodes the same, whichever of them a run is for', () => {
+    const sources = plain(
+      [node(8, ['controller'], { tags: ['controller'] }), node(9, ['compute'], { tags: ['mysql:2'] })],
+      {
+        placesByTags: true,
+      },
+    );
+    const common = (run: readonly number[]) => clusterState(sources, tagCluster(sources, run).nodes).common;
+    expect(common([8])).toEqual(common([8, 9]));
+    expect(common([8])).toMatchObject({ network_metadata: { nodes: { 'node-9': { node_roles: ['mysql:2'] } } } });
   });
 });
 

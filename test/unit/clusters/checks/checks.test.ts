@@ -89,7 +89,12 @@ const said = (sources: ClusterSources, options = {}) =>
 const codes = (sources: ClusterSources, options = {}) =>
   checkCluster(sources, options).map(({ code, role }) => (role === undefined ? code : `${code} ${role}`));
 
-const three = [node(1, ['controller']), node(2, ['controller']), node(3, ['controller']), node(4, ['compute', 'cinder'])];
+const three = [
+  node(1, ['controller']),
+  node(2, ['controller']),
+  node(3, ['controller']),
+  node(4, ['compute', 'cinder']),
+];
 
 test('a cluster as the release recommends it has nothing but information', () => {
   expect(said(cluster(three))).toEqual([
