@@ -252,5 +252,5 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
 /** Keeps a held task alive; never ends by itself. */
 function beating(): Promise<never> {
   const context = Context.current();
-  return new Promise((_resolve, reject) => context.cancelled.catch(reject));
+  return new Promise((_resolve, reject) => void context.cancelled.catch(reject));
 }
