@@ -45,7 +45,10 @@ export interface PlanOperations {
   text(cluster: number, request: PlanRequest): Promise<string>;
   /** Every task on every node, in the language of Graphviz. */
   dot(cluster: number, request: PlanRequest): Promise<string>;
-  /** JSON text of the plan in the form executors of the Fuel line get, beside `extra`. No tasks: an empty plan. */
+  /**
+   * JSON text of the plan in the form executors of the Fuel line get, beside `extra`. No tasks: an empty plan. No nodes
+   * named: all that stay in the cluster, also those that a run would leave out.
+   */
   serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string>;
   /** The graph of definitions, merged, in the language of Graphviz or as Mermaid. */
   draw(cluster: number, type: string, options: DrawOptions): Promise<string>;
@@ -84,6 +87,12 @@ export function planOperations({ store }: OpsDependencies): PlanOperations {
     };
   }
 
+  /** What executors of the Fuel line are shown: every node that stays, whatever the filter of a run would take. */
+  async function staying(clusterId: number): Promise<readonly number[]> {
+    const nodes = await store.nodes.list({ clusterId });
+    return nodes.filter(({ pendingDeletion }) => !pendingDeletion).map(({ id }) => id);
+  }
+
   return inFuelWords<PlanOperations>({
     explain: explained,
     async text(cluster, request) {
@@ -93,7 +102,7 @@ export function planOperations({ store }: OpsDependencies): PlanOperations {
     },
     dot: async (cluster, request) => planDot((await needed(cluster, request)).plan),
     async serialized(cluster, request, extra) {
-      const plan = await planned(cluster, request);
+      const plan = await planned(cluster, { ...request, nodes: request.nodes ?? (await staying(cluster)) });
       if (plan === null) {
         const empty = {
           tasks_directory: {},
