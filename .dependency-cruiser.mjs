@@ -83,6 +83,25 @@ export default {
       { path: '^src/store/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
+      'planning-is-a-computation',
+      'src/planning turns data into plans, in a thread beside whoever asks: it reads and writes nothing, and of the store it knows types. Read first, hand in; store what comes back.',
+      { path: '^src/planning/' },
+      {
+        path: [
+          '^src/(maas|identity|ops|api|cli|ui|telemetry|config|packages|gateway|temporal|store/(?!index|ports/))',
+          '^workflows/(?!protocol)',
+          '^(activities|worker)/',
+          'node_modules/@temporalio/',
+        ],
+      },
+    ),
+    rule(
+      'planning-sees-types-of-ports-only',
+      'src/planning may know what a store keeps, not open one.',
+      { path: '^src/planning/' },
+      { path: '^src/store/', dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
       'pictures-know-no-domain',
       'src/pictures turns drawings (DOT) into pictures: it imports the layout library and nothing of ours.',
       { path: '^src/pictures/' },

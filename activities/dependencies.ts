@@ -1,6 +1,6 @@
 import type { MachineContext } from '../src/maas/index.js';
+import type { Planner } from '../src/planning/index.js';
 import type { Store } from '../src/store/index.js';
-import type { Engine } from '../src/yaql/index.js';
 
 /** What the activities of a worker process share; made once by worker/. */
 export interface ActivityDependencies {
@@ -17,8 +17,8 @@ export interface ActivityDependencies {
    * may be repeated when the machine has it already. Absent: `settings.user_data` for all.
    */
   readonly userData?: (site: string, node: string, wish: string) => Promise<string | undefined>;
-  /** The engine of task fields, with users' helper functions; absent: one without. */
-  readonly yaql?: Engine;
+  /** Makes plans of graphs, with users' helper functions. */
+  readonly planner: Planner;
 }
 
 export interface ActivitySettings {

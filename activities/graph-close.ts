@@ -1,10 +1,10 @@
 import type { NodeTransition } from '../src/clusters/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
+import type { StoredReference } from '../src/planning/index.js';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { CloseGraph, GraphActivities } from './graph-contract.js';
-import type { StoredReference } from './plan-graph.js';
 
 /** Ends one graph of a run: states for the next run's `changed()`, the nodes' rows, its transaction. Safe to repeat. */
 export function graphCloseActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {

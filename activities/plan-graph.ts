@@ -1,44 +1,31 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import {
-  type ClusterPlan,
-  nodeTransitions,
-  oldStatesOf,
-  planCluster,
-  readClusterSources,
-  readGraphLayers,
-} from '../src/clusters/index.js';
+import { readClusterSources, readGraphLayers } from '../src/clusters/index.js';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.js';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.js';
-import { explainPlan, type GraphProblem, type PlanExplanation } from '../src/graph/index.js';
-import type { PlannedTaskRow, RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.js';
+import type { GraphProblem } from '../src/graph/index.js';
+import type { PreparedRun, StoredReference } from '../src/planning/index.js';
+import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.js';
-import { type CutPlan, cutPlan } from './plan-parts.js';
+import { alive } from './node-calls.js';
 
 /** Plans graphs with the states of now, and hands stored plans out in pieces. Safe to repeat. */
 export function planGraphActivities(
   deps: ActivityDependencies,
 ): Pick<GraphActivities, 'plan_graph' | 'load_graph_part'> {
   return {
-    plan_graph: (request) => translated(() => plan(deps, request)),
+    plan_graph: (request) => alive(({ signal }) => plan(deps, request, signal)),
     load_graph_part: ({ hash, part, chunk }) =>
       translated(async () => ({ text: await deps.store.plans.getChunk(hash, part, chunk) })),
   };
 }
 
-/** What is stored of a plan beside what workflows are told: what becomes of nodes when it ends. */
-export interface StoredReference extends PlanReference {
-  readonly node_transitions: ReturnType<typeof nodeTransitions>;
-}
-
-/** The stored text for people: `explainPlan`'s answer with the nodes that were left out and all warnings. */
-export interface StoredExplanation extends PlanExplanation {
-  readonly left_out: ClusterPlan['leftOut'];
-  readonly warnings: readonly string[];
-}
-
-async function plan(deps: ActivityDependencies, request: PlanGraph): Promise<PlanGraphAnswer> {
+async function plan(
+  deps: ActivityDependencies,
+  request: PlanGraph,
+  signal: AbortSignal | undefined,
+): Promise<PlanGraphAnswer> {
   const { store } = deps;
   const run = await store.transactions.getRun(request.transaction);
   const child = run.graphs.find(({ id }) => id === request.graph);
@@ -50,35 +37,33 @@ async function plan(deps: ActivityDependencies, request: PlanGraph): Promise<Pla
   }
   // The hash is written last: with it all the rest is there.
   if (child.planHash !== null) {
-    const { node_transitions: _, ...reference } = (await store.plans.getReference(
-      child.planHash,
-    )) as unknown as StoredReference;
-    return { ok: true, plan: reference };
+    const stored = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
+    return { ok: true, plan: asWorkflowsKnow(stored) };
   }
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
   const sources = await readClusterSources(store, run.run.clusterId);
   const layers = await readGraphLayers(store, sources, child.graphType);
-  const old = run.run.force ? undefined : oldStatesOf(sources, await store.taskStates.read(sources.cluster.id));
   const earlier = input.from === undefined ? undefined : await earlierTasks(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;
-  const planned = planCluster(
-    sources,
-    layers,
+  const planned = await deps.planner.plan(
+    'run',
     {
-      type: child.graphType,
-      mode: run.run.mode,
-      ...(asked.nodes === undefined ? {} : { nodes: asked.nodes }),
-      ...(asked.tasks === undefined ? {} : { tasks: asked.tasks }),
-      ...(input.subgraphs === undefined ? {} : { subgraphs: input.subgraphs }),
-      ...(input.max_nodes === undefined ? {} : { max_nodes: input.max_nodes }),
-      ...(earlier === undefined ? {} : { earlier }),
-    },
-    {
+      sources,
+      layers,
+      request: {
+        type: child.graphType,
+        mode: run.run.mode,
+        ...(asked.nodes === undefined ? {} : { nodes: asked.nodes }),
+        ...(asked.tasks === undefined ? {} : { tasks: asked.tasks }),
+        ...(input.subgraphs === undefined ? {} : { subgraphs: input.subgraphs }),
+        ...(input.max_nodes === undefined ? {} : { max_nodes: input.max_nodes }),
+        ...(earlier === undefined ? {} : { earlier }),
+      },
+      ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: masterIp === undefined ? {} : { masterIp },
-      ...(old === undefined ? {} : { old }),
-      ...(deps.yaql === undefined ? {} : { engine: deps.yaql }),
     },
+    signal,
   );
   if (!planned.ok) {
     const errors = planned.problems.filter(({ severity }) => severity === 'error');
@@ -90,9 +75,8 @@ async function plan(deps: ActivityDependencies, request: PlanGraph): Promise<Pla
     const message = `graph '${child.graphType}' cannot be run: ${errors.length} ${errors.length === 1 ? 'problem' : 'problems'}`;
     return { ok: false, failure: { kind: 'plan-refused', message, problems: errors.slice(0, 50).map(problemText) } };
   }
-  const cut = cutPlan(sources, planned);
-  await keep(store, run, child, planned, cut, sources.cluster);
-  return { ok: true, plan: cut.reference };
+  await keep(store, run, child, planned.value, sources.cluster);
+  return { ok: true, plan: asWorkflowsKnow(planned.value.reference) };
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {
@@ -100,88 +84,44 @@ function problemText({ path, message, hint }: GraphProblem): string {
   return text.length > 1_000 ? `${text.slice(0, 999)}…` : text;
 }
 
+const asWorkflowsKnow = ({ node_transitions: _, ...reference }: StoredReference): PlanReference => reference;
+
 /** Everything a run and its readers need, in an order in which a death between any two is no harm. */
 async function keep(
   store: Store,
   { run }: RunTransactions,
   child: TransactionRecord,
-  planned: ClusterPlan,
-  cut: CutPlan,
+  prepared: PreparedRun,
   cluster: { readonly id: number; readonly settings: unknown; readonly networks: unknown },
 ): Promise<void> {
-  const explanation: StoredExplanation = {
-    ...explainPlan(planned.plan, planned.input),
-    left_out: planned.leftOut,
-    warnings: planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
-  };
-  const reference: StoredReference = { ...cut.reference, node_transitions: nodeTransitions(planned.metadata) };
-  await store.plans.put({
-    hash: cut.reference.hash,
-    reference,
-    parts: cut.parts,
-    coordination: cut.coordination,
-    orders: cut.orders,
-    explanation: JSON.stringify(explanation),
-  });
-  await store.taskHistory.plan(child.id, plannedRows(planned, explanation));
+  const { reference, parts, coordination, orders, explanation } = prepared;
+  await store.plans.put({ hash: reference.hash, reference, parts, coordination, orders, explanation });
+  await store.taskHistory.plan(child.id, prepared.rows);
   for (const of of [child.id, run.id]) {
-    await store.transactions.putSnapshot(of, 'deployment_info', JSON.stringify(planned.input.state));
+    await store.transactions.putSnapshot(of, 'deployment_info', prepared.state);
     await store.transactions.putSnapshot(of, 'cluster_settings', JSON.stringify(cluster.settings));
     await store.transactions.putSnapshot(of, 'network_configuration', JSON.stringify(cluster.networks));
   }
-  await store.transactions.putSnapshot(
-    child.id,
-    'tasks',
-    JSON.stringify(planned.plan.tasks.map(({ merged }) => merged.task)),
-  );
+  await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
   if (run.mode === 'apply') {
-    await store.clusters.update(cluster.id, { primaries: planned.primaries, anyChoices: planned.anyChoices });
-    await beginOnNodes(store, planned);
+    await store.clusters.update(cluster.id, { primaries: prepared.primaries, anyChoices: prepared.anyChoices });
+    await beginOnNodes(store, prepared);
   }
   await store.transactions.update(child.id, {
     status: 'running',
-    planHash: cut.reference.hash,
+    planHash: reference.hash,
     timeStart: new Date().toISOString(),
   });
 }
 
 /** Nodes on which something will run forget their last failure, and show that they are worked on. */
-async function beginOnNodes(store: Store, { graph, primaries }: ClusterPlan): Promise<void> {
-  if (graph === null) return;
-  const works = new Set(graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1).map((node) => graph.nodes[node]!));
-  const ids = [...works].filter((uid) => /^\d+$/.test(uid)).map(Number);
-  if (ids.length === 0) return;
+async function beginOnNodes(store: Store, { worksOn, primaries }: PreparedRun): Promise<void> {
+  if (worksOn.length === 0) return;
   const primaryOf = new Map<number, string[]>();
   for (const [tag, node] of Object.entries(primaries)) primaryOf.set(node, [...(primaryOf.get(node) ?? []), tag]);
   await store.nodes.updateMany(
-    ids.map((id) => ({ id, change: { progress: 1, errorMsg: null, primaryRoles: primaryOf.get(id) ?? [] } })),
+    worksOn.map((id) => ({ id, change: { progress: 1, errorMsg: null, primaryRoles: primaryOf.get(id) ?? [] } })),
   );
-}
-
-/** A row for every task on every node; what will not run is settled already, and says why. */
-function plannedRows({ plan, graph, scheduler }: ClusterPlan, explanation: StoredExplanation): PlannedTaskRow[] {
-  const why = new Map<string, string>();
-  for (const { node, skipped } of explanation.nodes)
-    for (const { task, why: reason, values } of skipped)
-      why.set(taskKey(task, node), values.length === 0 ? reason : `${reason}; ${values.join(', ')}`);
-  const only = scheduler.only === undefined ? undefined : new Set(scheduler.only);
-  return plan.instances.map(({ id, node, type, skip }, task): PlannedTaskRow => {
-    const uid = plan.nodes[node]!;
-    const key = taskKey(id, uid);
-    if (graph?.noWork[task] !== 1) return { node: uid, task: id, custom: { type } };
-    const left = only !== undefined && !only.has(key) ? 'done_before' : 'subgraph';
-    const reason = skip ?? left;
-    const message =
-      why.get(key) ??
-      (reason === 'done_before' ? 'done in the run that this one continues' : 'not in the chosen part of the graph');
-    return {
-      node: uid,
-      task: id,
-      status: 'skipped',
-      message: message.slice(0, 1_000),
-      custom: { type, skipped: reason },
-    };
-  });
 }
 
 /** How the tasks of the same graph ended in an earlier run. */

@@ -8,6 +8,7 @@ import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { openMachines } from '../src/maas/open-machines.js';
 import { simulateMaas, simulatorKeys } from '../src/maas/simulator/index.js';
+import { plannerHere } from '../src/planning/index.js';
 import { openStore } from '../src/store/index.js';
 import { startDevServer } from '../src/temporal/dev-server.js';
 import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
@@ -80,6 +81,7 @@ const worker = await Worker.create({
   ...workflowCode(),
   maxConcurrentActivityTaskExecutions: 2_000,
   activities: createActivities({
+    planner: plannerHere(),
     store,
     maas: () => machines,
     isOpen: async () => true,

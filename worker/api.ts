@@ -1,14 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { createApi } from '../src/api/index.js';
 import type { Settings } from '../src/config/index.js';
-import { createOperations, tagExtensionsOf } from '../src/ops/index.js';
+import { createOperations, type Operations, tagExtensionsOf } from '../src/ops/index.js';
+import { openPlanner } from '../src/planning/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { connectionOptions, type ServerSettings } from '../src/temporal/connection-options.js';
 import { encryptionOf, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
 import { programVersion } from './program-version.js';
-import { machinesOf } from './services.js';
+import { machinesOf, masterAddress } from './services.js';
 import { taskLogs } from './task-logs.js';
 
 export interface RunningApi {
@@ -36,6 +40,12 @@ export interface StartApiOptions {
 export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
   const { host, port } = settings.api;
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const tokensOn = settings.access.tokens === 'on';
+  if (!tokensOn && !isLoopback(host))
+    throw new Error(
+      `the API cannot listen on ${host}:${port}: it asks nobody who they are. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
+    );
+  const tls = tlsOf(settings);
   const store = await openStore(settings.store.url);
   const closing: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
@@ -43,10 +53,13 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   };
   try {
     await store.migrate();
-    const connection = lazyConnection(address);
+    const connection = lazyConnection(settings.temporal);
     closing.push(() => connection.close());
     const machines = await machinesOf(settings);
     closing.push(() => machines.close());
+    const planner = await openPlanner(settings.yaql.helpers);
+    closing.push(() => planner.close());
+    const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
     const operations = createOperations({
       store,
@@ -58,6 +71,8 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
         address,
       },
       maas: machines.maas,
+      planner,
+      ...(masterIp === undefined ? {} : { masterIp }),
       taskLogs: taskLogs(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),
       ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),
@@ -66,6 +81,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     const api = await createApi(operations, {
       log,
       version: programVersion(),
+      tokens: tokensOn,
+      ratePerMinute: settings.api.rate_limit_per_minute,
+      ...(tls === undefined ? {} : { tls }),
       ...(options.checkAnswers === undefined ? {} : { checkAnswers: options.checkAnswers }),
     });
     closing.push(() => api.close());
@@ -81,13 +99,14 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     }
     const codec = await startCodecEndpoint(settings, log);
     if (codec !== undefined) closing.push(() => codec.stop());
-    const url = `http://${urlHost(host)}:${bound}`;
-    if (!isLoopback(host)) {
+    const url = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${bound}`;
+    if (tls === undefined && !isLoopback(host)) {
       log.warn(
         { host, port: bound },
-        'the API listens beyond this machine and has no login: whoever reaches it can deploy. Put a proxy with a login in front, or set api.host to 127.0.0.1',
+        'the API listens beyond this machine without TLS: tokens can be read on the way. Set api.tls.cert_file and api.tls.key_file, or put a proxy with TLS in front',
       );
     }
+    if (tokensOn) await warnWithoutTokens(operations, log);
     let stopped: Promise<void> | undefined;
     const done = new Promise<void>((resolve) => {
       closing.unshift(async () => resolve());
@@ -99,12 +118,48 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   }
 }
 
+/** Nobody can come in before the first token is made, and that is not done here: it would stand in the log. */
+async function warnWithoutTokens({ tokens }: Operations, log: Logger): Promise<void> {
+  const hasAdmin = (await tokens.list()).some(({ role, state }) => role === 'admin' && state === 'valid');
+  if (!hasAdmin)
+    log.warn(
+      "there is no token of an admin yet: make one with 'sitewright token bootstrap' where the store can be reached",
+    );
+}
+
+/** @throws Error naming the setting when certificate or key cannot be read or do not fit */
+function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string } | undefined {
+  const { cert_file: certFile, key_file: keyFile } = api.tls;
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  const read = (file: string, setting: string): string => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      throw new Error(`the API cannot listen: the file of ${setting}, ${file}, cannot be read (${code})`, {
+        cause: error,
+      });
+    }
+  };
+  const pair = { cert: read(certFile, 'api.tls.cert_file'), key: read(keyFile, 'api.tls.key_file') };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    throw new Error(
+      `the API cannot listen: api.tls.cert_file and api.tls.key_file are no certificate and its key (${(error as Error).message})`,
+      { cause: error },
+    );
+  }
+  return pair;
+}
+
 /** Connects when first used and again whenever it is lost; soon enough for a server that is just starting. */
-export function lazyConnection(address: string, maxAttempts = 3): Connection {
+export function lazyConnection(server: string | ServerSettings, maxAttempts = 3): Connection {
   const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
   // A caller waits: a server that is away should be told as away within a second, not tried for minutes.
   const retry = defaultGrpcRetryOptions({ maxAttempts, initialIntervalMs: () => 100 });
-  return Connection.lazy({ address, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
+  const options = connectionOptions(typeof server === 'string' ? { address: server } : server);
+  return Connection.lazy({ ...options, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
 }
 
 function listenError(error: unknown, host: string, port: number): Error {

@@ -2,8 +2,10 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { Settings } from '../src/config/index.js';
+import { openPlanner } from '../src/planning/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { connectionOptions } from '../src/temporal/connection-options.js';
 import { isRunOpen } from '../src/temporal/is-run-open.js';
 import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
@@ -11,7 +13,7 @@ import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
 import { nodeUserData } from './node-user-data.js';
 import { installRuntime } from './runtime.js';
-import { activitySettings, machinesOf, taskEngine } from './services.js';
+import { activitySettings, machinesOf } from './services.js';
 
 export interface Orchestrator {
   /** Resolves when the worker has stopped; rejects when it died. */
@@ -37,19 +39,21 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const store = await openStore(settings.store.url);
   await store.migrate();
   const machines = await machinesOf(settings);
-  const connection = await Connection.connect({ address });
-  const native = await NativeConnection.connect({ address });
+  const server = connectionOptions(settings.temporal);
+  const connection = await Connection.connect(server);
+  const native = await NativeConnection.connect(server);
   const encryption = encryptionOf(settings);
   const client = new Client({ connection, namespace, ...encryption });
   const known = await knownAttributes(connection, namespace, log);
 
+  const planner = await openPlanner(settings.yaql.helpers);
   const deploySettings = await activitySettings(settings);
   const activities = createActivities({
     store,
     maas: machines.maas,
     isOpen: (workflowId, runId) => isRunOpen(client, workflowId, runId),
     searchAttributes: async () => known,
-    yaql: await taskEngine(settings),
+    planner,
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),
   });
@@ -73,7 +77,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const masters = await startMasterAgents(settings, log, { store, maas: machines.maas, ...encryption });
   const done = running.finally(async () => {
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
-    await Promise.allSettled([machines.close(), store.close(), native.close(), connection.close()]);
+    await Promise.allSettled([planner.close(), machines.close(), store.close(), native.close(), connection.close()]);
   });
   return {
     done,

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
 import type { ActivitySettings } from '../activities/index.js';
 import { readMaasKey, type Settings } from '../src/config/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
 import { openMachines } from '../src/maas/open-machines.js';
-import { createTaskEngine, type Engine, type HelperModule, registerHelpers } from '../src/yaql/index.js';
 
 /**
  * MAAS as settings name it. A worker without MAAS starts all the same, since graphs and queries do not
@@ -38,15 +36,6 @@ export async function machinesOf(settings: Settings): Promise<{ maas: () => Mach
 export function masterAddress({ gateway }: Settings): string | undefined {
   if (gateway.url !== undefined) return new URL(gateway.url).hostname;
   return gateway.host;
-}
-
-/** The engine of task fields: with the helper functions that `yaql.helpers` names, if it does. */
-export async function taskEngine({ yaql }: Settings): Promise<Engine> {
-  const engine = createTaskEngine({ cacheSize: 20_000 });
-  if (yaql.helpers !== undefined) {
-    registerHelpers(engine, (await import(pathToFileURL(yaql.helpers).href)) as HelperModule);
-  }
-  return engine;
 }
 
 /** What activities take from the settings. */

@@ -1,6 +1,7 @@
 import type { Client, Connection } from '@temporalio/client';
 import type { TaskLogs } from '../agent-logs/index.js';
 import type { MachineContext } from '../maas/index.js';
+import type { Planner } from '../planning/index.js';
 import type { Store } from '../store/index.js';
 import type { TagExtension } from './tags/tag-extension.js';
 
@@ -10,6 +11,10 @@ export interface OpsDependencies {
   readonly temporal: TemporalAccess;
   /** Throws MaasConfigurationError where MAAS is not configured. */
   readonly maas: () => MachineContext;
+  /** Makes plans of graphs; absent: they are made in this thread, without users' helper functions. */
+  readonly planner?: Planner;
+  /** Address under which nodes reach the orchestrator's host: {MASTER_IP} in the fields of tasks. */
+  readonly masterIp?: string;
   /** The output of tasks; absent: none is kept here. */
   readonly taskLogs?: TaskLogs;
   /** Base address of Temporal's Web UI, without a trailing slash. */

@@ -7,6 +7,7 @@ import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from
 import { createActivities } from '../../activities/index.js';
 import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
 import { createOperations } from '../../src/ops/index.js';
+import { plannerHere } from '../../src/planning/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { isRunOpen } from '../../src/temporal/is-run-open.js';
 import { lazyConnection } from '../../worker/api.js';
@@ -35,6 +36,7 @@ export async function livingCluster(
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),
     activities: createActivities({
+      planner: plannerHere(),
       store,
       maas: noMaas,
       isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),

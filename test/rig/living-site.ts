@@ -10,6 +10,7 @@ import {
   simulateMaas,
   simulatorKeys,
 } from '../../src/maas/simulator/index.js';
+import { plannerHere } from '../../src/planning/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { isRunOpen } from '../../src/temporal/is-run-open.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';
@@ -64,6 +65,7 @@ export async function livingSite(
     taskQueue: rig.workflowId('queue'),
     maxConcurrentActivityTaskExecutions: 500,
     activities: createActivities({
+      planner: plannerHere(),
       store,
       maas: () => machines,
       isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),

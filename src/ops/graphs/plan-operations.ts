@@ -1,23 +1,12 @@
 import {
-  type ClusterPlan,
   type ClusterPlanRequest,
   type NodeLeftOut,
-  oldStatesOf,
-  planCluster,
   readClusterSources,
   readGraphLayers,
 } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import {
-  type DrawOptions,
-  drawGraph,
-  explainPlan,
-  GraphProblemError,
-  type PlanExplanation,
-  planDot,
-  planText,
-  serializedText,
-} from '../../graph/index.js';
+import { type DrawOptions, drawGraph, GraphProblemError, type PlanExplanation } from '../../graph/index.js';
+import { type PlanForm, type PlanForms, plannerHere } from '../../planning/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
 import { checkClusterNodes } from './cluster-nodes.js';
@@ -54,37 +43,39 @@ export interface PlanOperations {
   draw(cluster: number, type: string, options: DrawOptions): Promise<string>;
 }
 
-export function planOperations({ store }: OpsDependencies): PlanOperations {
-  async function planned(cluster: number, request: PlanRequest): Promise<ClusterPlan | null> {
+export function planOperations({ store, planner = plannerHere(), masterIp }: OpsDependencies): PlanOperations {
+  async function planned<Form extends PlanForm>(
+    form: Form,
+    cluster: number,
+    request: PlanRequest,
+  ): Promise<PlanForms[Form] | null> {
     const { force, ...wanted } = request;
     const sources = await readClusterSources(store, cluster);
     await checkClusterNodes(store, cluster, wanted.nodes);
     const layers = await readGraphLayers(store, sources, wanted.type);
-    const old = force ? undefined : oldStatesOf(sources, await store.taskStates.read(cluster));
-    const result = planCluster(sources, layers, wanted, old === undefined ? {} : { old });
-    if (result.ok) return result;
+    const result = await planner.plan(form, {
+      sources,
+      layers,
+      request: wanted,
+      ...(force ? {} : { states: await store.taskStates.read(cluster) }),
+      surroundings: masterIp === undefined ? {} : { masterIp },
+    });
+    if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;
     throw refusal(result.problems);
   }
 
-  async function needed(cluster: number, request: PlanRequest): Promise<ClusterPlan> {
-    const plan = await planned(cluster, request);
+  async function needed<Form extends PlanForm>(
+    form: Form,
+    cluster: number,
+    request: PlanRequest,
+  ): Promise<PlanForms[Form]> {
+    const plan = await planned(form, cluster, request);
     if (plan !== null) return plan;
     const types = await store.graphs.typesOf(cluster);
     throw problem('not-found', `There are no deployment tasks for graph type '${request.type}'.`, {
       hint: types.length === 0 ? 'Upload a graph.' : `Known types: ${types.join(', ')}.`,
     });
-  }
-
-  async function explained(cluster: number, request: PlanRequest): Promise<ClusterPlanView> {
-    const { plan, input, leftOut, problems } = await needed(cluster, request);
-    return {
-      cluster,
-      type: request.type,
-      ...explainPlan(plan, input),
-      left_out: leftOut,
-      warnings: problems.map(({ at: _, ...one }) => one),
-    };
   }
 
   /** What executors of the Fuel line are shown: every node that stays, whatever the filter of a run would take. */
@@ -94,16 +85,17 @@ export function planOperations({ store }: OpsDependencies): PlanOperations {
   }
 
   return inFuelWords<PlanOperations>({
-    explain: explained,
-    async text(cluster, request) {
-      const view = await explained(cluster, request);
-      const left = view.left_out.map(({ node, reason }) => `  ${node}: ${reason}\n`);
-      return `${planText(view)}${left.length === 0 ? '' : `\nNodes left out:\n${left.join('')}`}`;
+    async explain(cluster, request) {
+      return { cluster, type: request.type, ...(await needed('explanation', cluster, request)) };
     },
-    dot: async (cluster, request) => planDot((await needed(cluster, request)).plan),
+    text: (cluster, request) => needed('text', cluster, request),
+    dot: (cluster, request) => needed('dot', cluster, request),
     async serialized(cluster, request, extra) {
-      const plan = await planned(cluster, { ...request, nodes: request.nodes ?? (await staying(cluster)) });
-      if (plan === null) {
+      const text = await planned('serialized', cluster, {
+        ...request,
+        nodes: request.nodes ?? (await staying(cluster)),
+      });
+      if (text === null) {
         const empty = {
           tasks_directory: {},
           tasks_graph: { null: [] },
@@ -111,7 +103,6 @@ export function planOperations({ store }: OpsDependencies): PlanOperations {
         };
         return JSON.stringify({ ...extra, ...empty });
       }
-      const text = [...serializedText(plan.plan)].join('');
       return `${JSON.stringify(extra).slice(0, -1)},${text.slice(1)}`;
     },
     async draw(cluster, type, options) {

@@ -1,3 +1,5 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { graphCloseActivities } from '../../../activities/graph-close.js';
 import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../../../activities/graph-contract.js';
@@ -6,6 +8,7 @@ import { planGraphActivities } from '../../../activities/plan-graph.js';
 import { taskRecordActivities } from '../../../activities/task-records.js';
 import type { GraphRunInput, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
 import { type Fields, normaliseTask } from '../../../src/graph/index.js';
+import { type Planner, plannerHere } from '../../../src/planning/index.js';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
 
 export interface GraphWorld extends GraphActivities {
@@ -39,6 +42,8 @@ export interface WorldOptions {
   readonly site?: string;
   /** Hears of every call of the activities on the store before it is made; what it throws is the process's death. */
   readonly onCall?: (call: string) => void;
+  /** Default: plans are made in the test's own thread. */
+  readonly planner?: Planner;
   /** Rows made before, so that ids are as a recording has them. */
   readonly idsFrom?: { readonly cluster: number; readonly node: number };
 }
@@ -78,11 +83,15 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     },
     isOpen: async (_workflow, run) => open.has(run),
     searchAttributes: async () => [],
+    planner: options.planner ?? plannerHere(),
     settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP },
   };
+  const planning = planGraphActivities(deps);
   const activities: GraphActivities = {
     ...graphRunActivities(deps),
-    ...planGraphActivities(deps),
+    ...planning,
+    plan_graph: (request) =>
+      new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(planning.plan_graph, request),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),
   };

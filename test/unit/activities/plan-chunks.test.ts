@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chunksOf } from '../../../activities/plan-parts.js';
+import { chunksOf } from '../../../src/planning/cut-plan.js';
 
 describe('chunks of a stored plan', () => {
   test.each([

@@ -1,8 +1,8 @@
-import { prepareTask } from '../src/agent/prepare-task.js';
-import type { TaskLimits } from '../src/agent/task-type.js';
-import { filesByNode } from '../src/agent/task-types/upload-files.js';
-import type { TaskOrder } from '../src/clusters/index.js';
-import type { Plan, TaskInstance } from '../src/graph/index.js';
+import { prepareTask } from '../agent/prepare-task.js';
+import type { TaskLimits } from '../agent/task-type.js';
+import { filesByNode } from '../agent/task-types/upload-files.js';
+import type { TaskOrder } from '../clusters/index.js';
+import type { Plan, TaskInstance } from '../graph/index.js';
 
 /** For types this release has no runner of: an agent may be newer. Seconds. */
 const UNKNOWN_TYPE: TaskLimits = {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../src/clusters/index.js';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
+import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../clusters/index.js';
 import {
   countCrossings,
   cutForExecution,
   type ExecutablePart,
   ON_MASTER,
   type PlanReference,
-} from '../src/core/graph-run/index.js';
-import { partition, type SchedulerGraph } from '../src/core/scheduler/index.js';
-import { MASTER } from '../src/graph/index.js';
-import type { PlanOrder } from '../src/store/index.js';
-import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+} from '../core/graph-run/index.js';
+import { partition, type SchedulerGraph } from '../core/scheduler/index.js';
+import { MASTER } from '../graph/index.js';
+import type { PlanOrder } from '../store/index.js';
 import { TaskJudge, taskOrder } from './task-orders.js';
 
 /** A plan cut for execution: texts to store, and what a workflow is told of them. */

@@ -1,0 +1,14 @@
+/**
+ * Plans of graphs, made beside the process that asks: what a run stores, and what people and programs are shown.
+ *
+ * ```ts
+ * const planner = await openPlanner(settings.yaql.helpers);
+ * const planned = await planner.plan('run', { sources, layers, request, states, surroundings: { masterIp } }, signal);
+ * if (!planned.ok) refuse(planned.problems);
+ * await store.plans.put({ ...planned.value, hash: planned.value.reference.hash });
+ * ```
+ */
+export { type OpenPlanner, openPlanner } from './open-planner.js';
+export { plannerHere } from './plan-here.js';
+export type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.js';
+export type { PreparedRun, StoredExplanation, StoredReference } from './prepared-run.js';
