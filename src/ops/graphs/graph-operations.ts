@@ -1,5 +1,5 @@
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { type GraphTask, pathText } from '../../graph/index.js';
+import { drawGraph, type GraphTask, pathText } from '../../graph/index.js';
 import type { GraphContent, GraphOwner, GraphWithTasks } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
@@ -45,6 +45,8 @@ export interface GraphSource {
 export interface GraphOperations {
   list(filter: GraphListFilter): Promise<readonly GraphWithTasks[]>;
   get(id: number): Promise<GraphWithTasks>;
+  /** The graph alone, in the language of Graphviz. */
+  drawing(id: number): Promise<string>;
   /** A graph that nobody owns. */
   createOrphan(source: GraphSource, actor: string): Promise<UploadedGraph>;
   /** What is not given stays; tasks given replace all tasks. */
@@ -125,6 +127,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
       return graphs.list(filter);
     },
     get: (id) => graphs.get(id),
+    drawing: async (id) => drawGraph((await graphs.get(id)).tasks as readonly object[] as readonly GraphTask[]),
     async createOrphan(source, actor) {
       const { content, warnings } = await accepted(source, checkGraphUpload, null, null);
       const graph = await graphs.create(null, null, content);

@@ -5,6 +5,7 @@ import { type StateOperations, stateOperations } from './cluster-states.js';
 import { type DeploymentOperations, deploymentOperations } from './deployment-operations.js';
 import { type GraphOperations, graphOperations } from './graph-operations.js';
 import { type PlanOperations, planOperations } from './plan-operations.js';
+import { type RunTaskOperations, runTaskOperations } from './run-tasks.js';
 import { type SequenceOperations, sequenceOperations } from './sequence-operations.js';
 import { type TransactionOperations, transactionOperations } from './transaction-operations.js';
 
@@ -18,6 +19,7 @@ export type {
   UploadedGraph,
 } from './graph-operations.js';
 export type { ClusterPlanView, PlanOperations, PlanRequest } from './plan-operations.js';
+export type { GraphCounts, RunTaskFilter, RunTaskOperations, TaskCounts } from './run-tasks.js';
 export type { NewSequence, SequenceChange, SequenceOperations } from './sequence-operations.js';
 export type { HistoryFilter, HistoryRecord } from './task-history.js';
 export { fuelStatus, type TransactionListFilter, type TransactionOperations } from './transaction-operations.js';
@@ -30,6 +32,8 @@ export interface GraphUseCases {
   readonly deployments: DeploymentOperations;
   readonly sequences: SequenceOperations;
   readonly transactions: TransactionOperations;
+  /** Tasks of a run, as a person watches them. */
+  readonly runTasks: RunTaskOperations;
 }
 
 export function graphUseCases(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): GraphUseCases {
@@ -40,5 +44,6 @@ export function graphUseCases(deps: OpsDependencies, runs: Pick<RunOperations, '
     deployments: deploymentOperations(deps, runs),
     sequences: sequenceOperations(deps),
     transactions: transactionOperations(deps),
+    runTasks: runTaskOperations(deps.store),
   };
 }

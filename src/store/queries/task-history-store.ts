@@ -91,20 +91,26 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
   }
 
   countByNode(transactionId: number) {
+    return this.#countBy('node', transactionId);
+  }
+
+  countByTask(transactionId: number) {
+    return this.#countBy('task', transactionId);
+  }
+
+  #countBy(column: 'node' | 'task', transactionId: number) {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const rows = await db
         .selectFrom('taskHistory')
-        .select(({ fn }) => ['node', 'status', fn.countAll<number>().as('rows')])
+        .select(({ fn, ref }) => [ref(column).as('name'), 'status', fn.countAll<number>().as('rows')])
         .where('transactionId', '=', transactionId)
-        .groupBy(['node', 'status'])
-        .orderBy('node')
+        .groupBy([column, 'status'])
+        .orderBy(column)
         .orderBy('status')
         .execute();
       const counts = new Map<string, Partial<Record<TaskHistoryStatus, number>>>();
-      for (const row of rows) {
-        counts.set(row.node, { ...counts.get(row.node), [row.status]: row.rows });
-      }
+      for (const row of rows) counts.set(row.name, { ...counts.get(row.name), [row.status]: row.rows });
       return Object.fromEntries(counts);
     });
   }

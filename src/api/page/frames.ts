@@ -1,0 +1,67 @@
+import type { Operations } from '../../ops/index.js';
+import { viewRun, viewRunNode } from '../views/run.js';
+import { viewSite } from '../views/site.js';
+import type { Seen } from './watches.js';
+
+/**
+ * A run as its page shows it: the run, its status, its nodes as the store has them; of a run of graphs also counts of
+ * tasks by graph, by node and by task (keys `TRANSACTION/NAME`).
+ */
+export async function lookAtRun({ runs, runTasks }: Pick<Operations, 'runs' | 'runTasks'>, id: string): Promise<Seen> {
+  // The status first: it notices what Temporal ended without our knowledge.
+  const status = await runs.status(id);
+  const run = await runs.get(id);
+  const frame = { run: viewRun(run), status: { ...status } };
+  const ended = run.outcome !== null;
+  if (run.kind !== 'execute_graph') {
+    const nodes = await runs.nodes(id);
+    return { ended, frame: { ...frame, nodes: Object.fromEntries(nodes.map((one) => [one.node, viewRunNode(one)])) } };
+  }
+  const counted = await runTasks.counts(id);
+  const keyed = (of: 'nodes' | 'tasks') =>
+    Object.fromEntries(
+      counted.flatMap((graph) =>
+        Object.entries(graph[of]).map(([name, counts]) => [`${graph.transaction}/${name}`, counts]),
+      ),
+    );
+  const graphs = counted.map(({ transaction, type, status: state, message, planned }): [string, object] => [
+    String(transaction),
+    { type, status: state, message, planned },
+  ]);
+  return {
+    ended,
+    frame: { ...frame, graphs: Object.fromEntries(graphs), node_tasks: keyed('nodes'), tasks: keyed('tasks') },
+  };
+}
+
+/** What lists show: the newest runs, all sites, clusters in short. */
+export async function lookAtLists({
+  runs,
+  sites,
+  inventory,
+}: Pick<Operations, 'runs' | 'sites' | 'inventory'>): Promise<Seen> {
+  const [newest, open, allSites, clusters] = await Promise.all([
+    runs.list({ limit: 50 }),
+    runs.list({ open: true, limit: 50 }),
+    sites.list(),
+    inventory.clusters.list(),
+  ]);
+  const shown = [...newest.items, ...open.items];
+  return {
+    ended: false,
+    frame: {
+      runs: Object.fromEntries(shown.map((run) => [run.id, viewRun(run)])),
+      sites: Object.fromEntries(allSites.map((site) => [site.name, viewSite(site)])),
+      clusters: Object.fromEntries(
+        clusters.map(({ cluster, busy, nodes }) => [
+          String(cluster.id),
+          {
+            status: cluster.status,
+            busy,
+            nodes: nodes.map(({ id, status, online }) => `${id}:${status}:${online}`).join(),
+          },
+        ]),
+      ),
+    },
+  };
+}

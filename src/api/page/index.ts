@@ -1,0 +1,2 @@
+export { pageRoutes } from './page-routes.js';
+export { watchRoutes } from './watch-routes.js';

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sendProblem } from '../problems/answer-problem.js';
+import { type Asset, contentSecurityPolicy, loadAssets } from './assets.js';
+
+/** Addresses of the page's views: one document, whose router reads the path. */
+const VIEWS = ['', 'sites', 'runs', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
+
+/** The web page: its document at `/` and below each view's path, its files below `/assets`. No part of the API. */
+export async function pageRoutes(app: FastifyInstance): Promise<void> {
+  const assets = loadAssets();
+  const document = assets.get('index.html')!;
+  const policy = contentSecurityPolicy(document.body.toString('utf8'));
+  const schema = { hide: true };
+
+  const show = (request: FastifyRequest, reply: FastifyReply) => {
+    void reply
+      .header('content-security-policy', policy)
+      .header('referrer-policy', 'no-referrer')
+      .header('x-frame-options', 'DENY');
+    return send(request, reply, document);
+  };
+  for (const view of VIEWS) {
+    app.get(`/${view}`, { schema }, show);
+    if (view !== '') app.get(`/${view}/*`, { schema }, show);
+  }
+
+  app.get('/assets/*', { schema }, (request, reply) => {
+    const path = (request.params as { '*': string })['*'];
+    const asset = path === 'index.html' ? undefined : assets.get(path);
+    if (asset !== undefined) return send(request, reply, asset);
+    const missing = { code: 'not-found', message: 'the page has no such file', hint: 'Load the page anew: /' } as const;
+    return sendProblem(request, reply, missing);
+  });
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { type, body, etag }: Asset): FastifyReply {
+  void reply.header('etag', etag).header('cache-control', 'no-cache');
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  return reply.type(type).send(body);
+}

@@ -1,0 +1,115 @@
+import { PassThrough, type Readable } from 'node:stream';
+import { asProblem } from '../../ops/index.js';
+import { changesSince, everything, type Frame, type Told } from './changes.js';
+
+/** What is watched, as it stands now, and whether it can still change. */
+export interface Seen {
+  readonly frame: Frame;
+  readonly ended: boolean;
+}
+
+/** Between two looks at the same thing. */
+const INTERVAL_MS = 1_000;
+/** After a failure: whatever is away should not be asked every second. */
+const AWAY_MS = 5_000;
+/** Looks without news until a line is sent all the same: proxies close what is silent. */
+const SILENT_LOOKS = 15;
+/** What a reader may fall behind before it is let go; it comes back for a whole frame. */
+const MOST_BEHIND = 4 * 1024 * 1024;
+
+/**
+ * Streams of server-sent events about things that change. Each thing is looked at once an interval, however many
+ * watch it, and not at all when nobody does; only changes are sent, after a first event with everything.
+ */
+export class Watches {
+  readonly #watches = new Map<string, Watch>();
+  readonly #intervalMs: number;
+
+  constructor(intervalMs: number = INTERVAL_MS) {
+    this.#intervalMs = intervalMs;
+  }
+
+  /** A stream of events about the thing called `key`; destroy it to stop watching. */
+  open(key: string, look: () => Promise<Seen>): Readable {
+    let watch = this.#watches.get(key);
+    if (watch === undefined) {
+      watch = new Watch(look, this.#intervalMs, () => this.#watches.delete(key));
+      this.#watches.set(key, watch);
+    }
+    return watch.join();
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const watch of [...this.#watches.values()]) watch.end();
+  }
+}
+
+class Watch {
+  readonly #look: () => Promise<Seen>;
+  readonly #intervalMs: number;
+  readonly #gone: () => void;
+  readonly #readers = new Set<PassThrough>();
+  readonly #told: Told = new Map();
+  #timer: NodeJS.Timeout | undefined;
+  #silent = 0;
+  #seen = false;
+
+  constructor(look: () => Promise<Seen>, intervalMs: number, gone: () => void) {
+    this.#look = look;
+    this.#intervalMs = intervalMs;
+    this.#gone = gone;
+    this.#timer = setTimeout(() => void this.#turn(), 0);
+  }
+
+  join(): Readable {
+    const reader = new PassThrough({ highWaterMark: MOST_BEHIND });
+    this.#readers.add(reader);
+    reader.once('close', () => {
+      this.#readers.delete(reader);
+      if (this.#readers.size === 0) this.end();
+    });
+    if (this.#seen) reader.write(event('all', everything(this.#told)));
+    return reader;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#gone();
+    for (const reader of this.#readers) reader.end();
+  }
+
+  async #turn(): Promise<void> {
+    let wait = this.#intervalMs;
+    let ended = false;
+    try {
+      const seen = await this.#look();
+      const changes = changesSince(this.#told, seen.frame);
+      if (!this.#seen) this.#tell(event('all', changes));
+      else if (Object.keys(changes).length > 0) this.#tell(event('changes', changes));
+      else if (++this.#silent >= SILENT_LOOKS) this.#tell(': still here\n\n');
+      this.#seen = true;
+      ended = seen.ended;
+      if (ended) this.#tell(event('end', {}));
+    } catch (error) {
+      const { code, message, hint } = asProblem(error);
+      this.#tell(event('problem', { code, message, hint }));
+      wait = AWAY_MS;
+    }
+    // Meanwhile the last reader may have left.
+    if (this.#timer === undefined) return;
+    if (ended) this.end();
+    else this.#timer = setTimeout(() => void this.#turn(), wait);
+  }
+
+  #tell(text: string): void {
+    this.#silent = 0;
+    for (const reader of this.#readers) {
+      if (reader.writableLength > MOST_BEHIND) reader.destroy();
+      else reader.write(text);
+    }
+  }
+}
+
+const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,0 +1,102 @@
+// The page's only way out: JSON from and to the API, its problems as errors.
+
+const TOKEN = 'sitewright.token';
+const NAME = 'sitewright.name';
+
+/** What the API refused: its words, and its hint. */
+export class ApiProblem extends Error {
+  constructor(problem) {
+    super(problem.detail ?? problem.title ?? 'The API did not answer');
+    this.problem = problem;
+  }
+}
+
+/** Who acts; kept in this browser, sent with every request, and from there in reports and the audit. */
+export const operator = {
+  get name() {
+    return localStorage.getItem(NAME) ?? '';
+  },
+  set name(value) {
+    localStorage.setItem(NAME, value);
+  },
+};
+
+/** A token of the API, for as long as this tab is open. */
+export const token = {
+  get: () => sessionStorage.getItem(TOKEN) ?? '',
+  set: (value) => sessionStorage.setItem(TOKEN, value),
+};
+
+function headers(more) {
+  const all = new Headers(more);
+  if (token.get() !== '') all.set('authorization', `Bearer ${token.get()}`);
+  // Headers are bytes; the API reads these as UTF-8.
+  const bytes = new TextEncoder().encode(operator.name);
+  if (bytes.length > 0) all.set('x-sitewright-user', String.fromCharCode(...bytes));
+  return all;
+}
+
+/** The answer itself, for what is no JSON. @throws ApiProblem */
+export async function request(path, { method = 'GET', body, signal, accept = 'application/json' } = {}) {
+  const init = { method, signal, headers: headers({ accept }) };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers.set('content-type', 'application/json');
+  }
+  let answer;
+  try {
+    answer = await fetch(path, init);
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiProblem({
+      code: 'away',
+      detail: 'The API does not answer.',
+      hint: 'Is it running? This page goes on by itself as soon as it is back.',
+    });
+  }
+  if (answer.ok) return answer;
+  const problem = await answer
+    .json()
+    .catch(() => ({ code: 'unexpected', detail: `The API answered ${answer.status}.` }));
+  if (answer.status === 401) dispatchEvent(new CustomEvent('sitewright:login', { detail: problem }));
+  throw new ApiProblem({ status: answer.status, ...problem });
+}
+
+export async function get(path, signal) {
+  return (await request(path, { signal })).json();
+}
+
+export async function send(method, path, body) {
+  const answer = await request(path, { method, body });
+  return answer.status === 204 ? null : answer.json();
+}
+
+export const post = (path, body = {}) => send('POST', path, body);
+
+/** A query of the fields that say something, with its question mark. */
+export function query(fields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+/**
+ * Reads server-sent events, calling `on(event, data, id)`, until the stream ends or `signal` does. Not by EventSource: that
+ * one can send no token. @throws ApiProblem
+ */
+export async function readEvents(path, on, signal) {
+  const answer = await request(path, { accept: 'text/event-stream', signal });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const event = /^event: (.*)$/m.exec(block);
+      const data = /^data: (.*)$/m.exec(block);
+      const id = /^id: (.*)$/m.exec(block);
+      if (event !== null && data !== null) on(event[1], JSON.parse(data[1]), id?.[1]);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { signal } from '@preact/signals';
+
+/** Where we are: path and query. The address is the only memory of a view. */
+export const place = signal(here());
+
+function here() {
+  const { pathname, search } = location;
+  return { path: pathname.replace(/\/+$/, '') || '/', query: new URLSearchParams(search) };
+}
+
+addEventListener('popstate', () => {
+  place.value = here();
+});
+
+/** Goes to an address of the page. */
+export function go(href, { replace = false } = {}) {
+  history[replace ? 'replaceState' : 'pushState'](null, '', href);
+  place.value = here();
+  if (!replace) {
+    scrollTo(0, 0);
+    // A reader of the screen should learn that this is another page.
+    requestAnimationFrame(() => document.querySelector('main h1')?.focus({ preventScroll: true }));
+  }
+}
+
+/** Puts filters into the address: what is empty leaves it. */
+export function filterBy(fields) {
+  const next = new URLSearchParams(place.value.query);
+  for (const [key, value] of Object.entries(fields)) {
+    if (value === undefined || value === null || value === '') next.delete(key);
+    else next.set(key, value);
+  }
+  const text = next.toString();
+  go(`${place.value.path}${text === '' ? '' : `?${text}`}`, { replace: true });
+}
+
+/** Links within the page are followed without loading it anew. */
+export function followLinks(root) {
+  root.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[href]');
+    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (link === null || !plain || event.defaultPrevented || link.target !== '' || link.hasAttribute('download'))
+      return;
+    const url = new URL(link.href);
+    if (url.origin !== location.origin || url.hash !== '' || /^\/(api|docs|assets|health|openapi)/.test(url.pathname))
+      return;
+    event.preventDefault();
+    go(url.pathname + url.search);
+  });
+}

@@ -1,0 +1,153 @@
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { ApiProblem, get, readEvents } from './api.js';
+
+/** Between two looks where nothing tells us that something changed. */
+const POLL_MS = 5_000;
+const SLOW_MS = 20_000;
+
+/** Counts up with every change of runs, sites or clusters: what shows them reads it and asks again. */
+export const listsChanged = signal(0);
+
+/** Whether news come: `live`, `polling`, or `away`. */
+export const liveness = signal('live');
+
+/**
+ * Data of the API for as long as a view shows it: `{data, problem, loading, reload}`. `path` null asks nothing. It is
+ * asked again when `again` changes, and every `every` milliseconds where that is given.
+ */
+export function useData(path, { again, every } = {}) {
+  const state = useMemo(() => signal({ data: undefined, problem: undefined, path: null }), []);
+  const poll = useMemo(() => ({ ask: () => undefined }), []);
+  useEffect(() => {
+    if (path === null) {
+      state.value = { data: undefined, problem: undefined, path };
+      return undefined;
+    }
+    const stop = new AbortController();
+    let timer;
+    const ask = async () => {
+      clearTimeout(timer);
+      try {
+        const data = await get(path, stop.signal);
+        state.value = { data, problem: undefined, path };
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        // What was there stays: a short absence should not blank the page.
+        const kept = state.value.path === path ? state.value.data : undefined;
+        state.value = { data: kept, problem: problemOf(error), path };
+      }
+      if (every !== undefined && !stop.signal.aborted) timer = setTimeout(ask, document.hidden ? SLOW_MS : every);
+    };
+    poll.ask = ask;
+    void ask();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [path, again, every]);
+  const { data, problem, path: of } = state.value;
+  const fresh = of === path;
+  return {
+    data: fresh || sameBase(of, path) ? data : undefined,
+    problem: fresh ? problem : undefined,
+    loading: path !== null && (!fresh || (data === undefined && problem === undefined)),
+    reload: () => poll.ask(),
+  };
+}
+
+/** Another page or filter of the same list: the old rows stay until the new ones are there. */
+const sameBase = (a, b) => a !== null && b !== null && a.split('?')[0] === b.split('?')[0];
+
+export const problemOf = (error) =>
+  error instanceof ApiProblem ? error.problem : { code: 'page', detail: String(error?.message ?? error) };
+
+/**
+ * Watches a stream of tables (docs/rest.md, Watching) while a view shows it, and goes on after breaks. Answers a signal
+ * `{tables, ended, problem}`, where each table is a plain object.
+ */
+export function useEvents(path) {
+  const state = useMemo(() => signal({ tables: null, ended: false, problem: undefined }), [path]);
+  useEffect(() => {
+    if (path === null) return undefined;
+    return follow(
+      () => path,
+      (event, data) => {
+        const { tables } = state.value;
+        if (event === 'all') state.value = { ...state.value, tables: data, problem: undefined };
+        if (event === 'changes' && tables !== null)
+          state.value = { ...state.value, tables: merged(tables, data), problem: undefined };
+        if (event === 'problem') state.value = { ...state.value, problem: { ...data, detail: data.message } };
+        if (event === 'end') state.value = { ...state.value, ended: true };
+      },
+    );
+  }, [path]);
+  return state.value;
+}
+
+function merged(tables, changes) {
+  const all = { ...tables };
+  for (const [name, entries] of Object.entries(changes)) {
+    const table = { ...all[name] };
+    for (const [key, value] of Object.entries(entries)) {
+      if (value === null && name !== 'run' && name !== 'status') delete table[key];
+      else table[key] = value;
+    }
+    all[name] = table;
+  }
+  return all;
+}
+
+/**
+ * Reads events until they end or it is told to stop; after a break it comes back, at first at once. `pathOf()` may say
+ * from where to go on. `once`: a stream that ends is over.
+ */
+export function follow(pathOf, on, { once = false } = {}) {
+  const stop = new AbortController();
+  let wait = 500;
+  let over = false;
+  const turn = async () => {
+    while (!stop.signal.aborted && !over) {
+      try {
+        await readEvents(
+          pathOf(),
+          (event, data, id) => {
+            wait = 500;
+            liveness.value = 'live';
+            if (event === 'end' || event === 'ended') over = true;
+            on(event, data, id);
+          },
+          stop.signal,
+        );
+        over ||= once;
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        const { problem } = error;
+        if (problem?.status === 404 || problem?.status === 401)
+          return on('problem', { ...problem, message: problem.detail });
+        liveness.value = 'away';
+      }
+      if (over || stop.signal.aborted) return;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      wait = Math.min(wait * 2, 10_000);
+    }
+  };
+  void turn();
+  return () => stop.abort();
+}
+
+/** Tells all lists when something changed; by events, and where those do not come, by the clock. */
+export function watchLists() {
+  let first = true;
+  follow(
+    () => '/api/v1/events',
+    (event) => {
+      if (event === 'problem') liveness.value = 'away';
+      if (event === 'changes' || (event === 'all' && !first)) listsChanged.value++;
+      if (event === 'all') first = false;
+    },
+  );
+  setInterval(() => {
+    if (liveness.value !== 'live' && !document.hidden) listsChanged.value++;
+  }, POLL_MS);
+}

@@ -1,0 +1,242 @@
+import { useState } from 'preact/hooks';
+import { post, query as queryOf, send } from '../api.js';
+import { html } from '../html.js';
+import { Action, Choice, Fold, Loaded, Problem, State, Table, Title } from '../parts.js';
+import { filterBy, go } from '../router.js';
+import { listsChanged, problemOf, useData } from '../store.js';
+import { count } from '../words.js';
+import { GraphPicture } from './graph-picture.js';
+import { NodeTable } from './nodes.js';
+import { RunTable } from './runs.js';
+
+/** One cluster: checks, nodes with roles and tags, plan, graph, settings, runs. */
+export function ClusterView({ id, query }) {
+  const base = `/api/v1/clusters/${id}`;
+  const again = listsChanged.value;
+  const cluster = useData(base, { again });
+  const nodes = useData(`/api/v1/nodes${queryOf({ cluster_id: id })}`, { again });
+  const checks = useData(`${base}/checks`, { again });
+  const graphs = useData(`/api/v1/graphs${queryOf({ clusters_ids: id, fetch_related: '1' })}`, { again });
+  const types = [...new Set((graphs.data ?? []).flatMap((one) => one.relations.map(({ type }) => type)))].sort();
+  const type = query.get('type') ?? (types.includes('default') ? 'default' : types[0]);
+  const name = cluster.data?.name ?? id;
+  return html`<${Title}
+      of=${`Cluster ${name}`}
+      actions=${cluster.data && html`<${RunGraphs} id=${Number(id)} types=${types} type=${type} locked=${cluster.data.is_locked} />`}
+    >
+      Cluster ${name} ${cluster.data && html`<${State} of=${cluster.data.status} />`}
+    <//>
+    <${Problem} of=${cluster.problem} />
+    <${Loaded} from=${checks}>${(data) => html`<${Checks} of=${data} />`}<//>
+    <h2>Nodes</h2>
+    <${Loaded} from=${nodes}>
+      ${(all) => html`<${NodeTable} nodes=${all} actions=${(node) => html`<${NodeTags} base=${base} node=${node} onDone=${nodes.reload} />`} />`}
+    <//>
+    <${AddNodes} base=${base} onDone=${() => {
+      nodes.reload();
+      checks.reload();
+    }} />
+    <h2>Graphs</h2>
+    <div class="filters">
+      <${Choice} label="Type" value=${type} options=${types.map((one) => [one, one])} onChange=${(value) => filterBy({ type: value })} />
+      ${type && html`<a href=${`${base}/deployment_tasks${queryOf({ graph_type: type })}`} download=${`${name}-${type}.json`}>Download the merged tasks</a>`}
+    </div>
+    ${
+      type &&
+      html`<${Fold} label="What a run would do now, and why" open=${query.has('plan')}>${() => html`<${Plan} base=${base} type=${type} />`}<//>
+      <${Fold} label="Drawing of the merged graph">${() => html`<${GraphPicture} path=${`${base}/deploy_tasks/graph.svg${queryOf({ graph_type: type })}`} />`}<//>`
+    }
+    <h2>Runs</h2>
+    <${ClusterRuns} id=${id} />
+    <h2>Settings</h2>
+    <${Fold} label="Show and change as JSON">${() => html`<${Settings} base=${base} />`}<//>`;
+}
+
+const Checks = ({ of }) =>
+  of.findings.length === 0
+    ? html`<p class="facts"><${State} of="ok">nothing stands in the way of a run<//></p>`
+    : html`<ul class=${of.ok ? 'banner plain' : 'problem plain'} aria-label="Checks">
+        ${of.findings.map((one) => html`<li><strong>${one.severity}</strong> ${one.message} ${one.hint && html`<span class="quiet">${one.hint}</span>`}</li>`)}
+      </ul>`;
+
+function RunGraphs({ id, types, type, locked }) {
+  const start = async ({ type: chosen, tasks, nodes, mode, force, hold, reason }) => {
+    const list = (text) =>
+      text
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean);
+    const graph = {
+      type: chosen,
+      ...(tasks ? { tasks: list(tasks) } : {}),
+      ...(nodes ? { nodes: list(nodes).map(Number) } : {}),
+    };
+    const run = await post('/api/v1/graphs/execute', {
+      cluster: id,
+      graphs: [graph],
+      ...(mode ? { [mode]: true } : {}),
+      ...(force ? { force: true } : {}),
+      ...(hold ? { hold_on_failure: true } : {}),
+      ...(reason ? { reason } : {}),
+    });
+    go(`/runs/${run.run}`);
+  };
+  const fields = [
+    { name: 'type', label: 'Graph', options: types.map((one) => [one, one]), value: type },
+    {
+      name: 'mode',
+      label: 'How',
+      options: [
+        ['', 'run it'],
+        ['dry_run', 'dry run: plan only'],
+        ['noop_run', 'noop run: tasks say what they would change'],
+      ],
+    },
+    { name: 'tasks', label: 'Only these tasks', placeholder: 'all; or names with commas between' },
+    { name: 'nodes', label: 'Only these nodes', placeholder: 'all; or ids with commas between' },
+    { name: 'hold', label: 'Hold on failure, so that failed tasks can be retried', type: 'checkbox', value: true },
+    { name: 'force', label: 'Everything counts as changed', type: 'checkbox' },
+  ];
+  return html`<${Action} label="Run a graph" fields=${fields} act=${start} disabled=${locked || types.length === 0} />`;
+}
+
+/** Tags of a node: those of its roles, and more. */
+function NodeTags({ base, node, onDone }) {
+  const change =
+    (verb) =>
+    async ({ tags: text }) => {
+      await post(`/api/v1/tags/${verb}`, {
+        nodes: [node.id],
+        tags: text
+          .split(',')
+          .map((one) => one.trim())
+          .filter(Boolean),
+      });
+      onDone();
+    };
+  const take = async () => {
+    await post(`${base}/unassignment`, [{ id: node.id }]);
+    onDone();
+  };
+  return html`<${Action} label="Assign tags" title=${`Assign tags to ${node.name}`} reason=${false} fields=${[{ name: 'tags', label: 'Tags', needed: true, placeholder: 'with commas between' }]} act=${change('assign')} />
+    <${Action} label="Unassign" title=${`Take tags from ${node.name}`} reason=${false} disabled=${node.tags.length === 0} fields=${[{ name: 'tags', label: 'Tags', needed: true, value: '', placeholder: node.tags.join(', ') }]} act=${change('unassign')} />
+    <${Action} label="Remove" title=${`Take ${node.name} out of the cluster`} explain="At once where nothing was deployed on it yet; a deployed node goes with the next deployment." reason=${false} act=${take} danger />`;
+}
+
+function AddNodes({ base, onDone }) {
+  return html`<${Fold} label="Take nodes into the cluster">${() => html`<${FreeNodes} base=${base} onDone=${onDone} />`}<//>`;
+}
+
+function FreeNodes({ base, onDone }) {
+  const free = useData('/api/v1/nodes?cluster_id=');
+  const roles = useData(`${base}/roles`);
+  const [problem, setProblem] = useState(undefined);
+  const assign = async (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    const chosen = form.getAll('role');
+    try {
+      await post(
+        `${base}/assignment`,
+        form.getAll('node').map((one) => ({ id: Number(one), roles: chosen })),
+      );
+      setProblem(undefined);
+      free.reload();
+      onDone();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  return html`<${Loaded} from=${free}>
+    ${(nodes) =>
+      nodes.length === 0
+        ? html`<p class="quiet">No free node. Machines come in by registration, or with a site's deployment.</p>`
+        : html`<form onSubmit=${assign}>
+            <fieldset><legend>Nodes</legend>${nodes.slice(0, 200).map((one) => html`<label class="check"><input type="checkbox" name="node" value=${one.id} /> ${one.name}</label>`)}</fieldset>
+            <fieldset><legend>Roles</legend>${(roles.data ?? []).map((one) => html`<label class="check"><input type="checkbox" name="role" value=${one.name} /> ${one.name}</label>`)}</fieldset>
+            <${Problem} of=${problem} />
+            <button type="submit" class="main">Assign</button>
+          </form>`}
+  <//>`;
+}
+
+/** By node what runs and what does not, and why. */
+function Plan({ base, type }) {
+  const plan = useData(`${base}/plan${queryOf({ graph_type: type })}`);
+  return html`<${Loaded} from=${plan}>
+    ${(data) => html`<p class="facts">
+        ${count(data.totals.running, 'task')} would run on ${count(data.totals.nodes, 'node')}; ${data.totals.first_time} for the first time.
+      </p>
+      ${data.warnings.length > 0 && html`<ul class="banner plain">${data.warnings.map((one) => html`<li>${one.message}</li>`)}</ul>`}
+      ${data.nodes.slice(0, 100).map(
+        (
+          node,
+        ) => html`<${Fold} key=${node.node} label=${`Node ${node.node}: ${node.runs.length} run, ${node.skipped.length} skipped`}>
+          ${() => html`<${PlanNode} node=${node} />`}
+        <//>`,
+      )}
+      ${data.nodes.length > 100 && html`<p class="quiet">The first 100 nodes of ${data.nodes.length}.</p>`}
+      <${Reasons} heading="On no node" rows=${data.not_placed.map((one) => [one.task, one.reason])} />
+      <${Reasons} heading="Nodes left out" rows=${data.left_out.map((one) => [one.node, one.reason])} />`}
+  <//>`;
+}
+
+const PlanNode = ({ node }) => html`<${Table}
+  label=${`Plan of node ${node.node}`}
+  rows=${[...node.runs.map((one) => ({ ...one, state: 'runs' })), ...node.skipped.map((one) => ({ ...one, state: 'skipped' }))]}
+  keyOf=${(one) => one.task}
+  columns=${[
+    ['Task', (one) => one.task],
+    ['', (one) => html`<${State} of=${one.state === 'runs' ? 'running' : 'skipped'}>${one.state}<//>`],
+    [
+      'Why',
+      (one) => one.why ?? [one.first_time ? 'first time' : '', ...(one.changed ?? [])].filter(Boolean).join('; '),
+      'wide',
+    ],
+    ['Values', (one) => (one.values ?? []).join('; '), 'wide'],
+    ['Placed by', (one) => one.placed_by ?? ''],
+  ]}
+/>`;
+
+const Reasons = ({ heading, rows }) =>
+  rows.length > 0 &&
+  html`<h3>${heading}</h3>
+    <ul class="plain">${rows.map(([what, why]) => html`<li><strong>${what}</strong> ${why}</li>`)}</ul>`;
+
+function ClusterRuns({ id }) {
+  const again = listsChanged.value;
+  const transactions = useData(`/api/v1/transactions${queryOf({ cluster_id: id, transaction_types: 'deploy' })}`, {
+    again,
+  });
+  const runs = useData(`/api/v1/runs${queryOf({ kind: 'execute_graph', limit: 200 })}`, { again });
+  return html`<${Loaded} from=${runs}>
+    ${({ items }) => html`<${RunTable} runs=${items.filter((run) => run.labels.cluster === String(id)).slice(0, 20)} />
+      ${transactions.data && html`<p class="quiet">${count(transactions.data.length, 'run')} of graphs in all.</p>`}`}
+  <//>`;
+}
+
+function Settings({ base }) {
+  const settings = useData(`${base}/attributes`);
+  const [problem, setProblem] = useState(undefined);
+  const [saved, setSaved] = useState(false);
+  const save = async (event) => {
+    event.preventDefault();
+    setSaved(false);
+    try {
+      await send('PUT', `${base}/attributes`, JSON.parse(new FormData(event.target).get('settings')));
+      setProblem(undefined);
+      setSaved(true);
+      settings.reload();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  return html`<${Loaded} from=${settings}>
+    ${(data) => html`<form onSubmit=${save}>
+      <label class="field"><span>Settings</span>
+        <textarea name="settings" rows="18" spellcheck="false" defaultValue=${JSON.stringify(data, null, 2)}></textarea></label>
+      <${Problem} of=${problem} />
+      <button type="submit" class="main">Save</button> ${saved && html`<span role="status">Saved.</span>`}
+    </form>`}
+  <//>`;
+}

@@ -1,0 +1,69 @@
+import { post } from '../api.js';
+import { html } from '../html.js';
+import { Action, Loaded, State, Table, Title } from '../parts.js';
+import { go } from '../router.js';
+import { listsChanged, useData } from '../store.js';
+import { count } from '../words.js';
+
+/** All clusters. One can be made of any installed release; where there is none, the page says what to do. */
+export function ClustersView() {
+  const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
+  const releases = useData('/api/v1/releases', { again: listsChanged.value });
+  const sites = useData('/api/v1/sites');
+  const none = releases.data?.length === 0;
+  const create = async ({ name, release_id, site }) => {
+    const cluster = await post('/api/v1/clusters', { name, release_id: Number(release_id), ...(site ? { site } : {}) });
+    go(`/clusters/${cluster.id}`);
+  };
+  const fields = [
+    { name: 'name', label: 'Name', needed: true, autofocus: true },
+    {
+      name: 'release_id',
+      label: 'Release',
+      options: (releases.data ?? []).map((one) => [String(one.id), `${one.name} ${one.version}`]),
+    },
+    {
+      name: 'site',
+      label: 'Site',
+      options: [['', 'none'], ...(sites.data?.items ?? []).map((one) => [one.name, one.name])],
+    },
+  ];
+  return html`<${Title}
+      of="Clusters"
+      actions=${html`<${Action} label="Create a cluster" fields=${fields} reason=${false} act=${create} disabled=${!releases.data || none} />`}
+    />
+    ${none && html`<${NoRelease} />`}
+    <${Loaded} from=${clusters}>
+      ${(all) =>
+        html`<${Table}
+          label="Clusters"
+          rows=${all}
+          keyOf=${(one) => one.id}
+          empty="No cluster yet."
+          columns=${[
+            ['Cluster', (one) => html`<a href=${`/clusters/${one.id}`}>${one.name}</a>`],
+            [
+              'Status',
+              (one) =>
+                html`<${State} of=${one.status} /> ${one.is_locked && html`<${State} of="running">a run works on it<//>`}`,
+            ],
+            [
+              'Release',
+              (one) => {
+                const found = releases.data?.find(({ id }) => id === one.release_id);
+                return found ? `${found.name} ${found.version}` : one.release_id;
+              },
+            ],
+            ['Site', (one) => one.site && html`<a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a>`],
+            ['Changes to deploy', (one) => (one.changes.length > 0 ? count(one.changes.length, 'node') : '')],
+          ]}
+        />`}
+    <//>`;
+}
+
+/** Why no cluster can be made, and what to do about it. */
+export const NoRelease = () => html`<div class="banner" role="status" id="no-release">
+  <p><strong>No release is installed, so no cluster can be created.</strong></p>
+  <p>A cluster is made of a release, which comes with a package. Install one, and this page goes on by itself:</p>
+  <pre>sitewright package install FILE_OR_FOLDER</pre>
+</div>`;

@@ -1,0 +1,112 @@
+import { query } from '../api.js';
+import { html } from '../html.js';
+import { Choice, Loaded, Search, State, Table, Title } from '../parts.js';
+import { filterBy } from '../router.js';
+import { listsChanged, useData } from '../store.js';
+import { count } from '../words.js';
+
+const STATUSES = ['discover', 'provisioning', 'provisioned', 'deploying', 'ready', 'error', 'stopped', 'removing'];
+const RANK = { error: 0, deploying: 1, provisioning: 1 };
+const PAGE = 100;
+
+/** The inventory: a grid of all, and a table of those that are asked for. */
+export function NodesView({ query: given }) {
+  const filter = { status: given.get('status') ?? '', cluster_id: given.get('cluster') ?? '' };
+  const [name, role, page] = [given.get('name') ?? '', given.get('role') ?? '', Number(given.get('page') ?? 0)];
+  const nodes = useData(`/api/v1/nodes${query({ ...filter, roles: role })}`, {
+    again: listsChanged.value,
+    every: 15_000,
+  });
+  const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
+  const nameOf = new Map((clusters.data ?? []).map((one) => [one.id, one.name]));
+  const choose = (field) => (value) => filterBy({ [field]: value, page: '' });
+  const roles = [...new Set((nodes.data ?? []).flatMap((one) => [...one.roles, ...one.pending_roles]))].sort();
+  return html`<${Title} of="Nodes" />
+    <form class="filters" role="search" aria-label="Filter nodes" onSubmit=${(event) => event.preventDefault()}>
+      <${Search} key=${name} label="Name" value=${name} onChange=${choose('name')} />
+      <${Choice} label="Cluster" value=${filter.cluster_id} options=${[['', 'all'], ...[...nameOf].map(([id, one]) => [String(id), one])]} onChange=${choose('cluster')} />
+      <${Choice} label="Role" value=${role} options=${[['', 'all'], ...[...new Set([...roles, ...(role ? [role] : [])])].map((one) => [one, one])]} onChange=${choose('role')} />
+      <${Choice} label="Status" value=${filter.status} options=${[['', 'all'], ...STATUSES.map((one) => [one, one])]} onChange=${choose('status')} />
+    </form>
+    <${Loaded} from=${nodes}>
+      ${(all) => {
+        const wanted = all
+          .filter((one) => `${one.name} ${one.hostname} ${one.mac} ${one.ip}`.includes(name))
+          .sort((a, b) => (RANK[a.status] ?? 2) - (RANK[b.status] ?? 2) || a.id - b.id);
+        return html`<p class="facts">
+            ${count(wanted.length, 'node')}${wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} not answering` : ''}
+          </p>
+          <div class="grid" role="group" aria-label="Nodes at a glance">
+            ${wanted.map(
+              (one) => html`<button
+                type="button"
+                key=${one.id}
+                class=${`cell ${CELL[one.status] ?? 'wait'}${one.online ? '' : ' away'}`}
+                title=${`${one.name}: ${one.status}`}
+                aria-label=${`${one.name}: ${one.status}${one.online ? '' : ', does not answer'}`}
+                onClick=${() => filterBy({ name: one.name, page: '' })}
+              ></button>`,
+            )}
+          </div>
+          <${NodeTable} nodes=${wanted.slice(page * PAGE, (page + 1) * PAGE)} nameOf=${nameOf} />
+          ${
+            wanted.length > PAGE &&
+            html`<nav class="pages" aria-label="Pages">
+            <button type="button" disabled=${page === 0} onClick=${() => filterBy({ page: page === 1 ? '' : page - 1 })}>Before</button>
+            <span>${page * PAGE + 1}–${Math.min((page + 1) * PAGE, wanted.length)} of ${wanted.length}</span>
+            <button type="button" disabled=${(page + 1) * PAGE >= wanted.length} onClick=${() => filterBy({ page: page + 1 })}>After</button>
+          </nav>`
+          }`;
+      }}
+    <//>`;
+}
+
+const CELL = {
+  ready: 'ok',
+  error: 'bad',
+  deploying: 'busy',
+  provisioning: 'busy',
+  provisioned: 'half',
+  stopped: 'warn',
+  removing: 'warn',
+};
+
+/** Nodes with what they are for. */
+export const NodeTable = ({ nodes, nameOf, actions }) =>
+  html`<${Table}
+    label="Nodes"
+    rows=${nodes}
+    keyOf=${(one) => one.id}
+    empty="No such node."
+    columns=${[
+      ['Node', (one) => html`${one.name} <span class="quiet">${one.id}</span>`],
+      ['Status', (one) => html`<${State} of=${one.status} /> ${!one.online && html`<span class="bad">away</span>`}`],
+      ['Site', (one) => one.site && html`<a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a>`],
+      ...(nameOf === undefined
+        ? []
+        : [
+            [
+              'Cluster',
+              (one) =>
+                one.cluster &&
+                html`<a href=${`/clusters/${one.cluster}`}>${nameOf.get(one.cluster) ?? one.cluster}</a>`,
+            ],
+          ]),
+      [
+        'Roles',
+        (one) =>
+          html`${one.roles.join(', ')} ${one.pending_roles.length > 0 && html`<span class="quiet">to get ${one.pending_roles.join(', ')}</span>`}`,
+      ],
+      [
+        'Tags',
+        (one) =>
+          one.tags.map(
+            (tag) =>
+              html`<span class="tag" title=${one.primary_tags.includes(tag) ? 'primary' : undefined}>${tag}${one.primary_tags.includes(tag) ? '★' : ''}</span>`,
+          ),
+      ],
+      ['Address', (one) => html`${one.ip ?? ''} <span class="quiet">${one.mac ?? ''}</span>`],
+      ['', (one) => one.error_msg && html`<span class="bad">${one.error_msg}</span>`],
+      ...(actions === undefined ? [] : [['', actions, 'actions']]),
+    ]}
+  />`;

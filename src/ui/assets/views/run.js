@@ -1,0 +1,135 @@
+import { post } from '../api.js';
+import { html } from '../html.js';
+import { Action, Problem, Progress, State, Title } from '../parts.js';
+import { go } from '../router.js';
+import { useData, useEvents } from '../store.js';
+import { lasting, said, stateOf, sum, timeOf } from '../words.js';
+import { GraphRun } from './graph-run.js';
+import { subjectOf } from './runs.js';
+import { SiteRun } from './site-run.js';
+
+/** One run, live. */
+export function RunView({ id, query }) {
+  const base = `/api/v1/runs/${encodeURIComponent(id)}`;
+  const { tables, ended, problem } = useEvents(`${base}/events`);
+  if (tables === null) {
+    return html`<${Title} of="Run" /><${Problem} of=${problem} />${problem ? null : html`<p class="quiet" role="status">Loading …</p>`}`;
+  }
+  const { run, status } = tables;
+  const ofGraphs = run.kind === 'execute_graph';
+  const name = run.title ?? `${said(run.kind)} ${subjectOf(run)}`;
+  return html`<${Title}
+      of=${name}
+      actions=${html`<${Steering} base=${base} run=${run} status=${status} ofGraphs=${ofGraphs} />`}
+    >
+      ${name} <${State} of=${status.paused ? 'paused' : stateOf(run)} />
+    <//>
+    ${!ended && html`<${Problem} of=${problem} />`}
+    <p class="facts">
+      ${[
+        `started ${timeOf(run.started_at)}${run.started_by ? ` by ${run.started_by}` : ''}`,
+        run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
+        `${run.ended_at ? 'took' : 'for'} ${lasting(run.started_at, run.ended_at)}`,
+        run.revision !== null && `revision ${run.revision}`,
+      ]
+        .filter(Boolean)
+        .join(' · ')}
+      ${run.temporal_url && html` · <a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`}
+    </p>
+    <${Progress}
+      done=${status.done}
+      total=${status.total}
+      bad=${ofGraphs ? sum(status.counts, ['failed', 'dep_failed']) : status.counts.failure}
+      what=${ofGraphs ? 'tasks' : 'nodes'}
+    />
+    ${
+      status.paused &&
+      html`<p class="banner" role="status">
+      Paused since ${timeOf(status.paused.since)}${status.paused.by ? ` by ${status.paused.by}` : ''}${
+        status.paused.reason ? `: ${status.paused.reason}` : ''
+      }. What runs ends, nothing new starts.
+    </p>`
+    }
+    ${status.stopping && run.outcome === null && html`<p class="banner" role="status">Stopping: what runs ends, the rest is left.</p>`}
+    ${run.outcome !== null && html`<${Conclusion} base=${base} run=${run} />`}
+    ${
+      ofGraphs
+        ? html`<${GraphRun} base=${base} tables=${tables} query=${query} />`
+        : html`<${SiteRun} base=${base} tables=${tables} query=${query} />`
+    }
+    <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}`} />`;
+}
+
+/** Why it ended so, and what to do next. */
+function Conclusion({ base, run }) {
+  const report = useData(`${base}/report`, { again: run.outcome });
+  const { reason, next_step: next, warnings = [] } = report.data ?? {};
+  if (!reason && warnings.length === 0) return null;
+  return html`<div class=${run.outcome === 'success' ? 'banner' : 'problem'} role="status">
+    ${reason && html`<p><strong>${reason}</strong></p>`}${next && html`<p>${next}</p>`}
+    ${warnings.length > 0 && html`<ul>${warnings.map((one) => html`<li>${one}</li>`)}</ul>`}
+  </div>`;
+}
+
+function Steering({ base, run, status, ofGraphs }) {
+  if (run.outcome !== null) {
+    const { cluster, transaction } = run.labels;
+    if (!ofGraphs || transaction === undefined || run.outcome === 'success') return null;
+    const again = async (given) => {
+      const started = await post('/api/v1/graphs/execute', {
+        cluster: Number(cluster),
+        from: Number(transaction),
+        ...given,
+      });
+      go(`/runs/${started.run}`);
+    };
+    return html`<${Action}
+      label="Retry from failure"
+      explain="Starts a run of what failed in this one and everything after it. What succeeded is not run again."
+      act=${again}
+    />`;
+  }
+  const to = (verb) => (given) => post(`${base}/${verb}`, given);
+  const aborts = ofGraphs ? 'Running tasks are killed on their nodes.' : 'Running work is aborted as far as MAAS can.';
+  return html`${
+    status.paused
+      ? html`<${Action} label="Resume" explain="Lets the run go on." act=${to('resume')} done="The run goes on." />`
+      : html`<${Action}
+          label="Pause"
+          explain="What runs ends, nothing new starts, until somebody resumes it. Nothing is lost."
+          act=${to('pause')}
+          done="The run is paused."
+        />`
+  }
+    <${Action}
+      label="Stop"
+      explain="Ends the run gracefully: what runs ends, the rest is left as it is, a report is written. It cannot go on afterwards."
+      act=${to('stop')}
+      done="The run is stopping."
+      danger
+    />
+    <${Action}
+      label="Cancel"
+      explain=${`Ends the run at once. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
+      act=${to('cancel')}
+      done="The run is being cancelled."
+      danger
+    />`;
+}
+
+/** What people did to the run. */
+function OperatorActions({ base, again }) {
+  const report = useData(`${base}/report`, { again });
+  const actions = report.data?.operator ?? [];
+  if (actions.length === 0) return null;
+  return html`<h2>What people did</h2>
+    <ul class="plain">
+      ${actions.map(
+        (one) => html`<li>
+          ${timeOf(one.at)} <strong>${said(one.action)}</strong> ${one.node ?? one.task ?? ''} ${one.by ? `by ${one.by}` : ''}${
+            one.reason ? `: ${one.reason}` : ''
+          }
+        </li>`,
+      )}
+    </ul>`;
+}

@@ -1,0 +1,112 @@
+import { query } from '../api.js';
+import { html } from '../html.js';
+import { Fold, Loaded, Problem, State, Table, Title } from '../parts.js';
+import { listsChanged, useData } from '../store.js';
+import { count, timeOf } from '../words.js';
+import { RunTable } from './runs.js';
+import { StartRun } from './sites.js';
+
+/** One site: its revisions, groups, machines and runs. */
+export function SiteView({ id }) {
+  const base = `/api/v1/sites/${encodeURIComponent(id)}`;
+  const again = listsChanged.value;
+  const site = useData(base, { again });
+  const revisions = useData(`${base}/revisions${query({ limit: 20 })}`, { again });
+  const runs = useData(`${base}/runs${query({ limit: 20 })}`, { again });
+  const isBusy = runs.data?.items.some((run) => run.outcome === null) ?? true;
+  return html`<${Title} of=${`Site ${id}`} actions=${site.data && html`<${StartRun} site=${site.data} busy=${isBusy} />`} />
+    <${Problem} of=${site.problem} />
+    <h2>Runs</h2>
+    <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} />`}<//>
+    <h2>Revisions</h2>
+    <${Loaded} from=${revisions}>
+      ${({ items }) =>
+        html`<${Table}
+          label="Revisions"
+          rows=${items}
+          keyOf=${(one) => one.number}
+          columns=${[
+            ['Revision', (one) => one.number],
+            [
+              '',
+              (one) =>
+                one.last_good
+                  ? html`<${State} of="success">last good<//>`
+                  : one.forced
+                    ? html`<${State} of="failed">with errors<//>`
+                    : '',
+            ],
+            ['Message', (one) => one.message ?? ''],
+            ['By', (one) => one.author ?? ''],
+            ['At', (one) => timeOf(one.created_at)],
+            ['Hash', (one) => html`<code>${one.hash.slice(0, 12)}</code>`],
+          ]}
+        />`}
+    <//>
+    ${
+      site.data?.latest_revision != null &&
+      html`<h2>Deployment groups of the newest revision</h2>
+      <${Groups} base=${base} />
+      <h2>Machines</h2>
+      <${Machines} base=${base} />`
+    }`;
+}
+
+function Groups({ base }) {
+  const strategy = useData(`${base}/revisions/latest/strategy`);
+  return html`<${Loaded} from=${strategy}>
+    ${({ groups }) =>
+      html`<${Table}
+        label="Deployment groups"
+        rows=${groups}
+        keyOf=${(one) => one.name}
+        columns=${[
+          ['Group', (one) => one.name],
+          ['', (one) => (one.critical ? 'critical' : '')],
+          ['After', (one) => one.depends_on.join(', ')],
+          [
+            'Nodes',
+            (one) =>
+              html`${count(one.nodes.length, 'node')} <span class="quiet">${one.nodes.slice(0, 8).join(', ')}${one.nodes.length > 8 ? ' …' : ''}</span>`,
+          ],
+          ['Criteria', (one) => criteriaOf(one.success_criteria)],
+        ]}
+      />`}
+  <//>`;
+}
+
+export function criteriaOf(criteria) {
+  if (criteria === undefined || criteria === null) return '';
+  const { percent_successful_nodes: percent, minimum_successful_nodes: least, maximum_failed_nodes: most } = criteria;
+  const all = [
+    percent !== undefined && `at least ${percent} %`,
+    least !== undefined && `at least ${least}`,
+    most !== undefined && `at most ${most} failed`,
+  ];
+  return all.filter(Boolean).join(', ');
+}
+
+/** Asked for by hand: MAAS has to answer. */
+function Machines({ base }) {
+  return html`<${Fold} label="Ask MAAS for their state">${() => html`<${MachineTable} base=${base} />`}<//>`;
+}
+
+function MachineTable({ base }) {
+  const nodes = useData(`${base}/nodes/status`, { every: 15_000 });
+  return html`<${Loaded} from=${nodes}>
+    ${({ nodes: all, stale }) =>
+      html`${stale && html`<p class="quiet">MAAS does not answer; this is what was seen last.</p>`}
+        <${Table}
+          label="Machines"
+          rows=${all}
+          keyOf=${(one) => one.node}
+          columns=${[
+            ['Node', (one) => one.node],
+            ['State', (one) => html`<${State} of=${one.status ?? 'unknown'} />`],
+            ['Power', (one) => one.power ?? ''],
+            ['Zone', (one) => one.zone ?? ''],
+            ['Tags', (one) => (one.tags ?? []).join(', ')],
+          ]}
+        />`}
+  <//>`;
+}

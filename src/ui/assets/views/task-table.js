@@ -1,0 +1,99 @@
+import { post, query as queryOf } from '../api.js';
+import { html } from '../html.js';
+import { Action, Choice, Loaded, Search, State, Table } from '../parts.js';
+import { filterBy } from '../router.js';
+import { useData } from '../store.js';
+import { lasting, said, timeOf } from '../words.js';
+
+const STATUSES = ['failed', 'dep_failed', 'retrying', 'running', 'waiting', 'successful', 'ignored', 'skipped'];
+
+/** Tasks of a graph, failed ones first, in pages that the API cuts. The filters are in the address. */
+export function TaskTable({ base, graph, query, version, live, names }) {
+  const [node, status, name, before] = ['node', 'status', 'task', 'before'].map((key) => query.get(key) ?? '');
+  const nodes = node === '' ? '' : idsOf(node, names);
+  const path = `${base}/tasks${queryOf({ graph, nodes, statuses: status, name, before, limit: 50 })}`;
+  const tasks = useData(path, { again: version });
+  const change = (field) => (value) => filterBy({ [field]: value, before: '' });
+  return html`<h2>Tasks</h2>
+    <form class="filters" role="search" aria-label="Filter tasks" onSubmit=${(event) => event.preventDefault()}>
+      <${Search} key=${`task${name}`} label="Task" value=${name} onChange=${change('task')} />
+      <${Search} key=${`node${node}`} label="Node" value=${node} placeholder="id or name" onChange=${change('node')} />
+      <${Choice} label="Status" value=${status} options=${[['', 'all'], ...STATUSES.map((one) => [one, said(one)])]} onChange=${change('status')} />
+      ${(node || status || name) && html`<button type="button" onClick=${() => filterBy({ node: '', status: '', task: '', before: '' })}>Show all</button>`}
+    </form>
+    <${Loaded} from=${tasks}>
+      ${({ items, next }) =>
+        html`<${Table}
+            label="Tasks"
+            rows=${items}
+            keyOf=${(one) => `${one.task}@${one.node}`}
+            empty="No such task."
+            columns=${[
+              ['Task', (one) => html`<a href=${logAddress(one)}>${one.task}</a>`],
+              [
+                'Node',
+                (one) => (one.node === 'null' ? html`<span class="quiet">none</span>` : (names[one.node] ?? one.node)),
+              ],
+              ['Status', (one) => html`<${State} of=${one.status} />`],
+              ['Tries', (one) => one.attempts || ''],
+              [
+                'Took',
+                (one) => html`<span title=${timeOf(one.time_start)}>${lasting(one.time_start, one.time_end)}</span>`,
+              ],
+              [
+                'What happened',
+                (one) =>
+                  html`${one.message ?? ''} ${one.root_cause && html`<${RootCause} of=${one.root_cause} names=${names} />`}`,
+                'wide',
+              ],
+              ['', (one) => live && html`<${TaskActions} base=${base} task=${one} />`, 'actions'],
+            ]}
+          />
+          <nav class="pages" aria-label="Pages">
+            ${before !== '' && html`<button type="button" onClick=${() => filterBy({ before: '' })}>First</button>`}
+            ${next !== null && html`<button type="button" onClick=${() => filterBy({ before: next })}>More</button>`}
+          </nav>`}
+    <//>`;
+}
+
+/** The node with that id or name; a part of a name may mean several. */
+function idsOf(text, names) {
+  if (names[text] !== undefined || text === 'master' || text === 'null') return text;
+  const found = Object.keys(names).filter((id) => names[id].toLowerCase().includes(text.toLowerCase()));
+  return found.length === 0 ? text : found.join(',');
+}
+
+function logAddress(task) {
+  const next = new URLSearchParams(location.search);
+  next.set('log', `${task.task}@${task.node}`);
+  return `${location.pathname}?${next}`;
+}
+
+function RootCause({ of, names }) {
+  if (of.startsWith('offline:'))
+    return html`<span class="quiet">lost with node ${names[of.slice(8)] ?? of.slice(8)}, which does not answer</span>`;
+  const at = of.lastIndexOf('@');
+  const [task, node] = [of.slice(0, at), of.slice(at + 1)];
+  return html`<span class="quiet"
+    >lost with <a href=${logAddress({ task, node })}>${task}</a> on ${names[node] ?? node}</span
+  >`;
+}
+
+function TaskActions({ base, task }) {
+  const name = `${task.task}@${task.node}`;
+  const to = (verb) => (given) => post(`${base}/tasks/${encodeURIComponent(name)}/${verb}`, given);
+  const failed = task.status === 'failed';
+  if (!failed && task.status !== 'waiting') return null;
+  return html`${
+    failed &&
+    html`<${Action} label="Retry" title=${`Retry ${name}`} explain="Runs the task again; what was lost with it becomes free again." act=${to('retry')} done=${`${name} is tried again.`} />`
+  }
+    <${Action}
+      label="Skip"
+      title=${`Skip ${name}`}
+      explain="Goes on as if the task had nothing to do. What comes after it runs without it."
+      act=${to('skip')}
+      done=${`${name} is skipped.`}
+      danger
+    />`;
+}

@@ -1,0 +1,64 @@
+// Words, times and states as the page shows them.
+
+/** What a state means to the eye: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
+const LOOKS = {
+  ok: 'success successful ready operational finished ok available deployed prepared',
+  bad: 'failure failed error terminated lost failing update_error dep_failed',
+  busy: 'running deploying provisioning retrying deployment baremetal software release verify_site prepare_site load inspect_nodes update starting',
+  wait: 'waiting not_started new pending discover planned',
+  warn: 'success_with_failures paused stopping stopped cancelled ignored partially_deployed provisioned removing',
+};
+
+const LOOK_OF = new Map(Object.entries(LOOKS).flatMap(([look, states]) => states.split(' ').map((one) => [one, look])));
+
+export const lookOf = (state) => LOOK_OF.get(String(state).toLowerCase()) ?? 'off';
+
+const SAID = {
+  dep_failed: 'lost',
+  success_with_failures: 'success, some failed',
+  not_started: 'not started',
+  deploy_site: 'deploy',
+  update_site: 'update',
+  redeploy_nodes: 'redeploy',
+  test_site: 'test',
+  execute_graph: 'graphs',
+  baremetal: 'deploying',
+  percent_successful_nodes: 'at least % of nodes',
+  minimum_successful_nodes: 'at least so many nodes',
+  maximum_failed_nodes: 'at most so many failed',
+};
+
+/** A state or kind in words. */
+export const said = (word) => SAID[word] ?? String(word ?? '').replaceAll('_', ' ');
+
+/** What a run is doing, in one word: its outcome once it has one. */
+export const stateOf = (run) => run.outcome ?? run.phase;
+
+export const timeOf = (text) => (text === null || text === undefined ? '' : new Date(text).toLocaleString());
+
+/** `3 min 12 s`; what goes on counts to now. */
+export function lasting(from, to) {
+  if (!from) return '';
+  const seconds = Math.max(0, Math.round(((to ? new Date(to) : new Date()) - new Date(from)) / 1000));
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (h > 0) return `${h} h ${m} min`;
+  return m > 0 ? `${m} min ${s} s` : `${s} s`;
+}
+
+/** `1 node`, `2 nodes`. */
+export const count = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
+
+/** All of a mapping's numbers. */
+export const sum = (counts, keys = Object.keys(counts ?? {})) =>
+  keys.reduce((all, key) => all + (counts?.[key] ?? 0), 0);
+
+export const SETTLED = ['successful', 'failed', 'dep_failed', 'skipped', 'ignored'];
+
+/** The one state that tells how many tasks stand, the worst first. */
+export function worst(counts) {
+  for (const status of ['failed', 'dep_failed', 'retrying', 'running']) if (counts?.[status]) return status;
+  if (counts?.waiting) return sum(counts, ['successful', 'ignored']) > 0 ? 'started' : 'waiting';
+  if (counts?.successful) return 'successful';
+  if (counts?.ignored) return 'ignored';
+  return 'skipped';
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+
+/** Where Debian, Ubuntu and others have it; CHROMIUM names another. */
+const executable = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+
+/** Tests of the web page in a real browser; skipped, and said so, where there is none. */
+export const describePage = executable === undefined ? describe.skip : describe;
+if (executable === undefined) {
+  console.warn(
+    'The web page is not tested: no Chromium found. Install it (apt install chromium), or name it in CHROMIUM.',
+  );
+}
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+}
+
+/** A page of a browser with everything the browser complained about. */
+export interface OpenPage {
+  readonly page: Page;
+  /** Errors of the console, breaches of the policy, and exceptions; must stay empty. */
+  readonly complaints: string[];
+  close(): Promise<void>;
+}
+
+/** One browser a test file. */
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: executable!, args: ['--no-sandbox', '--disable-gpu'] });
+
+export async function openPage(browser: Browser, url: string, options: PageOptions = {}): Promise<OpenPage> {
+  const { width = 1280, height = 800, dark = false } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? 'dark' : 'light',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)));
+  page.on('console', (message) => {
+    // What the API refuses is shown by the page; the browser only repeats the status.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('blob:'))
+      complaints.push(`asked for ${request.url()}`);
+  });
+  await page.goto(url);
+  return {
+    page,
+    complaints,
+    async close() {
+      await context.close();
+      expect(complaints).toEqual([]);
+    },
+  };
+}
+
+/**
+ * Keeps a picture of the page for the documents: `SCREENSHOTS=1 npx vitest run --project ui`. Otherwise nothing.
+ */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!process.env.SCREENSHOTS) return;
+  await page.screenshot({ path: fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url)) });
+}
