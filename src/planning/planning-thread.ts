@@ -11,7 +11,9 @@ export interface ThreadRequest {
   readonly work: PlanningWork;
 }
 
-export type ThreadAnswer = { readonly answer: PlanningAnswer<PlanForm> } | { readonly error: unknown };
+export type ThreadAnswer = { readonly answer: PlanningAnswer<PlanForm> } | { readonly error: ToldError };
+
+export type ToldError = Pick<Error, 'name' | 'message' | 'stack'>;
 
 interface Waiting extends ThreadRequest {
   readonly signal?: AbortSignal;
