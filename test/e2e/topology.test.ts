@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { readComposeFile, readEnvFile } from '../rig/compose-file.js';
+import { ComposeProcesses } from '../rig/compose-processes.js';
+import { exampleHosts } from '../rig/living-site.js';
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../rig/postgres.js';
+import { startTemporalServer, type TemporalServer, whyNoTemporalServer } from '../rig/temporal-server.js';
+
+const run = promisify(execFile);
+const path = (of: string): string => fileURLToPath(new URL(`../../${of}`, import.meta.url));
+
+const missing = (await whyNoPostgres()) ?? (await whyNoTemporalServer());
+if (missing !== undefined) console.error(missing);
+
+/** Two tasks a node, the second on all nodes after the first on all. */
+const GREETING = [
+  { id: 'greet', type: 'shell', version: '2.1.0', roles: ['/.*/'], parameters: { cmd: 'echo hello from $(hostname)' } },
+  {
+    id: 'count',
+    type: 'shell',
+    version: '2.1.0',
+    roles: ['/.*/'],
+    requires: ['greet'],
+    cross_depends: [{ name: 'greet' }],
+    parameters: { cmd: { yaql_exp: "'echo ' + str($.nodes.len()) + ' nodes'" } },
+  },
+];
+
+/**
+ * The services of docker-compose.yml with the profile `demo`, as processes: the same commands, environments and health
+ * checks, on Debian's PostgreSQL and a Temporal server built from its Go modules with the configuration of its image.
+ */
+describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on PostgreSQL', () => {
+  let folder: string;
+  let postgres: PostgresServer;
+  let temporal: TemporalServer;
+  let system: ComposeProcesses;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitewright-topology-'));
+    const variables = { ...readEnvFile('deploy/demo.env'), SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.2' };
+    const compose = readComposeFile(variables);
+    const database = { ...compose.services.postgresql!.environment };
+    // What runs shall be the code as it stands.
+    await run(process.execPath, [path('scripts/build.mjs')]);
+    postgres = await startPostgres();
+    // The image makes its user the owner of everything.
+    await postgres.query('postgres', `create role temporal superuser login password '${database.POSTGRES_PASSWORD}'`);
+    const container = { ...database, PGHOST: '127.0.0.1', PGPORT: String(postgres.port) };
+    const asUser = { PATH: process.env.PATH, PGPASSWORD: database.POSTGRES_PASSWORD, ...container };
+    await run('bash', [path('deploy/postgresql/10-sitewright-store.sh')], { env: asUser });
+    await postgres.query('postgres', 'create database temporal owner temporal');
+    temporal = await startTemporalServer(
+      { port: postgres.port, user: 'temporal', password: database.POSTGRES_PASSWORD! },
+      compose.services.temporal!.environment!,
+      folder,
+    );
+    const frontEnd = Number(temporal.address.split(':')[1]);
+    system = await ComposeProcesses.in(compose, folder, { 5432: postgres.port, 7233: frontEnd });
+    // In an order that Compose may choose, too.
+    await Promise.all([system.start('maas-simulator'), system.start('api'), system.start('worker')]);
+    await Promise.all([system.start('gateway'), system.start('agents')]);
+  }, 240_000);
+
+  afterAll(async () => {
+    await system?.stop();
+    await temporal?.stop();
+    await postgres?.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  test('the doctor finds everything a deployment needs', async () => {
+    const findings = JSON.parse(await system.sitewright('doctor', '-f', 'json')) as { name: string; state: string }[];
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
+  });
+
+  test('a site is deployed, its report is kept, and lists of runs can be filtered', async () => {
+    await system.sitewright('site', 'create', 'stl1');
+    await system.sitewright('site', 'commit', 'stl1', path('examples/stl1'));
+    const deployed = JSON.parse(await system.sitewright('site', 'deploy', 'stl1', '--yes', '--wait', '-f', 'json'));
+    expect(deployed).toMatchObject({ outcome: 'success_with_failures', site: 'stl1' });
+    expect(await system.sitewright('run', 'report', 'stl1')).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failure/);
+
+    // As operations do: with nothing of ours. What is listed is behind what is so.
+    const query = `SiteName = 'stl1' and RunPhase = 'success_with_failures' and FailedNodes = 1`;
+    const list = ['workflow', 'list', '--address', temporal.address, '--query', query, '-o', 'json'];
+    await expect
+      .poll(async () => JSON.parse((await run(inject('temporalBinary'), list)).stdout), { timeout: 20_000 })
+      .toMatchObject([{ type: { name: 'deploy_site' }, execution: { workflowId: 'deploy_site:stl1' } }]);
+
+    // Repaired, as the report says: only the failed machine is touched.
+    const again = JSON.parse(await system.sitewright('site', 'deploy', 'stl1', '--yes', '--wait', '-f', 'json'));
+    expect(again).toMatchObject({ outcome: 'success' });
+  });
+
+  test('a graph runs on its nodes, in the containers of their agents, and leaves its output', async () => {
+    const file = join(folder, 'tasks.json');
+    await writeFile(file, JSON.stringify(GREETING));
+    await system.sitewright('package', 'install', path('examples/fuel-release'));
+    await system.sitewright('cluster', 'create', 'lab', '--release', '1', '--site', 'stl1');
+    const ids: string[] = [];
+    for (const [at, hostname] of exampleHosts.entries()) {
+      const answer = await fetch(`http://127.0.0.1:${system.port('8080')}/api/v1/nodes/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ mac: `52:54:00:00:01:0${at}`, name: hostname, status: 'discover', site: 'stl1' }),
+      });
+      expect(answer.status, await answer.clone().text()).toBe(201);
+      ids.push(String(((await answer.json()) as { id: number }).id));
+    }
+    await system.sitewright('cluster', 'add-nodes', '1', '--nodes', ...ids, '--roles', 'compute');
+    await system.sitewright('graph', 'upload', '--env', '1', '--type', 'greeting', '--file', file);
+    const ended = await system.sitewright(
+      'graph',
+      'execute',
+      '--env',
+      '1',
+      '--type',
+      'greeting',
+      '--wait',
+      '-f',
+      'json',
+    );
+    expect(JSON.parse(ended)).toMatchObject({ outcome: 'success' });
+    const history = await system.sitewright('history', 'list', '--env', '1', '-f', 'json');
+    expect(history).toContain('greeting');
+  });
+
+  test('a service that dies is unhealthy, in the words of its check', async () => {
+    await temporal.stop();
+    expect(await system.health('worker')).toMatch(/^not well: /);
+    expect(await system.health('api')).toBe('healthy');
+    expect(await system.health('gateway')).toBe('healthy');
+  });
+});
