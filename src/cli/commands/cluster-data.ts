@@ -17,6 +17,7 @@ interface DataFlags {
   readonly download?: string | true;
   readonly upload?: string;
   readonly reset?: boolean;
+  readonly set?: readonly string[];
 }
 
 /** Adds `settings`, `facts`, `network` to the `cluster` command: each downloads, uploads, or prints. */
@@ -30,11 +31,16 @@ export function registerClusterData(group: Command, session: Session): void {
       .option('--download <file>', 'save them as YAML')
       .option('--upload <file>', 'load them from a file of YAML or JSON');
     if (name === 'facts') command.option('--reset', 'forget what was loaded');
-    command.action(async (id: string, { download, upload, reset }: DataFlags) => {
-      const given = [download, upload, reset].filter((one) => one !== undefined);
-      if (given.length > 1) throw usageError('one thing at a time', 'Give --download, --upload or --reset.');
+    if (name === 'settings') command.option('--set <settings...>', 'change some, each as GROUP.NAME=VALUE');
+    command.action(async (id: string, { download, upload, reset, set }: DataFlags) => {
+      const given = [download, upload, reset, set].filter((one) => one !== undefined);
+      if (given.length > 1) throw usageError('one thing at a time', 'Say one of what --help lists.');
       const client = await session.client();
       const at = apiPath`/clusters/${id}/` + path;
+      if (set !== undefined) {
+        await client.request('PATCH', at, { body: { editable: changedSettings(set) } });
+        return terminal.out(`changed ${set.length === 1 ? 'a setting' : `${set.length} settings`} of cluster ${id}\n`);
+      }
       if (reset) {
         await client.request('DELETE', at);
         return terminal.out(`the ${name} of cluster ${id} are worked out again\n`);
@@ -50,6 +56,31 @@ export function registerClusterData(group: Command, session: Session): void {
       await save(session, String(download), text);
       terminal.out(`saved the ${name} of cluster ${id} to ${download}\n`);
     });
+  }
+}
+
+/** `group.name=value` as the API takes changes; a value that is no JSON is text. @throws CliError for other forms */
+export function changedSettings(
+  texts: readonly string[],
+): Readonly<Record<string, Record<string, { value: unknown }>>> {
+  const groups = new Map<string, Map<string, { value: unknown }>>();
+  for (const text of texts) {
+    const [, group, name, value] = /^([^.=\s]+)\.([^=\s]+)=(.*)$/s.exec(text) ?? [];
+    if (group === undefined || name === undefined)
+      throw usageError(
+        `'${text}' is no setting with its value`,
+        'Write GROUP.NAME=VALUE, as storage.volumes_ceph=true.',
+      );
+    groups.set(group, (groups.get(group) ?? new Map()).set(name, { value: valueOf(value ?? '') }));
+  }
+  return Object.fromEntries([...groups].map(([group, settings]) => [group, Object.fromEntries(settings)]));
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
   }
 }
 

@@ -56,7 +56,7 @@ export function registerHistory(program: Command, session: Session): void {
       };
       const at = apiPath`/transactions/${id}/deployment_history`;
       const rows = await (await session.client()).request<readonly HistoryRow[]>('GET', at, { query });
-      const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end'];
+      const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end', 'root_cause', 'message'];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
       await printList(terminal, flags, rows, columns);
