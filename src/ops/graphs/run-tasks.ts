@@ -1,0 +1,151 @@
+import { drawGraph, type Fields, type GraphTask, normaliseTask } from '../../graph/index.js';
+import type {
+  Page,
+  Store,
+  TaskHistoryRow,
+  TaskHistoryStatus,
+  TransactionRecord,
+  TransactionStatus,
+} from '../../store/index.js';
+import { problem } from '../problem.js';
+
+export type TaskCounts = Readonly<Partial<Record<TaskHistoryStatus, number>>>;
+
+/** How one graph of a run stands, counted: small also where there are 30,000 tasks. */
+export interface GraphCounts {
+  /** The graph's transaction. */
+  readonly transaction: number;
+  readonly type: string;
+  readonly status: TransactionStatus;
+  readonly message: string | null;
+  readonly planned: boolean;
+  readonly nodes: Readonly<Record<string, TaskCounts>>;
+  readonly tasks: Readonly<Record<string, TaskCounts>>;
+}
+
+/** All that is given must hold; `name` is a part of the task's id. */
+export interface RunTaskFilter {
+  readonly graph?: string;
+  readonly nodes?: readonly string[];
+  readonly statuses?: readonly TaskHistoryStatus[];
+  readonly name?: string;
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+/** Tasks of a run of graphs, as a person watches them. The run is named by its id. */
+export interface RunTaskOperations {
+  counts(run: string): Promise<readonly GraphCounts[]>;
+  /** Names of the run's nodes by their ids. */
+  nodeNames(run: string): Promise<Readonly<Record<string, string>>>;
+  /** What failed first, then what runs, what waits, what is done; in each as planned. @throws `not-found`, `invalid` */
+  list(run: string, filter: RunTaskFilter): Promise<Page<TaskHistoryRow & { readonly graph: string }>>;
+  /** Drawing of a graph's tasks, in the language of Graphviz, as they were when it was planned. */
+  drawing(run: string, type: string | undefined): Promise<string>;
+}
+
+/** What a reader looks for first comes first. */
+const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
+  ['failed'],
+  ['retrying', 'running'],
+  ['dep_failed'],
+  ['ignored'],
+  ['waiting'],
+  ['successful'],
+  ['skipped'],
+];
+
+export function runTaskOperations(store: Store): RunTaskOperations {
+  /** The graphs of a run of graphs, in order. */
+  async function graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
+    const run = await store.runs.get(id);
+    const transaction = Number(run.labels.transaction);
+    const found = Number.isInteger(transaction)
+      ? await store.transactions.getRun(transaction)
+      : await store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
+    if (found === null)
+      throw problem('not-found', `run ${id} is no run of graphs`, { hint: 'Its nodes are below /nodes.' });
+    if (type === undefined) return found.graphs;
+    const graphs = found.graphs.filter((graph) => graph.graphType === type);
+    if (graphs.length > 0) return graphs;
+    const types = found.graphs.map((graph) => graph.graphType).join(', ');
+    throw problem('not-found', `run ${id} has no graph of type '${type}'`, { hint: `It has ${types}.` });
+  }
+
+  /** Ids of a graph's tasks that hold the text. */
+  async function named(graph: number, part: string): Promise<readonly string[]> {
+    const wanted = part.toLowerCase();
+    return Object.keys(await store.taskHistory.countByTask(graph)).filter((task) =>
+      task.toLowerCase().includes(wanted),
+    );
+  }
+
+  return {
+    async counts(run) {
+      const graphs = await graphsOf(run);
+      return Promise.all(
+        graphs.map(async ({ id, graphType, status, message, planHash }) => ({
+          transaction: id,
+          type: graphType ?? '',
+          status,
+          message,
+          planned: planHash !== null,
+          nodes: await store.taskHistory.countByNode(id),
+          tasks: await store.taskHistory.countByTask(id),
+        })),
+      );
+    },
+
+    async nodeNames(run) {
+      const [first] = await graphsOf(run);
+      if (first === undefined || first.clusterId === null) return {};
+      const nodes = await store.nodes.list({ clusterId: first.clusterId });
+      return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
+    },
+
+    async list(run, { graph, name, limit = 50, before, nodes, statuses }) {
+      const graphs = await graphsOf(run, graph);
+      const sections = ORDER.flatMap((group) => {
+        const wanted = group.filter((status) => statuses?.includes(status) ?? true);
+        return wanted.length === 0 ? [] : graphs.map((one) => ({ graph: one, statuses: wanted }));
+      });
+      const items: (TaskHistoryRow & { graph: string })[] = [];
+      let [at, inner] = placeOf(before);
+      for (; at < sections.length; at++, inner = undefined) {
+        const section = sections[at]!;
+        const tasks = name === undefined || name === '' ? undefined : await named(section.graph.id, name);
+        const page = await store.taskHistory.page(section.graph.id, {
+          statuses: section.statuses,
+          limit: limit - items.length,
+          ...(nodes === undefined ? {} : { nodes }),
+          ...(tasks === undefined ? {} : { tasks }),
+          ...(inner === undefined ? {} : { before: inner }),
+        });
+        items.push(...page.items.map((row) => ({ ...row, graph: section.graph.graphType ?? '' })));
+        if (page.next !== null) return { items, next: `${at}.${page.next}` };
+        if (items.length === limit) return { items, next: at + 1 < sections.length ? `${at + 1}.` : null };
+      }
+      return { items, next: null };
+    },
+
+    async drawing(run, type) {
+      const [graph] = await graphsOf(run, type);
+      const text = graph === undefined ? undefined : await store.transactions.getSnapshot(graph.id, 'tasks');
+      if (text === undefined)
+        throw problem('not-found', 'the graph has not been planned yet', { hint: 'Ask again once its run has begun.' });
+      const tasks = JSON.parse(text) as readonly Fields[];
+      return drawGraph(tasks.map((task) => normaliseTask(task) as GraphTask));
+    },
+  };
+}
+
+/** A place in the list: which section, and where in it. */
+function placeOf(before: string | undefined): [number, string | undefined] {
+  if (before === undefined) return [0, undefined];
+  const dot = before.indexOf('.');
+  const section = Number(before.slice(0, dot));
+  if (dot < 1 || !Number.isInteger(section) || section < 0)
+    throw problem('invalid', "'before' is not the `next` of a page", { hint: 'Leave it out for the first page.' });
+  const inner = before.slice(dot + 1);
+  return [section, inner === '' ? undefined : inner];
+}
