@@ -5,7 +5,9 @@ import type { Settings } from '../src/config/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 
 /** Spread into the options of clients and workers: encrypts what they send, when the settings want it. */
-export function encryptionOf({ temporal }: Pick<Settings, 'temporal'>): { readonly dataConverter?: DataConverter } {
+export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['temporal'], 'encryption_key_file'> }): {
+  readonly dataConverter?: DataConverter;
+} {
   const dataConverter = encryptedData(temporal.encryption_key_file);
   return dataConverter === undefined ? {} : { dataConverter };
 }

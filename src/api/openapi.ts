@@ -19,6 +19,7 @@ const TAGS = [
     description: 'Typed sets of tasks of releases, plugins and clusters: kept, checked, planned, drawn.',
   },
   { name: 'deployments', description: 'Runs of graphs on clusters, as Fuel has them: start them, see what they did.' },
+  { name: 'access', description: 'Tokens, and who you are.' },
   { name: 'service', description: 'The service itself.' },
 ];
 

@@ -8,6 +8,7 @@ import type { Terminal } from './terminal.js';
 export interface GlobalFlags {
   readonly api?: string;
   readonly config?: string;
+  readonly tokenFile?: string;
 }
 
 /** Defaults of `api.host` and `api.port`, repeated so that no schema is loaded to ask a question; a test holds them equal. */
@@ -19,10 +20,10 @@ export async function apiAddress(terminal: Terminal, flags: GlobalFlags): Promis
   const given = flags.api ?? (env.SITEWRIGHT_API || undefined);
   if (given !== undefined) return checkedAddress(given, flags.api === undefined ? 'SITEWRIGHT_API' : '--api');
   const hasFile = flags.config ?? (env.SITEWRIGHT_CONFIG || existsSync(resolve(terminal.cwd, 'sitewright.yaml')));
-  if (!hasFile && !env.SITEWRIGHT_API_HOST && !env.SITEWRIGHT_API_PORT)
+  if (!hasFile && !env.SITEWRIGHT_API_HOST && !env.SITEWRIGHT_API_PORT && !env.SITEWRIGHT_API_TLS_CERT_FILE)
     return addressOf(DEFAULT_API.host, DEFAULT_API.port);
   const { api } = await settingsOf(terminal, flags);
-  return addressOf(api.host, api.port);
+  return addressOf(api.host, api.port, api.tls.cert_file !== undefined);
 }
 
 /** Reads and checks all settings. @throws CliError with all problems at once */
@@ -51,9 +52,9 @@ export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
 }
 
 /** An address to listen on, as one to ask: every interface is also the loopback one. */
-export function addressOf(host: string, port: number): string {
+export function addressOf(host: string, port: number, isSecure = false): string {
   const reachable = host === '0.0.0.0' || host === '*' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `${isSecure ? 'https' : 'http'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 function checkedAddress(text: string, from: string): string {

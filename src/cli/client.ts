@@ -80,6 +80,8 @@ export interface ApiClientOptions {
   readonly url: string;
   /** Who acts, for the audit trail. */
   readonly user?: string;
+  /** Shown to the API with each request. */
+  readonly token?: string;
   readonly fetch?: typeof fetch;
   readonly limitMs?: number;
 }
@@ -145,7 +147,7 @@ export class ApiClient {
     let answer: Response;
     try {
       answer = await ask(`${this.url}/api/v1${at}${queryText(query)}`, {
-        headers: { accept: 'text/event-stream, application/problem+json' },
+        headers: { accept: 'text/event-stream, application/problem+json', ...this.#credentials() },
         signal,
       });
     } catch (error) {
@@ -184,6 +186,11 @@ export class ApiClient {
   readonly health = () => this.#send<HealthAnswer>('GET', '/health', undefined, undefined, [503]);
   readonly version = () => this.#get<VersionAnswer>('/version');
 
+  #credentials(): Readonly<Record<string, string>> {
+    const { token } = this.#options;
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
   #get<T>(at: string, query: object = {}, signal?: AbortSignal): Promise<T> {
     return this.#send<T>('GET', at + queryText(query), undefined, signal);
   }
@@ -211,6 +218,7 @@ export class ApiClient {
         headers: {
           accept: as === 'text' ? '*/*' : 'application/json, application/problem+json',
           ...(user === undefined ? {} : { 'x-sitewright-user': user }),
+          ...this.#credentials(),
           ...(body === undefined
             ? {}
             : { 'content-type': body instanceof Uint8Array ? 'application/gzip' : 'application/json' }),

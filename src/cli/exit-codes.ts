@@ -9,6 +9,8 @@ export const EXIT = {
   conflict: 4,
   /** The API, Temporal, MAAS or the store could not be reached, or failed. */
   unreachable: 5,
+  /** The API wants a token, or one with another role. */
+  notAllowed: 6,
   /** Ctrl-C; a run that was watched goes on. */
   interrupted: 130,
 } as const;
@@ -19,5 +21,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export function exitCodeOfStatus(status: number): ExitCode {
   if (status === 404) return EXIT.notFound;
   if (status === 409) return EXIT.conflict;
+  if (status === 401 || status === 403) return EXIT.notAllowed;
+  // It passes by itself.
+  if (status === 429) return EXIT.unreachable;
   return status >= 500 ? EXIT.unreachable : EXIT.invalid;
 }

@@ -26,6 +26,7 @@ import { registerSequence } from './commands/sequence.js';
 import { registerSite } from './commands/site.js';
 import { registerStrategy } from './commands/strategy.js';
 import { registerTag } from './commands/tag.js';
+import { registerToken } from './commands/token.js';
 import { programVersion, registerVersion } from './commands/version.js';
 import { registerYaql } from './commands/yaql.js';
 import { createSession } from './session.js';
@@ -42,6 +43,7 @@ export function createProgram(terminal: Terminal, complain: (text: string) => vo
     .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
     .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else as the settings say)')
     .option('--config <file>', 'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here)')
+    .option('--token-file <file>', 'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN)')
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
     .version(programVersion(), '-V, --version', 'version of this program')
     .showSuggestionAfterError()
@@ -52,7 +54,7 @@ export function createProgram(terminal: Terminal, complain: (text: string) => vo
       'after',
       `
 Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid, 3 not found,
-4 conflict, 5 unreachable, 130 interrupted. docs/cli.md describes every command.`,
+4 conflict, 5 unreachable, 6 not allowed, 130 interrupted. docs/cli.md describes every command.`,
     );
   const plain: Terminal = {
     ...terminal,
@@ -92,6 +94,7 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   registerIdentity(program, session);
   registerDoctor(program, session);
   registerMaas(program, session);
+  registerToken(program, session);
   registerDb(program, session);
   registerConfig(program, session);
   registerCompletion(program, session);

@@ -1,4 +1,5 @@
 import { apiAddress, type GlobalFlags, loadedSettings } from './api-address.js';
+import { apiToken, trustingFetch } from './api-token.js';
 import type { ApiClient } from './client.js';
 import type { Terminal } from './terminal.js';
 
@@ -16,9 +17,19 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
     terminal,
     flags,
     async client() {
-      const [url, { ApiClient }] = await Promise.all([apiAddress(terminal, flags()), import('./client.js')]);
+      const [url, token, trusting, { ApiClient }] = await Promise.all([
+        apiAddress(terminal, flags()),
+        apiToken(terminal, flags()),
+        trustingFetch(terminal),
+        import('./client.js'),
+      ]);
       const user = userOf(terminal);
-      return new ApiClient({ url, ...(user === undefined ? {} : { user }) });
+      return new ApiClient({
+        url,
+        ...(user === undefined ? {} : { user }),
+        ...(token === undefined ? {} : { token }),
+        ...(trusting === undefined ? {} : { fetch: trusting }),
+      });
     },
     settings: () => loadedSettings(terminal, flags()),
   };

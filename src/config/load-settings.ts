@@ -33,7 +33,13 @@ export interface LoadOptions {
 }
 
 /** Variables with our prefix that are no settings. */
-const OTHER_VARIABLES = ['SITEWRIGHT_CONFIG', 'SITEWRIGHT_CACHE', 'SITEWRIGHT_API'];
+const OTHER_VARIABLES = [
+  'SITEWRIGHT_CONFIG',
+  'SITEWRIGHT_CACHE',
+  'SITEWRIGHT_API',
+  'SITEWRIGHT_TOKEN',
+  'SITEWRIGHT_CA_FILE',
+];
 
 /** Settings that are paths: those of a file are meant from the file's folder, others from the working directory. */
 const PATH_SETTINGS = new Set([
@@ -45,6 +51,12 @@ const PATH_SETTINGS = new Set([
   'agent.state_dir',
   'task_logs.folder',
   'temporal.encryption_key_file',
+  'temporal.api_key_file',
+  'temporal.tls.ca_file',
+  'temporal.tls.cert_file',
+  'temporal.tls.key_file',
+  'api.tls.cert_file',
+  'api.tls.key_file',
   'gateway.data_dir',
   'secrets.directory',
 ]);
@@ -163,7 +175,11 @@ function collect(
       });
       return;
     }
-    candidates.set(path, { value, origin: { from: 'file', file, line: place.line }, place });
+    candidates.set(path, {
+      value: leaf.kind === 'off, on' ? switchValue(value) : value,
+      origin: { from: 'file', file, line: place.line },
+      place,
+    });
     return;
   }
   const known = keysBelow(path);
@@ -196,6 +212,9 @@ function collect(
   }
   for (const [key, child] of Object.entries(value)) collect(document, child, [...at, key], file, candidates, problems);
 }
+
+/** YAML reads a bare on or off as true or false. */
+const switchValue = (value: unknown): unknown => (value === true ? 'on' : value === false ? 'off' : value);
 
 /** The next step of every setting below a path; none when there is no such section. */
 function keysBelow(path: string): string[] {
@@ -249,14 +268,33 @@ function checkTogether(
     const message = 'both SITEWRIGHT_MAAS_KEY and maas.key_file are set';
     add('settings.contradiction', message, 'Unset one of them.', 'maas.key_file');
   }
-  if (maas?.key_file !== undefined) {
-    const problem = secretFileProblem(maas.key_file);
-    if (problem) add('settings.secret-file', `${maas.key_file} ${problem.what}`, problem.fix, 'maas.key_file');
+  for (const [path, what] of OWN_SECRETS) {
+    const file = valueAt(values, path);
+    const problem = typeof file === 'string' ? secretFileProblem(file, what) : undefined;
+    if (problem) add('settings.secret-file', `${file} ${problem.what}`, problem.fix, path);
+  }
+  for (const section of ['temporal.tls', 'api.tls']) {
+    const [cert, key] = [`${section}.cert_file`, `${section}.key_file`] as const;
+    const [hasCert, hasKey] = [cert, key].map((path) => valueAt(values, path) !== undefined);
+    if (hasCert === hasKey) continue;
+    const [there, missing] = hasCert ? [cert, key] : [key, cert];
+    add('settings.contradiction', `${there} is set, but ${missing} is not`, 'Set both of them, or none.', there);
   }
   return problems;
 }
 
-function secretFileProblem(path: string): { what: string; fix: string } | undefined {
+/** Files that only their owner may read, with what is in them. */
+const OWN_SECRETS = [
+  ['maas.key_file', 'the API key'],
+  ['temporal.api_key_file', 'the API key'],
+  ['temporal.tls.key_file', 'the private key (PEM)'],
+  ['api.tls.key_file', 'the private key (PEM)'],
+] as const;
+
+const valueAt = (root: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], root);
+
+function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {
   try {
     const { mode } = statSync(path);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
@@ -264,7 +302,7 @@ function secretFileProblem(path: string): { what: string; fix: string } | undefi
     }
     return undefined;
   } catch {
-    return { what: 'cannot be read', fix: 'Create it with the API key as its only line, mode 600.' };
+    return { what: 'cannot be read', fix: `Create it with ${what} as all it holds, mode 600.` };
   }
 }
 

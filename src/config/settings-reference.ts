@@ -31,7 +31,9 @@ maas:
 | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-Three more variables are no settings: \`SITEWRIGHT_CONFIG\` names the settings file, \`SITEWRIGHT_CACHE\` the
-folder for what is costly to get (default: \`~/.cache/sitewright\`), \`SITEWRIGHT_API\` the API the CLI talks to.
+Five more variables are no settings: \`SITEWRIGHT_CONFIG\` names the settings file, \`SITEWRIGHT_CACHE\` the
+folder for what is costly to get (default: \`~/.cache/sitewright\`), \`SITEWRIGHT_API\` the API the CLI talks
+to, \`SITEWRIGHT_TOKEN\` the token it shows there, and \`SITEWRIGHT_CA_FILE\` a file (PEM) with the authority that the
+API's certificate is from, where the system does not know it.
 `;
 }

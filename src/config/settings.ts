@@ -27,6 +27,37 @@ export const settingsSchema = z.strictObject({
       .describe(
         'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless we started the server ourselves.',
       ),
+    tls: z.strictObject({
+      ca_file: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          'File (PEM) with the authorities that the certificate of the Temporal server is checked against. None: those of the system. Any setting of `temporal.tls` turns TLS on.',
+        ),
+      cert_file: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('File (PEM) with our certificate for the Temporal server, where it asks for one.'),
+      key_file: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ secretFile: true })
+        .describe('File (PEM) with the key of `temporal.tls.cert_file`.'),
+      server_name: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Name that the certificate of the Temporal server must have. None: the host of `temporal.address`.'),
+    }),
+    api_key_file: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ secretFile: true })
+      .describe('File with the API key for the Temporal server as its only line; it is sent over TLS only.'),
     encryption_key_file: z
       .string()
       .min(1)
@@ -136,10 +167,37 @@ export const settingsSchema = z.strictObject({
       .string()
       .min(1)
       .default('127.0.0.1')
-      .describe(
-        'Address the API listens on. It has no login: leave it on the loopback address or put a proxy in front.',
-      ),
+      .describe('Address the API listens on. Beyond the loopback address only with `access.tokens`.'),
     port: port.default(8080).describe('Port the API listens on; 0 takes a free one.'),
+    tls: z.strictObject({
+      cert_file: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('File (PEM) with the certificate of the API, and those between it and its authority. None: no TLS.'),
+      key_file: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ secretFile: true })
+        .describe('File (PEM) with the key of `api.tls.cert_file`.'),
+    }),
+    rate_limit_per_minute: z
+      .int()
+      .min(0)
+      .max(10_000_000)
+      .default(6_000)
+      .describe(
+        'Requests that one token, or one address without a token, may make within a minute; further ones are answered 429. 0: no limit.',
+      ),
+  }),
+  access: z.strictObject({
+    tokens: z
+      .enum(['off', 'on'])
+      .default('off')
+      .describe(
+        'Whether the API asks its callers for tokens (docs/access.md). Without, it listens on the loopback address only.',
+      ),
   }),
   agent: z.strictObject({
     state_dir: z
@@ -232,6 +290,23 @@ export const settingsSchema = z.strictObject({
       .default(16)
       .describe(
         'Most that is kept of each of stdout and stderr of a task: the first megabyte and the last part, the middle goes.',
+      ),
+  }),
+  telemetry: z.strictObject({
+    metrics_port: port
+      .optional()
+      .describe(
+        'Port on which a worker serves its metrics at `/metrics` (docs/metrics.md); 0 takes a free one. None: it serves none. Those of the API are at its own address.',
+      ),
+    metrics_host: z
+      .string()
+      .min(1)
+      .default('127.0.0.1')
+      .describe('Address of `telemetry.metrics_port`. It asks for no token: let only the collector reach it.'),
+    otlp_endpoint: httpUrl
+      .optional()
+      .describe(
+        'Base URL of a collector of traces that takes OTLP over HTTP, as `http://127.0.0.1:4318`. None: no traces.',
       ),
   }),
   log: z.strictObject({

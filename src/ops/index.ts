@@ -11,6 +11,7 @@ import { type SiteOperations, siteOperations } from './sites.js';
 import { type ClusterCheckOperations, clusterChecks } from './tags/cluster-checks.js';
 import { type TagOperations, tagOperations } from './tags/index.js';
 import { type TaskLogOperations, taskLogOperations } from './task-logs.js';
+import { type TokenOperations, tokenOperations } from './tokens.js';
 
 export type { MaasCheck } from '../maas/index.js';
 export type { TagOwner } from '../store/index.js';
@@ -43,6 +44,8 @@ export type { CommitAnswer, CommitRequest, DocumentCheck } from './sites.js';
 export { type StrategyView, viewStrategy } from './strategy.js';
 export { type TagExtension, type TagOperations, type TagUpload, type TagView, tagExtensionsOf } from './tags/index.js';
 
+export type { Authentication, CreatedToken, Principal, TokenOperations, TokenRequest, TokenView } from './tokens.js';
+
 export interface Operations extends GraphUseCases {
   readonly sites: SiteOperations;
   readonly runs: RunOperations;
@@ -56,6 +59,8 @@ export interface Operations extends GraphUseCases {
   readonly checks: ClusterCheckOperations;
   /** What tasks print on their nodes. */
   readonly taskLogs: TaskLogOperations;
+  /** Who may use the API. */
+  readonly tokens: TokenOperations;
   /** Who did what, newest first. */
   readonly audit: { list(filter?: AuditFilter): Promise<Page<AuditEntry>> };
 }
@@ -74,6 +79,7 @@ export function createOperations(deps: OpsDependencies): Operations {
     tags: tagOperations(deps),
     checks: clusterChecks(deps),
     taskLogs: taskLogOperations(deps),
+    tokens: tokenOperations(deps.store),
     audit: { list: (filter) => deps.store.audit.list(filter) },
   };
 }

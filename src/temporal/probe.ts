@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client';
+import { connectionOptions, type ServerSettings } from './connection-options.js';
 
 /** What a Temporal address answers. */
 export type ServerProbe =
@@ -12,12 +13,15 @@ const NOT_FOUND = 5;
 
 /** Asks once, with a time limit; never throws for a server that is not there. */
 export async function probeServer(
-  address: string,
+  server: string | ServerSettings,
   options: { readonly namespace: string; readonly limitMs: number },
 ): Promise<ServerProbe> {
   // Made before it connects, so that it can be closed when it cannot: it would try for ever, and find whoever
   // listens there next.
-  const connection = Connection.lazy({ address, connectTimeout: options.limitMs });
+  const connection = Connection.lazy({
+    ...connectionOptions(typeof server === 'string' ? { address: server } : server),
+    connectTimeout: options.limitMs,
+  });
   try {
     await connection.ensureConnected();
   } catch (error) {

@@ -2,8 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.js';
 import { actorName } from '../schemas/primitives.js';
 
-/** Who asks for a change: what the body says, else the header `X-Sitewright-User`, else `api`. */
+/**
+ * Who asks for a change: the name of their token. Without tokens, who they say they are: in the body, else in the
+ * header `X-Sitewright-User`, else `api`.
+ */
 export function actorOf(request: FastifyRequest, said?: string): string {
+  if (request.principal !== undefined) return request.principal.name;
   if (said !== undefined) return said;
   const header = request.headers['x-sitewright-user'];
   if (header === undefined || header === '') return 'api';

@@ -6,6 +6,8 @@ import { problemSchema } from '../schemas/problem.js';
 export interface RouteGroupOptions {
   readonly operations: Operations;
   readonly version: string;
+  /** Whether callers need tokens; absent: no. */
+  readonly tokensOn?: boolean;
 }
 
 /** Routes of one subject. A route maps a request to a use case and its result to an answer, nothing else. */

@@ -50,7 +50,7 @@ export const healthRoutes: RouteGroup = async (app, { operations: { health } }) 
   });
 };
 
-export const serviceRoutes: RouteGroup = async (app, { operations: { health, audit }, version }) => {
+export const serviceRoutes: RouteGroup = async (app, { operations: { health, audit }, version, tokensOn = false }) => {
   app.get('/version', {
     schema: {
       operationId: 'getVersion',
@@ -61,7 +61,7 @@ export const serviceRoutes: RouteGroup = async (app, { operations: { health, aud
     handler: async () => ({
       name: 'sitewright',
       version,
-      auth_required: false,
+      auth_required: tokensOn,
       release: version,
       api: '1.0',
       feature_groups: [],

@@ -27,3 +27,4 @@ export type {
 } from './service.js';
 export type { SiteAnswer, SiteListAnswer } from './site.js';
 export type { SelectedNodesAnswer, StrategyAnswer } from './strategy.js';
+export type { CreatedTokenAnswer, MeAnswer, TokenAnswer, TokenListAnswer } from './token.js';

@@ -24,7 +24,7 @@ export const versionSchema = z
   .strictObject({
     name: z.string(),
     version: z.string(),
-    auth_required: z.boolean().describe('Whether a login is needed. There is none yet.'),
+    auth_required: z.boolean().describe('Whether a token is needed (`access.tokens`).'),
     release: z.string().describe("The same as `version`; Fuel's clients read it."),
     api: z.string().describe('Version of the API.'),
     feature_groups: listOf(z.string()).describe("Sets of features that Fuel's clients ask for; none."),

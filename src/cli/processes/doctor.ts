@@ -6,6 +6,7 @@ import { machinesOf } from '../../../worker/services.js';
 import type { Settings } from '../../config/index.js';
 import { createOperations } from '../../ops/index.js';
 import { openStore, type Store, StoreError } from '../../store/index.js';
+import { connectionOptions } from '../../temporal/connection-options.js';
 import { checkSearchAttributes } from '../../temporal/search-attributes.js';
 import { databaseFile } from './database.js';
 
@@ -26,7 +27,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
   // Each question once: a doctor says what is, and a retry would outlive the connection.
   const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
-  const connection = Connection.lazy({ address, interceptors: [once] });
+  const connection = Connection.lazy({ ...connectionOptions(settings.temporal), interceptors: [once] });
   const machines = await machinesOf(settings);
   try {
     const operations = createOperations({

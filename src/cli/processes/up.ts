@@ -116,7 +116,7 @@ async function temporalFor(
   say: Say,
 ): Promise<Pick<DevServer, 'address' | 'uiUrl' | 'stop'> | undefined> {
   const { address, namespace, ui_url } = settings.temporal;
-  const probe = await probeServer(address, { namespace, limitMs: 3_000 });
+  const probe = await probeServer(settings.temporal, { namespace, limitMs: 3_000 });
   if (probe.status === 'ready') {
     say('temporal', `Temporal ${probe.serverVersion} answers at ${address}`);
     return undefined;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Migration } from './migration.js';
 
 /** Tokens of the API. */
@@ -25,7 +26,7 @@ export const apiTokens: Migration = {
       .unique()
       .on('api_token')
       .column('name')
-      .where('revoked_at', 'is', null)
+      .where(sql.ref('revoked_at'), 'is', null)
       .execute();
   },
 };

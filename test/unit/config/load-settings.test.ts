@@ -36,12 +36,15 @@ describe('loadSettings', () => {
   it('has all its defaults without file and environment', () => {
     const { settings, origins } = good({});
     expect(settings).toEqual({
-      temporal: { address: '127.0.0.1:7233', namespace: 'default', task_queue: 'sitewright' },
+      temporal: { address: '127.0.0.1:7233', namespace: 'default', task_queue: 'sitewright', tls: {} },
       store: { url: 'sqlite:./.sitewright/sitewright.db' },
       maas: { timeouts: { read_seconds: 60, change_seconds: 180 }, poll_min_seconds: 5, poll_max_seconds: 30 },
       deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20, offline_wait_seconds: 120 },
       yaql: {},
-      api: { host: '127.0.0.1', port: 8080 },
+      tags: {},
+      packages: {},
+      api: { host: '127.0.0.1', port: 8080, tls: {}, rate_limit_per_minute: 6_000 },
+      access: { tokens: 'off' },
       agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
       task_logs: { folder: join(cwd, '.sitewright/task-logs'), megabytes: 16 },
       gateway: {
@@ -53,6 +56,7 @@ describe('loadSettings', () => {
       },
       secrets: {},
       codec: { host: '127.0.0.1', port: 8081 },
+      telemetry: { metrics_host: '127.0.0.1' },
       log: { level: 'info', format: 'pretty' },
     });
     expect([...origins.values()].every(({ from }) => from === 'default')).toBe(true);
@@ -73,7 +77,8 @@ describe('loadSettings', () => {
 
   it('reaches every setting by its variable and by its path', () => {
     for (const { path, variable, isNumber, kind, secret, secretFile } of settingDefinitions) {
-      if (secretFile) continue;
+      // A certificate is nothing without its key, whose file must be there.
+      if (secretFile || path.endsWith('.cert_file')) continue;
       const sample: Record<string, string> = {
         'temporal.address': 'x:9',
         'temporal.ui_url': 'http://x',
@@ -82,6 +87,7 @@ describe('loadSettings', () => {
         'gateway.url': 'https://x',
         'gateway.temporal_address': 'x:9',
         'codec.origin': 'http://x',
+        'telemetry.otlp_endpoint': 'http://x',
         'store.url': 'sqlite:x',
         'deploy.user_data_file': '/x',
       };
@@ -95,6 +101,32 @@ describe('loadSettings', () => {
       });
       rmSync(join(cwd, 'sitewright.yaml'));
     }
+  });
+
+  it('takes the switch of YAML as it is written, and nothing else', () => {
+    expect(good({ file: 'access: { tokens: on }\n' }).settings.access.tokens).toBe('on');
+    expect(good({ file: 'access: { tokens: "on" }\n' }).settings.access.tokens).toBe('on');
+    expect(good({ file: 'access: { tokens: off }\n' }).settings.access.tokens).toBe('off');
+    expect(bad({ file: 'access: { tokens: 1 }\n' })).toMatchObject([{ path: 'access.tokens' }]);
+    expect(bad({ env: { SITEWRIGHT_ACCESS_TOKENS: 'maybe' } })).toMatchObject([{ path: 'access.tokens' }]);
+  });
+
+  it('wants certificate and key together, and keys that only their owner reads', () => {
+    const key = join(cwd, 'tls.key');
+    writeFileSync(key, 'x');
+    chmodSync(key, 0o644);
+    const problems = bad({
+      file: 'temporal: { tls: { key_file: tls.key, cert_file: c.pem } }\napi: { tls: { cert_file: c.pem } }\n',
+      env: { SITEWRIGHT_TEMPORAL_API_KEY_FILE: '/nowhere' },
+    });
+    expect(problems.map(({ code, path }) => [code, path])).toEqual([
+      ['settings.secret-file', 'temporal.api_key_file'],
+      ['settings.secret-file', 'temporal.tls.key_file'],
+      ['settings.contradiction', 'api.tls.cert_file'],
+    ]);
+    chmodSync(key, 0o600);
+    const { settings } = good({ file: 'api: { tls: { cert_file: c.pem, key_file: tls.key } }\n' });
+    expect(settings.api.tls).toEqual({ cert_file: join(cwd, 'c.pem'), key_file: key });
   });
 
   it('refuses all that is wrong at once, each with its place and a hint', () => {

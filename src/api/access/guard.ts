@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { covers, type Need, needOfRoute, tokenFromHeaders } from '../../access/index.js';
+import type { Principal, TokenOperations } from '../../ops/index.js';
+import type { HttpProblem } from '../problems/http-problem.js';
+import { RequestError } from '../problems/transport-problem.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose token came with the request; undefined without one, and always while tokens are off. */
+    principal: Principal | undefined;
+  }
+  interface FastifyContextConfig {
+    /** For routes beside the API that hold nothing of anybody's: the files of the web page. */
+    access?: 'anyone';
+  }
+}
+
+type Caller =
+  | { readonly kind: 'known'; readonly principal: Principal }
+  | { readonly kind: 'nobody'; readonly why: string; readonly gaveToken: boolean };
+
+/**
+ * Finds out who asks, before anything of a request but its head is read, and refuses who may not. Everything is open
+ * while `tokens` is undefined.
+ *
+ * @param between runs once it is known who asks, and before it is decided whether they may: limits of rates
+ */
+export function guardRoutes(
+  app: FastifyInstance,
+  tokens: TokenOperations | undefined,
+  between: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+): void {
+  app.decorateRequest('principal', undefined);
+  app.addHook('onRequest', async (request, reply) => {
+    if (tokens === undefined) return between(request, reply);
+    const need = needOf(request);
+    const caller = await callerOf(request, tokens);
+    if (caller.kind === 'known') request.principal = caller.principal;
+    await between(request, reply);
+    const refusal = refusalOf(caller, need);
+    if (refusal === undefined) return;
+    if (refusal.code === 'unauthenticated') {
+      const error = caller.kind === 'nobody' && caller.gaveToken ? ', error="invalid_token"' : '';
+      void reply.header('www-authenticate', `Bearer realm="sitewright"${error}`);
+    }
+    throw new RequestError(refusal);
+  });
+}
+
+/** What is at a path nobody registered is told to whoever may read. */
+function needOf(request: FastifyRequest): Need {
+  if (request.is404) return 'viewer';
+  const { url = '', config } = request.routeOptions;
+  if (config.access === 'anyone' && !url.startsWith('/api/')) return 'anyone';
+  return needOfRoute(request.method, url) ?? 'admin';
+}
+
+async function callerOf(request: FastifyRequest, tokens: TokenOperations): Promise<Caller> {
+  const given = tokenFromHeaders(request.headers);
+  if (given.kind === 'none') return { kind: 'nobody', why: 'this needs a token', gaveToken: false };
+  if (given.kind === 'malformed') return { kind: 'nobody', why: given.why, gaveToken: true };
+  const answer = await tokens.authenticate(given.token);
+  if (answer.ok) return { kind: 'known', principal: answer.principal };
+  const why = answer.why === 'unknown' ? 'the token is not one of ours' : `the token is ${answer.why}`;
+  return { kind: 'nobody', why, gaveToken: true };
+}
+
+function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
+  if (need === 'anyone') return undefined;
+  if (caller.kind === 'nobody')
+    return {
+      code: 'unauthenticated',
+      message: caller.why,
+      hint: "Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. An admin makes tokens with 'sitewright token create', the first one 'sitewright token bootstrap'.",
+    };
+  const { name, role } = caller.principal;
+  if (covers(role, need)) return undefined;
+  return {
+    code: 'forbidden',
+    message: `this needs the role ${need}; the token '${name}' has the role ${role}`,
+    hint: `Ask an admin for a token with the role ${need}.`,
+  };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { ROLES } from '../../access/index.js';
+import { listOf, timestamp } from './primitives.js';
+
+export const meSchema = z
+  .strictObject({
+    name: z.string().describe('Who acts, as the audit trail will say.'),
+    role: z.enum(ROLES).describe('What you may do: `admin` while tokens are off.'),
+    tokens: z.boolean().describe('Whether tokens are needed here (`access.tokens`).'),
+  })
+  .meta({ id: 'Me' });
+
+export const tokenSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string().describe('Who acts, in the audit trail.'),
+    role: z.string(),
+    state: z.enum(['valid', 'expired', 'revoked']),
+    created_at: timestamp,
+    created_by: z.string(),
+    expires_at: timestamp.nullable().describe('Null: never.'),
+    revoked_at: timestamp.nullable(),
+    revoked_by: z.string().nullable(),
+    last_used_at: timestamp.nullable().describe('To the minute.'),
+  })
+  .meta({ id: 'Token' });
+
+export const createdTokenSchema = tokenSchema
+  .extend({ token: z.string().describe('The token itself. It is shown this once.') })
+  .meta({ id: 'CreatedToken' });
+
+export const tokenListSchema = z.strictObject({ items: listOf(tokenSchema) }).meta({ id: 'TokenList' });
+
+export const createTokenBody = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('Lower-case letters, digits and . _ @ -; no two tokens in use have the same.'),
+    role: z.enum(ROLES).describe('What it may do.'),
+    expires: z
+      .string()
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('When it ends: `90d`, `12h`, `30m` from now, or ISO 8601. Not given: never.'),
+  })
+  .meta({ id: 'CreateToken' });
+
+export const tokenParams = z.strictObject({ token: z.string().min(1).max(200).describe('Name or id of the token.') });
+
+export type MeAnswer = z.output<typeof meSchema>;
+export type TokenAnswer = z.output<typeof tokenSchema>;
+export type CreatedTokenAnswer = z.output<typeof createdTokenSchema>;
+export type TokenListAnswer = z.output<typeof tokenListSchema>;

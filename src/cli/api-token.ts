@@ -1,0 +1,53 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { GlobalFlags } from './api-address.js';
+import { usageError } from './problem.js';
+import type { Terminal } from './terminal.js';
+
+/**
+ * What the API is shown: the content of `--token-file`, else SITEWRIGHT_TOKEN; undefined for none. Messages never hold
+ * any part of it.
+ */
+export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Promise<string | undefined> {
+  if (flags.tokenFile === undefined) {
+    const token = env.SITEWRIGHT_TOKEN?.trim();
+    return token ? headerValue(token, 'SITEWRIGHT_TOKEN') : undefined;
+  }
+  const file = resolve(cwd, flags.tokenFile);
+  let text: string;
+  try {
+    const { mode } = await stat(file);
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw usageError(`${file} may be read by others (mode ${(mode & 0o777).toString(8)})`, `chmod 600 ${file}`);
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || typeof code !== 'string') throw error;
+    throw usageError(`the file of --token-file, ${file}, cannot be read (${code})`, 'Put the token into it, mode 600.');
+  }
+  return headerValue(text.trim(), file);
+}
+
+function headerValue(token: string, from: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw usageError(`${from} holds no token`, 'It is one line without spaces, as the maker of the token was shown it.');
+}
+
+/**
+ * A `fetch` that believes the authority in the file that SITEWRIGHT_CA_FILE names, beside those the system knows.
+ * Undefined when the variable is not set.
+ */
+export async function trustingFetch({ env, cwd }: Terminal): Promise<typeof fetch | undefined> {
+  if (!env.SITEWRIGHT_CA_FILE) return undefined;
+  const file = resolve(cwd, env.SITEWRIGHT_CA_FILE);
+  const [{ Agent, fetch: ask }, { rootCertificates }] = await Promise.all([import('undici'), import('node:tls')]);
+  let authority: string;
+  try {
+    authority = await readFile(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw usageError(`the file of SITEWRIGHT_CA_FILE, ${file}, cannot be read (${code})`);
+  }
+  const dispatcher = new Agent({ connect: { ca: [...rootCertificates, authority] } });
+  return ((input: string, init: object) => ask(input, { ...init, dispatcher })) as unknown as typeof fetch;
+}

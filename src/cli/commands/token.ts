@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import type { CreatedTokenAnswer, TokenAnswer, TokenListAnswer } from '../../api/schemas/index.js';
+import { apiPath } from '../client.js';
+import { confirm } from '../confirm.js';
+import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import type { Session } from '../session.js';
+import type { Terminal } from '../terminal.js';
+
+interface CreateFlags extends OutputFlags {
+  readonly name: string;
+  readonly role: string;
+  readonly expires?: string;
+}
+
+/** `sitewright token …`: who may use the API. */
+export function registerToken(program: Command, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('token').description('Tokens of the API: who may do what');
+
+  group
+    .command('create')
+    .description('Make a token; it is shown this once')
+    .requiredOption('--name <name>', 'who it is for; the audit trail will say so')
+    .requiredOption('--role <role>', 'viewer, operator or admin')
+    .option('--expires <when>', 'when it ends: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
+      const client = await session.client();
+      const body = { name, role, ...(expires === undefined ? {} : { expires }) };
+      await showCreated(terminal, flags, await client.request<CreatedTokenAnswer>('POST', '/tokens', { body }));
+    });
+
+  group
+    .command('list')
+    .description('Tokens, newest first; never the tokens themselves')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (flags: OutputFlags) => {
+      const client = await session.client();
+      const { items } = await client.request<TokenListAnswer>('GET', '/tokens');
+      await printList(terminal, flags, items, ['name', 'role', 'state', 'created_by', 'expires_at', 'last_used_at']);
+    });
+
+  group
+    .command('revoke')
+    .argument('<token>', 'its name or id')
+    .description('End a token; it is good for nothing from now on')
+    .option('-y, --yes', 'do not ask')
+    .addOption(formatOption())
+    .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
+      await confirm(terminal, `Revoke the token '${token}'?`, yes, 'asked');
+      const client = await session.client();
+      const revoked = await client.request<TokenAnswer>('DELETE', apiPath`/tokens/${token}`);
+      await printOne(terminal, flags, revoked, `the token '${revoked.name}' is revoked\n`);
+    });
+
+  group
+    .command('bootstrap')
+    .description('Make the first token of an admin, in the store itself; run it where the API runs')
+    .option('--name <name>', 'who it is for', 'admin')
+    .option('--expires <when>', 'when it ends, as of create (default: never)')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ name, expires, ...flags }: Omit<CreateFlags, 'role'>) => {
+      const { settings } = await session.settings();
+      const { bootstrapToken } = await import('../processes/bootstrap-token.js');
+      await showCreated(terminal, flags, await bootstrapToken(settings, name, expires));
+      if (settings.access.tokens === 'off')
+        terminal.err('tokens are off: set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS=on) and restart the API\n');
+    });
+}
+
+/** The token alone on standard output, so that it can go straight into a file; what to know of it beside. */
+async function showCreated(terminal: Terminal, flags: OutputFlags, created: CreatedTokenAnswer): Promise<void> {
+  await printOne(terminal, flags, created, `${created.token}\n`);
+  if (flags.format !== 'table') return;
+  const { name, role, expires_at } = created;
+  terminal.err(
+    `the token of '${name}' (${role}, ${expires_at === null ? 'without end' : `until ${expires_at}`}); it cannot be shown again\n`,
+  );
+}

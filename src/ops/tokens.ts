@@ -1,0 +1,174 @@
+import { ulid } from 'ulid';
+import { idOfToken, isRole, matches, mintToken, ROLES, type Role } from '../access/index.js';
+import type { Diagnostic } from '../core/diagnostic.js';
+import type { ApiToken, Store } from '../store/index.js';
+import { problem } from './problem.js';
+
+/** Who makes a request, as their token says. */
+export interface Principal {
+  /** Id of the token. */
+  readonly id: string;
+  /** Name of the token: the actor in the audit trail. */
+  readonly name: string;
+  readonly role: Role;
+}
+
+export interface TokenRequest {
+  readonly name: string;
+  readonly role: string;
+  /** ISO 8601, or a time from now as `90d`, `12h`, `30m`. Absent: never. */
+  readonly expires?: string;
+}
+
+/** A token as it is shown; its secret is in none of the fields. */
+export interface TokenView {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly state: 'valid' | 'expired' | 'revoked';
+  readonly created_at: string;
+  readonly created_by: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  readonly revoked_by: string | null;
+  readonly last_used_at: string | null;
+}
+
+/** A token that was just made. `token` is shown this once. */
+export interface CreatedToken extends TokenView {
+  readonly token: string;
+}
+
+export type Authentication =
+  | { readonly ok: true; readonly principal: Principal }
+  | { readonly ok: false; readonly why: 'unknown' | 'expired' | 'revoked' };
+
+export interface TokenOperations {
+  /** @throws ProblemError `invalid` (all at once), `conflict` when the name is taken */
+  create(request: TokenRequest, by: string): Promise<CreatedToken>;
+  /** Newest first; revoked and expired ones too. */
+  list(): Promise<readonly TokenView[]>;
+  /** Ends a token, by its name or its id. */
+  revoke(nameOrId: string, by: string): Promise<TokenView>;
+  /** Whose token it is. Says the same, and takes as long, for every text that is no token of ours. */
+  authenticate(token: string): Promise<Authentication>;
+}
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const LONGEST_DAYS = 3_650;
+/** How exact `last_used_at` is: a busy token must not cost a write for each request. */
+const NOTE_USE_EVERY_MS = 60_000;
+
+export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now): TokenOperations {
+  const notedAt = new Map<string, number>();
+  const view = (token: ApiToken): TokenView => viewToken(token, now());
+
+  return {
+    async create(request, by) {
+      const { name, role, expiresAt } = checked(request, now());
+      const id = ulid(now());
+      const { token, hash } = mintToken(id);
+      const record = await store.atomically(async ({ apiTokens, audit }) => {
+        const added = await apiTokens.add({
+          id,
+          name,
+          role,
+          hash,
+          createdBy: by,
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+        });
+        const details = { role, expires_at: added.expiresAt };
+        await audit.append({ actor: by, action: 'token.create', target: `token/${name}`, details });
+        return added;
+      });
+      return { ...view(record), token };
+    },
+
+    list: async () => (await store.apiTokens.list()).map(view),
+
+    async revoke(nameOrId, by) {
+      const open = (await store.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null);
+      const found = open.find(({ id }) => id === nameOrId) ?? open.find(({ name }) => name === nameOrId);
+      if (found === undefined)
+        throw problem('not-found', `there is no token '${nameOrId}' that is not revoked`, {
+          hint: "'sitewright token list' shows them all.",
+        });
+      return view(
+        await store.atomically(async ({ apiTokens, audit }) => {
+          await audit.append({ actor: by, action: 'token.revoke', target: `token/${found.name}` });
+          return apiTokens.revoke(found.id, by, new Date(now()).toISOString());
+        }),
+      );
+    },
+
+    async authenticate(token) {
+      const id = idOfToken(token);
+      const stored = id === undefined ? undefined : await store.apiTokens.findById(id);
+      const isRight = matches(token, stored?.hash ?? null);
+      if (!isRight || stored === undefined || !isRole(stored.role)) return { ok: false, why: 'unknown' };
+      const { state } = view(stored);
+      if (state !== 'valid') return { ok: false, why: state };
+      const { name, role } = stored;
+      const time = now();
+      if (time - (notedAt.get(stored.id) ?? 0) >= NOTE_USE_EVERY_MS) {
+        notedAt.set(stored.id, time);
+        // Whoever may come in comes in, whether it can be noted or not.
+        await store.apiTokens.noteUse(stored.id, new Date(time).toISOString()).catch(() => undefined);
+      }
+      return { ok: true, principal: { id: stored.id, name, role } };
+    },
+  };
+}
+
+function viewToken(token: ApiToken, now: number): TokenView {
+  const isExpired = token.expiresAt !== null && Date.parse(token.expiresAt) <= now;
+  return {
+    id: token.id,
+    name: token.name,
+    role: token.role,
+    state: token.revokedAt !== null ? 'revoked' : isExpired ? 'expired' : 'valid',
+    created_at: token.createdAt,
+    created_by: token.createdBy,
+    expires_at: token.expiresAt,
+    revoked_at: token.revokedAt,
+    revoked_by: token.revokedBy,
+    last_used_at: token.lastUsedAt,
+  };
+}
+
+function checked({ name, role, expires }: TokenRequest, now: number) {
+  const errors: Diagnostic[] = [];
+  const refuse = (path: string, message: string, hint: string): void =>
+    void errors.push({ severity: 'error', code: `token.${path}`, message, hint, path });
+  // A path and a header must be able to hold it, and an id must not be taken for a name.
+  if (!/^[a-z0-9][a-z0-9._@-]{0,62}$/.test(name))
+    refuse(
+      'name',
+      `'${name.slice(0, 100)}' is no name of a token`,
+      'Begin with a lower-case letter or digit; then those, and . _ @ -; 63 characters at most.',
+    );
+  if (!isRole(role)) refuse('role', `there is no role '${role.slice(0, 100)}'`, `The roles are ${ROLES.join(', ')}.`);
+  const expiresAt = expires === undefined ? undefined : momentOf(expires, now);
+  if (expires !== undefined && expiresAt === undefined)
+    refuse(
+      'expires',
+      `'${expires.slice(0, 100)}' is no time to come within ${LONGEST_DAYS} days`,
+      'Write it as 90d, 12h, 30m, or as 2027-01-31T00:00:00Z.',
+    );
+  if (errors.length > 0)
+    throw problem('invalid', errors.map(({ message }) => message).join('; '), { errors, hint: errors[0]!.hint! });
+  return { name, role, expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString() };
+}
+
+/** Milliseconds since 1970; undefined for what is no moment ahead. */
+function momentOf(text: string, now: number): number | undefined {
+  const [, count, unit] = /^(\d{1,7})([mhd])$/.exec(text) ?? [];
+  const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/.test(text);
+  const moment =
+    unit !== undefined
+      ? now + Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
+      : isWritten
+        ? Date.parse(text)
+        : NaN;
+  return moment > now && moment <= now + LONGEST_DAYS * UNIT_MS.d ? moment : undefined;
+}
