@@ -4,6 +4,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../telemetry/log.js';
+import { guardRoutes } from './access/guard.js';
+import { limitRates } from './access/rate-limit.js';
 import { answerWriter } from './answers.js';
 import { fuelGraphRoutes } from './fuel/graphs/index.js';
 import { inventoryRoutes } from './fuel/inventory/index.js';
@@ -22,11 +24,18 @@ import { runRoutes } from './routes/runs.js';
 import { healthRoutes, serviceRoutes } from './routes/service.js';
 import { siteRoutes } from './routes/sites.js';
 import { taskLogRoutes } from './routes/task-logs.js';
+import { tokenRoutes } from './routes/tokens.js';
 
 export interface ApiOptions {
   readonly log: Logger;
   /** Of this program, as `/api/v1/version` tells it. */
   readonly version: string;
+  /** Whether callers need tokens. Default: no. */
+  readonly tokens?: boolean;
+  /** Requests that a token, or an address without one, may make within a minute. Default: 0, no limit. */
+  readonly ratePerMinute?: number;
+  /** PEM: the API is served over TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Tests: an answer that differs from its schema is an error. */
   readonly checkAnswers?: boolean;
 }
@@ -37,8 +46,10 @@ export type Api = FastifyInstance;
 const BODY_LIMIT = 1024 * 1024;
 
 /** The REST API over the use cases, ready to listen or to be asked with `inject`. It closes nothing it was given. */
-export async function createApi(operations: Operations, { log, version, checkAnswers }: ApiOptions): Promise<Api> {
+export async function createApi(operations: Operations, options: ApiOptions): Promise<Api> {
+  const { log, version, checkAnswers, tokens: tokensOn = false, ratePerMinute = 0, tls } = options;
   const app = Fastify({
+    https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
     loggerInstance: log as FastifyBaseLogger,
     // One line a request, with what matters to us: below.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
@@ -67,6 +78,7 @@ export async function createApi(operations: Operations, { log, version, checkAns
     const { statusCode: status, elapsedTime } = reply;
     request.log[level]({ method: request.method, url: request.url, status, ms: Math.round(elapsedTime) }, 'answered');
   });
+  guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
   readJsonBodies(app);
   answerUnknownRoutes(app);
   await describeRoutes(app, version);
@@ -78,15 +90,16 @@ export async function createApi(operations: Operations, { log, version, checkAns
     taskLogRoutes,
     healthRoutes,
     serviceRoutes,
+    tokenRoutes,
     ...inventoryRoutes,
     packageRoutes,
     ...tagRouteGroups,
     fuelGraphRoutes,
     clusterStateRoutes,
   ];
-  for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version });
+  for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version, tokensOn });
   // Where load balancers and containers look for it.
-  await app.register(healthRoutes, { operations, version });
+  await app.register(healthRoutes, { operations, version, tokensOn });
   await app.ready();
   return app as unknown as Api;
 }
