@@ -11,6 +11,12 @@ import { type Paint, paintFor } from '../views/paint.js';
 /** Oldest Node.js this program runs on. */
 const OLDEST_NODE = [20, 19] as const;
 
+/**
+ * From here on Node's headers let garbage collection abort a process whose better-sqlite3 12 was compiled with them
+ * (docs/operating.md); one that was built before may do.
+ */
+const FIRST_NODE_BEYOND_SQLITE = [24, 19] as const;
+
 /** `sitewright doctor`. */
 export function registerDoctor(program: Command, session: Session): void {
   const { terminal } = session;
@@ -34,16 +40,31 @@ export function registerDoctor(program: Command, session: Session): void {
 
 /** Whether a version of Node.js will do. */
 export function nodeFinding(version: string): Finding {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldest, oldestMinor] = OLDEST_NODE;
-  const ok = major > oldest || (major === oldest && minor >= oldestMinor);
-  if (ok) return { name: 'node', state: 'ok', message: `Node.js ${version}` };
+  if (isAtLeast(version, OLDEST_NODE)) return { name: 'node', state: 'ok', message: `Node.js ${version}` };
   return {
     name: 'node',
     state: 'fail',
     message: `Node.js ${version} is too old`,
     fix: `Install Node.js ${OLDEST_NODE.join('.')} or newer.`,
   };
+}
+
+/** Whether this version of Node.js can be trusted with the store: nothing to say of most pairs. */
+export function storeOnNodeFindings(version: string, storeUrl: string): Finding[] {
+  if (/^postgres(ql)?:/i.test(storeUrl) || !isAtLeast(version, FIRST_NODE_BEYOND_SQLITE)) return [];
+  return [
+    {
+      name: 'sqlite on node',
+      state: 'warn',
+      message: `SQLite on Node.js ${version}: processes may abort at garbage collection`,
+      fix: 'Use Node.js 22 or 24.18, or a store on PostgreSQL (store.url). See docs/operating.md.',
+    },
+  ];
+}
+
+function isAtLeast(version: string, [oldest, oldestMinor]: readonly [number, number]): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > oldest || (major === oldest && minor >= oldestMinor);
 }
 
 async function systemFindings(session: Session): Promise<Finding[]> {
@@ -73,7 +94,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
     ...(state === 'warn' ? { fix: 'See docs/settings.md.' } : {}),
   };
   const { examine } = await import('../processes/doctor.js');
-  return [own, ...(await examine(settings))];
+  return [own, ...storeOnNodeFindings(process.versions.node, settings.store.url), ...(await examine(settings))];
 }
 
 interface ApiFindings {
