@@ -133,8 +133,8 @@ async function earlierTasks(store: Store, from: number, type: string): Promise<R
   return Object.fromEntries(rows.map((row) => [taskKey(row.task, row.node), earlierTask(row)]));
 }
 
-/** A task that has work and was skipped without a try was left undone by a stop. */
-function earlierTask({ status, attempts, custom }: TaskHistoryRow): EarlierTask {
-  const planned = typeof custom === 'object' && custom !== null && 'skipped' in custom;
-  return { status, ...(status === 'skipped' && attempts === 0 && !planned ? { undone: true } : {}) };
+/** An operator's skip counts as done; what a stop left undone says so. */
+function earlierTask({ status, summary }: TaskHistoryRow): EarlierTask {
+  const undone = typeof summary === 'object' && summary !== null && 'undone' in summary && summary.undone === true;
+  return { status, ...(undone ? { undone } : {}) };
 }

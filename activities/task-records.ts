@@ -32,7 +32,7 @@ export function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' |
 }
 
 function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
-  const { end } = row;
+  const { end, undone } = row;
   const start = end?.started_at ?? row.started_at;
   const ended = row.ended_at ?? end?.ended_at;
   return {
@@ -45,11 +45,15 @@ function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
     ...(ended === undefined ? {} : { timeEnd: ended }),
     ...(row.root_cause === undefined ? {} : { rootCause: row.root_cause }),
     ...(end?.message === undefined ? {} : { message: end.message }),
-    ...(end === undefined ? {} : { summary: summaryOf(end) }),
+    ...(end === undefined && undone === undefined ? {} : { summary: { ...summaryOf(end), ...leftUndone(undone) } }),
   };
 }
 
-function summaryOf({ outcome, exit_code, changed, tries, summary }: TaskEnd): Readonly<Record<string, unknown>> {
+const leftUndone = (undone: boolean | undefined) => (undone === undefined ? {} : { undone });
+
+function summaryOf(end: TaskEnd | undefined): Readonly<Record<string, unknown>> {
+  if (end === undefined) return {};
+  const { outcome, exit_code, changed, tries, summary } = end;
   return {
     ...summary,
     outcome,

@@ -74,11 +74,12 @@ export function createLedger(graph: SchedulerGraph): Ledger {
           return;
         case 'settled': {
           const cause = command.cause === undefined ? {} : { root_cause: command.cause };
-          put(key, { ...before, ...cause, status: command.status, ended_at: before.ended_at ?? at });
+          const undone = command.undone === undefined ? {} : { undone: command.undone };
+          put(key, { ...before, ...cause, ...undone, status: command.status, ended_at: before.ended_at ?? at });
           return;
         }
         case 'reopened':
-          put(key, { task, node, status: 'waiting', attempt });
+          put(key, { task, node, status: 'waiting', attempt, ...(before.undone === true ? { undone: false } : {}) });
           return;
       }
     },

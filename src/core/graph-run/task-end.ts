@@ -29,6 +29,9 @@ export interface TaskEnd {
 export const outcomeOf = (end: TaskEnd): 'successful' | 'failed' =>
   end.outcome === 'ok' || end.outcome === 'skipped' ? 'successful' : 'failed';
 
+/** The node did not run it and never will as it stands: its agent does not know the type, or refuses the order. */
+export const isFinal = (end: TaskEnd): boolean => end.outcome === 'rejected';
+
 /** One row of a run's history: where a task on a node stands, by attempt. */
 export interface TaskRow {
   readonly task: string;
@@ -39,5 +42,7 @@ export interface TaskRow {
   readonly ended_at?: string;
   /** Of `dep_failed`: `task@node` or `offline:<node>`. */
   readonly root_cause?: string;
+  /** Of `skipped`: whether there was work in it, which a stop left undone. Absent: as it was said before, or no. */
+  readonly undone?: boolean;
   readonly end?: TaskEnd;
 }

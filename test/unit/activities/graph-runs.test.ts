@@ -254,7 +254,7 @@ describe('a run to its end', () => {
     const world = await twoNodes();
     const { begun, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
-    const undone = { attempt: 0, ended_at: '2026-11-21T10:02:00.000Z' };
+    const undone = { attempt: 0, ended_at: '2026-11-21T10:02:00.000Z', undone: true };
     await world.record_tasks({
       ...of,
       sequence: 1,
@@ -276,6 +276,37 @@ describe('a run to its end', () => {
     const next = await run(world, 'run-2', { from: begun.transaction });
     const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
     expect(left.map(({ task }) => task)).toEqual(['b', 'b']);
+  });
+
+  test('that goes on does what was left undone, tried before or not, and nothing an operator skipped', async () => {
+    const world = await twoNodes();
+    const { begun, graph, of } = await run(world, 'run-1');
+    const [one, two] = world.nodes as [number, number];
+    await world.record_tasks({
+      ...of,
+      sequence: 1,
+      rows: [
+        // Skipped by an operator before its first attempt.
+        row('a', one, 'skipped', { attempt: 0 }),
+        row('b', one, 'successful'),
+        // Left undone by a stop and then, in the same attempt, opened again and skipped.
+        row('a', two, 'skipped', { attempt: 0, undone: true }),
+        row('a', two, 'waiting', { attempt: 0, undone: false }),
+        row('a', two, 'skipped', { attempt: 0 }),
+        // Tried, opened again for another attempt, and left undone by a stop.
+        row('b', two, 'skipped', { attempt: 1, undone: true, end: { outcome: 'failed', message: 'exit code 1' } }),
+      ],
+    });
+    await world.close_graph({
+      transaction: begun.transaction,
+      graph,
+      result: 'stopped',
+      nodes: { [one]: 'successful', [two]: 'skipped' },
+    });
+    await world.close(begun, 'stopped');
+    const next = await run(world, 'run-2', { from: begun.transaction });
+    const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
+    expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`b@${two}`]);
   });
 
   test('that only tries changes no node, no cluster and no state', async () => {

@@ -1,4 +1,8 @@
 // Functions for expressions of tests, as a user's module of helpers has them.
+/**
+ * @param {string} name
+ * @param {() => unknown} implementation
+ */
 const named = (name, implementation) => ({
   name,
   isFunction: true,

@@ -55,6 +55,19 @@ test('counts follow every way back', () => {
   expect(ledger.news()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
 });
 
+test('rows tell what a stop left undone from what was skipped, also after it was opened again', () => {
+  const ledger = ledgerOf(['n1'], ['a', 'b']);
+  ledger.note({ type: 'settled', task: 'a@n1', status: 'skipped' }, 0);
+  ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped', undone: true }, 0);
+  expect(ledger.takeRows()).toEqual([
+    { task: 'a', node: 'n1', attempt: 0, status: 'skipped', ended_at: '1970-01-01T00:00:00.000Z' },
+    { task: 'b', node: 'n1', attempt: 0, status: 'skipped', ended_at: '1970-01-01T00:00:00.000Z', undone: true },
+  ]);
+  ledger.note({ type: 'reopened', task: 'b@n1' }, 1);
+  ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped' }, 2);
+  expect(ledger.takeRows()).toMatchObject([{ status: 'skipped', undone: false }]);
+});
+
 test('names and nodes may hold an @', () => {
   const ledger = ledgerOf(['x@y'], ['a@b']);
   ledger.note(start('a@b@x@y', 'x@y'), 0);
