@@ -205,6 +205,22 @@ describe('tags of nodes', () => {
     }
   });
 
+  test('the examples of the specification, to the letter: a tag for the role of its name, which need not exist', async () => {
+    const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
+    for (const owner of [`cluster_id=${cluster}`, `release_id=${release}`]) {
+      expect(await rig.ask('POST', `/api/v1/tags/?${owner}&${tag}`), owner).toMatchObject({
+        status: 201,
+        body: { name: 'swift', meta: { has_primary: false }, read_only: false },
+      });
+      const unknown = await rig.ask(
+        'POST',
+        `/api/v1/tags/?${owner}&tag_name=new&role='swfit'&meta={"has_primary":false}`,
+      );
+      expect(unknown.status, owner).toBe(400);
+      expect((await rig.ask('DELETE', `/api/v1/tags/?${owner}&tag_name='swift'`)).status).toBe(204);
+    }
+  });
+
   test('unknown tags and nodes are refused, all or none', async () => {
     await assign({ 0: ['controller'] });
     const unknown = await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'nosuch'] });

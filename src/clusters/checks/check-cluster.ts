@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import type { Fields } from '../../graph/index.js';
 import type { ClusterNode, ClusterSources } from '../sources.js';
 import type { Catalogue } from '../tags/catalogue.js';
-import { allRoles, catalogueOfCluster, countingTags } from '../tags/of-sources.js';
+import { allRoles, catalogueOfCluster, countingTags, tagsOfRoles } from '../tags/of-sources.js';
 import { isInstanceTag } from '../tags/tag-name.js';
 import { checkLimits } from './limits.js';
 import { checkRestrictions } from './restrictions.js';
@@ -43,6 +43,7 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
     ...roleRestrictions(inRun, catalogue, models),
     ...roleLimits(staying, catalogue, models),
     ...unassignedTags(staying, sources, catalogue),
+    ...ignoredTags(staying, sources, catalogue),
   ];
 }
 
@@ -210,6 +211,32 @@ function unassignedTags(
     });
   }
   return found;
+}
+
+/** With the tags engine switched off, what was moved by hand does not count: nobody would find out why by looking. */
+function ignoredTags(nodes: readonly ClusterNode[], sources: ClusterSources, catalogue: Catalogue): ClusterFinding[] {
+  // Without a single assignment in the cluster there is nothing to ignore: it is from before tags were assigned.
+  if (sources.cluster.placesByTags || nodes.every(({ tags }) => tags.length === 0)) return [];
+  const moved = nodes.flatMap((node) => {
+    const given = new Set(tagsOfRoles(node, catalogue));
+    const differing = [
+      ...node.tags.filter((tag) => !given.has(tag)),
+      ...[...given].filter((tag) => !node.tags.includes(tag)),
+    ];
+    return differing.length === 0 ? [] : [{ id: node.id, tags: differing }];
+  });
+  if (moved.length === 0) return [];
+  const ids = moved.map(({ id }) => id);
+  return [
+    {
+      severity: 'warning',
+      code: 'check.tags-ignored',
+      message: `The tags engine is off: what was given to or taken from ${nodesText(ids)} by hand does not count.`,
+      hint: 'Switch on the setting tags_resolution_engine to place tasks by the tags that are assigned.',
+      nodes: ids,
+      tags: [...new Set(moved.flatMap(({ tags }) => tags))].sort(),
+    },
+  ];
 }
 
 /** Roles of these nodes, sorted, each with the nodes that have it. */

@@ -11,7 +11,7 @@ import { problem } from '../problem.js';
 export interface TagUpload {
   readonly name: string;
   readonly meta: { readonly has_primary: boolean; readonly [key: string]: unknown };
-  /** Of a role: it brings the tag from now on. */
+  /** Of a role: it brings the tag from now on. The role of the tag's own name need not be there yet. */
   readonly role?: string;
 }
 
@@ -118,7 +118,9 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
       }
       const tag = await store.atomically(async (within) => {
         const made = await within.tags.create(owner, columns(upload));
-        if (upload.role !== undefined) await giveToRole(within, owner, upload.role, upload.name);
+        // A role brings the tag of its own name in any case, and may come later.
+        const { role, name } = upload;
+        if (role !== undefined && role !== name) await giveToRole(within, owner, role, name);
         return made;
       });
       await audit(actor, 'tag.create', owner, { tag: upload.name });

@@ -114,6 +114,18 @@ test('a node without tags is told of; an instance is none that places tasks', ()
   expect(codes(cluster([...three, bare]))).toContain('check.node-without-tags');
 });
 
+test('with the tags engine off, tags that were moved by hand are told of: they do not count', () => {
+  const off = { placesByTags: false };
+  const moved = [node(1, ['controller'], { tags: ['controller', 'database:1'] }), node(2, ['compute'])];
+  const ignored = checkCluster(cluster(moved, off)).find(({ code }) => code === 'check.tags-ignored');
+  expect(ignored).toMatchObject({ severity: 'warning', nodes: [1] });
+  expect(ignored!.tags).toEqual(expect.arrayContaining(['database', 'database:1']));
+  expect(codes(cluster(moved))).not.toContain('check.tags-ignored');
+  expect(codes(cluster(three, off))).not.toContain('check.tags-ignored');
+  const never = three.map((one) => ({ ...one, tags: [] }));
+  expect(codes(cluster(never, off))).not.toContain('check.tags-ignored');
+});
+
 test('nodes that are offline, in the words of the reference', () => {
   const nodes = [...three, node(5, ['compute'], { online: false }), node(6, ['compute'], { online: false })];
   expect(said(cluster(nodes))[0]).toBe(
