@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { pascalCase } from '../../../src/core/pascal-case.js';
+import { PROBLEM_CODES } from '../../../src/ops/problem.js';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const page = read('docs/troubleshooting.md');
+
+/** The rows of the table below a heading: what their first cells name. */
+function namedUnder(heading: string): Set<string> {
+  const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
+  const cells = [...section.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell!);
+  return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)));
+}
+
+/** Variants of a discriminated union, from its source: types leave nothing behind to ask. */
+const kindsIn = (path: string, pattern = /readonly kind: '([a-z-]+)'/g): string[] => [
+  ...new Set([...read(path).matchAll(pattern)].map(([, kind]) => kind!)),
+];
+
+const missing = (kinds: readonly string[], heading: string): string[] => {
+  expect(kinds.length, heading).toBeGreaterThan(3);
+  const named = namedUnder(heading);
+  return kinds.filter((kind) => !named.has(kind));
+};
+
+test('every code of the use cases and of HTTP', () => {
+  const http = /const HTTP_CODES = \{([\s\S]*?)\n\}/.exec(read('src/api/problems/http-problem.ts'))?.[1] ?? '';
+  const own = [...http.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, code]) => code!);
+  expect(own.length).toBeGreaterThan(4);
+  expect(missing([...Object.keys(PROBLEM_CODES), ...own], 'Answers')).toEqual([]);
+});
+
+test('every code of the command line', () => {
+  const files = readdirSync(new URL('src/cli', root), { recursive: true, encoding: 'utf8' });
+  const codes = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...read(`src/cli/${file}`).matchAll(/code: '([a-z-]+)'/g)].map(([, code]) => code!));
+  expect(missing([...new Set(codes)], 'Answers')).toEqual([]);
+});
+
+test('every failure of runs', () => {
+  const kinds = [...kindsIn('src/core/site-run/failure.ts'), ...kindsIn('src/core/graph-run/failure.ts')];
+  expect(missing(kinds.map(pascalCase), 'Runs')).toEqual([]);
+});
+
+test('every failure of groups, nodes and tasks', () => {
+  expect(missing(kindsIn('src/core/deployment/failures.ts'), 'Groups')).toEqual([]);
+  expect(missing(kindsIn('src/maas/machine-outcome.ts'), 'Nodes')).toEqual([]);
+  const outcomes = /type TaskOutcomeKind =([^;]+);/.exec(read('src/core/graph-run/task-end.ts'))?.[1] ?? '';
+  const bad = [...outcomes.matchAll(/'([a-z]+)'/g)].map(([, outcome]) => outcome!).filter((one) => one !== 'ok');
+  expect(missing([...bad, 'dep_failed'], 'Tasks')).toEqual([]);
+});
+
+test('every failure of MAAS and of the store', () => {
+  expect(missing(kindsIn('src/maas/failure.ts'), 'MAAS')).toEqual([]);
+  const store = read('src/store/failure.ts').split('export type StoreFailure')[1] ?? '';
+  const kinds = [...store.matchAll(/readonly kind: '([a-z-]+)' ?[}&;]?/g)].map(([, kind]) => kind!);
+  expect(missing(kinds, 'The store')).toEqual([]);
+});
