@@ -33,6 +33,7 @@ function ofResult(result: TaskResult, unshipped: string | undefined): TaskEnd {
     ...(message === '' ? {} : { message: clip(message) }),
     ...(exitCode === null ? {} : { exit_code: exitCode }),
     ...(changed === null ? {} : { changed }),
+    ...(result.failure?.kind === 'not-rebooted' ? { not_rebooted: true as const } : {}),
     started_at: startedAt,
     ended_at: endedAt,
     tries: tries.length,

@@ -1,5 +1,5 @@
 import { OrderRefused, type OrderSource } from '../src/agent/index.js';
-import { MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
+import { MaasConfigurationError, MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
 import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/maas-tasks/index.js';
 import type { RunTask, TaskEnd } from './graph-contract.js';
 import type { FurtherTask } from './node-task.js';
@@ -69,6 +69,8 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has begun goes on there', ...times };
       if (error instanceof MaasError && !error.failure.retryable)
         return { outcome: 'failed', message: error.message.slice(0, 300), ...times };
+      // Nobody sets it while this process lives.
+      if (error instanceof MaasConfigurationError) return rejected(error.message);
       throw error;
     }
   };

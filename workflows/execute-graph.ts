@@ -208,7 +208,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     const answer = await scheduleActivity<PlanGraphAnswer>(
       ACTIVITIES.plan_graph,
       [request],
-      planning(`plan graph ${graph.type}`),
+      planning(`plan graph ${graph.type}`, opened.heartbeat_seconds),
     );
     if (answer.ok) return (graph.plan = answer.plan);
     graph.state = 'refused';

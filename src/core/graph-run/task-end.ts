@@ -19,6 +19,8 @@ export interface TaskEnd {
   readonly changed?: boolean;
   readonly started_at?: string;
   readonly ended_at?: string;
+  /** Of a `reboot`: the machine did not go down, its boot id stayed the same. */
+  readonly not_rebooted?: true;
   /** Tries within this generation. */
   readonly tries?: number;
   /** Counts of the runner, e.g. puppet's resources. */
