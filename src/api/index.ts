@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../telemetry/log.js';
@@ -12,6 +18,7 @@ import { inventoryRoutes } from './fuel/inventory/index.js';
 import { packageRoutes } from './fuel/packages/index.js';
 import { tagRouteGroups } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
+import { pageRoutes, watchRoutes } from './page/index.js';
 import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests } from './problems/broken-request.js';
 import { checkRequestsOf } from './requests/check-request.js';
@@ -76,7 +83,8 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.addHook('onResponse', async (request, reply) => {
     const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';
     const { statusCode: status, elapsedTime } = reply;
-    request.log[level]({ method: request.method, url: request.url, status, ms: Math.round(elapsedTime) }, 'answered');
+    const fields = { method: request.method, url: request.url, status, ms: Math.round(elapsedTime) };
+    request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
   guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
   readJsonBodies(app);
@@ -96,13 +104,30 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     ...tagRouteGroups,
     fuelGraphRoutes,
     clusterStateRoutes,
+    watchRoutes,
   ];
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version, tokensOn });
   // Where load balancers and containers look for it.
   await app.register(healthRoutes, { operations, version, tokensOn });
+  await app.register(openToAnyone);
   await app.ready();
   return app as unknown as Api;
 }
+
+/** Whom and what a request is about, as its path and its token say. */
+function subjectOf({ principal, params }: FastifyRequest): Record<string, string> {
+  const { site, run, task, node } = (params ?? {}) as Record<string, string | undefined>;
+  const known = { actor: principal?.name, site, run, task, node };
+  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Record<string, string>;
+}
+
+/** The files of the web page hold nothing of anybody's; what it shows, it asks for like every other client. */
+const openToAnyone: FastifyPluginAsync = async (app) => {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, access: 'anyone' };
+  });
+  await app.register(pageRoutes);
+};
 
 /** A caller's own id goes through all logs; anything odd is replaced. */
 function requestId(request: IncomingMessage): string {

@@ -1,32 +1,95 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
+import { TOKEN_IN_TEXT } from '../access/index.js';
 import type { Settings } from '../config/index.js';
 
 export type { Logger } from 'pino';
 
-/** Keys whose values never reach a log, wherever they stand. */
-const SECRET_KEYS = [
+/** Keys whose values never reach a log, wherever they stand and however they are written. */
+const SECRET_KEYS = new Set([
   'authorization',
-  'Authorization',
+  'proxyauthorization',
+  'xauthtoken',
+  'cookie',
+  'setcookie',
   'key',
-  'apiKey',
-  'api_key',
+  'apikey',
+  'privatekey',
   'password',
+  'passphrase',
   'secret',
   'token',
-  'user_data',
-  'userData',
+  'userdata',
+]);
+
+const CENSOR = '[redacted]';
+/** Deeper than anything that is logged on purpose. */
+const DEEPEST = 8;
+
+/** Secrets that betray themselves by their form, in texts of others: tokens of ours, and what is sent with requests. */
+const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
+  [TOKEN_IN_TEXT, CENSOR],
+  [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${CENSOR}`],
+  [/\b(oauth_(?:signature|token|consumer_key)=)[^,\s&\\]+/gi, `$1${CENSOR}`],
+  [/([a-z][\w+.-]*:\/\/[^\s:/?#@"\\]+:)[^\s/?#@"\\]+@/gi, `$1${CENSOR}@`],
 ];
 
 /**
  * The process's logger. `json` writes one object a line for collectors, `pretty` one line for people;
  * both to standard error, since standard output belongs to what a command prints.
+ *
+ * @param write takes each line, with its end; default: standard error
  */
-export function createLogger(settings: Settings['log'], name: string): Logger {
-  const redact = { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' };
-  const options = { name, level: settings.level, redact, base: { process: name } };
-  if (settings.format === 'json') return pino(options, pino.destination({ fd: 2, sync: true }));
-  return pino(options, { write: (line: string) => process.stderr.write(prettyLine(line)) });
+export function createLogger(
+  settings: Settings['log'],
+  name: string,
+  write: (line: string) => void = toStandardError(settings.format),
+): Logger {
+  const options: LoggerOptions = {
+    name,
+    level: settings.level,
+    base: { process: name },
+    formatters: {
+      log: (fields) => withoutSecrets(fields, 0) as Record<string, unknown>,
+    },
+    serializers: {
+      err: (error) => (error instanceof Error ? withoutSecrets(pino.stdSerializers.err(error), 0) : error),
+    },
+  };
+  const last = settings.format === 'json' ? write : (line: string) => write(prettyLine(line));
+  const logger = pino(options, { write: (line: string) => last(withoutSecretTexts(line)) });
+  // pino writes the fields of children as they come; children inherit this from each other.
+  const child = logger.child as unknown as (this: Logger, fields: object, options?: object) => Logger;
+  logger.child = function (this: Logger, fields: object, childOptions?: object) {
+    return child.call(this, withoutSecrets(fields, 0) as object, childOptions);
+  } as unknown as Logger['child'];
+  return logger;
 }
+
+function toStandardError(format: Settings['log']['format']): (line: string) => void {
+  if (format === 'pretty') return (line) => void process.stderr.write(line);
+  const out = pino.destination({ fd: 2, sync: true });
+  return (line) => void out.write(line);
+}
+
+const isSecretKey = (key: string): boolean => SECRET_KEYS.has(key.replaceAll(/[_-]/g, '').toLowerCase());
+
+/** A copy in which the values of secret keys are not; errors are left to their serialiser. */
+function withoutSecrets(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+  if (depth > DEEPEST) return '…';
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1));
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      isSecretKey(key) && inner !== undefined && inner !== null ? CENSOR : withoutSecrets(inner, depth + 1),
+    ]),
+  );
+}
+
+const withoutSecretTexts = (line: string): string =>
+  SECRET_TEXTS.reduce((text, [form, instead]) => text.replace(form, instead), line);
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: 'trace',

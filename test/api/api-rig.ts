@@ -1,16 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { Client } from '@temporalio/client';
 import type { InjectOptions } from 'fastify';
-import { pino } from 'pino';
-import { type Api, createApi } from '../../src/api/index.js';
+import { type Api, type ApiOptions, createApi } from '../../src/api/index.js';
 import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
 import { openMachines } from '../../src/maas/open-machines.js';
 import { simulatorKeys } from '../../src/maas/simulator/index.js';
 import { createOperations, type Operations } from '../../src/ops/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
+import { createLogger } from '../../src/telemetry/log.js';
 import { lazyConnection } from '../../worker/api.js';
 import type { LivingSite } from '../rig/living-site.js';
 import type { TemporalRig } from '../rig/temporal.js';
@@ -36,18 +35,20 @@ export interface ApiRig {
   close(): Promise<void>;
 }
 
-export async function apiOf(operations: Operations, store: Store, close: () => Promise<unknown>): Promise<ApiRig> {
+export async function apiOf(
+  operations: Operations,
+  store: Store,
+  close: () => Promise<unknown>,
+  options: Partial<ApiOptions> = {},
+): Promise<ApiRig> {
   const log: Record<string, unknown>[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
-      done();
-    },
-  });
   const api = await createApi(operations, {
-    log: pino({ level: 'debug' }, sink),
+    log: createLogger({ level: 'debug', format: 'json' }, 'api', (line) =>
+      log.push(JSON.parse(line) as Record<string, unknown>),
+    ),
     version: '1.2.3',
     checkAnswers: true,
+    ...options,
   });
   return {
     api,
@@ -80,7 +81,7 @@ const noMaas = (): MachineContext => {
 };
 
 /** A real store in a folder of its own; Temporal's address answers nothing, MAAS is not configured. */
-export async function apiAlone(): Promise<ApiRig> {
+export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRig> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-api-'));
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
@@ -88,11 +89,12 @@ export async function apiAlone(): Promise<ApiRig> {
   // Nobody will come: trying again would only cost the tests time.
   const connection = lazyConnection(address, 1);
   const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
-  return apiOf(createOperations({ store, temporal, maas: noMaas }), store, async () => {
+  const close = async () => {
     await connection.close();
     await store.close();
     await rm(folder, { recursive: true, force: true });
-  });
+  };
+  return apiOf(createOperations({ store, temporal, maas: noMaas }), store, close, options);
 }
 
 /** The API of a living site: everything is there. Closing it leaves the site. */

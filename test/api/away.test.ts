@@ -102,10 +102,22 @@ describe('without Temporal and MAAS', () => {
   });
 });
 
-test('a listener beyond this machine is warned of', async () => {
-  const api = await startApi(await settingsFor({ SITEWRIGHT_API_HOST: '0.0.0.0' }), log);
+test('nobody is listened to beyond this machine without tokens', async () => {
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org'])
+    await expect(startApi(await settingsFor({ SITEWRIGHT_API_HOST: host }), log)).rejects.toThrow(
+      /^the API cannot listen on .*: it asks nobody who they are\. Set access\.tokens to on/,
+    );
+});
+
+test('a listener beyond this machine without TLS is warned of', async () => {
+  const api = await startApi(
+    await settingsFor({ SITEWRIGHT_API_HOST: '0.0.0.0', SITEWRIGHT_ACCESS_TOKENS: 'on' }),
+    log,
+  );
+  expect((await ask(api, 'GET', '/api/v1/sites')).status).toBe(401);
+  expect(logged).toContainEqual(expect.objectContaining({ msg: expect.stringContaining('token bootstrap') }));
   expect(logged).toContainEqual(
-    expect.objectContaining({ level: 40, host: '0.0.0.0', msg: expect.stringContaining('no login') }),
+    expect.objectContaining({ level: 40, host: '0.0.0.0', msg: expect.stringContaining('without TLS') }),
   );
   expect(api.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const stopped = Promise.all([api.stop(), api.stop(), api.done]);
