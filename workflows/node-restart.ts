@@ -1,0 +1,63 @@
+import { ActivityFailure, isCancellation, scheduleActivity, sleep } from '@temporalio/workflow';
+import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
+import type { TaskEnd } from '../src/core/graph-run/index.js';
+import { ACTIVITIES, taskActivityId } from './protocol.js';
+import { nodeTask, type Patience } from './task-options.js';
+
+/** A node that answers with its old boot id may just be about to go down. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** A restart that its node did not do, or after which it is not heard of. */
+export interface MissedRestart {
+  readonly request: RunTask;
+  /** The node in the graph, and how its own try ended. */
+  readonly id: string;
+  readonly end: TaskEnd;
+  /** Queue of the orchestrator's own agent, which reaches MAAS. */
+  readonly master: string;
+  /** The boot id that must change, as far as it is known. */
+  readonly bootId: string | undefined;
+  /** Limit of the task: for the power cycle, and again for the node's return. */
+  readonly seconds: number;
+  readonly patience: Patience;
+  /** null: the agent did not answer as long as a node is waited for. */
+  readonly ping: () => Promise<AgentFacts | null>;
+}
+
+/** Whether a node's own restart calls for one from outside; what was cancelled or refused does not. */
+export const wantsPowerCycle = ({ type, mode }: RunTask, end: TaskEnd): boolean =>
+  type === 'reboot' && mode === 'apply' && (end.not_rebooted === true || end.outcome === 'offline');
+
+/** Has the power of a node cycled through MAAS and waits for its agent; another boot id is success. */
+export async function restartFromOutside(missed: MissedRestart): Promise<TaskEnd> {
+  const { request, id, end, master, seconds, patience } = missed;
+  const why = end.message ?? 'its own restart failed';
+  const failed = (message: string): TaskEnd => ({ outcome: 'failed', message: `${why}; ${message}`.slice(0, 300) });
+  const activityId = `${taskActivityId(request.task, id, request.generation)}/power`;
+  const summary = `cycle the power of ${id} for ${request.task}, since ${why}`.slice(0, 200);
+  let powered: TaskEnd;
+  try {
+    powered = await scheduleActivity<TaskEnd>(
+      ACTIVITIES.run_task,
+      [request],
+      nodeTask(activityId, summary, master, seconds, patience),
+    );
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return failed(`its power was not cycled: ${error.cause?.message ?? error.message}`);
+  }
+  if (powered.outcome !== 'ok') return failed(`its power was not cycled: ${powered.message ?? powered.outcome}`);
+  const until = Date.now() + seconds * 1000;
+  for (;;) {
+    const answer = await missed.ping();
+    if (answer !== null && answer.boot_id !== missed.bootId) {
+      const message = `restarted by a power cycle, since ${why}`.slice(0, 300);
+      return { outcome: 'ok', changed: true, message, ended_at: new Date(Date.now()).toISOString() };
+    }
+    if (Date.now() >= until)
+      return failed(
+        answer === null ? 'it gave no sign after a power cycle' : 'its boot id is the same after a power cycle',
+      );
+    if (answer !== null) await sleep(LOOK_AGAIN_MS);
+  }
+}
