@@ -116,6 +116,33 @@ describe('the pages', () => {
   });
 });
 
+test('the map of folders in docs/architecture.md has every folder, and none that is gone', () => {
+  const [, map = ''] = /^## Folders\n([\s\S]*?)^## /m.exec(read('docs/architecture.md')) ?? [];
+  const cells = [...map.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell!);
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+)\/`/g)].map(([, folder]) => folder!));
+  const folders = readdirSync(new URL('src', root), { withFileTypes: true }).filter((one) => one.isDirectory());
+  expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !named.includes(folder))).toEqual([]);
+  expect(named.filter((folder) => !existsSync(new URL(folder, root)))).toEqual([]);
+});
+
+test('terms has the words there are, and the page on Shipyard its actions', () => {
+  const terms = read('docs/terms.md');
+  for (const word of ['site', 'document', 'revision', 'deployment group', 'cluster', 'release', 'plugin', 'package'])
+    expect(terms).toContain(`| **${word}**`);
+  for (const word of ['role', 'tag', 'graph', 'task', 'plan', 'run', 'node agent', 'worker', 'gateway', 'order'])
+    expect(terms).toContain(`| **${word}**`);
+  const shipyard = read('docs/coming-from-shipyard.md');
+  for (const action of [
+    'deploy_site',
+    'update_site',
+    'redeploy_server',
+    'test_site',
+    'update_software',
+    'relabel_nodes',
+  ])
+    expect(shipyard).toContain(`create action ${action}`);
+});
+
 test('what does not exist would be found', () => {
   expect(problemOf(['site', 'deploi', 'dc1'])).toMatch(/deploi/);
   expect(problemOf(['site', 'deploy', 'dc1', '--whait'])).toMatch(/--whait/);
