@@ -14,11 +14,16 @@ export interface Terminal {
   out(text: string): void;
   err(text: string): void;
   ask(question: string): Promise<string>;
+  /** The next line that another program sends on standard input; undefined when none comes at once. */
+  pipedLine?(): Promise<string | undefined>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Resolves early when aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
+
+/** An answer that is piped is there at once; a pipe that nobody writes to, as services have it, is not waited for. */
+const PIPED_LINE_MS = 2000;
 
 /** The real one. */
 export function processTerminal(): Terminal {
@@ -48,6 +53,21 @@ export function processTerminal(): Terminal {
           lines.question(question, resolve);
         });
       } finally {
+        lines.close();
+      }
+    },
+    async pipedLine() {
+      if (stdin.isTTY === true || !stdin.readable) return undefined;
+      const lines = createInterface({ input: stdin });
+      let timer: NodeJS.Timeout | undefined;
+      try {
+        return await new Promise<string | undefined>((resolve) => {
+          timer = setTimeout(() => resolve(undefined), PIPED_LINE_MS);
+          lines.once('line', resolve);
+          lines.once('close', () => resolve(undefined));
+        });
+      } finally {
+        clearTimeout(timer);
         lines.close();
       }
     },

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Diagnostic } from '../../core/diagnostic.js';
 import type { PlanExplanation } from '../../graph/index.js';
 import { apiPath } from '../client.js';
 import { EXIT } from '../exit-codes.js';
@@ -46,6 +47,12 @@ interface PlanFlags {
   readonly node?: readonly string[];
 }
 
+/** As the API answers it. */
+type StoredPlan = PlanExplanation & {
+  readonly left_out: readonly { readonly node: number; readonly reason: string }[];
+  readonly warnings: readonly Diagnostic[];
+};
+
 /** What a run of a stored graph would do now, as the API plans it. */
 async function planStored(
   { client, terminal }: Session,
@@ -55,10 +62,22 @@ async function planStored(
   const query = { graph_type: type, tasks: tasks?.join(','), format: asked };
   const at = apiPath`/clusters/${env}/plan`;
   if (format === 'dot') return terminal.out(await (await client()).request<string>('GET', at, { query, as: 'text' }));
-  const whole = await (await client()).request<PlanExplanation>('GET', at, { query });
+  const whole = await (await client()).request<StoredPlan>('GET', at, { query });
+  const known = [...whole.nodes.map((one) => one.node), ...whole.left_out.map((one) => String(one.node))];
+  const unknown = (node ?? []).filter((one) => !known.includes(one));
+  if (unknown.length > 0) {
+    throw usageError(
+      `the plan has no node ${unknown.join(', ')}`,
+      known.length === 0 ? 'It is for no nodes.' : `It has ${known.slice(0, 20).join(', ')}.`,
+    );
+  }
   const shown = node === undefined ? whole : { ...whole, nodes: whole.nodes.filter((one) => node.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
   terminal.out((await import('../../graph/index.js')).planText(shown));
+  if (whole.left_out.length > 0)
+    terminal.out(`\nnodes left out\n${whole.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
+  for (const { code, path, message } of whole.warnings)
+    terminal.err(`warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n`);
 }
 
 /** Exit code 0; that of invalid use when the input is refused, tasks that wait for each other included. */

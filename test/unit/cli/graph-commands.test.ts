@@ -69,6 +69,15 @@ describe('graph upload', () => {
     expect([code, requests[0]!.at]).toEqual([0, '/plugins/3/deployment_graphs/default']);
   });
 
+  test('takes the answer from standard input, too', async () => {
+    const args = ['graph', 'upload', '-e', '1', '-f', file('t.yaml', TASKS)];
+    const declined = await against(() => [200, STORED], args, { piped: 'n' });
+    expect([declined.code, declined.requests.length, declined.err]).toEqual([2, 0, 'error: nothing was done\n']);
+    await api?.close();
+    const { code, requests } = await against(() => [200, STORED], args, { piped: 'y' });
+    expect([code, requests[0]!.at]).toEqual([0, '/clusters/1/deployment_graphs/default']);
+  });
+
   test('says everything that is wrong, with its place, and sends nothing', async () => {
     const text = `${TASKS}- {id: b, type: bogus, version: 2.1.0}\n- {id: c, type: shell, version: x}\n`;
     const args = ['graph', 'upload', '-e', '1', '-t', 'x', '-f', file('bad.yaml', text)];
@@ -128,6 +137,24 @@ describe('stored graphs', () => {
     await api?.close();
     const { code, requests } = await against(() => [204, ''], [...args, '--yes']);
     expect([code, requests[0]!.method]).toEqual([0, 'DELETE']);
+  });
+
+  test('are planned, with the nodes that a run would leave out, and what is doubtful', async () => {
+    const plan = {
+      totals: { nodes: 1, tasks: 1, running: 1, first_time: 1 },
+      nodes: [{ node: '1', runs: [{ task: 'a', type: 'shell', first_time: true, changed: [] }], skipped: [] }],
+      ...{ not_placed: [], dropped_dependencies: [], fault_tolerance: [], any_choices: [] },
+      left_out: [{ node: 2, reason: 'it is offline' }],
+      warnings: [{ severity: 'warning', code: 'graph.cycle', path: 'cluster.tasks[0]', message: 'round and round' }],
+    };
+    const args = ['graph', 'plan', '-e', '1'];
+    const { code, out, err } = await against(() => [200, plan], args);
+    expect([code, err]).toEqual([0, 'warning[graph.cycle]: cluster.tasks[0]: round and round\n']);
+    expect(out).toContain('run   a (shell) first time here');
+    expect(out).toContain('\nnodes left out\n  2: it is offline\n');
+    await api?.close();
+    const unknown = await against(() => [200, plan], [...args, '--node', '3']);
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('the plan has no node 3')]);
   });
 
   test('can be drawn and checked', async () => {

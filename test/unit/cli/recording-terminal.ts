@@ -16,6 +16,8 @@ export interface TerminalOptions {
   readonly color?: boolean;
   /** What is answered to questions; absent: nobody is there. */
   readonly answer?: string;
+  /** What another program sends on standard input. */
+  readonly piped?: string;
 }
 
 export function recordingTerminal(options: TerminalOptions = {}): RecordingTerminal {
@@ -41,6 +43,7 @@ export function recordingTerminal(options: TerminalOptions = {}): RecordingTermi
       said.out += question;
       return options.answer ?? '';
     },
+    pipedLine: async () => options.piped,
     now: () => clock,
     sleep: async (milliseconds) => {
       clock += milliseconds;
