@@ -1,8 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import {
   carryOutOrder,
+  type ExecutionHost,
   type ExecutionProgress,
-  type NodeAgent,
+  type NodeFacts,
   type OrderKey,
   type OrderSource,
   type OrderVerifier,
@@ -14,7 +15,7 @@ import { taskEnd } from './node-task-end.js';
 export interface NodeTaskDependencies {
   /** The name under which the node has its orders; runs may call it by another. The queue is its address. */
   readonly node: string;
-  readonly agent: NodeAgent;
+  readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
   /** Milliseconds for which the log store may be away at a task's end. */
@@ -125,7 +126,7 @@ function outage(error: unknown): ApplicationFailure {
 
 export interface NodeControlDependencies {
   readonly node: string;
-  readonly agent: NodeAgent;
+  readonly agent: { facts(): NodeFacts | Promise<NodeFacts> };
   readonly version: string;
   /** Further task types than the agent's own. */
   readonly taskTypes?: readonly string[];
@@ -138,13 +139,15 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
   const { node, agent, version } = deps;
   return {
     ping: async (): Promise<AgentFacts> => {
-      const { bootId, taskTypes, containment } = agent.facts();
+      const { bootId, taskTypes, containment } = await agent.facts();
       const types = [...new Set([...taskTypes, ...(deps.taskTypes ?? [])])].sort();
       return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
     },
     drain: async () => {
       await deps.drain();
-      const unfinished = agent.facts().unfinished.map(({ run, task, generation }) => `${run}/${task}/${generation}`);
+      const unfinished = (await agent.facts()).unfinished.map(
+        ({ run, task, generation }) => `${run}/${task}/${generation}`,
+      );
       return { unfinished };
     },
   };

@@ -5,14 +5,17 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import type { RunTask } from '../activities/graph-contract.js';
 import { type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
 import {
+  type ExecutionHost,
   folderName,
   NodeAgent,
   type NodeAgentOptions,
+  type NodeFacts,
   type OrderSource,
   type OrderVerifier,
 } from '../src/agent/index.js';
 import type { Settings } from '../src/config/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { connectionOptions, type ServerSettings } from '../src/temporal/connection-options.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
 
@@ -22,10 +25,21 @@ export interface AgentNode {
   readonly node: string;
 }
 
+/** What carries out the tasks of one node: the agent of this machine, or a way to another one. */
+export interface TaskHost extends ExecutionHost {
+  facts(): NodeFacts | Promise<NodeFacts>;
+  /** Ends what lost its supervisor. */
+  recover(): Promise<void>;
+  /** Deletes what ended before a moment. */
+  forgetBefore(moment: Date): void | Promise<void>;
+}
+
 export interface StartAgentsOptions {
   /** Where each node's agent gets its orders, and how it judges them. */
   readonly ordersOf: (node: AgentNode) => { readonly orders: OrderSource; readonly verify?: OrderVerifier };
   readonly version: string;
+  /** Default: an agent of this machine. */
+  readonly hostOf?: (node: AgentNode, orders: OrderSource) => TaskHost;
   /** Task types that this process has beside the agents' own: then it runs many tasks of a queue at once. */
   readonly further?: {
     readonly types: readonly string[];
@@ -39,6 +53,12 @@ export interface StartAgentsOptions {
   readonly agent?: Partial<NodeAgentOptions>;
   /** Milliseconds for which the log store may be away at a task's end. */
   readonly logPatienceMs?: number;
+}
+
+/** What agents take from the settings. */
+export interface AgentSettings {
+  readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'encryption_key_file'>;
+  readonly agent: Settings['agent'];
 }
 
 /** The agents of one process. */
@@ -65,13 +85,13 @@ const LONGEST_PAUSE_MS = 10_000;
  * @param stop ends the waiting for the server
  */
 export async function startAgents(
-  settings: Pick<Settings, 'temporal' | 'agent'>,
+  settings: AgentSettings,
   nodes: readonly AgentNode[],
   log: Logger,
   options: StartAgentsOptions,
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
-  const connection = await connect(settings.temporal.address, log, stop);
+  const connection = await connect(settings.temporal, log, stop);
   const served: ServedNode[] = [];
   const shutDown = () => {
     for (const node of served) node.shutDown();
@@ -130,21 +150,23 @@ interface ServedNode {
 
 async function serveNode(
   connection: NativeConnection,
-  settings: Pick<Settings, 'temporal' | 'agent'>,
+  settings: AgentSettings,
   { site, node }: AgentNode,
   log: Logger,
   options: StartAgentsOptions,
 ): Promise<ServedNode> {
   const { orders, verify } = options.ordersOf({ site, node });
   const { namespace } = settings.temporal;
-  const agent = new NodeAgent({
-    node,
-    // Nodes of two sites may have the same name.
-    stateDir: join(settings.agent.state_dir, folderName(site)),
-    resolveSecret: (ref, key) => orders.secret(ref, key),
-    readSource: (path, key) => orders.source(path, key),
-    ...options.agent,
-  });
+  const agent: TaskHost =
+    options.hostOf?.({ site, node }, orders) ??
+    new NodeAgent({
+      node,
+      // Nodes of two sites may have the same name.
+      stateDir: join(settings.agent.state_dir, folderName(site)),
+      resolveSecret: (ref, key) => orders.secret(ref, key),
+      readSource: (path, key) => orders.source(path, key),
+      ...options.agent,
+    });
   await agent.recover();
   const forgetting = forgetNowAndThen(agent, settings.agent.keep_days, log);
   const shared = {
@@ -213,23 +235,25 @@ async function serveNode(
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function forgetNowAndThen(agent: NodeAgent, keepDays: number, log: Logger): NodeJS.Timeout {
-  const forget = () => {
+function forgetNowAndThen(agent: TaskHost, keepDays: number, log: Logger): NodeJS.Timeout {
+  const forget = async () => {
     try {
-      agent.forgetBefore(new Date(Date.now() - keepDays * DAY_MS));
+      await agent.forgetBefore(new Date(Date.now() - keepDays * DAY_MS));
     } catch (error) {
       log.warn({ error: String(error) }, 'old journals could not be deleted');
     }
   };
-  forget();
-  return setInterval(forget, DAY_MS / 4).unref();
+  void forget();
+  return setInterval(() => void forget(), DAY_MS / 4).unref();
 }
 
 /** Again and again: a machine may be up before the server is. */
-async function connect(address: string, log: Logger, stop: AbortSignal | undefined): Promise<NativeConnection> {
+async function connect(server: ServerSettings, log: Logger, stop: AbortSignal | undefined): Promise<NativeConnection> {
+  const { address } = server;
+  const options = connectionOptions(server);
   for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      return await NativeConnection.connect({ address });
+      return await NativeConnection.connect(options);
     } catch (error) {
       if (stop?.aborted === true) throw error;
       const message = error instanceof Error ? error.message : String(error);

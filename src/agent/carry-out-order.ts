@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Execution } from './execution.js';
+import type { Execution, ExecutionKey } from './execution.js';
 import type { FollowEvent, OutputOffsets } from './follow.js';
 import { shipLog } from './log-shipment.js';
-import type { EnsureAnswer, NodeAgent } from './node-agent.js';
+import type { EnsureAnswer } from './node-agent.js';
 import { type OrderKey, OrderRefused, type OrderSource, type OrderVerifier } from './order-source.js';
 import { readableTail } from './output-text.js';
 import type { TaskResult } from './result.js';
@@ -26,8 +26,19 @@ export type CarriedOut =
   /** `leave` was aborted: the supervisor goes on, and whoever asks again follows. */
   | { readonly kind: 'left' };
 
+/** What executions are carried out by: the agent of this machine (`NodeAgent`), or a node reached over ssh. */
+export interface ExecutionHost {
+  /** An execution that was ensured before. */
+  execution(key: ExecutionKey): Execution | undefined | Promise<Execution | undefined>;
+  /** Starts it the first time, and never again. */
+  ensure(execution: Execution): Promise<EnsureAnswer>;
+  follow(key: ExecutionKey, from?: Partial<OutputOffsets>, stop?: AbortSignal): AsyncIterable<FollowEvent>;
+  /** Asks for its end, also before it was ensured. Resolves when the request is where it counts. */
+  cancel(key: ExecutionKey, reason: string, by?: string): void | Promise<void>;
+}
+
 export interface CarryOutOptions {
-  readonly agent: NodeAgent;
+  readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
   /** What an earlier follower of the same execution said last. */
@@ -51,12 +62,14 @@ const LAST_LINE_CHARACTERS = 200;
  */
 export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Promise<CarriedOut> {
   const { agent, orders, cancel, leave } = options;
-  const onCancel = () => agent.cancel(key, 'the run asked for its end');
-  if (cancel.aborted) onCancel();
-  else cancel.addEventListener('abort', onCancel, { once: true });
+  // A cancellation that does not arrive is asked again with the next follower; the node keeps its own time limit.
+  const onCancel = async () => await agent.cancel(key, 'the run asked for its end');
+  const heard = () => void onCancel().catch(() => undefined);
+  if (cancel.aborted) await onCancel();
+  else cancel.addEventListener('abort', heard, { once: true });
   try {
     // What is in the journal was verified when it came, and must be followed also while the source is away.
-    const known = agent.execution(key);
+    const known = await agent.execution(key);
     const execution = known ?? (await fetchOrder(key, options));
     if (typeof execution === 'string') return { kind: 'refused', reason: execution };
     const answer = await ensured(agent, execution);
@@ -69,7 +82,7 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
       return { kind: 'refused', reason: 'this very task was given to the node before, with other parameters' };
     return await followToEnd(key, orders, options, leave);
   } finally {
-    cancel.removeEventListener('abort', onCancel);
+    cancel.removeEventListener('abort', heard);
   }
 }
 
@@ -93,13 +106,13 @@ function mismatch(execution: Execution, key: OrderKey): string | undefined {
   return mode === key.mode ? undefined : `the order is to ${mode}, and the run asks for ${key.mode}`;
 }
 
-async function ensured(agent: NodeAgent, execution: Execution): Promise<EnsureAnswer> {
+async function ensured(agent: ExecutionHost, execution: Execution): Promise<EnsureAnswer> {
   try {
     return await agent.ensure(execution);
   } catch (error) {
     if (!(error instanceof OrderRefused)) throw error;
     // It stands in the journal by now: closed there, it cannot start later.
-    agent.cancel(execution, error.message, 'its source');
+    await agent.cancel(execution, error.message, 'its source');
     return await agent.ensure(execution);
   }
 }
@@ -122,7 +135,7 @@ async function followToEnd(
   const ship = async (chunk: Parameters<OrderSource['ship']>[1]): Promise<void> => {
     if (unshipped === undefined) unshipped = await shipLog(orders, key, chunk, { patienceMs, leave });
   };
-  for await (const event of agent.follow(key, offset, leave) as AsyncIterable<FollowEvent>) {
+  for await (const event of agent.follow(key, offset, leave)) {
     if (leave.aborted) break;
     switch (event.kind) {
       case 'progress':

@@ -1,5 +1,20 @@
-export { type CarriedOut, type CarryOutOptions, carryOutOrder, type ExecutionProgress } from './carry-out-order.js';
-export { type Execution, type ExecutionKey, folderName, type SecretUse } from './execution.js';
+export {
+  type CarriedOut,
+  type CarryOutOptions,
+  carryOutOrder,
+  type ExecutionHost,
+  type ExecutionProgress,
+} from './carry-out-order.js';
+export {
+  checkExecution,
+  type Execution,
+  type ExecutionKey,
+  executionMark,
+  folderName,
+  nodeFolder,
+  type SecretUse,
+  stableJson,
+} from './execution.js';
 export type { FollowEvent, OutputOffsets } from './follow.js';
 export type { CancelRequest, Progress } from './journal.js';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.js';
@@ -7,12 +22,13 @@ export { type OpenExecution, openExecutions } from './open-executions.js';
 export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from './order-source.js';
 export { OrderRefused } from './order-source.js';
 export type { OutputStream } from './output-segments.js';
-export { readableText } from './output-text.js';
+export { readableTail, readableText } from './output-text.js';
 export { DEFAULT_PATH_ROOTS } from './path-rules.js';
 export { type Preparation, type PreparedTask, prepareTask } from './prepare-task.js';
 export { type RebootEnd, type RebootSteps, rebootNode } from './reboot-node.js';
 export type { KillRecord, OutputRecord, TaskFailure, TaskOutcome, TaskResult, TryRecord } from './result.js';
 export { describeFailure, outcomeOf } from './result.js';
+export { DEFAULT_TASK_PATH } from './task-process.js';
 export { taskTypeNames } from './task-registry.js';
 export type { TaskInput, TaskLimits } from './task-type.js';
 export { filesByNode } from './task-types/upload-files.js';

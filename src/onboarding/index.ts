@@ -9,6 +9,13 @@ export {
   readPolicy,
 } from './node-policy.js';
 export { issueTicket, type TicketOffice } from './node-ticket.js';
-export { parseSshTarget, runOverSsh, type SshTarget, sshTargetProblem } from './ssh-command.js';
+export {
+  openOverSsh,
+  parseSshTarget,
+  runOverSsh,
+  type SshConnection,
+  type SshTarget,
+  sshTargetProblem,
+} from './ssh-command.js';
 export { systemdUnit } from './systemd-unit.js';
 export { type AgentInstallation, agentCloudConfig, mergeUserData, NODE_FOLDER } from './user-data.js';

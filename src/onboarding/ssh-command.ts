@@ -72,6 +72,43 @@ export function runOverSsh(target: SshTarget, script: string, program = 'ssh'): 
   });
 }
 
+/** A connection that stays for as long as its script talks. */
+export interface SshConnection {
+  /** What the script prints. Ends when it has ended, or the connection has. */
+  readonly output: AsyncIterable<Buffer>;
+  /** What ssh or the script last complained of. */
+  trouble(): string;
+  /** May be repeated. */
+  close(): void;
+}
+
+/** Runs a script as `runOverSsh` does, and lets its output be read as it comes. */
+export function openOverSsh(target: SshTarget, script: string, program = 'ssh'): SshConnection {
+  const child = spawn(program, [...sshArguments(target), 'exec sh -s'], { stdio: 'pipe' });
+  const stderr = keep(child.stderr);
+  let trouble: string | undefined;
+  child.on('error', (error) => {
+    trouble = error.message;
+    child.stdout.destroy();
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(script);
+  return {
+    output: readAll(child.stdout),
+    trouble: () => trouble ?? stderr().trim().split('\n').slice(-1)[0]?.slice(0, 300) ?? '',
+    close: () => void child.kill('SIGKILL'),
+  };
+}
+
+/** A stream that was destroyed has ended, too. */
+async function* readAll(stream: NodeJS.ReadableStream): AsyncGenerator<Buffer, void, void> {
+  try {
+    for await (const piece of stream) yield piece as Buffer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
 function keep(stream: NodeJS.ReadableStream): () => string {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -1,7 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createConnection } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installOverSsh, type SshInstallation } from '../../src/onboarding/install-over-ssh.js';
@@ -12,14 +9,9 @@ import {
   shellWord,
   sshTargetProblem,
 } from '../../src/onboarding/ssh-command.js';
-import { freePort } from '../rig/free-port.js';
+import { SshdRig, sshdMissing } from '../rig/sshd.js';
 
-const SSHD = '/usr/sbin/sshd';
-const missing = !existsSync(SSHD)
-  ? 'openssh-server is not installed'
-  : userInfo().uid !== 0
-    ? 'this is not root'
-    : undefined;
+const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: everything over ssh, because ${missing}`);
 
 it('reads [USER@]HOST, and takes nothing that ssh would take for something else', () => {
@@ -32,48 +24,14 @@ it('reads [USER@]HOST, and takes nothing that ssh would take for something else'
 });
 
 describe.skipIf(missing !== undefined)('over a real sshd', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sitewright-ssh-'));
-  const at = (name: string) => join(folder, name);
-  let server: ChildProcess;
+  let rig: SshdRig;
   let target: SshTarget;
-
+  const at = (name: string) => rig.at(name);
   beforeAll(async () => {
-    for (const name of ['host', 'user', 'stranger'])
-      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(name)]);
-    writeFileSync(at('authorized'), readFileSync(at('user.pub')));
-    mkdirSync('/run/sshd', { recursive: true });
-    const port = await freePort();
-    const config = [
-      `Port ${port}`,
-      'ListenAddress 127.0.0.1',
-      `HostKey ${at('host')}`,
-      `AuthorizedKeysFile ${at('authorized')}`,
-      'UsePAM no',
-      'StrictModes no',
-      'PasswordAuthentication no',
-      'PermitRootLogin prohibit-password',
-      `PidFile ${at('pid')}`,
-    ];
-    writeFileSync(at('config'), `${config.join('\n')}\n`);
-    const [kind, key] = readFileSync(at('host.pub'), 'utf8').split(' ');
-    writeFileSync(at('known'), `[127.0.0.1]:${port} ${kind} ${key}\n`);
-    target = { user: 'root', host: '127.0.0.1', port, identityFile: at('user'), knownHostsFile: at('known') };
-    server = spawn(SSHD, ['-D', '-e', '-f', at('config')], { stdio: 'ignore' });
-    for (;;) {
-      const open = await new Promise<boolean>((resolve) => {
-        const socket = createConnection({ host: '127.0.0.1', port }, () => resolve(true)).on('error', () =>
-          resolve(false),
-        );
-        socket.unref();
-      });
-      if (open) break;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    rig = await SshdRig.open();
+    target = rig.target;
   });
-  afterAll(() => {
-    server.kill();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rig.close());
 
   it('hands a script over as it is, and tells its exit code', async () => {
     const odd = `'"$(id) \`id\` ; \\ ü\n`;

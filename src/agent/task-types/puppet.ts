@@ -6,7 +6,7 @@ import type { TaskFailure } from '../result.js';
 import type { TaskContext, TaskType, TryEnd } from '../task-type.js';
 import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.js';
 
-interface PuppetParameters {
+export interface PuppetParameters {
   readonly manifest: string;
   readonly modules: string;
   readonly cwd: string;
@@ -25,7 +25,7 @@ interface PuppetParameters {
 const PREFIXES = new Set(['nice', 'ionice', 'chrt', 'taskset', 'nohup', 'stdbuf']);
 
 /** Where puppet's own agent keeps the lock of a catalog run, by packaging. `puppet apply` itself has none. */
-const PUPPET_LOCKS = ['/var/cache/puppet', '/var/lib/puppet', '/opt/puppetlabs/puppet/cache'].map(
+export const PUPPET_LOCKS = ['/var/cache/puppet', '/var/lib/puppet', '/opt/puppetlabs/puppet/cache'].map(
   (folder) => `${folder}/state/agent_catalog_run.lock`,
 );
 
@@ -94,6 +94,34 @@ async function run(p: PuppetParameters, context: TaskContext): Promise<TryEnd> {
   }
 }
 
+/** @param folder where its summary and report go, and with `noop` its state */
+export function puppetArguments(
+  p: PuppetParameters,
+  folder: string,
+  noop: boolean,
+  debug: boolean,
+): readonly [string, ...string[]] {
+  return [
+    ...(p.prefix as readonly [string]),
+    'puppet',
+    'apply',
+    '--detailed-exitcodes',
+    '--color=false',
+    '--trace',
+    `--modulepath=${p.modules}`,
+    `--basemodulepath=${p.modules}`,
+    '--logdest=console',
+    '--reports=none',
+    `--lastrunfile=${folder}/last_run_summary.yaml`,
+    `--lastrunreport=${folder}/last_run_report.yaml`,
+    // A run that may change nothing keeps its own state, too, to itself.
+    ...(noop ? ['--noop', `--statedir=${folder}/state`] : []),
+    ...(debug ? ['--debug', '--evaltrace'] : []),
+    '--',
+    p.manifest,
+  ];
+}
+
 async function applyOnce(p: PuppetParameters, context: TaskContext, number: number): Promise<TryEnd> {
   const noop = context.noop || p.noopRun;
   const folder = join(context.tryFolder, `puppet-${number}`);
@@ -102,25 +130,7 @@ async function applyOnce(p: PuppetParameters, context: TaskContext, number: numb
   const reportFile = join(folder, 'last_run_report.yaml');
   const begin = performance.now();
   const command = await context.run({
-    argv: [
-      ...(p.prefix as readonly [string]),
-      'puppet',
-      'apply',
-      '--detailed-exitcodes',
-      '--color=false',
-      '--trace',
-      `--modulepath=${p.modules}`,
-      `--basemodulepath=${p.modules}`,
-      '--logdest=console',
-      '--reports=none',
-      `--lastrunfile=${summaryFile}`,
-      `--lastrunreport=${reportFile}`,
-      // A run that may change nothing keeps its own state, too, to itself.
-      ...(noop ? ['--noop', `--statedir=${join(folder, 'state')}`] : []),
-      ...(p.debug || context.execution.debug ? ['--debug', '--evaltrace'] : []),
-      '--',
-      p.manifest,
-    ] as unknown as readonly [string],
+    argv: puppetArguments(p, folder, noop, p.debug || context.execution.debug === true),
     cwd: p.cwd,
   });
   if (command.kind === 'not-started') return { failure: command.failure, changed: false };

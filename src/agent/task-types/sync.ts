@@ -21,6 +21,17 @@ const SOURCES = [
   /^\/[^\n]*$/,
 ];
 
+export const SYNC_ARGUMENTS = [
+  'rsync',
+  '-c',
+  '-r',
+  '--delete',
+  '-l',
+  '--itemize-changes',
+  '--out-format=%i %n',
+  '--',
+] as const;
+
 /** An itemized change, e.g. `>f+++++++++ name` or `*deleting   name`. */
 const CHANGE = /^(?:[<>ch*][fdLDS.]|\*deleting)/;
 
@@ -53,7 +64,7 @@ async function run(p: SyncParameters, context: TaskContext): Promise<TryEnd> {
   let changes = 0;
   let rest = '';
   const end = await context.run({
-    argv: ['rsync', '-c', '-r', '--delete', '-l', '--itemize-changes', '--out-format=%i %n', '--', p.src, p.dst],
+    argv: [...SYNC_ARGUMENTS, p.src, p.dst],
     // Nobody is there to answer a question of ssh.
     environment: { RSYNC_RSH: 'ssh -o BatchMode=yes' },
     onStdout: (chunk) => {

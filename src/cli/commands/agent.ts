@@ -7,6 +7,11 @@ interface RunFlags {
   readonly site: string;
   readonly node: readonly string[];
   readonly stateDir?: string;
+  readonly ssh?: string;
+  readonly port?: string;
+  readonly identityFile?: string;
+  readonly knownHosts?: string;
+  readonly policy?: string;
 }
 
 const collect = (value: string, before: readonly string[] | undefined): readonly string[] => {
@@ -25,13 +30,20 @@ export function registerAgent(program: Command, session: Session): Command {
     .requiredOption('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
     .option('--state-dir <folder>', 'journal and output of tasks (default: agent.state_dir)')
-    .action(async ({ site, node, stateDir }: RunFlags) => {
+    .option('--policy <file>', 'hold the tasks to this policy (docs/security.md); over ssh the node’s own comes first')
+    .option('--ssh <[user@]host>', 'run the tasks on this machine, which has no agent, over ssh')
+    .option('--port <port>', 'port of its sshd')
+    .option('--identity-file <file>', 'private key; else what ssh finds itself')
+    .option('--known-hosts <file>', 'known host keys; else the usual ones')
+    .action(async ({ site, node, stateDir, ...transport }: RunFlags) => {
       if (node === undefined || node.length === 0) throw usageError('name at least one --node');
+      if (transport.ssh !== undefined && node.length > 1)
+        throw usageError('over ssh name one --node: a machine is one');
       const { settings } = await session.settings();
       const { serveAgents } = await import('../processes/serve-agents.js');
       const agent = { ...settings.agent, ...(stateDir === undefined ? {} : { state_dir: stateDir }) };
       const nodes = [...new Set(node)].map((one) => ({ site, node: one }));
-      await serveAgents(terminal, { ...settings, agent }, nodes);
+      await serveAgents(terminal, { ...settings, agent }, nodes, transport);
     });
 
   group

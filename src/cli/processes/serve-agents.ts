@@ -1,24 +1,55 @@
-import { type AgentNode, startAgents } from '../../../worker/agent.js';
-import { openLocalOrders } from '../../../worker/agent-orders.js';
-import { encryptionOf } from '../../../worker/encryption.js';
-import { programVersion } from '../../../worker/program-version.js';
+import type { AgentNode } from '../../../worker/agent.js';
+import { runAgents } from '../../../worker/run-agents.js';
 import { installRuntime } from '../../../worker/runtime.js';
 import type { Settings } from '../../config/index.js';
+import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../onboarding/index.js';
+import { usageError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 
+export interface AgentTransport {
+  /** `[USER@]HOST` of a machine without an agent. */
+  readonly ssh?: string;
+  readonly port?: string;
+  readonly identityFile?: string;
+  readonly knownHosts?: string;
+  readonly policy?: string;
+}
+
 /** Runs node agents in this process until Ctrl-C, SIGTERM, or until all are drained. */
-export function serveAgents(terminal: Terminal, settings: Settings, nodes: readonly AgentNode[]): Promise<void> {
+export function serveAgents(
+  terminal: Terminal,
+  settings: Settings,
+  nodes: readonly AgentNode[],
+  transport: AgentTransport = {},
+): Promise<void> {
+  const ssh = targetOf(transport);
   return serve(terminal, settings, 'agent', async (log) => {
     installRuntime(log, false);
-    const { orders, close } = await openLocalOrders(settings);
-    const options = { ordersOf: () => ({ orders }), version: programVersion(), ...encryptionOf(settings) };
-    const agents = await startAgents(settings, nodes, log, options, terminal.interrupted());
+    const options = {
+      ...(ssh === undefined ? {} : { ssh }),
+      ...(transport.policy === undefined ? {} : { policyFile: transport.policy }),
+    };
+    const agents = await runAgents(settings, nodes, log, options, terminal.interrupted());
     const names = nodes.map(({ site, node }) => `${site}/${node}`);
+    const way = ssh === undefined ? '' : ` over ssh to ${ssh.host}`;
     return {
-      done: agents.done.finally(() => close()),
+      done: agents.done,
       stop: () => agents.stop(),
-      said: `agent ready for ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
+      said: `agent ready for ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}${way}`,
     };
   });
+}
+
+function targetOf({ ssh, port, identityFile, knownHosts }: AgentTransport): SshTarget | undefined {
+  if (ssh === undefined) return undefined;
+  const target: SshTarget = {
+    ...parseSshTarget(ssh),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(identityFile === undefined ? {} : { identityFile }),
+    ...(knownHosts === undefined ? {} : { knownHostsFile: knownHosts }),
+  };
+  const problem = sshTargetProblem(target);
+  if (problem !== undefined) throw usageError(`${problem}; write it as [USER@]HOST`);
+  return target;
 }

@@ -1,0 +1,1 @@
+export { SshNode, type SshNodeOptions } from './ssh-node.js';

@@ -1,0 +1,175 @@
+/**
+ * What runs on a node that has no agent: plain `sh`, with `flock`, `setsid` and coreutils. One copy of it lies in the
+ * folder of each execution and takes it from the node's lock to its one result, whoever is connected meanwhile.
+ *
+ * Files of an execution's folder: `execution` (the intent), `claim` (who runs it: linked once, so it runs once),
+ * `sessions`, `stdout`, `stderr`, `cancel`, `exit` (the one result, `key=value` lines).
+ */
+
+/** Shared by runner and connections: who is alive, whose processes there are, how they end. `$dir` is the folder. */
+export const COMMON = `
+boot_id() { cat /proc/sys/kernel/random/boot_id; }
+start_of() { # pid; its start time, nothing when it is gone
+  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  stat=\${stat##*) }
+  set -- $stat
+  [ "$1" != Z ] && echo "\${20}"
+}
+supervised() { # 0: its runner lives; 1: it is gone; 2: never claimed
+  read -r pid start boot 2>/dev/null <"$dir/claim" || return 2
+  [ "$boot" = "$(boot_id)" ] && [ "$(start_of "$pid")" = "$start" ]
+}
+members() { # what the task started: by its cgroup, its mark, and the sessions it was started in
+  {
+    group=$(cat "$dir/group" 2>/dev/null) && cat "$group/cgroup.procs"
+    grep -lF "SITEWRIGHT_EXECUTION=$mark" /proc/[0-9]*/environ 2>/dev/null | sed -n 's|^/proc/\\([0-9]*\\)/environ$|\\1|p'
+    while read -r session; do
+      sed -n "s/^\\([0-9]*\\) (.*) [^ZX] [0-9]* [0-9]* $session .*/\\1/p" /proc/[0-9]*/stat 2>/dev/null
+    done <"$dir/sessions"
+  } 2>/dev/null | sort -u
+}
+send() { for member in $(members); do kill "-$1" "$member" 2>/dev/null; done; }
+end_all() { # grace in seconds; sets found, survivors, strongest
+  found=$(members | wc -l)
+  survivors=$found
+  strongest=
+  [ "$found" -eq 0 ] && return
+  strongest=SIGTERM
+  send TERM
+  looks=$(($1 * 5))
+  while [ -n "$(members)" ] && [ "$looks" -gt 0 ]; do sleep 0.2; looks=$((looks - 1)); done
+  looks=25
+  while [ -n "$(members)" ] && [ "$looks" -gt 0 ]; do strongest=SIGKILL; send KILL; sleep 0.2; looks=$((looks - 1)); done
+  survivors=$(members | wc -l)
+}
+first() { # name, content on stdin; the first one counts
+  cat >"$dir/.$1.$$" && sync "$dir/.$1.$$" 2>/dev/null
+  ln "$dir/.$1.$$" "$dir/$1" 2>/dev/null
+  made=$?
+  rm -f "$dir/.$1.$$"
+  return $made
+}
+output_record() {
+  for stream in stdout stderr; do
+    echo "bytes_$stream=$(wc -c <"$dir/$stream" 2>/dev/null || echo 0)"
+    echo "dropped_$stream=$(cat "$dir/dropped.$stream" 2>/dev/null || echo 0)"
+    echo "tail_$stream=$(tail -c 4000 "$dir/$stream" 2>/dev/null | base64 | tr -d '\\n')"
+  done
+  echo "itemized=$(grep -acE '^([<>ch*][fdLDS.]|[*]deleting)' "$dir/stdout" 2>/dev/null)"
+}
+moment() { date -u +%Y-%m-%dT%H:%M:%SZ; }
+settle() { # ends an execution whose runner is gone
+  [ -e "$dir/exit" ] && return
+  supervised
+  [ $? -eq 1 ] || return 0
+  lost=supervisor-lost
+  read -r pid start boot <"$dir/claim"
+  if [ "$boot" = "$(boot_id)" ]; then end_all 0; else lost=reboot; found=0; survivors=0; strongest=; fi
+  rm -rf "$scratch"
+  { echo "cause=interrupted"; echo "lost=$lost"; cat "$dir/tries" 2>/dev/null; output_record; echo "found=$found"; echo "survivors=$survivors"; echo "strongest=$strongest"; echo "ended=$(moment)"; echo "boot=$(boot_id)"; } | first exit
+}
+`;
+
+/**
+ * The runner. `$1` is the folder; what it is to do stands in its file `settings`: `whole`, `each` and `lock_wait` in
+ * hundredths of a second by the clock that nobody sets (0: no limit), `interval` in fifths. Ends when the task has:
+ * nothing of it stays but what the task itself left on purpose.
+ */
+export const RUNNER = `dir=$1
+. "$dir/settings"
+${COMMON}
+now() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }
+write_exit() { # cause, code
+  end_of_output
+  {
+    echo "cause=$1"
+    echo "code=$2"
+    echo "started=$started"
+    echo "ended=$(moment)"
+    echo "boot=$(boot_id)"
+    cat "$dir/tries" 2>/dev/null
+    echo "found=$found"
+    echo "survivors=$survivors"
+    echo "group=$group"
+    echo "strongest=$strongest"
+    echo "left=$(members | wc -l)"
+    output_record
+    cat "$dir/told" 2>/dev/null
+  } | first exit
+  rm -rf "$scratch"
+  [ -z "$group" ] || rmdir "$group" 2>/dev/null
+  exit 0
+}
+end_of_output() { # a daemon may keep it open: it is not waited for
+  exec 7>&- 8>&-
+  looks=10
+  while [ "$looks" -gt 0 ] && { kill -0 "$reader_out" || kill -0 "$reader_err"; } 2>/dev/null; do sleep 0.2; looks=$((looks - 1)); done
+}
+cd / || exit 1
+umask 077
+echo "$$ $(start_of $$) $(boot_id)" | first claim || exit 0
+found=0 survivors=0 strongest= started=$(moment) number=0
+: >"$dir/sessions"
+# Where groups can be made, nothing leaves one; the task enters it by itself.
+for mount in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+  [ -w "$mount/cgroup.procs" ] && mkdir "$mount/sitewright-$mark" 2>/dev/null && echo "$mount/sitewright-$mark" >"$dir/group"
+done
+group=$(cat "$dir/group" 2>/dev/null)
+rm -f "$dir/.out" "$dir/.err"
+mkfifo "$dir/.out" "$dir/.err"
+# What is over the limit is read, counted and dropped: a pipe that is full would stop the task.
+unbuffered=$(command -v stdbuf >/dev/null && echo 'stdbuf -o0')
+{ $unbuffered head -c "$limit" >"$dir/stdout"; wc -c >"$dir/dropped.stdout"; } <"$dir/.out" 2>/dev/null &
+reader_out=$!
+{ $unbuffered head -c "$limit" >"$dir/stderr"; wc -c >"$dir/dropped.stderr"; } <"$dir/.err" 2>/dev/null &
+reader_err=$!
+exec 7>"$dir/.out" 8>"$dir/.err"
+rm -f "$dir/.out" "$dir/.err"
+# One execution at a time on a node, agents of ours included. By hand, so that a cancellation is heard meanwhile.
+exec 9>>"$lock"
+now; give_up=$((now + lock_wait))
+until flock -n 9; do
+  [ -e "$dir/cancel" ] && write_exit cancel 0
+  now; [ "$now" -ge "$give_up" ] && write_exit busy 0
+  sleep 0.2
+done
+now; deadline=$((now + whole))
+started=$(moment)
+while :; do
+  [ -e "$dir/cancel" ] && write_exit cancel 0
+  number=$((number + 1))
+  begun=$(moment)
+  now; try_ends=$((now + each))
+  mkdir -p "$dir/try-$number"
+  rm -f "$dir/code"
+  # Descriptors of ours stay ours; its session is written down before it begins.
+  ( setsid sh "$dir/start.sh" "$dir" "$number" </dev/null >&7 2>&8 7>&- 8>&- 9>&-; echo $? >"$dir/.code"; mv "$dir/.code" "$dir/code" ) &
+  waiter=$!
+  cause=
+  while [ ! -e "$dir/code" ]; do
+    now
+    kill -0 "$waiter" 2>/dev/null || [ -e "$dir/code" ] || echo 137 >"$dir/code"
+    if [ -z "$cause" ]; then
+      if [ -e "$dir/cancel" ]; then cause=cancel
+      elif [ "$whole" -gt 0 ] && [ "$now" -ge "$deadline" ]; then cause=timeout
+      elif [ "$each" -gt 0 ] && [ "$now" -ge "$try_ends" ]; then cause=try-timeout
+      fi
+      [ -n "$cause" ] && end_all "$grace"
+    fi
+    sleep 0.1
+  done
+  code=$(cat "$dir/code")
+  echo "try=$begun $(moment) $code $cause" >>"$dir/tries"
+  fine=no
+  for good in $good_codes; do [ "$code" = "$good" ] && fine=yes; done
+  [ "$fine" = yes ] && write_exit done "$code"
+  case $cause in cancel | timeout) write_exit "$cause" "$code" ;; esac
+  for good in $final_codes; do [ "$code" = "$good" ] && write_exit done "$code"; done
+  [ "$number" -gt "$retries" ] && write_exit "\${cause:-done}" "$code"
+  looks=$interval
+  while [ "$looks" -gt 0 ] && [ ! -e "$dir/cancel" ]; do
+    now; [ "$whole" -gt 0 ] && [ "$now" -ge "$deadline" ] && write_exit timeout "$code"
+    sleep 0.2; looks=$((looks - 1))
+  done
+done
+`;

@@ -1,0 +1,311 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
+import type { NodePolicy } from '../../src/onboarding/index.js';
+import { SshNode, type SshNodeOptions } from '../../src/ssh-transport/index.js';
+import { eventually } from '../rig/agent-site.js';
+import { SshdRig, sshdMissing } from '../rig/sshd.js';
+import { TcpProxy } from '../rig/tcp-proxy.js';
+
+const missing = sshdMissing();
+if (missing !== undefined) console.warn(`skipped: tasks over ssh, because ${missing}`);
+const has = (program: string) => spawnable(program);
+function spawnable(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', 'command -v "$0"', program]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(missing !== undefined)('tasks of a node without an agent', () => {
+  let rig: SshdRig;
+  let count = 0;
+  const at = (name: string) => rig.at(name);
+  beforeAll(async () => {
+    rig = await SshdRig.open();
+  });
+  afterAll(() => rig.close());
+
+  const allowed = (): NodePolicy => ({ shell: 'allow', path_roots: [at('')] });
+  const node = (more: Partial<SshNodeOptions> = {}): SshNode =>
+    new SshNode({
+      node: 'n1',
+      target: rig.target,
+      stateDir: at('state'),
+      policyFile: at('policy.yaml'),
+      policy: { ...allowed(), path_roots: [rig.folder] },
+      orders: {
+        secret: async (ref) => `value of ${ref}`,
+        source: async (path) => readFileSync(path),
+      },
+      ...more,
+    });
+  const execution = (type: string, parameters: Record<string, unknown>, more: Partial<Execution> = {}): Execution => ({
+    run: '7',
+    task: `task-${++count}`,
+    node: 'n1',
+    generation: 1,
+    type,
+    parameters,
+    ...more,
+  });
+  const shell = (cmd: string, more: Record<string, unknown> = {}) =>
+    execution('shell', { cmd, retries: 0, interval: 0, ...more });
+  async function end(host: SshNode, wanted: Execution, from = {}): Promise<{ result: TaskResult; output: string }> {
+    let output = '';
+    for await (const event of host.follow(wanted, from)) {
+      if (event.kind === 'output' && event.stream === 'stdout') output += event.bytes.toString();
+      if (event.kind === 'ended') return { result: event.result, output };
+    }
+    throw new Error('no end');
+  }
+  async function carried(wanted: Execution, host = node()): Promise<TaskResult> {
+    expect(await host.ensure(wanted)).toMatchObject({ kind: 'accepted' });
+    return (await end(host, wanted)).result;
+  }
+  /** Processes that have a text in their command line. */
+  const running = (text: string): string[] =>
+    execFileSync('sh', ['-c', 'grep -alF "$0" /proc/[0-9]*/cmdline 2>/dev/null; true', text])
+      .toString()
+      .split('\n')
+      .filter((path) => path !== '' && !path.includes(`/${process.pid}/`) && existsSync(path));
+
+  test('a script runs once, however often and by however many it is asked for', async () => {
+    const odd = `'"$(id) \`id\` ; \\ ü`;
+    const wanted = shell(
+      `echo x >>${at('count')}; printf '%s' "${odd.replaceAll(/["$`\\]/g, '\\$&')}"; echo err >&2; exit 0`,
+    );
+    const [a, b] = [node(), node()];
+    await Promise.all([a.ensure(wanted), b.ensure(wanted), a.ensure(wanted)]);
+    const [first, second] = await Promise.all([end(a, wanted), end(b, wanted)]);
+    expect(first.output).toBe(odd);
+    expect(first.result).toMatchObject({ outcome: 'ok', exitCode: 0, changed: null, leftRunning: 0 });
+    expect(first.result.output.stderr).toMatchObject({ bytes: 4, dropped: 0, tail: 'err\n' });
+    expect(second).toEqual(first);
+    expect(await a.ensure(wanted)).toMatchObject({ kind: 'accepted' });
+    expect(readFileSync(at('count'), 'utf8')).toBe('x\n');
+    expect(await a.ensure({ ...wanted, parameters: { cmd: 'other' } })).toEqual({ kind: 'conflict' });
+  });
+
+  test('a connection that is cut in mid-command is made again: the command ran once, its output is complete', async () => {
+    const proxy = await TcpProxy.open(`127.0.0.1:${rig.target.port}`);
+    try {
+      const host = node({ target: rig.by(Number(proxy.address.split(':')[1])) });
+      const wanted = shell(
+        `echo x >>${at('cut')}; echo before; until [ -e ${at('go')} ]; do sleep 0.05; done; echo after`,
+      );
+      await host.ensure(wanted);
+      const following = end(host, wanted);
+      await eventually(() => existsSync(at('cut')));
+      proxy.cut();
+      writeFileSync(at('go'), '');
+      proxy.mend();
+      const { result, output } = await following;
+      expect(result).toMatchObject({ outcome: 'ok' });
+      expect(output).toBe('before\nafter\n');
+      expect(readFileSync(at('cut'), 'utf8')).toBe('x\n');
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('a cancelled task leaves nothing, however detached', async () => {
+    const stray = `86543.${process.pid}`;
+    const wanted = shell(
+      `trap '' TERM; setsid setsid sh -c "trap '' TERM; sleep ${stray}" & (setsid env -i sleep ${stray} &); touch ${at('begun')}; sleep ${stray}; sleep ${stray}`,
+    );
+    const host = node();
+    const stop = { cancel: new AbortController(), leave: new AbortController() };
+    const carrying = carryOutOrder(
+      { run: '7', task: wanted.task, node: 'n1', generation: 1, type: 'shell', plan: 'p', mode: 'apply' },
+      {
+        agent: host,
+        orders: {
+          fetch: async () => ({ execution: wanted }),
+          ship: async () => undefined,
+          secret: async () => '',
+          source: async () => Buffer.alloc(0),
+        },
+        onProgress: () => undefined,
+        cancel: stop.cancel.signal,
+        leave: stop.leave.signal,
+      },
+    );
+    await eventually(() => existsSync(at('begun')) && running(stray).length >= 3);
+    stop.cancel.abort();
+    expect(await carrying).toMatchObject({
+      kind: 'ended',
+      result: { outcome: 'cancelled', killed: { cause: 'cancel', signal: 'SIGKILL', survivors: 0 }, changed: null },
+    });
+    expect(running(stray).filter((path) => readFileSync(path, 'utf8').startsWith('sleep'))).toEqual([]);
+    // One that is cancelled before it began never begins.
+    const never = shell(`touch ${at('never')}`);
+    await host.cancel(never, 'no');
+    expect(await carried(never, host)).toMatchObject({ outcome: 'cancelled', changed: false });
+    expect(existsSync(at('never'))).toBe(false);
+  });
+
+  test('limits, retries and exit codes are kept on the node', async () => {
+    expect(await carried(shell('sleep 50', { timeout: 0.5 }))).toMatchObject({
+      outcome: 'timeout',
+      failure: { kind: 'timeout', seconds: 0.5 },
+    });
+    const counted = at('tries');
+    const thrice = shell(`echo x >>${counted}; [ $(wc -l <${counted}) -ge 3 ] || exit 7`, { retries: 4, interval: 0 });
+    const result = await carried(thrice);
+    expect(result).toMatchObject({ outcome: 'ok', tries: [{ exitCode: 7 }, { exitCode: 7 }, { exitCode: 0 }] });
+    expect(await carried(shell('exit 3'))).toMatchObject({ failure: { kind: 'exit', exitCode: 3 } });
+    expect(await carried(shell('true', { cwd: '/no/such' }))).toMatchObject({
+      failure: { kind: 'io', code: 'ENOENT' },
+    });
+  });
+
+  test('a task whose runner is killed is interrupted, and nothing of it stays', async () => {
+    const stray = `86544.${process.pid}`;
+    const wanted = shell(`sleep ${stray}`);
+    const host = node();
+    await host.ensure(wanted);
+    const following = end(host, wanted);
+    const claim = join(at('state'), 'nodes/n1/ssh/7', wanted.task, '1/claim');
+    await eventually(() => running(stray).some((path) => readFileSync(path, 'utf8').startsWith('sleep')));
+    process.kill(Number(readFileSync(claim, 'utf8').split(' ')[0]), 'SIGKILL');
+    expect((await following).result).toMatchObject({
+      outcome: 'interrupted',
+      failure: { kind: 'interrupted', cause: 'supervisor-lost' },
+      killed: { survivors: 0 },
+    });
+    expect(running(stray).filter((path) => existsSync(path) && readFileSync(path, 'utf8').startsWith('sleep'))).toEqual(
+      [],
+    );
+  });
+
+  test('a flood is cut and counted to the byte', async () => {
+    const wanted = execution(
+      'shell',
+      { cmd: 'head -c 3000000 /dev/zero | tr "\\0" x', retries: 0 },
+      { outputLimitBytes: 1_000_000 },
+    );
+    const host = node();
+    await host.ensure(wanted);
+    const { result, output } = await end(host, wanted);
+    expect(output).toHaveLength(1_000_000);
+    expect(result.output.stdout).toMatchObject({ bytes: 3_000_000, dropped: 2_000_000, binary: false });
+  });
+
+  test('files are placed by the same rules', async () => {
+    const path = at('placed/deep/file');
+    const upload = (parameters: Record<string, unknown>) =>
+      carried(execution('upload_file', { retries: 0, ...parameters }));
+    expect(await upload({ path, data: "it's\n", permissions: '0640', dir_permissions: '0750' })).toMatchObject({
+      outcome: 'ok',
+      changed: true,
+    });
+    expect(readFileSync(path, 'utf8')).toBe("it's\n");
+    expect([statSync(path).mode & 0o777, statSync(at('placed')).mode & 0o777]).toEqual([0o640, 0o750]);
+    expect(await upload({ path, data: "it's\n", permissions: '0640' })).toMatchObject({
+      outcome: 'ok',
+      changed: false,
+    });
+    expect(await upload({ path, data: { secret: 'db/password' }, permissions: '0600' })).toMatchObject({
+      changed: true,
+    });
+    expect(readFileSync(path, 'utf8')).toBe('value of db/password');
+    symlinkSync(path, at('link'));
+    for (const wrong of [at('link'), '/usr/bin/sitewright-test', at('placed')])
+      expect(await upload({ path: wrong, data: 'x' }), wrong).toMatchObject({
+        failure: { kind: 'refused-path', path: wrong },
+      });
+    expect(lstatSync(at('link')).isSymbolicLink()).toBe(true);
+    symlinkSync('/usr/bin', at('out'));
+    expect(await upload({ path: at('out/sitewright-test'), data: 'x' })).toMatchObject({
+      failure: { kind: 'refused-path' },
+    });
+    writeFileSync(at('source'), Buffer.from([0, 255, 10]));
+    const copy = execution('copy_files', {
+      files: [
+        { src: at('source'), dst: at('copied') },
+        { src: at('absent'), dst: at('b') },
+      ],
+    });
+    expect(await carried(copy)).toMatchObject({
+      outcome: 'failed',
+      changed: true,
+      failure: { kind: 'files', files: [{ path: at('absent'), reason: 'ENOENT' }] },
+    });
+    expect([...readFileSync(at('copied'))]).toEqual([0, 255, 10]);
+    // The secret is in the file it was for, and nowhere else.
+    expect(
+      execFileSync('sh', ['-c', 'grep -rlF "value of db" "$0" /dev/shm; true', rig.folder]).toString().trim(),
+    ).toBe(path);
+  });
+
+  test.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {
+    mkdirSync(at('from'));
+    writeFileSync(at('from/a'), 'a');
+    const sync = () => carried(execution('sync', { src: `${at('from')}/`, dst: at('to'), retries: 0 }));
+    expect(await sync()).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await sync()).toMatchObject({ outcome: 'ok', changed: false, summary: { changes: 0 } });
+    expect(await carried(execution('sync', { src: at('absent/'), dst: at('to'), retries: 0 }))).toMatchObject({
+      failure: { kind: 'exit', exitCode: 23 },
+    });
+  });
+
+  test.skipIf(!has('puppet'))('puppet is judged by exit code and summary', async () => {
+    writeFileSync(at('site.pp'), `file { '${at('by-puppet')}': content => 'x' }`);
+    const puppet = (more: Partial<Execution> = {}) =>
+      execution('puppet', { puppet_manifest: at('site.pp'), retries: 0, puppet_modules: at('modules') }, more);
+    expect(await carried(puppet({ mode: 'noop' }))).toMatchObject({ outcome: 'ok', summary: { noopPending: 1 } });
+    expect(existsSync(at('by-puppet'))).toBe(false);
+    expect(await carried(puppet())).toMatchObject({
+      outcome: 'ok',
+      exitCode: 2,
+      changed: true,
+      summary: { changedResources: [`File[${at('by-puppet')}]`] },
+    });
+    writeFileSync(at('site.pp'), 'this is { no puppet');
+    expect(await carried(puppet())).toMatchObject({ outcome: 'failed', exitCode: 1 });
+  });
+
+  test('what the policy does not allow, and what needs an agent, is refused', async () => {
+    const refusal = async (wanted: Execution, host = node()) => JSON.stringify(await host.ensure(wanted));
+
+    const bare = new SshNode({
+      node: 'n1',
+      target: rig.target,
+      stateDir: at('state'),
+      policyFile: at('no-policy'),
+      orders: { secret: async () => '', source: async () => Buffer.alloc(0) },
+    });
+    expect(await refusal(shell('true'), bare)).toContain('scripts of signed orders only');
+    expect(await refusal(execution('reboot', {}))).toContain('need an agent');
+    expect(await refusal({ ...shell('true'), secrets: [{ name: 'A', ref: 'a', as: 'file' }] })).toContain(
+      'needs an agent',
+    );
+    expect(await refusal(execution('shell', {}))).toContain('cmd');
+    // The node's own policy wins over the orchestrator's.
+    writeFileSync(at('policy.yaml'), 'shell: deny\n');
+    expect(await refusal(shell('true'))).toContain('forbids scripts');
+    writeFileSync(at('policy.yaml'), 'shell: [');
+    await expect(refusal(shell('true'))).rejects.toThrow('not usable');
+    writeFileSync(at('policy.yaml'), 'shell: allow\n');
+    expect(await carried(shell('true'))).toMatchObject({ outcome: 'ok' });
+    execFileSync('rm', [at('policy.yaml')]);
+    expect(await carried({ ...shell('touch /x'), mode: 'noop' })).toMatchObject({ outcome: 'skipped', changed: false });
+    expect(await node().facts()).toMatchObject({
+      node: 'n1',
+      bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    });
+  });
+
+  test('one task at a time, also against an agent of the same node', async () => {
+    const lock = join(at('state'), 'nodes/n1/lock');
+    const holder = spawn('flock', [lock, 'sh', '-c', 'echo held; read x'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    await new Promise((resolve) => holder.stdout.once('data', resolve));
+    expect(await carried(shell('true'), node({ lockWaitSec: 0.3 }))).toMatchObject({ failure: { kind: 'busy' } });
+    holder.stdin.end('\n');
+  });
+});
