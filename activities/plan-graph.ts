@@ -40,6 +40,7 @@ async function plan(
     const stored = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
     return { ok: true, plan: asWorkflowsKnow(stored) };
   }
+  await showPhase(store, run.run, child, 'planning');
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
   const sources = await readClusterSources(store, run.run.clusterId);
@@ -76,7 +77,26 @@ async function plan(
     return { ok: false, failure: { kind: 'plan-refused', message, problems: errors.slice(0, 50).map(problemText) } };
   }
   await keep(store, run, child, planned.value, sources.cluster);
+  await showPhase(store, run.run, child, 'running');
   return { ok: true, plan: asWorkflowsKnow(planned.value.reference) };
+}
+
+/** What lists of runs say of it. Graphs of a run have rising ids, so that a later phase is never overwritten. */
+async function showPhase(
+  store: Store,
+  { temporalRunId, workflowId, timeStart }: TransactionRecord,
+  graph: TransactionRecord,
+  phase: 'planning' | 'running',
+): Promise<void> {
+  if (temporalRunId === null || workflowId === null || timeStart === null) return;
+  await store.runs.put({
+    id: temporalRunId,
+    sequence: graph.id * 2 + (phase === 'planning' ? 0 : 1),
+    workflowId,
+    kind: 'execute_graph',
+    startedAt: timeStart,
+    phase: `${graph.graphType}: ${phase}`,
+  });
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {
