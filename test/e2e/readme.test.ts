@@ -1,0 +1,73 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+
+/*
+ * What a newcomer does who has only the README: a demo that stays up, a run that is paused and goes on, a failure that
+ * is repaired. The commands are those of the README, in its order. (.ci/demo runs `npm run demo` itself.)
+ */
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const section = /^\*\*Pause it, and repair the failure\.\*\*[\s\S]*?(?=^Then the tests)/m.exec(readme)?.[0] ?? '';
+const commands = [...section.matchAll(/^bin\/sitewright .*$/gm)].map(([line]) => line);
+
+let demo: ChildProcess;
+let said = '';
+let api = '';
+
+/** As a shell has it that stands in the project's folder. */
+async function shell(line: string): Promise<string> {
+  const env = { ...process.env, SITEWRIGHT_API: api, USER: 'ann', NO_COLOR: '1' };
+  return (await promisify(execFile)('bash', ['-c', line], { cwd: root, env, timeout: 120_000 })).stdout;
+}
+
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, ['scripts/build.mjs'], { cwd: root });
+  const program = `process.exitCode = await (await import('./dist/worker/demo.js')).runDemo({ root: process.cwd(), keep: true });`;
+  demo = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: root,
+    env: { ...process.env, NO_COLOR: '1', TEMPORAL_CLI: inject('temporalBinary') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((underWay, failed) => {
+    demo.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('Try these in another terminal')) underWay();
+    });
+    demo.once('exit', () => failed(new Error(`the demo ended:\n${said}`)));
+  });
+  api = /^ +API +(http:\S+)$/m.exec(said)?.[1] ?? '';
+}, 240_000);
+
+afterAll(async () => {
+  if (demo === undefined || demo.exitCode !== null || demo.signalCode !== null) return;
+  demo.kill('SIGKILL');
+  await once(demo, 'exit');
+});
+
+test('the README leads to a paused run and a repaired failure', async () => {
+  expect(commands.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
+    'run pause',
+    'run status',
+    'run resume',
+    'run watch',
+    'run report',
+    'site deploy',
+  ]);
+  const [pause = '', status = '', resume = '', watch = '', report = '', deploy = ''] = commands;
+  expect(await shell(pause)).toMatch(/paused$/m);
+  expect(await shell(status)).toMatch(/paused since .* by ann: rack power/);
+  await shell(resume);
+  expect(await shell(watch)).toMatch(/run ended: success with failures/);
+  expect(await shell(report)).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failure/);
+  const repaired = await shell(deploy);
+  expect(repaired).toMatch(/run ended: success$/m);
+
+  const ended = once(demo, 'exit');
+  demo.kill('SIGINT');
+  const [code] = await ended;
+  expect({ code, said: said.slice(-20) }).toEqual({ code: 0, said: expect.stringContaining('Stopping.') });
+}, 180_000);
