@@ -40,6 +40,8 @@ export interface ScriptedGraphOptions {
   readonly queueOf?: (node: string) => string | undefined;
   /** By node: its control queue; absent: the run's; null: not asked. */
   readonly controlOf?: (node: string) => string | null | undefined;
+  /** Limit of every task; 60 when absent. */
+  readonly timeoutSeconds?: number;
   readonly heartbeatSeconds?: number;
   readonly offlineWaitSeconds?: number;
 }
@@ -69,6 +71,10 @@ export interface ScriptedGraph {
   readonly ends: Map<string, readonly TaskEnd[]>;
   /** Types that an agent knows, by node; all where it is not named. */
   readonly knows: Map<string, readonly string[]>;
+  /** Boot id by node; `boot-NODE` where it is not named. */
+  readonly boots: Map<string, string>;
+  /** What the orchestrator's own agent does when it is to cycle a node's power. */
+  powerCycle: (request: RunTask) => TaskEnd;
   readonly overrides: Partial<GraphActivities>;
   begun(task: string): Promise<HeldTask>;
   /** Resolves when `ready` holds; looked at after each thing that happens. */
@@ -109,7 +115,8 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
       typeOf: part.nameOf.map((name, t) =>
         kinds.indexOf(typeOf.get(taskKey(part.names[name]!, part.nodes[part.nodeOf[t]!]!))!),
       ),
-      timeouts: [60],
+      master: taskQueue,
+      timeouts: [options.timeoutSeconds ?? 60],
       timeoutOf: part.nameOf.map(() => 0),
     });
     const chunk = (piece: string, value: unknown): number => {
@@ -150,6 +157,8 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     hold: new Set(),
     ends: new Map(),
     knows: new Map(),
+    boots: new Map(),
+    powerCycle: () => failed('there is no MAAS here'),
     overrides: {},
     get began() {
       return scripted.events.filter(({ what }) => what === 'start').map(({ task, node }) => `${task}@${node}`);
@@ -220,11 +229,18 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
   async function ping({ node }: { node: string }): Promise<AgentFacts> {
     scripted.pinged.push(node);
     tick();
-    const task_types = scripted.knows.get(node) ?? ['shell', 'puppet', 'task'];
-    return { node, agent_version: '1.0.0', boot_id: `boot-${node}`, task_types, containment: 'none' };
+    const task_types = scripted.knows.get(node) ?? ['shell', 'puppet', 'task', 'reboot'];
+    return {
+      node,
+      agent_version: '1.0.0',
+      boot_id: scripted.boots.get(node) ?? `boot-${node}`,
+      task_types,
+      containment: 'none',
+    };
   }
 
   async function runTask(request: RunTask): Promise<TaskEnd> {
+    if (Context.current().info.activityId.endsWith('/power')) return scripted.powerCycle(request);
     const { task, node, generation } = request;
     const key = `${task}@${node}`;
     scripted.requests.push(request);
