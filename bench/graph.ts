@@ -1,9 +1,11 @@
 /**
  * Executes the real plan (recorded library, cluster grown to NODES) with agents that end every task at once, and, in
  * turns on the same server, agents and workers, a bare workflow set that runs as many empty activities: as many
- * children, as many nodes each, a chain a node, nothing else.
- * Usage: npx tsx bench/graph.ts [nodes [rounds]]
+ * children, as many nodes each, a chain a node, nothing else. Beside the rates, which other work on the machine moves,
+ * it states what does not depend on that: processor seconds of this process and of the server, and workflow tasks.
+ * Usage: npx tsx bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +35,7 @@ if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
 const { graph } = compiled;
 const types = [...new Set(planned.plan.instances.map(({ type }) => type))].filter(hasWork);
 const work = graph.noWork.filter((none) => none === 0).length;
-const split = splitForExecution(graph);
+const split = splitForExecution(graph, ...(process.argv[4] === undefined ? [] : [Number(process.argv[4])]));
 if (split === null) throw new Error('that is one workflow: take more nodes');
 const queueOf = (id: string): string => `node.bench.${id}`;
 
@@ -140,41 +142,70 @@ const running = [...workers, orchestrator].map((worker) => worker.run());
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
-async function timed(type: string, input: unknown, tasks = work): Promise<{ id: string; rate: number; load: number }> {
+interface Timed {
+  readonly id: string;
+  readonly seconds: number;
+  readonly rate: number;
+  readonly load: number;
+  /** Processor seconds: of this process, in which workers, workflows and agents are, and of the server. */
+  readonly worker: number;
+  readonly server: number;
+}
+
+/** Processor seconds a process has had (Linux, 100 ticks a second). */
+function processorSeconds(pid: number): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13);
+  return (Number(user) + Number(system)) / 100;
+}
+
+async function timed(type: string, input: unknown, tasks = work): Promise<Timed> {
   const id = `${type}:${Date.now()}`;
   const from = performance.now();
+  const before = { worker: processorSeconds(process.pid), server: processorSeconds(server.pid) };
   const handle = await client.workflow.start(type, { taskQueue: 'sitewright', workflowId: id, args: [input] });
   await handle.result();
   const seconds = (performance.now() - from) / 1000;
+  const worker = processorSeconds(process.pid) - before.worker;
+  const ofServer = processorSeconds(server.pid) - before.server;
+  const load = loadavg()[0]!;
   console.error(
-    `${type}: ${seconds.toFixed(1)} s, ${Math.round(tasks / seconds)} a second, load ${loadavg()[0]!.toFixed(1)}`,
+    `${type}: ${seconds.toFixed(1)} s, ${Math.round(tasks / seconds)} a second, processor ${worker.toFixed(1)} + ${ofServer.toFixed(1)} s, load ${load.toFixed(1)}`,
   );
-  return { id, rate: tasks / seconds, load: loadavg()[0]! };
+  return { id, seconds, rate: tasks / seconds, load, worker, server: ofServer };
 }
 
 interface Size {
   readonly id: string;
   readonly events: number;
+  readonly bytes: number;
   readonly largest: number;
   readonly timeouts: number;
+  readonly workflowTasks: number;
+  readonly signals: number;
+  readonly records: number;
 }
 
 /** Histories of one run, its children included. */
-async function sizes(id: string): Promise<Size[]> {
-  const ids = [id, ...reference.parts.map((_part, at) => `${id}/2.${at + 1}`)];
+async function sizes(id: string, ids: readonly string[]): Promise<Size[]> {
   return Promise.all(
-    ids.map(async (one) => {
+    [id, ...ids].map(async (one) => {
       const { events = [] } = await client.workflow.getHandle(one).fetchHistory();
       const list = events ?? [];
       const size = (event: unknown): number =>
         JSON.stringify(event, (_key, value: unknown) =>
           value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
         ).length;
+      const each = list.map(size);
+      const kinds = (is: (event: (typeof list)[number]) => boolean): number => list.filter(is).length;
       return {
         id: one,
         events: list.length,
-        largest: Math.max(...list.map(size)),
-        timeouts: list.filter((event) => event.workflowTaskTimedOutEventAttributes != null).length,
+        bytes: each.reduce((sum, bytes) => sum + bytes, 0),
+        largest: Math.max(...each),
+        timeouts: kinds((event) => event.workflowTaskTimedOutEventAttributes != null),
+        workflowTasks: kinds((event) => event.workflowTaskCompletedEventAttributes != null),
+        signals: kinds((event) => event.workflowExecutionSignaledEventAttributes != null),
+        records: kinds((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'record_tasks'),
       };
     }),
   );
@@ -184,15 +215,50 @@ try {
   // Queues are made when they are first used: that is nobody's rate.
   const once = bare.map((part) => part.map(({ queue }) => ({ queue, tasks: 1 })));
   await timed('bare_set', { parts: once }, once.flat().length);
-  const ours: { id: string; rate: number; load: number }[] = [];
-  const theirs: { id: string; rate: number; load: number }[] = [];
+  const ours: Timed[] = [];
+  const theirs: Timed[] = [];
   for (let round = 0; round < rounds; round++) {
     theirs.push(await timed('bare_set', { parts: bare }));
     ours.push(await timed('execute_graph', { cluster: 1, mode: 'noop_run' }));
   }
-  const histories = (await Promise.all(ours.map(({ id }) => sizes(id)))).flat();
+  const children = reference.parts.map((_part, at) => at);
+  const histories = (
+    await Promise.all(
+      ours.map(({ id }) =>
+        sizes(
+          id,
+          children.map((at) => `${id}/2.${at + 1}`),
+        ),
+      ),
+    )
+  ).flat();
+  const bareHistories = (
+    await Promise.all(
+      theirs.map(({ id }) =>
+        sizes(
+          id,
+          children.map((at) => `${id}/${at}`),
+        ),
+      ),
+    )
+  ).flat();
+  const sum = (all: readonly Size[], what: 'workflowTasks' | 'signals' | 'records' | 'bytes'): number =>
+    Math.round(all.reduce((total, one) => total + one[what], 0) / rounds);
   const own = median(ours.map(({ rate }) => rate));
   const limit = median(theirs.map(({ rate }) => rate));
+  const describe = (all: readonly Timed[], sizesOfAll: readonly Size[]) => ({
+    tasks_per_second: all.map(({ rate }) => Math.round(rate)),
+    worker_processor_seconds: median(all.map(({ worker }) => worker)),
+    server_processor_seconds: median(all.map((one) => one.server)),
+    load: all.map(({ load }) => Math.round(load)),
+    workflow_tasks: sum(sizesOfAll, 'workflowTasks'),
+    signals: sum(sizesOfAll, 'signals'),
+    history_kb: Math.round(sum(sizesOfAll, 'bytes') / 1000),
+    longest_history: Math.max(...sizesOfAll.map(({ events }) => events)),
+    parent_events: Math.max(...sizesOfAll.filter(({ id }) => !id.includes('/')).map(({ events }) => events)),
+    largest_event_bytes: Math.max(...sizesOfAll.map(({ largest }) => largest)),
+    workflow_task_timeouts: sizesOfAll.reduce((total, { timeouts }) => total + timeouts, 0),
+  });
   console.log(
     JSON.stringify(
       {
@@ -204,12 +270,8 @@ try {
         tasks_per_second: Math.round(own),
         bare_per_second: Math.round(limit),
         ratio: Math.round((own / limit) * 100) / 100,
-        all: { ours: ours.map(({ rate }) => Math.round(rate)), bare: theirs.map(({ rate }) => Math.round(rate)) },
-        load: [...ours, ...theirs].map(({ load }) => Math.round(load)),
-        longest_history: Math.max(...histories.map(({ events }) => events)),
-        parent_events: histories.find(({ id }) => !id.includes('/'))?.events,
-        largest_event_bytes: Math.max(...histories.map(({ largest }) => largest)),
-        workflow_task_timeouts: histories.reduce((sum, { timeouts }) => sum + timeouts, 0),
+        ours: { ...describe(ours, histories), records: sum(histories, 'records') },
+        bare: describe(theirs, bareHistories),
         recorded_rows: recordedRows,
         rss_mb: Math.round(process.memoryUsage.rss() / 1e6),
       },

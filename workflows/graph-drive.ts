@@ -9,7 +9,7 @@ import {
   sumCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.js';
-import { type Rejection, type RunResult, rejectionOf } from '../src/core/scheduler/index.js';
+import type { Rejection, RunResult } from '../src/core/scheduler/index.js';
 import type { Control } from './control.js';
 import { createPartDriver, loadPiece } from './graph-part.js';
 import { createPartsDriver } from './graph-parts.js';
@@ -63,7 +63,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   graph.trees = () => [treeOfPart(driver.scheduler)];
   return {
     onSignal: () => undefined,
-    objection: (type, task) => rejectionOf(driver.scheduler, { type, task }) ?? null,
+    objection: (type, task) => driver.objection({ type, task }),
     async ask(type, task) {
       driver.push({ type, task });
       return null;

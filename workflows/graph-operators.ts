@@ -1,4 +1,11 @@
-import { ApplicationFailure, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import {
   describeRejection,
   type GraphOperatorAction,
@@ -6,6 +13,7 @@ import {
   type GraphRunReport,
   type GraphRunStatus,
   type GraphTreeNode,
+  hasRoomForWish,
   type PlanReference,
   reportGraphRun,
   statusOfGraphRun,
@@ -54,7 +62,7 @@ export function handleGraphOperators(run: GraphRun): void {
         await run.drive?.acknowledged();
         return statusOfGraphRun(progress);
       },
-      { description: SIGNAL_TEXT[name] },
+      { description: SIGNAL_TEXT[name], validator: (_note?: unknown) => validateRoom() },
     );
   }
   for (const name of ['retry_task', 'skip_task'] as const) {
@@ -105,8 +113,14 @@ function validate(run: GraphRun, name: 'retry_task' | 'skip_task', request: unkn
         : 'the run has come to its end: start another that goes on from it instead (--from)',
     );
   }
+  validateRoom();
   const rejection = run.drive!.objection(name, task as string);
   if (rejection !== null) refuse(describeRejection(rejection));
+}
+
+/** A refused update leaves no trace in the history; an accepted one is another dozen of events. */
+function validateRoom(): void {
+  if (!hasRoomForWish(workflowInfo().historyLength)) refuse(describeRejection({ reason: 'exhausted' }));
 }
 
 function refuse(message: string): never {

@@ -1,13 +1,26 @@
-import { CancellationScope, scheduleActivity } from '@temporalio/workflow';
+import { CancellationScope, scheduleActivity, workflowInfo } from '@temporalio/workflow';
 import type { GraphPartChunk, LoadGraphPart } from '../activities/graph-contract.js';
-import { createLedger, type ExecutablePart, type Ledger, outcomeOf } from '../src/core/graph-run/index.js';
+import {
+  createLedger,
+  type ExecutablePart,
+  hasRoomForRetry,
+  isFinal,
+  type Ledger,
+  NO_ROOM,
+  outcomeOf,
+  type TaskEnd,
+} from '../src/core/graph-run/index.js';
 import {
   createScheduler,
+  isTriedAgain,
+  type Rejection,
   type RunResult,
   reduce,
+  rejectionOf,
   type Scheduler,
   type SchedulerCommand,
   type SchedulerEvent,
+  workLeft,
 } from '../src/core/scheduler/index.js';
 import { bookkeeping } from './activity-options.js';
 import type { Control } from './control.js';
@@ -38,6 +51,8 @@ export interface PartDriver {
   /** Attempts that are under way. */
   readonly running: number;
   push(event: SchedulerEvent): void;
+  /** Why the operator's wish makes no sense now. */
+  objection(wish: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null;
   /** Until the scheduler has finished and all rows are written; after a cancellation, until what ran has ended. */
   drive(): Promise<RunResult | undefined>;
 }
@@ -79,21 +94,33 @@ export function createPartDriver(
     told.stopping = stops;
   }
 
-  function start(command: Extract<SchedulerCommand, { type: 'start' }>): void {
-    const { task, node, attempt } = command;
+  const givesUp = (): boolean => stopping || control.cancelled;
+
+  /** First attempts always fit into the history; asked where it matters only, since it looks at every task. */
+  const hasRoom = (): boolean => hasRoomForRetry(workflowInfo().historyLength, workLeft(scheduler));
+
+  function isExhausted(): boolean {
+    scheduler.exhausted ||= !hasRoom();
+    return scheduler.exhausted;
+  }
+
+  function ended(task: string, attempt: number, end: TaskEnd): void {
+    running--;
+    const outcome = outcomeOf(end);
+    const full = outcome === 'failed' && !isFinal(end) && isTriedAgain(scheduler, task) && isExhausted();
+    ledger.ended(task, full ? { ...end, message: `${end.message ?? end.outcome}; ${NO_ROOM}` } : end);
+    const final = full || isFinal(end) ? { final: true as const } : {};
+    inbox.push({ type: 'ended', task, attempt, outcome, ...final, now: Date.now() });
+    control.wake();
+  }
+
+  function start({ task, node, attempt }: Extract<SchedulerCommand, { type: 'start' }>): void {
     running++;
-    const silence = {
-      silent: (is: boolean) => ledger.silent(node, is),
-      givesUp: () => stopping || control.cancelled,
-    };
-    void tasks
-      .run(() => agents.run(task, node, attempt, silence))
-      .then((end) => {
-        running--;
-        ledger.ended(task, end);
-        inbox.push({ type: 'ended', task, attempt, outcome: outcomeOf(end), now: Date.now() });
-        control.wake();
-      });
+    agents.run(task, node, attempt, {
+      silent: (is) => ledger.silent(node, is),
+      givesUp,
+      ended: (end) => ended(task, attempt, end),
+    });
   }
 
   function obey(command: SchedulerCommand, now: number): void {
@@ -128,6 +155,20 @@ export function createPartDriver(
     listener.heard(command);
   }
 
+  /** All that happened is answered at once; what that starts shares one scope, since each makes promises. */
+  function turn(now: number): void {
+    const commands = reduce(scheduler, ...inbox.splice(0));
+    let bug: { readonly error: unknown } | null = null;
+    void tasks.run(async () => {
+      try {
+        for (const command of commands) obey(command, now);
+      } catch (error) {
+        bug = { error };
+      }
+    });
+    if (bug !== null) throw (bug as { readonly error: unknown }).error;
+  }
+
   return {
     scheduler,
     ledger,
@@ -136,8 +177,14 @@ export function createPartDriver(
       return running;
     },
     push(event) {
+      if (event.type === 'retry_task' || (event.type === 'told' && event.message.retry !== undefined)) isExhausted();
       inbox.push(event);
       control.wake();
+    },
+    objection(wish) {
+      const rejection = rejectionOf(scheduler, wish) ?? null;
+      // Validators ask this, so it must change nothing.
+      return rejection === null && wish.type === 'retry_task' && !hasRoom() ? { reason: 'exhausted' } : rejection;
     },
     async drive() {
       for (;;) {
@@ -147,10 +194,12 @@ export function createPartDriver(
           wakeAt = null;
           inbox.push({ type: 'tick', now });
         }
-        if (inbox.length > 0) for (const command of reduce(scheduler, ...inbox.splice(0))) obey(command, now);
+        if (inbox.length > 0) turn(now);
         records.flush();
         const again = listener.turned();
         if (running === 0 && (finished || control.cancelled)) break;
+        // What could not even be sent has ended already.
+        if (inbox.length > 0) continue;
         alarm.set(earliest(wakeAt, records.dueAt(), again));
         await control.changed();
       }

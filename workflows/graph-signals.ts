@@ -36,14 +36,15 @@ export interface Courier {
 export function createCourier<T>(next: () => T | null, post: (payload: T) => Promise<void>): Courier {
   let underWay: Promise<void> | null = null;
 
-  async function deliver(): Promise<void> {
-    for (let payload = next(); payload !== null; payload = next()) await post(payload);
+  async function deliver(first: T): Promise<void> {
+    for (let payload: T | null = first; payload !== null; payload = next()) await post(payload);
+    underWay = null;
   }
 
   function send(): void {
-    underWay ??= deliver().finally(() => {
-      underWay = null;
-    });
+    if (underWay !== null) return;
+    const first = next();
+    if (first !== null) underWay = deliver(first);
   }
 
   return {

@@ -28,7 +28,7 @@ export interface RunGraphPartInput extends PartOf, TaskRun {
 }
 
 /** How often the parent hears of a part that has nothing to tell: rarer the longer it runs, for its history's sake. */
-const NEWS_MS = 2_000;
+const NEWS_MS = 5_000;
 const NEWS_SHARE = 0.1;
 
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */

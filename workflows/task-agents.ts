@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import { type ExecutablePart, ON_MASTER, type TaskEnd } from '../src/core/graph-run/index.js';
+import { restartFromOutside, wantsPowerCycle } from './node-restart.js';
 import { ACTIVITIES, controlQueue, taskActivityId } from './protocol.js';
 import { controlCall, nodeTask, type Patience } from './task-options.js';
 
@@ -27,11 +28,13 @@ export interface TaskRun {
 export interface Agents {
   /** Asks all nodes that can be asked; returns those that did not answer. */
   ask(): Promise<string[]>;
-  /** Runs one attempt on its node, and outlives the node's absence; never rejects. */
-  run(task: string, node: string, attempt: number, listener: SilenceListener): Promise<TaskEnd>;
+  /** Runs one attempt on its node, and outlives the node's absence. */
+  run(task: string, node: string, attempt: number, listener: AttemptListener): void;
 }
 
-export interface SilenceListener {
+export interface AttemptListener {
+  /** The attempt is over; once, and perhaps before `run` returns. */
+  ended(end: TaskEnd): void;
   /** The node does not take the task; `false` when it answers again. */
   silent(is: boolean): void;
   /** Nothing new may start any more: a task that its node has not taken is given up. */
@@ -74,12 +77,13 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     }
   }
 
+  /** Unless it said otherwise. */
+  const knows = (id: string, type: string): boolean => facts.get(id)?.task_types.includes(type) ?? true;
+
   /** A refusal when the node's agent does not know the type; it may have been upgraded, so it is asked again first. */
   async function refusal(id: string, type: string): Promise<TaskEnd | null> {
-    const known = (): boolean => facts.get(id)?.task_types.includes(type) ?? true;
-    if (known()) return null;
     await ping(id);
-    if (known()) return null;
+    if (knows(id, type)) return null;
     const { agent_version, task_types } = facts.get(id)!;
     return {
       outcome: 'rejected',
@@ -87,51 +91,79 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     };
   }
 
-  async function runOn(task: number, id: string, queue: string, attempt: number, listener: SilenceListener) {
-    const name = graph.names[graph.nameOf[task]!]!;
-    const type = part.types[part.typeOf[task]!]!;
-    const isForMaster = ON_MASTER.has(type);
-    const refused = isForMaster ? null : await refusal(id, type);
-    if (refused !== null) return refused;
-    const request: RunTask = {
-      v: 1,
-      run: String(run.graph),
-      task: name,
-      node: agentOf(id),
-      generation: attempt,
-      type,
-      mode: run.mode,
-      ...(run.debug ? { debug: true as const } : {}),
-      plan: run.plan,
-    };
-    const seconds = part.timeouts[part.timeoutOf[task]!]!;
-    const summary = `${name} on ${id} (${type}${attempt > 1 ? `, attempt ${attempt}` : ''})`;
-    for (let sent = 1; ; sent++) {
-      // The same generation again: what an agent began before it fell silent is followed, not repeated.
-      const activityId = taskActivityId(name, id, attempt) + (sent > 1 ? `/${sent}` : '');
-      try {
-        return await scheduleActivity<TaskEnd>(
-          ACTIVITIES.run_task,
-          [request],
-          nodeTask(activityId, summary, queue, seconds, run.patience),
-        );
-      } catch (error) {
-        if (!isUntaken(error)) throw error;
-      }
-      if (listener.givesUp())
-        return { outcome: 'cancelled', message: `${id} had not taken it when the run stopped` } as const;
-      listener.silent(true);
+  /** One attempt, as it is sent: perhaps several times. */
+  interface Attempt {
+    readonly id: string;
+    readonly queue: string;
+    readonly isForMaster: boolean;
+    readonly request: RunTask;
+    readonly seconds: number;
+    readonly listener: AttemptListener;
+  }
+
+  /**
+   * The same generation each time: what an agent began before it fell silent is followed, not repeated. Callbacks, not
+   * `await`: for each promise in a workflow the SDK takes down a stack, and this is what a run does most.
+   */
+  function send(attempt: Attempt, times = 1): void {
+    const { id, queue, request, seconds, listener } = attempt;
+    const { task, generation, type } = request;
+    const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
+    const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
+    scheduleActivity<TaskEnd>(
+      ACTIVITIES.run_task,
+      [request],
+      nodeTask(activityId, summary, queue, seconds, run.patience),
+    ).then(listener.ended, (error: unknown) => {
+      if (isUntaken(error)) return wait(attempt, times);
+      return listener.ended(endOf(error));
+    });
+  }
+
+  /** Nobody took the task: sends it again once the agent answers. */
+  async function wait(attempt: Attempt, times: number): Promise<void> {
+    const { id, queue, isForMaster, listener } = attempt;
+    if (listener.givesUp()) {
+      return listener.ended({ outcome: 'cancelled', message: `${id} had not taken it when the run stopped` });
+    }
+    listener.silent(true);
+    try {
       const answer = await (isForMaster ? pingOn(controlQueue(queue), id) : ping(id)).finally(() =>
         listener.silent(false),
       );
-      if (answer === null) {
-        const waited = Math.round(run.patience.offline_wait_seconds);
-        return {
-          outcome: 'offline',
-          message: `${id} did not take it within ${waited} s, and its agent gave no sign for another ${waited} s`,
-        } as const;
-      }
+      if (answer !== null) return send(attempt, times + 1);
+    } catch (error) {
+      return listener.ended(endOf(error));
     }
+    const waited = Math.round(run.patience.offline_wait_seconds);
+    listener.ended({
+      outcome: 'offline',
+      message: `${id} did not take it within ${waited} s, and its agent gave no sign for another ${waited} s`,
+    });
+  }
+
+  /** A restart that its node did not do is done from outside before its end is told. */
+  function restarting(attempt: Attempt): Attempt {
+    const { id, request, seconds, listener } = attempt;
+    const { master } = part;
+    if (request.type !== 'reboot' || master === undefined) return attempt;
+    const ended = (end: TaskEnd): void => {
+      if (!wantsPowerCycle(request, end)) {
+        listener.ended(end);
+        return;
+      }
+      const before = end.summary?.bootIdBefore ?? facts.get(id)?.boot_id;
+      const bootId = before === undefined ? undefined : String(before);
+      listener.silent(true);
+      restartFromOutside({
+        ...{ request, id, end, master, bootId, seconds },
+        patience: run.patience,
+        ping: () => ping(id),
+      })
+        .finally(() => listener.silent(false))
+        .then(listener.ended, (error: unknown) => listener.ended(endOf(error)));
+    };
+    return { ...attempt, listener: { ...listener, ended } };
   }
 
   return {
@@ -145,17 +177,32 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       await Promise.all(Array.from({ length: Math.min(ASKED_AT_ONCE, open.length) }, worker));
       return open.filter((id) => offline.has(id));
     },
-    async run(key, id, attempt, listener) {
+    run(key, id, attempt, listener) {
       const node = indexOf.get(id)!;
       const name = key.slice(0, key.length - id.length - 1);
       const task = taskOf.get(`${node}/${name}`)!;
-      const queue = ON_MASTER.has(part.types[part.typeOf[task]!]!) ? part.master : part.queues[node];
-      if (queue == null) return { outcome: 'failed', message: `no agent is known for node ${id}` };
-      try {
-        return await runOn(task, id, queue, attempt, listener);
-      } catch (error) {
-        return endOf(error);
-      }
+      const type = part.types[part.typeOf[task]!]!;
+      const isForMaster = ON_MASTER.has(type);
+      const queue = isForMaster ? part.master : part.queues[node];
+      if (queue == null) return listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
+      const request: RunTask = {
+        v: 1,
+        run: String(run.graph),
+        task: name,
+        node: agentOf(id),
+        generation: attempt,
+        type,
+        mode: run.mode,
+        ...(run.debug ? { debug: true as const } : {}),
+        plan: run.plan,
+      };
+      const seconds = part.timeouts[part.timeoutOf[task]!]!;
+      const sent = restarting({ id, queue, isForMaster, request, seconds, listener });
+      if (isForMaster || knows(id, type)) return send(sent);
+      void refusal(id, type).then(
+        (refused) => (refused === null ? send(sent) : listener.ended(refused)),
+        (error: unknown) => listener.ended(endOf(error)),
+      );
     },
   };
 }

@@ -5,8 +5,8 @@ import { bookkeeping } from './activity-options.js';
 import { ACTIVITIES } from './protocol.js';
 
 /** So many rows are written at once; fewer wait for company. */
-const ROWS = 200;
-const AGE_MS = 2_000;
+const ROWS = 300;
+const AGE_MS = 5_000;
 
 /** Events that one record costs when nothing else happens beside it. */
 const EVENTS_A_RECORD = 11;

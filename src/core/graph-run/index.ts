@@ -7,6 +7,7 @@ export {
   nextGraphStep,
   type PlanningFailure,
 } from './failure.js';
+export { hasRoomForRetry, hasRoomForWish, NO_ROOM } from './history-room.js';
 export {
   type GraphRequest,
   type GraphRunInput,
@@ -32,5 +33,5 @@ export type { GraphProgress, GraphRunOutcome, GraphRunProgress, GraphState } fro
 export { describeRejection } from './rejection.js';
 export { type GraphReport, type GraphRunReport, reasonOfGraph, reportGraphRun } from './report.js';
 export { detailsOfGraphRun, type GraphRunStatus, type GraphStatus, statusOfGraphRun } from './status.js';
-export { outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';
+export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';
 export { type GraphTreeNode, type TreeOfPart, treeOfPart, treeOfRun } from './tree.js';

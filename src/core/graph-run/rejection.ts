@@ -15,6 +15,8 @@ export function describeRejection(rejection: Rejection): string {
     }
     case 'stopped':
       return 'the run was stopped: start another that goes on from it instead (--from)';
+    case 'exhausted':
+      return 'the history of the run is nearly full, so that only what has not run yet still runs: let it end, and start another that goes on from it (--from)';
     case 'finished':
       return 'the graph has come to its end: start another run that goes on from it instead (--from)';
     case 'not_begun':

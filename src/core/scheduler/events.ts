@@ -15,6 +15,8 @@ export type SchedulerEvent =
       readonly task: string;
       readonly attempt: number;
       readonly outcome: 'successful' | 'failed';
+      /** Of a failed attempt: another cannot end better, whatever the task's policy says. */
+      readonly final?: true;
       readonly now?: number;
     }
   /** Time passed: attempts that are due start. Answer to a `wake` command. */
@@ -84,4 +86,6 @@ export type Rejection =
   /** The scheduler is a part of a split run: pause, stop and operator updates go to the coordinator. */
   | { readonly reason: 'ask_the_coordinator' }
   | { readonly reason: 'finished' }
-  | { readonly reason: 'stopped' };
+  | { readonly reason: 'stopped' }
+  /** The driver has no room for further attempts (`Scheduler.exhausted`). */
+  | { readonly reason: 'exhausted' };

@@ -62,9 +62,10 @@ export type {
   TaskStrategy,
 } from './plan.js';
 export { hasWork, taskKey } from './plan.js';
-export { reduce, rejectionOf } from './reducer.js';
+export { isTriedAgain, reduce, rejectionOf } from './reducer.js';
 export type { Progress, TaskReport } from './report.js';
 export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
+export { workLeft } from './rest.js';
 export type { SchedulerSnapshot } from './snapshot.js';
 export { restoreScheduler, takeSnapshot } from './snapshot.js';
 export type { Scheduler, SchedulerOptions } from './state.js';

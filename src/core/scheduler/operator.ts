@@ -5,11 +5,12 @@ import { setStatus } from './spreading.js';
 import type { Scheduler } from './state.js';
 import { code, statusOf } from './status.js';
 
-/** Why the task cannot be retried now: only a failed task of a run that the user has not stopped can. */
+/** Why the task cannot be retried now: only a failed task can, of a run not stopped by the user and not exhausted. */
 export function retryRejection(s: Scheduler, key: string): Rejection | undefined {
   const task = s.taskIndex.get(key);
   if (task === undefined) return { reason: 'unknown_task', task: key };
   if (s.stopped) return { reason: 'stopped' };
+  if (s.exhausted) return { reason: 'exhausted' };
   const c = s.status[task]!;
   return c === code.failed ? undefined : { reason: 'not_failed', task: key, status: statusOf(c) };
 }

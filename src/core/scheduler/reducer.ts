@@ -78,7 +78,7 @@ function apply(s: Scheduler, event: SchedulerEvent): void {
       return;
     }
     case 'ended':
-      end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful');
+      end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful', event.final);
       return;
     case 'pause':
       s.paused = true;
@@ -124,15 +124,14 @@ function begin(s: Scheduler, offline: readonly number[]): void {
   }
 }
 
-function end(s: Scheduler, task: number, succeeded: boolean): void {
+function end(s: Scheduler, task: number, succeeded: boolean, final = false): void {
   if (s.noWork[task] === 1) {
     settle(s, task, code.passed);
   } else if (succeeded) {
     settle(s, task, code.successful);
   } else {
     const policy = s.retryOf.get(task);
-    const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
-    if (policy !== undefined && tried <= policy.count && !isStopping(s)) {
+    if (policy !== undefined && !final && hasAttemptsLeft(s, task)) {
       setStatus(s, task, code.retrying);
       const due = s.now + policy.interval;
       s.due.set(task, due);
@@ -141,6 +140,18 @@ function end(s: Scheduler, task: number, succeeded: boolean): void {
       settle(s, task, failure(s, task));
     }
   }
+}
+
+/** By its policy, as things stand. */
+function hasAttemptsLeft(s: Scheduler, task: number): boolean {
+  const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
+  return tried <= (s.retryOf.get(task)?.count ?? 0) && !isStopping(s);
+}
+
+/** Whether another attempt would follow if the one that runs failed now. */
+export function isTriedAgain(s: Scheduler, key: string): boolean {
+  const task = s.taskIndex.get(key);
+  return task !== undefined && hasAttemptsLeft(s, task);
 }
 
 const failure = (s: Scheduler, task: number): number => (s.graph.forgiven[task] === 1 ? code.ignored : code.failed);

@@ -76,6 +76,8 @@ export interface Scheduler {
   /** The coordinator says that the run stops because of failures. */
   halted: boolean;
   finished: boolean;
+  /** While the driver sets it, operators give no task another chance: what a run may cost is nearly used up. */
+  exhausted: boolean;
   announced: 'user' | 'critical' | 'tolerance' | 'none';
   running: number;
   unsettled: number;
@@ -186,6 +188,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     stopped: false,
     halted: false,
     finished: false,
+    exhausted: false,
     announced: 'none',
     running: 0,
     unsettled: tasks,
