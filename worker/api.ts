@@ -8,6 +8,7 @@ import { createOperations, type Operations, tagExtensionsOf } from '../src/ops/i
 import { openPlanner } from '../src/planning/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { ApiMetrics } from '../src/telemetry/metrics.js';
 import { connectionOptions, type ServerSettings } from '../src/temporal/connection-options.js';
 import { encryptionOf, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
@@ -46,7 +47,11 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       `the API cannot listen on ${host}:${port}: it asks nobody who they are. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
     );
   const tls = tlsOf(settings);
-  const store = await openStore(settings.store.url);
+  // The store tells of its calls before there are metrics to note them: they ask it in their turn.
+  let metrics: ApiMetrics | undefined;
+  const store = await openStore(settings.store.url, { onCall: (call) => metrics?.storeCall(call) });
+  metrics = new ApiMetrics(programVersion(), store);
+  const { maasAttempt } = metrics;
   const closing: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
     for (const close of closing.reverse()) await close();
@@ -55,7 +60,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     await store.migrate();
     const connection = lazyConnection(settings.temporal);
     closing.push(() => connection.close());
-    const machines = await machinesOf(settings);
+    const machines = await machinesOf(settings, maasAttempt);
     closing.push(() => machines.close());
     const planner = await openPlanner(settings.yaql.helpers);
     closing.push(() => planner.close());
@@ -81,6 +86,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     const api = await createApi(operations, {
       log,
       version: programVersion(),
+      metrics,
       tokens: tokensOn,
       ratePerMinute: settings.api.rate_limit_per_minute,
       ...(tls === undefined ? {} : { tls }),

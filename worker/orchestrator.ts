@@ -5,13 +5,16 @@ import type { Settings } from '../src/config/index.js';
 import { openPlanner } from '../src/planning/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
+import { WorkerMetrics } from '../src/telemetry/metrics.js';
 import { connectionOptions } from '../src/temporal/connection-options.js';
 import { isRunOpen } from '../src/temporal/is-run-open.js';
 import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
+import { observeActivities, startMetricsServer } from './metrics.js';
 import { nodeUserData } from './node-user-data.js';
+import { programVersion } from './program-version.js';
 import { installRuntime } from './runtime.js';
 import { activitySettings, machinesOf } from './services.js';
 
@@ -36,9 +39,10 @@ const ACTIVITY_SLOTS = 2_000;
 export async function startOrchestrator(settings: Settings, log: Logger, bundlePath?: string): Promise<Orchestrator> {
   installRuntime(log);
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
-  const store = await openStore(settings.store.url);
+  const metrics = new WorkerMetrics(programVersion());
+  const store = await openStore(settings.store.url, { onCall: metrics.storeCall });
   await store.migrate();
-  const machines = await machinesOf(settings);
+  const machines = await machinesOf(settings, metrics.maasAttempt);
   const server = connectionOptions(settings.temporal);
   const connection = await Connection.connect(server);
   const native = await NativeConnection.connect(server);
@@ -62,6 +66,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     namespace,
     taskQueue,
     activities,
+    interceptors: { activity: [observeActivities(metrics, log, store)] },
     ...encryption,
     ...workflowCode(bundlePath, encryption.dataConverter !== undefined),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
@@ -72,11 +77,13 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     // Killed activities are waited for by nobody: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',
   });
+  const metricsServer = await startMetricsServer(settings, metrics, log);
   log.info({ taskQueue, namespace, address }, 'worker is polling');
   const running = worker.run();
   const masters = await startMasterAgents(settings, log, { store, maas: machines.maas, ...encryption });
   const done = running.finally(async () => {
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
+    await metricsServer?.stop();
     await Promise.allSettled([planner.close(), machines.close(), store.close(), native.close(), connection.close()]);
   });
   return {

@@ -2,13 +2,16 @@ import { readFile } from 'node:fs/promises';
 import type { ActivitySettings } from '../activities/index.js';
 import { readMaasKey, type Settings } from '../src/config/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
-import { openMachines } from '../src/maas/open-machines.js';
+import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js';
 
 /**
  * MAAS as settings name it. A worker without MAAS starts all the same, since graphs and queries do not
  * need it; whoever asks for machines is told what to set.
  */
-export async function machinesOf(settings: Settings): Promise<{ maas: () => MachineContext; close(): Promise<void> }> {
+export async function machinesOf(
+  settings: Settings,
+  onAttempt?: MachinesConfig['onAttempt'],
+): Promise<{ maas: () => MachineContext; close(): Promise<void> }> {
   const { url, timeouts, poll_min_seconds, poll_max_seconds } = settings.maas;
   const key = await readMaasKey(settings);
   const problem =
@@ -28,6 +31,7 @@ export async function machinesOf(settings: Settings): Promise<{ maas: () => Mach
     changeTimeoutMs: timeouts.change_seconds * 1000,
     pollMinSeconds: poll_min_seconds,
     pollMaxSeconds: poll_max_seconds,
+    ...(onAttempt === undefined ? {} : { onAttempt }),
   });
   return { maas: () => machines, close: () => machines.close() };
 }

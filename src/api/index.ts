@@ -25,6 +25,7 @@ import { checkRequestsOf } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
 import { answerUnknownRoutes } from './requests/unknown-route.js';
 import { clusterStateRoutes } from './routes/cluster-states.js';
+import { type ApiMetricsPort, serveMetrics } from './routes/metrics.js';
 import { nodeRoutes } from './routes/nodes.js';
 import { revisionRoutes } from './routes/revisions.js';
 import { runRoutes } from './routes/runs.js';
@@ -41,6 +42,8 @@ export interface ApiOptions {
   readonly tokens?: boolean;
   /** Requests that a token, or an address without one, may make within a minute. Default: 0, no limit. */
   readonly ratePerMinute?: number;
+  /** Served at `/metrics`; absent: nothing is there. */
+  readonly metrics?: ApiMetricsPort;
   /** PEM: the API is served over TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Tests: an answer that differs from its schema is an error. */
@@ -54,7 +57,7 @@ const BODY_LIMIT = 1024 * 1024;
 
 /** The REST API over the use cases, ready to listen or to be asked with `inject`. It closes nothing it was given. */
 export async function createApi(operations: Operations, options: ApiOptions): Promise<Api> {
-  const { log, version, checkAnswers, tokens: tokensOn = false, ratePerMinute = 0, tls } = options;
+  const { log, version, checkAnswers, tokens: tokensOn = false, ratePerMinute = 0, tls, metrics } = options;
   const app = Fastify({
     https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
     loggerInstance: log as FastifyBaseLogger,
@@ -87,6 +90,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
   guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
+  if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);
   answerUnknownRoutes(app);
   await describeRoutes(app, version);

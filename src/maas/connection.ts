@@ -36,6 +36,8 @@ export interface AttemptRecord {
   readonly ms: number;
   /** HTTP status, or the code of what went wrong without an answer. */
   readonly outcome: number | string;
+  /** A read that is sent once more. */
+  readonly again: boolean;
 }
 
 /** Form values: a list repeats the key; `true` is sent as `true`; `false` and absent are left out. */
@@ -88,7 +90,7 @@ export class MaasConnection {
       const isWorthAnother =
         failure.kind === 'connection-lost' || (failure.kind === 'unauthorised' && failure.reason === 'nonce-replayed');
       if (!isWorthAnother) throw error;
-      return this.#call('GET', path, options);
+      return this.#call('GET', path, options, true);
     }
   }
 
@@ -109,14 +111,14 @@ export class MaasConnection {
     return this.#transport.close();
   }
 
-  async #call(method: HttpRequest['method'], path: string, options: CallOptions): Promise<unknown> {
+  async #call(method: HttpRequest['method'], path: string, options: CallOptions, again = false): Promise<unknown> {
     const query = encodeFields(options.query ?? {});
     const target = query === '' ? path : `${path}?${query}`;
     const changes = method !== 'GET';
     // Long lists of ids are told by their number: the line is for people.
     const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
     const gate = changes ? this.#changes : this.#reads;
-    const answer = await gate.pass(() => this.#attempt(method, target, request, options), options.signal);
+    const answer = await gate.pass(() => this.#attempt(method, target, request, options, again), options.signal);
     const exchange = {
       request,
       changes,
@@ -147,6 +149,7 @@ export class MaasConnection {
     target: string,
     request: string,
     options: CallOptions,
+    again: boolean,
   ): Promise<HttpAnswer> {
     const changes = method !== 'GET';
     const hasBody = method === 'POST' || method === 'PUT';
@@ -167,11 +170,11 @@ export class MaasConnection {
         timeoutMs,
         ...(options.signal ? { signal: options.signal } : {}),
       });
-      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status });
+      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status, again });
       return answer;
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: error.code });
+      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: error.code, again });
       throw new MaasError(noAnswer(error, request, changes, timeoutMs));
     }
   }

@@ -33,6 +33,7 @@ export type { ClusterPlugin, NewPlugin, PluginChange, PluginRecord, PluginStore 
 export type { NewRelease, ReleaseChange, ReleaseRecord, ReleaseStore } from './ports/release-store.js';
 export type {
   NodeHistoryEntry,
+  RunCount,
   RunFilter,
   RunNode,
   RunNodeWrite,
@@ -87,4 +88,5 @@ export type {
   TransactionStatus,
   TransactionStore,
 } from './ports/transaction-store.js';
+export type { StoreCall } from './session.js';
 export { parseStoreUrl, type StoreLocation } from './store-url.js';

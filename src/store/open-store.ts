@@ -24,7 +24,7 @@ import { SqlTagStore } from './queries/tag-store.js';
 import { SqlTaskHistoryStore } from './queries/task-history-store.js';
 import { SqlTaskStateStore } from './queries/task-state-store.js';
 import { SqlTransactionStore } from './queries/transaction-store.js';
-import { Session } from './session.js';
+import { Session, type StoreCall } from './session.js';
 import { parseStoreUrl, type StoreLocation } from './store-url.js';
 
 export interface OpenStoreOptions {
@@ -46,6 +46,8 @@ export interface OpenStoreOptions {
   readonly durability?: 'process' | 'power';
   /** PostgreSQL: most connections at once; 10 when absent. */
   readonly connections?: number;
+  /** Told of each call that has ended. */
+  readonly onCall?: (call: StoreCall) => void;
   /** Instead of the program's own. For tests of the migrator. */
   readonly knownMigrations?: readonly Migration[];
 }
@@ -58,7 +60,7 @@ export interface OpenStoreOptions {
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const backend = await openBackend(parseStoreUrl(url), options);
-  const session = new Session(backend);
+  const session = new Session(backend, options.onCall);
   const migrator = new Migrator(session, options.knownMigrations ?? migrations);
   try {
     await prepareSchema(migrator, backend, options);

@@ -4,6 +4,14 @@ import type { Backend } from './backend.js';
 import { StoreError } from './failure.js';
 import type { Tables } from './tables.js';
 
+/** A call that has ended, for metrics. */
+export interface StoreCall {
+  readonly kind: 'read' | 'write';
+  readonly ok: boolean;
+  /** Repetitions within included. */
+  readonly ms: number;
+}
+
 const FIRST_PAUSE = 5;
 const LONGEST_PAUSE = 250;
 const READ_TRIES = 3;
@@ -16,16 +24,18 @@ export class Session {
   readonly backend: Backend;
   readonly #db: Kysely<Tables>;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #onCall: ((call: StoreCall) => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, onCall?: (call: StoreCall) => void) {
+    this.#onCall = onCall;
     this.backend = backend;
     this.#db = new Kysely<Tables>({ dialect: backend.dialect, plugins: [new CamelCasePlugin()] });
   }
 
   /** Runs a query that changes nothing. It may run more than once. */
   read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    return this.#tracked(this.#read(query));
+    return this.#tracked('read', this.#read(query));
   }
 
   async #read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
@@ -49,7 +59,7 @@ export class Session {
    * that shows nothing of the try before; it must use only the transaction it is handed.
    */
   write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return this.#tracked(this.#write(change));
+    return this.#tracked('write', this.#write(change));
   }
 
   async #write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
@@ -106,10 +116,17 @@ export class Session {
     return this.#closing;
   }
 
-  #tracked<T>(work: Promise<T>): Promise<T> {
+  #tracked<T>(kind: StoreCall['kind'], work: Promise<T>): Promise<T> {
     this.#underWay.add(work);
-    const done = (): void => void this.#underWay.delete(work);
-    work.then(done, done);
+    const started = performance.now();
+    const done = (ok: boolean): void => {
+      this.#underWay.delete(work);
+      this.#onCall?.({ kind, ok, ms: performance.now() - started });
+    };
+    work.then(
+      () => done(true),
+      () => done(false),
+    );
     return work;
   }
 

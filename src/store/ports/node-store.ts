@@ -125,6 +125,8 @@ export interface NodeStore {
   unassign(clusterId: number, ids: readonly number[]): Promise<readonly NodeRecord[]>;
   /** Forgets the node. @throws `conflict` with `users` while it is of a cluster, unless `force`. */
   delete(id: number, options?: { readonly force?: boolean }): Promise<void>;
+  /** How many there are, by whether their agents are said to be online. */
+  countOnline(): Promise<{ readonly online: number; readonly offline: number }>;
   /** Names of all labels in use, sorted; of these nodes if told which. */
   labelNames(filter?: NodeFilter): Promise<readonly string[]>;
 }

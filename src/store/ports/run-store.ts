@@ -62,6 +62,13 @@ export interface RunWrite {
   readonly failedNodes?: number | null;
 }
 
+export interface RunCount {
+  readonly kind: string;
+  readonly phase: string;
+  readonly outcome: string | null;
+  readonly count: number;
+}
+
 export interface RunFilter extends PageRequest {
   readonly site?: string;
   /** One or several kinds. */
@@ -128,6 +135,9 @@ export interface RunStore {
   get(id: string): Promise<RunRecord>;
   /** Newest first, by start. */
   list(filter?: RunFilter): Promise<Page<RunSummary>>;
+
+  /** How many there are of each kind, phase and outcome that occur; of runs under way the outcome is null. */
+  count(): Promise<readonly RunCount[]>;
 
   /** Stores a report, any JSON of any size, for a run that is stored. One with a sequence already reached is dropped. */
   putReport(runId: string, sequence: number, report: unknown): Promise<void>;

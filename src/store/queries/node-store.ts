@@ -198,6 +198,18 @@ export class SqlNodeStore implements NodeStore {
     });
   }
 
+  async countOnline(): Promise<{ readonly online: number; readonly offline: number }> {
+    const rows = await this.#session.read((db) =>
+      db
+        .selectFrom('node')
+        .select(({ fn }) => ['online', fn.countAll().as('count')])
+        .groupBy('online')
+        .execute(),
+    );
+    const countOf = (online: number): number => Number(rows.find((row) => row.online === online)?.count ?? 0);
+    return { online: countOf(1), offline: countOf(0) };
+  }
+
   async labelNames(filter: NodeFilter = {}): Promise<readonly string[]> {
     const nodes = await this.list(filter);
     return [...new Set(nodes.flatMap((node) => Object.keys(node.labels)))].sort();

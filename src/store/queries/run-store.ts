@@ -4,6 +4,7 @@ import { fromJson, InputCheck, storable } from '../input.js';
 import type { Json, Page, PageRequest } from '../ports/page.js';
 import type {
   NodeHistoryEntry,
+  RunCount,
   RunFilter,
   RunNode,
   RunNodeWrite,
@@ -66,6 +67,20 @@ export class SqlRunStore implements RunStore {
       if (row === undefined) throw runNotFound(id);
       return recordOf(row);
     });
+  }
+
+  async count(): Promise<readonly RunCount[]> {
+    const rows = await this.#session.read((db) =>
+      db
+        .selectFrom('run')
+        .select(({ fn }) => ['kind', 'phase', 'outcome', fn.countAll().as('count')])
+        .groupBy(['kind', 'phase', 'outcome'])
+        .orderBy('kind')
+        .orderBy('phase')
+        .execute(),
+    );
+    // PostgreSQL counts in bigint, which its driver gives as text.
+    return rows.map((row) => ({ ...row, count: Number(row.count) }));
   }
 
   async list(filter: RunFilter = {}): Promise<Page<RunSummary>> {

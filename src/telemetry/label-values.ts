@@ -1,0 +1,19 @@
+/**
+ * Keeps the values of a label from growing without end: the first ones pass, all further ones are `other`. For values
+ * that are few by nature but come from data.
+ */
+export class LabelValues {
+  readonly #known = new Set<string>();
+  readonly #most: number;
+
+  constructor(most = 50) {
+    this.#most = most;
+  }
+
+  of(value: string): string {
+    if (this.#known.has(value)) return value;
+    if (this.#known.size >= this.#most || value.length > 100) return 'other';
+    this.#known.add(value);
+    return value;
+  }
+}

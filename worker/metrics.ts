@@ -1,0 +1,130 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isIP } from 'node:net';
+import type { Context } from '@temporalio/activity';
+import { CancelledFailure } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { RecordTasks } from '../activities/graph-contract.js';
+import type { TaskOrder } from '../src/clusters/index.js';
+import type { Settings } from '../src/config/index.js';
+import type { Store } from '../src/store/index.js';
+import type { Logger } from '../src/telemetry/log.js';
+import type { MetricsPage, WorkerMetrics } from '../src/telemetry/metrics.js';
+
+/** Serves a process's metrics where it has no HTTP server of its own; undefined when the settings want none. */
+export async function startMetricsServer(
+  { telemetry }: Settings,
+  page: MetricsPage,
+  log: Logger,
+): Promise<{ readonly url: string; stop(): Promise<void> } | undefined> {
+  const { metrics_port: port, metrics_host: host } = telemetry;
+  if (port === undefined) return undefined;
+  const server = createServer((request, response) => {
+    const isAsked = /^\/metrics(\?|$)/.test(request.url ?? '') && ['GET', 'HEAD'].includes(request.method ?? '');
+    if (!isAsked) return void response.writeHead(404, { 'content-type': 'text/plain' }).end('GET /metrics\n');
+    page.text().then(
+      (text) => response.writeHead(200, { 'content-type': page.contentType }).end(text),
+      (error: unknown) => {
+        log.error({ err: error }, 'metrics could not be collected');
+        response.writeHead(500).end();
+      },
+    );
+  });
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error) =>
+      failed(new Error(`metrics cannot be served on ${host}:${port} (${error.message}); set telemetry.metrics_port`)),
+    );
+    server.listen(port, host, listening);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/metrics`;
+  log.info({ url }, 'metrics are served');
+  return {
+    url,
+    stop: () =>
+      new Promise((stopped) => {
+        server.close(() => stopped());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** What an activity is about, as far as its input says: for lines of the log. */
+export function subjectOfActivity(input: unknown): Record<string, string> {
+  if (typeof input !== 'object' || input === null) return {};
+  const fields = input as Record<string, unknown>;
+  const text = (...keys: string[]): string | undefined => {
+    const value = keys.map((key) => fields[key]).find((one) => typeof one === 'string' || typeof one === 'number');
+    return value === undefined ? undefined : String(value);
+  };
+  const known = {
+    site: text('site'),
+    run: text('run_id', 'run', 'transaction'),
+    task: text('task'),
+    node: text('node'),
+  };
+  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Record<string, string>;
+}
+
+/** Measures every activity of a worker, and logs those that fail with what they are about. */
+export function observeActivities(
+  metrics: WorkerMetrics,
+  log: Logger,
+  store: Pick<Store, 'transactions' | 'plans'>,
+): ActivityInterceptorsFactory {
+  const typeOf = taskTypes(store);
+  return (context: Context) => ({
+    inbound: {
+      async execute(input, next) {
+        const { activityType: activity, attempt, currentAttemptScheduledTimestampMs: scheduled } = context.info;
+        const started = Date.now();
+        metrics.activityStarted(activity, attempt, started - scheduled);
+        try {
+          const result = await next(input);
+          metrics.activityEnded(activity, 'completed', Date.now() - started);
+          if (activity === 'record_tasks') await noteTasks(metrics, typeOf, input.args[0] as RecordTasks);
+          return result;
+        } catch (error) {
+          const isCancelled = error instanceof CancelledFailure;
+          metrics.activityEnded(activity, isCancelled ? 'cancelled' : 'failed', Date.now() - started);
+          if (!isCancelled)
+            log.warn({ ...subjectOfActivity(input.args[0]), activity, attempt, err: error }, 'an activity failed');
+          throw error;
+        }
+      },
+    },
+  });
+}
+
+type TaskTypes = (graph: number, node: string, task: string) => Promise<string>;
+
+/** Tasks that came to an end in a batch, with their times. Never fails: what is recorded is recorded. */
+async function noteTasks(metrics: WorkerMetrics, typeOf: TaskTypes, { graph, rows }: RecordTasks): Promise<void> {
+  for (const { node, task, end } of rows) {
+    if (end?.started_at === undefined || end.ended_at === undefined) continue;
+    const ms = Date.parse(end.ended_at) - Date.parse(end.started_at);
+    if (Number.isFinite(ms)) metrics.taskEnded(await typeOf(graph, node, task), end.outcome, ms);
+  }
+}
+
+const MOST_REMEMBERED = 20_000;
+
+/** The type of a task, from the plan of its graph; a task is of one type on all nodes, so it is read once. */
+function taskTypes({ transactions, plans }: Pick<Store, 'transactions' | 'plans'>): TaskTypes {
+  const known = new Map<string, string>();
+  return async (graph, node, task) => {
+    const key = `${graph} ${task}`;
+    const remembered = known.get(key);
+    if (remembered !== undefined) return remembered;
+    const type = await read(graph, node, task).catch(() => undefined);
+    if (type === undefined) return 'unknown';
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(key, type);
+    return type;
+  };
+  async function read(graph: number, node: string, task: string): Promise<string | undefined> {
+    const { planHash } = await transactions.get(graph);
+    if (planHash === null) return undefined;
+    return ((await plans.getOrder(planHash, node, task)) as unknown as TaskOrder).type;
+  }
+}
