@@ -58,8 +58,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         ...(userData === undefined ? {} : { userData }),
       };
       const outcome = await deployMachine(maas, wish, options);
-      if (outcome.ok)
-        await markProvisioned(deps.store, request.site, [request.node], outcome.actions.includes('deploy'));
+      if (outcome.ok) await markProvisioned(deps.store, request.site, [request.node], outcome.isDeployedAnew);
       return withWarnings(asNodeResult(outcome), warnings);
     }),
 

@@ -28,6 +28,12 @@ export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hwe
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** What became of a deployment. */
+export type DeployOutcome = MachineOutcome & {
+  /** Whether the machine was deployed for this wish, by this call or by one before it that nobody heard the end of. */
+  readonly isDeployedAnew: boolean;
+};
+
 /**
  * Takes a Ready or Allocated machine to Deployed, exactly once, whatever is repeated or lost on the
  * way: allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
@@ -36,18 +42,22 @@ export async function deployMachine(
   context: MachineContext,
   request: DeployRequest,
   options: OperationOptions = {},
-): Promise<MachineOutcome> {
+): Promise<DeployOutcome> {
   const { machines, diagnostics } = context.client;
   const { systemId, site, node, run } = request;
   const claim: Claim = { me: await context.client.username(options.signal), site, run };
   const { signal } = options;
   const agentName = `sitewright:${site}`;
   let isOurDeployment = false;
-  return carryOut(
+  let isMarkedForThis = false;
+  const outcome = await carryOut(
     context,
     systemId,
     {
-      decide: (machine, progress) => decideDeploy(machine, claim, request.distroSeries, progress),
+      decide(machine, progress) {
+        isMarkedForThis = isOfThisRun(machine, claim);
+        return decideDeploy(machine, claim, request.distroSeries, progress);
+      },
       optional: new Set(['annotate'] as const),
       perform(action, machine) {
         switch (action) {
@@ -94,6 +104,10 @@ export async function deployMachine(
     },
     options,
   );
+  // A machine that was taken over as it is gets our mark, too.
+  const isAdopted = outcome.warnings.some(({ code }) => code === 'adopted');
+  const isDeployedAnew = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
+  return { ...outcome, isDeployedAnew };
 }
 
 /**
