@@ -22,7 +22,10 @@ export function registerGraphPlan(graph: Command, session: Session): void {
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
     .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json', 'dot']).default('text'))
-    .option('--node <id...>', 'show only these nodes; the sync node is null')
+    .option(
+      '--node <id...>',
+      'with --input: show only these nodes, the sync node is null; with --env: as a run on these nodes only',
+    )
     .option('-e, --env <id>', 'plan a stored graph for this cluster, as a run would now', idArgument)
     .option('-t, --type <type>', 'of the stored graph: its type', 'default')
     .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
@@ -59,24 +62,16 @@ async function planStored(
   { env, type, tasks, format, node }: PlanFlags & { readonly env: string },
 ): Promise<void> {
   const asked = format === 'dot' ? 'dot' : 'json';
-  const query = { graph_type: type, tasks: tasks?.join(','), format: asked };
+  const nodes = node?.flatMap((one) => one.split(',')).join(',');
+  const query = { graph_type: type, nodes, tasks: tasks?.join(','), format: asked };
   const at = apiPath`/clusters/${env}/plan`;
   if (format === 'dot') return terminal.out(await (await client()).request<string>('GET', at, { query, as: 'text' }));
-  const whole = await (await client()).request<StoredPlan>('GET', at, { query });
-  const known = [...whole.nodes.map((one) => one.node), ...whole.left_out.map((one) => String(one.node))];
-  const unknown = (node ?? []).filter((one) => !known.includes(one));
-  if (unknown.length > 0) {
-    throw usageError(
-      `the plan has no node ${unknown.join(', ')}`,
-      known.length === 0 ? 'It is for no nodes.' : `It has ${known.slice(0, 20).join(', ')}.`,
-    );
-  }
-  const shown = node === undefined ? whole : { ...whole, nodes: whole.nodes.filter((one) => node.includes(one.node)) };
-  if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
-  terminal.out((await import('../../graph/index.js')).planText(shown));
-  if (whole.left_out.length > 0)
-    terminal.out(`\nnodes left out\n${whole.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
-  for (const { code, path, message } of whole.warnings)
+  const plan = await (await client()).request<StoredPlan>('GET', at, { query });
+  if (format === 'json') return terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
+  terminal.out((await import('../../graph/index.js')).planText(plan));
+  if (plan.left_out.length > 0)
+    terminal.out(`\nnodes left out\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
+  for (const { code, path, message } of plan.warnings)
     terminal.err(`warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n`);
 }
 

@@ -153,8 +153,8 @@ describe('stored graphs', () => {
     expect(out).toContain('run   a (shell) first time here');
     expect(out).toContain('\nnodes left out\n  2: it is offline\n');
     await api?.close();
-    const unknown = await against(() => [200, plan], [...args, '--node', '3']);
-    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('the plan has no node 3')]);
+    const some = await against(() => [200, plan], [...args, '--node', '1,2', '3', '-T', 'a']);
+    expect(some.requests[0]!.at).toBe('/clusters/1/plan?graph_type=default&nodes=1%2C2%2C3&tasks=a&format=json');
   });
 
   test('can be drawn and checked', async () => {
