@@ -50,7 +50,7 @@ async function polls(...queues) {
   const { Connection } = await import('@temporalio/client');
   const { SITEWRIGHT_TEMPORAL_ADDRESS: address = '127.0.0.1:7233', SITEWRIGHT_TEMPORAL_NAMESPACE: namespace } =
     process.env;
-  const connection = await Connection.connect({ address, connectTimeout: LIMIT_MS });
+  const connection = await Connection.connect({ address, connectTimeout: LIMIT_MS / 2 });
   for (const queue of queues) {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace: namespace || 'default',

@@ -20,6 +20,8 @@ export class ComposeProcesses {
   readonly #folder: string;
   readonly #ports: ReadonlyMap<string, string>;
   readonly #stops: (() => Promise<void>)[] = [];
+  /** Of an admin, once `signIn` was called. */
+  #token: string | undefined;
 
   private constructor(compose: ComposeFile, folder: string, ports: ReadonlyMap<string, string>) {
     this.#compose = compose;
@@ -106,13 +108,20 @@ export class ComposeProcesses {
 
   /** `docker compose exec api sitewright …`: the command line beside the API, with the API's environment. */
   async sitewright(...args: readonly string[]): Promise<string> {
-    const env = { ...this.#environment(this.#service('api')), USER: 'ann' };
+    const token = this.#token === undefined ? {} : { SITEWRIGHT_TOKEN: this.#token };
+    const env = { ...this.#environment(this.#service('api')), USER: 'ann', ...token };
     try {
       return (await run(process.execPath, [BIN, ...args], { cwd: ROOT, env })).stdout;
     } catch (error) {
       const { stdout, stderr, code } = error as { stdout: string; stderr: string; code: number };
       throw new Error(`sitewright ${args.join(' ')} ended with ${code}\n${stdout}${stderr}`);
     }
+  }
+
+  /** Makes the first token, and shows it from now on. */
+  async signIn(): Promise<string> {
+    this.#token = (await this.sitewright('token', 'bootstrap')).trim();
+    return this.#token;
   }
 
   /** In the reverse order of their start. */

@@ -109,6 +109,13 @@ describe('docker-compose.yml', () => {
       if (/^\/var\//.test(value)) expect(service.volumes?.map((volume) => volume.split(':')[1])).toContain(value);
   });
 
+  test('the API asks who its callers are, as it must beyond the loopback address', () => {
+    expect(compose.services.api?.environment).toMatchObject({
+      SITEWRIGHT_API_HOST: '0.0.0.0',
+      SITEWRIGHT_ACCESS_TOKENS: 'on',
+    });
+  });
+
   test('every variable has a default, and the demo’s file sets only variables there are', () => {
     const variables = variablesOf(text);
     expect([...variables].filter(([, fallback]) => fallback === undefined)).toEqual([]);

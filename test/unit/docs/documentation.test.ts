@@ -58,7 +58,7 @@ function words(line: string): string[] {
 const found: Found[] = pages.flatMap((page) => commandLines(page).map((line) => ({ page, line })));
 const of = (program: RegExp): { readonly page: string; readonly line: string; readonly args: string[] }[] =>
   found.flatMap(({ page, line }) => {
-    const all = words(line.replace(/docker compose (.*?)exec \S+ node (?=bin\/sitewright)/, ''));
+    const all = words(line.replace(/docker compose .*?exec .*?node (?=bin\/sitewright)/, ''));
     return program.test(all[0] ?? '') ? [{ page, line, args: all.slice(1) }] : [];
   });
 
@@ -108,7 +108,7 @@ describe('the pages', () => {
     for (const line of mine.filter((one) => one.includes('docker compose'))) {
       const [, profile] = /--profile (\S+)/.exec(line) ?? [];
       const [, envFile] = /--env-file (\S+)/.exec(line) ?? [];
-      const [, service] = /exec (\S+)/.exec(line) ?? [];
+      const [, service] = /exec (?:--env \S+ )*(\w\S*)/.exec(line) ?? [];
       if (profile !== undefined) expect(profiles).toContain(profile);
       if (envFile !== undefined) expect(existsSync(new URL(envFile, root)), envFile).toBe(true);
       if (service !== undefined) expect(Object.keys(services)).toContain(service);
