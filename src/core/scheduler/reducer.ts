@@ -144,8 +144,9 @@ function end(s: Scheduler, task: number, succeeded: boolean, final = false): voi
 
 /** By its policy, as things stand. */
 function hasAttemptsLeft(s: Scheduler, task: number): boolean {
+  const policy = s.retryOf.get(task);
   const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
-  return tried <= (s.retryOf.get(task)?.count ?? 0) && !isStopping(s);
+  return policy !== undefined && tried <= policy.count && !isStopping(s);
 }
 
 /** Whether another attempt would follow if the one that runs failed now. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   continueFrom,
+  isTriedAgain,
   progress,
   rejectionOf,
   restoreScheduler,
@@ -25,6 +26,29 @@ describe('attempts', () => {
     expect(r.send({ type: 'tick', now: 300 })).toEqual(['start a@n1 #3']);
     expect(r.fail('a@n1', 310)).toEqual(['a@n1 failed', 'b@n1 dep_failed by a@n1', 'finish: success']);
     expect(taskReports(r.scheduler)[0]).toMatchObject({ status: 'failed', attempts: 3 });
+  });
+
+  it('do not follow one that is final', () => {
+    const r = run(retried);
+    r.begin();
+    expect(isTriedAgain(r.scheduler, 'a@n1')).toBe(true);
+    expect(isTriedAgain(r.scheduler, 'b@n1')).toBe(false);
+    expect(r.send({ type: 'ended', task: 'a@n1', attempt: 1, outcome: 'failed', final: true, now: 10 })).toEqual([
+      'a@n1 failed',
+      'b@n1 dep_failed by a@n1',
+      'finish: success',
+    ]);
+  });
+
+  it('are not given by operators to an exhausted run', () => {
+    const r = run(retried, { hold: true });
+    r.begin();
+    r.send({ type: 'ended', task: 'a@n1', attempt: 1, outcome: 'failed', final: true, now: 10 });
+    r.scheduler.exhausted = true;
+    expect(rejectionOf(r.scheduler, { type: 'retry_task', task: 'a@n1' })).toEqual({ reason: 'exhausted' });
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: exhausted']);
+    r.scheduler.exhausted = false;
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toContain('start a@n1 #2');
   });
 
   it('are held by a pause and go on with the resume', () => {
