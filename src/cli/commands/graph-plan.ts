@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import type { PlanExplanation } from '../../graph/index.js';
 import { apiPath } from '../client.js';
 import { EXIT } from '../exit-codes.js';
-import { idArgument, nameListArgument } from '../id-argument.js';
+import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { planFile, say } from './graph-input.js';
@@ -22,17 +22,16 @@ export function registerGraphPlan(graph: Command, session: Session): void {
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
     .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json', 'dot']).default('text'))
-    .option(
-      '--node <id...>',
-      'with --input: show only these nodes, the sync node is null; with --env: as a run on these nodes only',
-    )
+    .option('--node <id...>', 'show only these nodes; the sync node is null')
     .option('-e, --env <id>', 'plan a stored graph for this cluster, as a run would now', idArgument)
     .option('-t, --type <type>', 'of the stored graph: its type', 'default')
     .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
-    .action(async ({ input, env, type, tasks, ...options }: PlanFlags) => {
+    .option('-n, --on <ids...>', 'with --env: for a run on these nodes only, as execute --node', idListArgument)
+    .action(async ({ input, env, type, tasks, on, ...options }: PlanFlags) => {
       if ((input === undefined) === (env === undefined))
         throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');
-      if (env !== undefined) return planStored(session, { env, type, ...(tasks && { tasks }), ...options });
+      if (env !== undefined)
+        return planStored(session, { env, type, ...(tasks && { tasks }), ...(on && { on }), ...options });
       process.exitCode = await planToText(
         { input: input!, ...options },
         (text) => process.stdout.write(text),
@@ -46,6 +45,7 @@ interface PlanFlags {
   readonly env?: string;
   readonly type: string;
   readonly tasks?: readonly string[];
+  readonly on?: readonly number[];
   readonly format: PlanFormat;
   readonly node?: readonly string[];
 }
@@ -59,16 +59,16 @@ type StoredPlan = PlanExplanation & {
 /** What a run of a stored graph would do now, as the API plans it. */
 async function planStored(
   { client, terminal }: Session,
-  { env, type, tasks, format, node }: PlanFlags & { readonly env: string },
+  { env, type, tasks, on, format, node }: PlanFlags & { readonly env: string },
 ): Promise<void> {
   const asked = format === 'dot' ? 'dot' : 'json';
-  const nodes = node?.flatMap((one) => one.split(',')).join(',');
-  const query = { graph_type: type, nodes, tasks: tasks?.join(','), format: asked };
+  const query = { graph_type: type, nodes: on?.join(','), tasks: tasks?.join(','), format: asked };
   const at = apiPath`/clusters/${env}/plan`;
   if (format === 'dot') return terminal.out(await (await client()).request<string>('GET', at, { query, as: 'text' }));
   const plan = await (await client()).request<StoredPlan>('GET', at, { query });
-  if (format === 'json') return terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
-  terminal.out((await import('../../graph/index.js')).planText(plan));
+  const shown = node === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => node.includes(one.node)) };
+  if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
+  terminal.out((await import('../../graph/index.js')).planText(shown));
   if (plan.left_out.length > 0)
     terminal.out(`\nnodes left out\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
   for (const { code, path, message } of plan.warnings)

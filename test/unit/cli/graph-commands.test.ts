@@ -153,7 +153,7 @@ describe('stored graphs', () => {
     expect(out).toContain('run   a (shell) first time here');
     expect(out).toContain('\nnodes left out\n  2: it is offline\n');
     await api?.close();
-    const some = await against(() => [200, plan], [...args, '--node', '1,2', '3', '-T', 'a']);
+    const some = await against(() => [200, plan], [...args, '--on', '1,2', '3', '-T', 'a']);
     expect(some.requests[0]!.at).toBe('/clusters/1/plan?graph_type=default&nodes=1%2C2%2C3&tasks=a&format=json');
   });
 
