@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -146,6 +146,22 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(JSON.parse(ended)).toMatchObject({ outcome: 'success' });
     const history = await system.sitewright('history', 'list', '--env', '1', '-f', 'json');
     expect(history).toContain('greeting');
+  });
+
+  test('operations start and look at a graph with what docs/operating.md says, and nothing of ours', async () => {
+    const page = await readFile(path('docs/operating.md'), 'utf8');
+    const documented = /^temporal (workflow start --type execute_graph .*)$/m.exec(page)?.[1] ?? '';
+    const command = documented.replace('kernel-update', 'greeting');
+    expect(command).toContain('"type":"greeting"');
+    const temporalCli = async (line: string): Promise<string> => {
+      const words = `"$0" ${line} --address ${temporal.address} -o json`;
+      return (await run('bash', ['-c', words, inject('temporalBinary')])).stdout;
+    };
+    await temporalCli(command);
+    const result = JSON.parse(await temporalCli('workflow result --workflow-id execute_graph:1:kernel'));
+    expect(result).toMatchObject({ status: 'COMPLETED', result: { outcome: 'success', cluster: 1 } });
+    const report = await temporalCli('workflow query --workflow-id execute_graph:1:kernel --type report');
+    expect(report).toContain('greeting');
   });
 
   test('a service that dies is unhealthy, in the words of its check', async () => {

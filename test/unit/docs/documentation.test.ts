@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../../src/cli/program.js';
+import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
+import { searchAttributes } from '../../../src/temporal/search-attributes.js';
 import { readComposeFile } from '../../rig/compose-file.js';
 import { recordingTerminal } from '../cli/recording-terminal.js';
 
@@ -123,6 +125,24 @@ test('the map of folders in docs/architecture.md has every folder, and none that
   const folders = readdirSync(new URL('src', root), { withFileTypes: true }).filter((one) => one.isDirectory());
   expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !named.includes(folder))).toEqual([]);
   expect(named.filter((folder) => !existsSync(new URL(folder, root)))).toEqual([]);
+});
+
+test('docs/operating.md has every search attribute with its type, and the command that makes them all', () => {
+  const page = read('docs/operating.md');
+  const command = /^temporal operator search-attribute create .*$/m.exec(page)?.[0];
+  for (const { name, type } of searchAttributes) {
+    expect(page).toContain(`| \`${name}\` | ${type} |`);
+    expect(command).toContain(` --name ${name} --type ${type}`);
+  }
+});
+
+test('docs/operating.md describes every field of the input of execute_graph', () => {
+  const refusal = parseGraphRunInput([{ nothing: 1 }]);
+  const known = /known: ([^)]+)/.exec(refusal.ok ? '' : refusal.problems.join())?.[1]?.split(', ') ?? [];
+  expect(known).toContain('hold_on_failure');
+  // What the API writes into it is nobody else's.
+  const page = read('docs/operating.md');
+  expect(known.filter((field) => field !== 'transaction' && !page.includes(`\`${field}\``))).toEqual([]);
 });
 
 test('terms has the words there are, and the page on Shipyard its actions', () => {
