@@ -15,6 +15,7 @@ import { readPrivate } from '../src/identity/index.js';
 import { agentOptionsOf, loadPolicy, policyRefusal } from '../src/onboarding/node-policy.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
+import { openStateFolder } from './state-folder.js';
 
 /** Files of a node's folder, `/etc/sitewright`. */
 export const nodeFiles = (folder: string) => ({
@@ -48,6 +49,7 @@ export async function startEnrolledAgent(
       `the policy of this node is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`,
     );
   const { policy } = reading;
+  openStateFolder(settings.agent.state_dir);
   const credentials = await ownCredentials(folder, log, stop);
   const { site, node, temporal } = credentials;
   const client = new GatewayClient(folder, credentials);

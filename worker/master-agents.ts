@@ -10,6 +10,7 @@ import type { Logger } from '../src/telemetry/log.js';
 import { type RunningAgents, startAgents } from './agent.js';
 import { localOrders } from './agent-orders.js';
 import { programVersion } from './program-version.js';
+import { openStateFolder, StateFolderError } from './state-folder.js';
 
 /** How often clusters are looked for that have no agent here yet. */
 const LOOK_MS = 3_000;
@@ -28,6 +29,13 @@ export async function startMasterAgents(
   }: { readonly store: Store; readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
 ): Promise<RunningAgents> {
   const orders = localOrders(settings, store);
+  try {
+    openStateFolder(settings.agent.state_dir);
+  } catch (error) {
+    // All else that a worker does needs no journal.
+    if (!(error instanceof StateFolderError)) throw error;
+    log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
+  }
   const agents = await startAgents(settings, [], log, {
     ordersOf: () => ({ orders }),
     version: programVersion(),

@@ -8,6 +8,7 @@ import { type AgentNode, type RunningAgents, startAgents } from './agent.js';
 import { openLocalOrders } from './agent-orders.js';
 import { encryptionOf } from './encryption.js';
 import { programVersion } from './program-version.js';
+import { openStateFolder } from './state-folder.js';
 
 export interface RunAgentsOptions {
   /** Tasks run on this machine, which has no agent, over ssh; absent: on the machine of this process. */
@@ -19,7 +20,7 @@ export interface RunAgentsOptions {
 /**
  * Runs agents of nodes with orders from the store: on machines that are trusted with it.
  *
- * @throws Error in words for the user when the policy cannot be read
+ * @throws Error in words for the user when the policy cannot be read, StateFolderError
  */
 export async function runAgents(
   settings: Settings,
@@ -29,6 +30,7 @@ export async function runAgents(
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
+  openStateFolder(settings.agent.state_dir);
   const { orders, close } = await openLocalOrders(settings);
   try {
     const agents = await startAgents(

@@ -3,6 +3,9 @@ import type { Logger } from '../src/telemetry/log.js';
 
 let installed = false;
 
+/** Said of every worker that is an agent, and as it shall be. */
+const NOISE = 'No workflows registered, not polling for workflow tasks';
+
 /**
  * The SDK's own lines go into ours. Once a process, before the first worker or connection.
  *
@@ -14,7 +17,9 @@ export function installRuntime(log: Logger, announces = true): void {
   installed = true;
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log[levels[level]]({ ...(meta ?? {}) }, message)),
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      if (message !== NOISE) log[levels[level]]({ ...(meta ?? {}) }, message);
+    }),
     shutdownSignals: [],
     ...(announces ? {} : { workerHeartbeatInterval: 0 }),
   });

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +127,8 @@ test('everything runs, a dead worker is replaced, SIGTERM ends all of it', { tim
   expect(tree.text).toMatch(/^temporal +dev server started at 127\.0\.0\.1:/m);
   expect(tree.text).toMatch(/^ {2}Temporal UI +http:\/\/127\.0\.0\.1:\d+$/m);
 
+  // Where nobody said otherwise, agents of this host keep their journals here and not in the system.
+  expect(existsSync(join(folder, '.sitewright', 'agent'))).toBe(true);
   const health = (await (await fetch(`${api}/api/v1/health`)).json()) as { ok: boolean };
   expect(health.ok).toBe(true);
   const check = (await (await fetch(`${api}/api/v1/maas/check`)).json()) as { machines: unknown };

@@ -18,11 +18,12 @@ export function registerProcesses(program: Command, session: Session): void {
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
     .option('--maas-seed <path>', 'documents whose nodes the model of MAAS has as bare machines, or a JSON seed')
     .action(async (flags: UpFlags) => {
-      const { settings } = await session.settings();
+      const { settings, origins } = await session.settings();
       const { runAll } = await import('../processes/up.js');
       const { config } = session.flags();
       process.exitCode = await runAll(terminal, settings, {
         startTemporal: flags.temporal,
+        hasStateFolder: origins.get('agent.state_dir')?.from !== 'default',
         simulateMaas: flags.simulateMaas === true,
         ...(flags.maasSeed === undefined ? {} : { maasSeed: flags.maasSeed }),
         ...(config === undefined ? {} : { config }),

@@ -1,3 +1,4 @@
+import { StateFolderError } from '../../../worker/state-folder.js';
 import type { Settings } from '../../config/index.js';
 import { MaasConfigurationError } from '../../maas/index.js';
 import { StoreError } from '../../store/index.js';
@@ -46,6 +47,8 @@ function explained(error: unknown, settings: Settings, name: string): unknown {
     );
   if (error instanceof MaasConfigurationError)
     return new CliError({ code: 'maas-not-configured', message: error.message }, EXIT.unreachable);
+  if (error instanceof StateFolderError)
+    return new CliError({ code: 'state-folder', message: error.message, hint: error.hint }, EXIT.invalid);
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith('the API cannot listen')) {
     const taken = ((error as Error).cause as { code?: unknown } | undefined)?.code === 'EADDRINUSE';

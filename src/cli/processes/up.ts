@@ -21,6 +21,8 @@ export interface UpOptions {
   readonly maasSeed?: string;
   /** Settings file to hand on. */
   readonly config?: string;
+  /** Whether somebody has said where agents keep their journals; otherwise here. */
+  readonly hasStateFolder: boolean;
 }
 
 /** Folder, in the working directory, for all that is kept here. */
@@ -47,6 +49,7 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
   try {
     const env: NodeJS.ProcessEnv = { ...terminal.env };
     if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
+    if (!options.hasStateFolder) env.SITEWRIGHT_AGENT_STATE_DIR = join(folder, 'agent');
     const server = await Promise.race([temporalFor(settings, options, folder, say), untilInterrupted]);
     // A server that is still starting ends with this process.
     if (server === 'interrupted') return EXIT.done;

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cli } from './recording-terminal.js';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-agent-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each([
+  ['a file', 'file', /it is no folder/],
+  ['below a file', 'file/below', /a part of the path is no folder/],
+])('an agent whose journals would be %s says which setting to correct, and takes nothing', async (_what, path, why) => {
+  writeFileSync(join(folder, 'file'), '');
+  const stateDir = join(folder, path);
+  const { code, err } = await cli(['agent', 'run', '--site', 'dc1', '--node', 'n1', '--state-dir', stateDir], {
+    cwd: folder,
+    env: { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9' },
+  });
+  expect(err).toMatch(why);
+  expect(err).toContain(stateDir);
+  expect(err).toContain('SITEWRIGHT_AGENT_STATE_DIR');
+  expect(code).toBe(2);
+});

@@ -1,0 +1,34 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+
+/** The folder of an agent's journals is not ours to write. */
+export class StateFolderError extends Error {
+  override readonly name = 'StateFolderError';
+  readonly hint =
+    'Set agent.state_dir (SITEWRIGHT_AGENT_STATE_DIR, or --state-dir of agent run) to a folder that this user may write and that survives restarts, or run as root.';
+}
+
+/**
+ * Makes the folder in which agents keep their journals, before they take any task.
+ * @throws StateFolderError
+ */
+export function openStateFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const why = (code === undefined ? undefined : WHY[code]) ?? String(error);
+    throw new StateFolderError(`agents cannot keep their journals in ${path} (agent.state_dir): ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is no folder',
+  EEXIST: 'it is no folder',
+  ENOSPC: 'the disk is full',
+};
