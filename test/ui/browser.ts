@@ -33,6 +33,13 @@ export interface OpenPage {
   close(): Promise<void>;
 }
 
+/** Closes pages, with nothing that a browser complained about. */
+export async function closePages(opened: OpenPage[]): Promise<void> {
+  const all = opened.splice(0);
+  await Promise.all(all.map((one) => one.close()));
+  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
+}
+
 /** One browser a test file. */
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: executable!, args: ['--no-sandbox', '--disable-gpu'] });
@@ -63,8 +70,8 @@ export async function openPage(browser: Browser, url: string, options: PageOptio
     page,
     complaints,
     async close() {
+      if (process.env.PAGE_AT_END) await page.screenshot({ path: process.env.PAGE_AT_END, fullPage: true });
       await context.close();
-      expect(complaints).toEqual([]);
     },
   };
 }

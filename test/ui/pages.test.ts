@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';
-import { describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
+import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
 
 const api = '/api/v1';
 
@@ -23,8 +23,10 @@ describePage('pages over a store', () => {
     origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
   });
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
+    const checked = closePages(opened);
+    await checked.catch(() => undefined);
     await rig.close();
+    await checked;
   });
 
   const at = async (path: string, options?: PageOptions) => {

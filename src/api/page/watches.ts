@@ -86,7 +86,7 @@ class Watch {
     try {
       const seen = await this.#look();
       const changes = changesSince(this.#told, seen.frame);
-      if (!this.#seen) this.#tell(event('all', changes));
+      if (!this.#seen) this.#tell(event('all', everything(this.#told)));
       else if (Object.keys(changes).length > 0) this.#tell(event('changes', changes));
       else if (++this.#silent >= SILENT_LOOKS) this.#tell(': still here\n\n');
       this.#seen = true;

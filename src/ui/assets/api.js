@@ -1,5 +1,7 @@
 // The page's only way out: JSON from and to the API, its problems as errors.
 
+import { signal } from '@preact/signals';
+
 const TOKEN = 'sitewright.token';
 const NAME = 'sitewright.name';
 
@@ -12,11 +14,13 @@ export class ApiProblem extends Error {
 }
 
 /** Who acts; kept in this browser, sent with every request, and from there in reports and the audit. */
+const name = signal(localStorage.getItem(NAME) ?? '');
 export const operator = {
   get name() {
-    return localStorage.getItem(NAME) ?? '';
+    return name.value;
   },
   set name(value) {
+    name.value = value;
     localStorage.setItem(NAME, value);
   },
 };

@@ -71,16 +71,14 @@ function Page() {
 
 /** Who acts, and whether news come. */
 function Operator() {
-  const [name, setName] = useState(operator.name);
   const change = (event) => {
     operator.name = event.target.value.trim();
-    setName(operator.name);
   };
   return html`<div class="operator">
-    <span class=${`live ${liveness.value}`} title=${liveness.value === 'live' ? 'News come by themselves' : 'The API is away'}
+    <span class=${`news ${liveness.value}`} title=${liveness.value === 'live' ? 'News come by themselves' : 'The API is away'}
       >${liveness.value}</span
     >
-    <label><span>You are</span> <input value=${name} onChange=${change} placeholder="your name" autocomplete="off" size="10" /></label>
+    <label><span>You are</span> <input value=${operator.name} onChange=${change} placeholder="your name" autocomplete="off" size="10" /></label>
     <a href="/docs">API</a>
   </div>`;
 }

@@ -18,7 +18,6 @@ export function GraphRun({ base, tables, query }) {
   const ids = Object.keys(graphs);
   const chosen = ids.find((one) => graphs[one].type === query.get('graph')) ?? openGraph(ids, graphs);
   const names = useData(`${base}/counts`, { again: ids.join() }).data?.node_names ?? {};
-  const version = JSON.stringify(status.counts);
   if (chosen === undefined) return html`<p class="quiet">Nothing is planned yet.</p>`;
   const graph = graphs[chosen];
   const own = (table) =>
@@ -26,6 +25,8 @@ export function GraphRun({ base, tables, query }) {
       .filter(([key]) => key.startsWith(`${chosen}/`))
       .map(([key, counts]) => [key.slice(chosen.length + 1), counts]);
   const tasks = own(byTask);
+  // What the store counts, not what the run says: rows are read from the store, which comes a moment later.
+  const version = JSON.stringify(own(byNode));
   const log = query.get('log');
   return html`${
     status.silent.length > 0 &&

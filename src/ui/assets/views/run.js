@@ -1,9 +1,9 @@
 import { post } from '../api.js';
 import { html } from '../html.js';
-import { Action, Problem, Progress, State, Title } from '../parts.js';
+import { Action, notice, Problem, Progress, State, Title } from '../parts.js';
 import { go } from '../router.js';
 import { useData, useEvents } from '../store.js';
-import { lasting, said, stateOf, sum, timeOf } from '../words.js';
+import { lasting, said, sum, timeOf } from '../words.js';
 import { GraphRun } from './graph-run.js';
 import { subjectOf } from './runs.js';
 import { SiteRun } from './site-run.js';
@@ -22,7 +22,7 @@ export function RunView({ id, query }) {
       of=${name}
       actions=${html`<${Steering} base=${base} run=${run} status=${status} ofGraphs=${ofGraphs} />`}
     >
-      ${name} <${State} of=${status.paused ? 'paused' : stateOf(run)} />
+      ${name} <${State} of=${status.paused ? 'paused' : (run.outcome ?? status.phase)} />
     <//>
     ${!ended && html`<${Problem} of=${problem} />`}
     <p class="facts">
@@ -57,7 +57,7 @@ export function RunView({ id, query }) {
         ? html`<${GraphRun} base=${base} tables=${tables} query=${query} />`
         : html`<${SiteRun} base=${base} tables=${tables} query=${query} />`
     }
-    <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}`} />`;
+    <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
 }
 
 /** Why it ended so, and what to do next. */

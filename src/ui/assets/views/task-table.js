@@ -91,7 +91,7 @@ function TaskActions({ base, task }) {
     <${Action}
       label="Skip"
       title=${`Skip ${name}`}
-      explain="Goes on as if the task had nothing to do. What comes after it runs without it."
+      explain="Goes on as if the task had nothing to do: at once if it failed, else when its turn comes. What comes after it runs without it."
       act=${to('skip')}
       done=${`${name} is skipped.`}
       danger
