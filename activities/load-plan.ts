@@ -47,10 +47,8 @@ async function loadPlan(deps: ActivityDependencies, cache: SiteCache, request: L
   const difference = request.kind === 'update_site' ? await findDifference(deps, cache, site, planned) : NO_DIFFERENCE;
   const cluster = await clusterOfSite(deps.store, site);
   // Nodes an update leaves alone have their systems already.
-  if (cluster !== undefined) {
-    const done = difference.done.map((index) => planned[index]!.name);
-    await markProvisioned(deps.store, site, done, false);
-  }
+  const done = difference.done.map((index) => planned[index]!.name);
+  await markProvisioned(deps.store, site, done, false);
   const plan: SitePlan = {
     site,
     revision: revision.record.number,

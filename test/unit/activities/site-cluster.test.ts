@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { markProvisioned } from '../../../activities/site-cluster.js';
+import { openStore, type Store } from '../../../src/store/index.js';
+
+let folder: string;
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-site-cluster-'));
+  store = await openStore(join(folder, 'store.db'));
+  await store.migrate();
+  await store.sites.create({ name: 'dc1' });
+  await store.sites.create({ name: 'dc2' });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const shown = async (site = 'dc1') =>
+  (await store.nodes.list({ site })).map(({ name, status, online }) => ({ name, status, online }));
+const deployed = (name: string) => ({ name, status: 'provisioned', online: true });
+
+test('machines that the inventory does not know are taken in once, under the names of the documents', async () => {
+  await markProvisioned(store, 'dc1', ['a', 'b'], true);
+  await markProvisioned(store, 'dc1', ['b', 'a'], true);
+  await markProvisioned(store, 'dc2', ['a'], false);
+  expect(await shown()).toEqual([deployed('a'), deployed('b')]);
+  expect(await shown('dc2')).toEqual([deployed('a')]);
+  const release = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'x' });
+  const cluster = await store.clusters.create({ name: 'c', releaseId: release.id, site: 'dc1' });
+  const [a] = await store.nodes.list({ site: 'dc1' });
+  await store.nodes.assign(cluster.id, [{ id: a!.id, roles: ['web'] }]);
+  expect(await store.nodes.get(a!.id)).toMatchObject({ pendingRoles: ['web'], pendingAddition: false });
+});
+
+test('a registered machine is told to have its system, by its name or host name, also in no cluster', async () => {
+  await store.nodes.create({ name: 'a', site: 'dc1', online: false });
+  await store.nodes.create({ name: 'Rack 1', hostname: 'b', site: 'dc1' });
+  await store.nodes.create({ name: 'c', site: 'dc1' });
+  await markProvisioned(store, 'dc1', ['a', 'b'], false);
+  expect(await shown()).toEqual([deployed('a'), deployed('Rack 1'), { name: 'c', status: 'discover', online: true }]);
+});
+
+test('what is ready stays so, unless its machine was deployed anew; other clusters keep their nodes', async () => {
+  const release = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'x' });
+  const own = await store.clusters.create({ name: 'own', releaseId: release.id, site: 'dc1' });
+  const other = await store.clusters.create({ name: 'other', releaseId: release.id });
+  const [a, b] = [
+    await store.nodes.create({ name: 'a', site: 'dc1', status: 'ready' }),
+    await store.nodes.create({ name: 'b', site: 'dc1', status: 'ready' }),
+  ];
+  await store.nodes.assign(own.id, [{ id: a.id, roles: ['web'] }]);
+  await store.nodes.assign(other.id, [{ id: b.id, roles: ['web'] }]);
+  await markProvisioned(store, 'dc1', ['a', 'b'], false);
+  expect((await shown()).map(({ status }) => status)).toEqual(['ready', 'ready']);
+  await markProvisioned(store, 'dc1', ['a', 'b'], true);
+  expect((await shown()).map(({ status }) => status)).toEqual(['provisioned', 'ready']);
+});
