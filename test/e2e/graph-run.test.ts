@@ -1,0 +1,124 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../rig/free-port.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+/*
+ * docs/running-graphs.md as its reader goes through it: a whole system (`sitewright up`) on a Temporal server, six agents
+ * and each command in processes of their own, 204 real tasks as a rehearsal, a pause, a killed agent, a retry, a service
+ * moved to another node.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = readFileSync(join(root, 'docs/running-graphs.md'), 'utf8');
+const steps = [...page.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block]) =>
+  block!
+    .split(/^\$ /m)
+    .slice(1)
+    .map((one) => ({ command: one.slice(0, one.indexOf('\n')), prints: one.slice(one.indexOf('\n') + 1) })),
+);
+
+/** Commands that only look: the page shows what they say once it is so. */
+const LOOKS = /^sitewright (run (status|report|logs)|history)\b|^tail /;
+const PATIENCE_MS = 120_000;
+
+let rig: TemporalRig;
+let folder: string;
+let env: NodeJS.ProcessEnv;
+let system: ChildProcess | undefined;
+
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs')]);
+  rig = await temporalRig({ namespace: 'own' });
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-graphs-'));
+  symlinkSync(join(root, 'examples'), join(folder, 'examples'));
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(join(root, 'bin/sitewright'), join(folder, 'bin/sitewright'));
+  const port = await freePort();
+  env = {
+    ...process.env,
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+    NO_COLOR: '1',
+    SITEWRIGHT_TEMPORAL_ADDRESS: rig.address,
+    SITEWRIGHT_TEMPORAL_NAMESPACE: rig.namespace,
+    SITEWRIGHT_API_PORT: String(port),
+    SITEWRIGHT_API: `http://127.0.0.1:${port}`,
+    SITEWRIGHT_DEPLOY_HEARTBEAT_SECONDS: '5',
+    SITEWRIGHT_DEPLOY_OFFLINE_WAIT_SECONDS: '10',
+    SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'agents/master'),
+  };
+  system = spawn('sitewright', ['up', '--no-temporal'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  await new Promise<void>((up, failed) => {
+    let said = '';
+    const hear = (text: Buffer) => {
+      said += text;
+      if (said.includes('Ctrl-C ends everything')) up();
+    };
+    system!.stdout!.on('data', hear);
+    system!.stderr!.on('data', hear);
+    system!.once('exit', (code) => failed(new Error(`sitewright up ended with ${code}:\n${said}`)));
+  });
+}, 240_000);
+
+afterAll(async () => {
+  for (const file of folder === undefined ? [] : readdirSync(folder).filter((name) => /^agent-\d+\.pid$/.test(name)))
+    end(Number(readFileSync(join(folder, file), 'utf8')));
+  if (system?.exitCode === null) {
+    const gone = new Promise((done) => system!.once('exit', done));
+    system.kill('SIGTERM');
+    await gone;
+  }
+  await rig?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}, 60_000);
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {
+    // It has ended.
+  }
+}
+
+/** As a shell runs it; what it printed on both streams. What it leaves in the background goes on. */
+async function shell(command: string): Promise<string> {
+  const child = spawn('bash', ['-c', `exec 2>&1; ${command}`], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let said = '';
+  child.stdout.on('data', (text: Buffer) => {
+    said += text;
+  });
+  await new Promise((done) => child.once('exit', done));
+  // What is on its way in the pipe comes before the next turn.
+  await new Promise((done) => setImmediate(done));
+  return said;
+}
+
+/** `…` stands for anything. */
+const asPattern = (prints: string): RegExp =>
+  new RegExp(
+    `^${plain(prints)
+      .split('…')
+      .map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('[\\s\\S]*?')}$`,
+  );
+const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
+
+test('the page has its examples', () => expect(steps.length).toBeGreaterThan(30));
+
+test('whoever follows the page gets what it says, from an empty system to a moved service', async () => {
+  for (const { command, prints } of steps) {
+    const expected = asPattern(prints);
+    const until = Date.now() + PATIENCE_MS;
+    let said = await shell(command);
+    while (!expected.test(plain(said)) && LOOKS.test(command) && Date.now() < until) said = await shell(command);
+    expect(plain(said), `$ ${command}`).toMatch(expected);
+  }
+}, 400_000);
