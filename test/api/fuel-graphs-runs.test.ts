@@ -97,6 +97,37 @@ describe('executing graphs', () => {
     expect(await execute(body)).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } });
   });
 
+  test('is refused on a cluster that is not fit, with all that is wrong, unless it is forced', async () => {
+    const { store } = rig;
+    const [controller, compute] = env.nodes;
+    await store.releases.update(env.release, {
+      rolesMetadata: {
+        controller: { name: 'controller', conflicts: ['compute'], limits: { min: 2 } },
+        compute: { name: 'compute', restrictions: [{ condition: 'cluster:mode == "multinode"', message: 'no HA' }] },
+      },
+    });
+    await store.nodes.update(controller, { roles: ['controller', 'compute'], online: false });
+    const checks = (await ask('GET', `${api}/clusters/${env.cluster}/checks`)).body;
+    expect(checks.ok).toBe(false);
+    const wrong = await execute({ graphs: [{ type: 'default' }] });
+    const codes = (answer: typeof wrong) => answer.body.errors.map(({ code }: { code: string }) => code).sort();
+    expect([wrong.status, codes(wrong)]).toEqual([
+      400,
+      ['check.nodes-offline', 'check.role-below-minimum', 'check.role-conflict', 'check.role-restricted'],
+    ]);
+    expect(wrong.body.message).toContain("Role 'controller' in conflict with role 'compute'.");
+    expect(wrong.body.message).toContain("Role 'compute' restrictions mismatch: no HA");
+    expect(wrong.body.message).toContain(`Nodes "${(await store.nodes.get(controller)).name}" are offline.`);
+    // Of another graph neither nodes that are away nor limits are a matter.
+    expect(codes(await execute({ graphs: [{ type: 'custom' }] }))).toEqual([
+      'check.role-conflict',
+      'check.role-restricted',
+    ]);
+    expect(codes(await execute({ graphs: [{ type: 'custom', nodes: [compute] }] }))).toEqual(['check.role-restricted']);
+    // Forced it comes as far as Temporal, which is away here.
+    expect(await execute({ graphs: [{ type: 'custom' }], force: true })).toMatchObject({ status: 503 });
+  });
+
   test('is refused while a run goes on, and says whose', async () => {
     const { run } = await runningRun();
     // Whether it goes on only Temporal knows, which is away here.

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { apiPath } from '../client.js';
 import { confirm } from '../confirm.js';
+import { EXIT } from '../exit-codes.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
@@ -12,6 +13,12 @@ import { presentGraphRun, type StartedTransaction } from './graph-execute.js';
 interface Cluster {
   readonly id: number;
   readonly name: string;
+}
+
+interface ClusterChecks {
+  /** No error: a run may start. */
+  readonly ok: boolean;
+  readonly findings: readonly { readonly severity: string; readonly code: string; readonly message: string }[];
 }
 
 const ID = 'id of the cluster';
@@ -39,6 +46,24 @@ export function registerCluster(program: Command, session: Session): void {
     .addOption(columnOption())
     .action(async (id: string, flags: OutputFlags) => {
       await printOne(terminal, flags, await (await session.client()).request<object>('GET', apiPath`/clusters/${id}`));
+    });
+
+  group
+    .command('check')
+    .description(
+      'What stands between a cluster and its next run: nodes, roles, settings, limits, tags that no node has',
+    )
+    .argument('<id>', ID, idArgument)
+    .option('-n, --node <ids...>', 'of single nodes only what is wrong with these', idListArgument)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
+      const client = await session.client();
+      const checks = await client.request<ClusterChecks>('GET', apiPath`/clusters/${id}/checks`, {
+        query: { nodes: node?.join(',') },
+      });
+      await printList(terminal, flags, checks.findings, ['severity', 'code', 'message', 'hint']);
+      if (!checks.ok) process.exitCode = EXIT.invalid;
     });
 
   group

@@ -165,6 +165,23 @@ describe('stored graphs', () => {
   });
 });
 
+describe('cluster check', () => {
+  test('shows all findings; an error is one of the exit code, too', async () => {
+    const info = {
+      severity: 'info',
+      code: 'check.tags-unassigned',
+      message: 'No node has the tag mongo.',
+      hint: 'Assign it.',
+    };
+    const fit = await against(() => [200, { ok: true, findings: [info] }], ['cluster', 'check', '1', '-n', '2,3']);
+    expect([fit.code, fit.requests[0]!.at]).toEqual([0, '/clusters/1/checks?nodes=2%2C3']);
+    expect(fit.out).toContain('No node has the tag mongo.');
+    await api?.close();
+    const unfit = await against(() => [200, { ok: false, findings: [] }], ['cluster', 'check', '1']);
+    expect(unfit.code).toBe(2);
+  });
+});
+
 describe('graph execute', () => {
   const started = { id: 12, cluster: 1, status: 'running' };
   const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
