@@ -130,6 +130,9 @@ test('the table of codes has every code with its status', () => {
     Number(status),
   ]);
   const http = {
+    unauthenticated: 401,
+    forbidden: 403,
+    'too-many-requests': 429,
     'method-not-allowed': 405,
     timeout: 408,
     'too-large': 413,
