@@ -1,3 +1,4 @@
+import { graphsLeft } from '../src/clusters/index.js';
 import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
 import { type ClusterRecord, type Store, StoreError } from '../src/store/index.js';
 
@@ -37,17 +38,8 @@ async function ofEarlierRun(store: Store, from: number, cluster: ClusterRecord):
   const earlier = await found(store.transactions.getRun(from));
   if (earlier === undefined || earlier.run.clusterId !== cluster.id)
     return refuse(`transaction ${from} is no run of cluster ${cluster.id}`);
-  const { run, graphs } = earlier;
-  if (run.status === 'pending' || run.status === 'running')
-    return refuse(`run ${run.id} has not ended: it is ${run.status}`);
-  if (run.mode !== 'apply')
-    return refuse(`run ${run.id} changed nothing (${run.mode}): there is nothing to go on with`);
-  const left = graphs.filter(({ status }) => status !== 'ready');
-  if (left.length === 0) return refuse(`run ${run.id} ended well: nothing of it is left to do`);
-  return {
-    ok: true,
-    graphs: left.map(({ graphType, input }) => ({ ...((input ?? {}) as Partial<GraphRequest>), type: graphType! })),
-  };
+  const left = graphsLeft(earlier);
+  return left.ok ? left : refuse(`run ${earlier.run.id} ${left.why}`);
 }
 
 /** Undefined for what is not there. */

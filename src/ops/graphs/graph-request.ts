@@ -1,3 +1,4 @@
+import { graphsLeft } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
 import { didYouMean } from '../../documents/index.js';
@@ -67,20 +68,13 @@ async function sequenceGraphs(store: Store, id: number, release: number): Promis
   return sequence.graphs.map((graph) => ({ type: String(graph.type) }));
 }
 
-/** Graphs of an earlier run from the first that did not end well on. */
 async function earlierGraphs(store: Store, from: number, cluster: number): Promise<readonly GraphRequest[]> {
-  const { run, graphs } = await store.transactions.getRun(from);
+  const earlier = await store.transactions.getRun(from);
+  const { run } = earlier;
   if (run.clusterId !== cluster) throw notFoundAs('transaction', `Transaction ${from} is not of cluster ${cluster}.`);
-  const refuse = (why: string, hint: string) => problem('conflict', `transaction ${run.id} ${why}`, { hint });
-  if (run.status === 'pending' || run.status === 'running') throw refuse('has not ended', 'Wait for it, or stop it.');
-  if (graphs.length === 0) throw refuse('is no run of graphs', 'Name the transaction that execute answered with.');
-  const first = graphs.findIndex(({ status }) => status !== 'ready');
-  if (first < 0) throw refuse('ended well: nothing is left to do', 'Start a new run, without `from`.');
-  if (run.mode !== 'apply') throw refuse(`was a ${run.mode}: it changed nothing`, 'Start a new run, without `from`.');
-  return graphs.slice(first).map(({ graphType, input }) => {
-    const asked = (typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}) as object;
-    return { ...(asked as Partial<GraphRequest>), type: graphType ?? 'default' };
-  });
+  const left = graphsLeft(earlier);
+  if (left.ok) return left.graphs;
+  throw problem('conflict', `transaction ${run.id} ${left.why}`, { hint: left.hint });
 }
 
 async function foreignNodes(store: Store, cluster: number, graphs: readonly GraphRequest[]): Promise<Diagnostic[]> {
