@@ -246,6 +246,19 @@ async function close(store: Store, request: CloseGraphRun): Promise<void> {
     timeEnd: ended_at,
     ...(reason === undefined ? {} : { message: reason }),
   });
+  await forgetOldPlans(store, ended_at);
+}
+
+/** Plans are kept as long as a transaction shows them, and so long after they were last made. */
+const PLAN_KEPT_MS = 30 * 24 * 60 * 60_000;
+
+/** Tidying up is no part of the run: where it fails, the next run tries again. */
+async function forgetOldPlans(store: Store, now: string): Promise<void> {
+  try {
+    await store.plans.prune(new Date(Date.parse(now) - PLAN_KEPT_MS).toISOString());
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
 }
 
 /** Only its holder says what became of the cluster: a repeated call may come when the next run has it. */

@@ -310,6 +310,36 @@ describe('a run to its end', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`b@${two}`]);
   });
 
+  test('that ends lets old plans go that no transaction shows', async () => {
+    const world = await twoNodes();
+    const plan = (hash: string) => ({
+      hash,
+      reference: {},
+      parts: [],
+      coordination: [],
+      orders: [],
+      explanation: '{}',
+    });
+    await world.store.plans.put(plan('unused'));
+    const { begun, graph } = await run(world, 'run-1');
+    const { planHash } = await world.store.transactions.get(graph);
+    const close = (ended_at: string) =>
+      world.close_graph_run({
+        transaction: begun.transaction,
+        workflow_id: `execute_graph:${world.cluster}:run-1`,
+        run_id: 'run-1',
+        outcome: 'success',
+        ended_at,
+        report: {},
+      });
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    await close(inDays(29));
+    expect(await world.store.plans.has('unused')).toBe(true);
+    await close(inDays(31));
+    expect(await world.store.plans.has('unused')).toBe(false);
+    expect(await world.store.plans.has(planHash!)).toBe(true);
+  });
+
   test('that only tries changes no node, no cluster and no state', async () => {
     const world = await twoNodes();
     const { begun, graph } = await run(world, 'run-1', { mode: 'dry_run' });
