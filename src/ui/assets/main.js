@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { operator, token } from './api.js';
+import { downloadWithToken } from './download.js';
 import { html } from './html.js';
 import { notice, Problem } from './parts.js';
 import { followLinks, place } from './router.js';
@@ -108,4 +109,5 @@ const root = document.getElementById('page');
 root.textContent = '';
 render(html`<${Page} />`, root);
 followLinks(document.body);
+downloadWithToken(document.body);
 watchLists();

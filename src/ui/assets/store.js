@@ -63,7 +63,7 @@ export const problemOf = (error) =>
   error instanceof ApiProblem ? error.problem : { code: 'page', detail: String(error?.message ?? error) };
 
 /**
- * Watches a stream of tables (docs/rest.md, Watching) while a view shows it, and goes on after breaks. Answers a signal
+ * Watches a stream of tables (docs/rest.md, Watch live) while a view shows it, and goes on after breaks. Answers a signal
  * `{tables, ended, problem}`, where each table is a plain object.
  */
 export function useEvents(path) {

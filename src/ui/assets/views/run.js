@@ -18,11 +18,13 @@ export function RunView({ id, query }) {
   const { run, status } = tables;
   const ofGraphs = run.kind === 'execute_graph';
   const name = run.title ?? `${said(run.kind)} ${subjectOf(run)}`;
+  const held = /: held$/.test(status.phase);
+  const look = status.paused || held ? 'paused' : (run.outcome ?? 'running');
   return html`<${Title}
       of=${name}
       actions=${html`<${Steering} base=${base} run=${run} status=${status} ofGraphs=${ofGraphs} />`}
     >
-      ${name} <${State} of=${status.paused ? 'paused' : (run.outcome ?? status.phase)} />
+      ${name} <${State} of=${look}>${status.paused ? 'paused' : said(run.outcome ?? status.phase)}<//>
     <//>
     ${!ended && html`<${Problem} of=${problem} />`}
     <p class="facts">
@@ -48,6 +50,13 @@ export function RunView({ id, query }) {
       Paused since ${timeOf(status.paused.since)}${status.paused.by ? ` by ${status.paused.by}` : ''}${
         status.paused.reason ? `: ${status.paused.reason}` : ''
       }. What runs ends, nothing new starts.
+    </p>`
+    }
+    ${
+      held &&
+      run.outcome === null &&
+      html`<p class="banner" role="status">
+      Tasks failed, and the run is held open: retry or skip them below, or stop the run.
     </p>`
     }
     ${status.stopping && run.outcome === null && html`<p class="banner" role="status">Stopping: what runs ends, the rest is left.</p>`}
