@@ -12,6 +12,7 @@ import { ApiMetrics } from '../src/telemetry/metrics.js';
 import { connectionOptions, type ServerSettings } from '../src/temporal/connection-options.js';
 import { encryptionOf, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
+import { observeMaas, tracesOf } from './metrics.js';
 import { programVersion } from './program-version.js';
 import { machinesOf, masterAddress } from './services.js';
 import { taskLogs } from './task-logs.js';
@@ -51,8 +52,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   let metrics: ApiMetrics | undefined;
   const store = await openStore(settings.store.url, { onCall: (call) => metrics?.storeCall(call) });
   metrics = new ApiMetrics(programVersion(), store);
-  const { maasAttempt } = metrics;
-  const closing: (() => Promise<unknown>)[] = [() => store.close()];
+  const traces = tracesOf(settings, 'sitewright-api', log);
+  const onAttempt = observeMaas(metrics, traces);
+  const closing: (() => Promise<unknown>)[] = [() => store.close(), async () => traces?.stop()];
   const closeAll = async () => {
     for (const close of closing.reverse()) await close();
   };
@@ -60,7 +62,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     await store.migrate();
     const connection = lazyConnection(settings.temporal);
     closing.push(() => connection.close());
-    const machines = await machinesOf(settings, maasAttempt);
+    const machines = await machinesOf(settings, onAttempt);
     closing.push(() => machines.close());
     const planner = await openPlanner(settings.yaql.helpers);
     closing.push(() => planner.close());
@@ -87,6 +89,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       log,
       version: programVersion(),
       metrics,
+      ...(traces === undefined ? {} : { traces }),
       tokens: tokensOn,
       ratePerMinute: settings.api.rate_limit_per_minute,
       ...(tls === undefined ? {} : { tls }),

@@ -7,9 +7,12 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { RecordTasks } from '../activities/graph-contract.js';
 import type { TaskOrder } from '../src/clusters/index.js';
 import type { Settings } from '../src/config/index.js';
+import type { AttemptRecord } from '../src/maas/index.js';
 import type { Store } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
-import type { MetricsPage, WorkerMetrics } from '../src/telemetry/metrics.js';
+import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/telemetry/metrics.js';
+import { Traces } from '../src/telemetry/traces.js';
+import { programVersion } from './program-version.js';
 
 /** Serves a process's metrics where it has no HTTP server of its own; undefined when the settings want none. */
 export async function startMetricsServer(
@@ -49,6 +52,27 @@ export async function startMetricsServer(
   };
 }
 
+/** Traces of a process, where the settings want them. */
+export function tracesOf({ telemetry }: Settings, service: string, log: Logger): Traces | undefined {
+  const { otlp_endpoint: endpoint } = telemetry;
+  if (endpoint === undefined) return undefined;
+  return new Traces({ endpoint, service, version: programVersion(), onTrouble: (message) => log.warn(message) });
+}
+
+/** For the hook `onAttempt` of the MAAS client: measures the attempt, and makes it a span of the work it is done for. */
+export const observeMaas =
+  (metrics: ProcessMetrics, traces: Traces | undefined) =>
+  (attempt: AttemptRecord): void => {
+    metrics.maasAttempt(attempt);
+    if (traces === undefined) return;
+    const { request, ms, outcome } = attempt;
+    const [path = request] = request.split('?');
+    const span = traces.begin(`MAAS ${path}`, 'client');
+    const isGood = typeof outcome === 'number' && outcome < 400;
+    const attributes = { 'maas.request': path, 'maas.outcome': outcome };
+    traces.end({ ...span, startMs: span.startMs - ms }, attributes, isGood ? {} : { error: String(outcome) });
+  };
+
 /** What an activity is about, as far as its input says: for lines of the log. */
 export function subjectOfActivity(input: unknown): Record<string, string> {
   if (typeof input !== 'object' || input === null) return {};
@@ -71,6 +95,7 @@ export function observeActivities(
   metrics: WorkerMetrics,
   log: Logger,
   store: Pick<Store, 'transactions' | 'plans'>,
+  traces?: Traces,
 ): ActivityInterceptorsFactory {
   const typeOf = taskTypes(store);
   return (context: Context) => ({
@@ -78,14 +103,36 @@ export function observeActivities(
       async execute(input, next) {
         const { activityType: activity, attempt, currentAttemptScheduledTimestampMs: scheduled } = context.info;
         const started = Date.now();
+        const span = traces?.begin(activity, 'internal');
+        const ended = (error?: string): void => {
+          if (span === undefined) return;
+          const { site, run, task, node } = subjectOfActivity(input.args[0]);
+          const { workflowId, runId } = context.info.workflowExecution ?? {};
+          const temporal = {
+            'temporal.workflow_id': workflowId,
+            'temporal.run_id': runId,
+            'temporal.attempt': attempt,
+          };
+          const about = {
+            'sitewright.site': site,
+            'sitewright.run': run,
+            'sitewright.task': task,
+            'sitewright.node': node,
+          };
+          traces?.end(span, { ...temporal, ...about }, error === undefined ? {} : { error });
+        };
         metrics.activityStarted(activity, attempt, started - scheduled);
         try {
-          const result = await next(input);
+          const result = await (span === undefined || traces === undefined
+            ? next(input)
+            : traces.inside(span, () => next(input)));
+          ended();
           metrics.activityEnded(activity, 'completed', Date.now() - started);
           if (activity === 'record_tasks') await noteTasks(metrics, typeOf, input.args[0] as RecordTasks);
           return result;
         } catch (error) {
           const isCancelled = error instanceof CancelledFailure;
+          ended(error instanceof Error ? error.message : String(error));
           metrics.activityEnded(activity, isCancelled ? 'cancelled' : 'failed', Date.now() - started);
           if (!isCancelled)
             log.warn({ ...subjectOfActivity(input.args[0]), activity, attempt, err: error }, 'an activity failed');

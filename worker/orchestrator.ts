@@ -12,7 +12,7 @@ import { ensureSearchAttributes, searchAttributes } from '../src/temporal/search
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
-import { observeActivities, startMetricsServer } from './metrics.js';
+import { observeActivities, observeMaas, startMetricsServer, tracesOf } from './metrics.js';
 import { nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installRuntime } from './runtime.js';
@@ -40,9 +40,10 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   installRuntime(log);
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
   const metrics = new WorkerMetrics(programVersion());
+  const traces = tracesOf(settings, 'sitewright-worker', log);
   const store = await openStore(settings.store.url, { onCall: metrics.storeCall });
   await store.migrate();
-  const machines = await machinesOf(settings, metrics.maasAttempt);
+  const machines = await machinesOf(settings, observeMaas(metrics, traces));
   const server = connectionOptions(settings.temporal);
   const connection = await Connection.connect(server);
   const native = await NativeConnection.connect(server);
@@ -66,7 +67,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     namespace,
     taskQueue,
     activities,
-    interceptors: { activity: [observeActivities(metrics, log, store)] },
+    interceptors: { activity: [observeActivities(metrics, log, store, traces)] },
     ...encryption,
     ...workflowCode(bundlePath, encryption.dataConverter !== undefined),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
@@ -83,7 +84,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const masters = await startMasterAgents(settings, log, { store, maas: machines.maas, ...encryption });
   const done = running.finally(async () => {
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
-    await metricsServer?.stop();
+    await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await Promise.allSettled([planner.close(), machines.close(), store.close(), native.close(), connection.close()]);
   });
   return {

@@ -10,6 +10,7 @@ import Fastify, {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../telemetry/log.js';
+import type { Traces } from '../telemetry/traces.js';
 import { guardRoutes } from './access/guard.js';
 import { limitRates } from './access/rate-limit.js';
 import { answerWriter } from './answers.js';
@@ -23,6 +24,7 @@ import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests } from './problems/broken-request.js';
 import { checkRequestsOf } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
+import { traceRequests } from './requests/trace-requests.js';
 import { answerUnknownRoutes } from './requests/unknown-route.js';
 import { clusterStateRoutes } from './routes/cluster-states.js';
 import { type ApiMetricsPort, serveMetrics } from './routes/metrics.js';
@@ -44,6 +46,8 @@ export interface ApiOptions {
   readonly ratePerMinute?: number;
   /** Served at `/metrics`; absent: nothing is there. */
   readonly metrics?: ApiMetricsPort;
+  /** Takes a span of each request; absent: none is made. */
+  readonly traces?: Traces;
   /** PEM: the API is served over TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Tests: an answer that differs from its schema is an error. */
@@ -57,7 +61,7 @@ const BODY_LIMIT = 1024 * 1024;
 
 /** The REST API over the use cases, ready to listen or to be asked with `inject`. It closes nothing it was given. */
 export async function createApi(operations: Operations, options: ApiOptions): Promise<Api> {
-  const { log, version, checkAnswers, tokens: tokensOn = false, ratePerMinute = 0, tls, metrics } = options;
+  const { log, version, checkAnswers, tokens: tokensOn = false, ratePerMinute = 0, tls, metrics, traces } = options;
   const app = Fastify({
     https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
     loggerInstance: log as FastifyBaseLogger,
@@ -89,6 +93,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     const fields = { method: request.method, url: request.url, status, ms: Math.round(elapsedTime) };
     request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
+  if (traces !== undefined) traceRequests(app as unknown as Api, traces);
   guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
   if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);

@@ -1,0 +1,156 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+
+export type SpanKind = 'internal' | 'server' | 'client';
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** A piece of work that has begun. */
+export interface OpenSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string | undefined;
+  readonly name: string;
+  readonly kind: SpanKind;
+  /** Milliseconds since 1970. */
+  readonly startMs: number;
+}
+
+interface EndedSpan extends OpenSpan {
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly error?: string;
+}
+
+export interface TracesOptions {
+  /** Base URL of the collector; `/v1/traces` is added. */
+  readonly endpoint: string;
+  /** `sitewright-api`, `sitewright-worker` */
+  readonly service: string;
+  readonly version: string;
+  /** Told once of each outage. */
+  readonly onTrouble?: (message: string) => void;
+  readonly fetch?: typeof fetch;
+}
+
+const SEND_EVERY_MS = 5_000;
+const SEND_LIMIT_MS = 10_000;
+/** Beyond these, spans are dropped: traces must never cost the work they tell of. */
+const MOST_WAITING = 4_000;
+const MOST_AT_ONCE = 500;
+const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
+
+/**
+ * Traces of one process, sent to a collector as OTLP over HTTP in JSON (opentelemetry.io, "OTLP specification" 1.x).
+ * Takes up the trace of a caller (W3C Trace Context), and knows the span that work happens in.
+ */
+export class Traces {
+  readonly #options: TracesOptions;
+  readonly #current = new AsyncLocalStorage<OpenSpan>();
+  readonly #timer: NodeJS.Timeout;
+  #waiting: EndedSpan[] = [];
+  #isAway = false;
+
+  constructor(options: TracesOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.flush(), SEND_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** @param traceparent header of a caller who has a trace; what is none of the form is not there */
+  begin(name: string, kind: SpanKind, traceparent?: string): OpenSpan {
+    const outer = parentOf(traceparent) ?? this.#current.getStore();
+    return {
+      traceId: outer?.traceId ?? randomBytes(16).toString('hex'),
+      spanId: randomBytes(8).toString('hex'),
+      parentId: outer?.spanId,
+      name,
+      kind,
+      startMs: Date.now(),
+    };
+  }
+
+  /** Runs work so that what begins in it belongs to the span. */
+  inside<T>(span: OpenSpan, work: () => T): T {
+    return this.#current.run(span, work);
+  }
+
+  end(
+    span: OpenSpan,
+    attributes: Attributes = {},
+    more: { readonly name?: string; readonly error?: string } = {},
+  ): void {
+    if (this.#waiting.length >= MOST_WAITING) return;
+    this.#waiting.push({ ...span, ...more, endMs: Date.now(), attributes });
+  }
+
+  /** Sends what waits. Never fails: what cannot be sent is lost. */
+  async flush(): Promise<void> {
+    const { endpoint, onTrouble, fetch: send = fetch } = this.#options;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, MOST_AT_ONCE);
+      let problem: string | undefined;
+      try {
+        const answer = await send(`${endpoint.replace(/\/+$/, '')}/v1/traces`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(this.#written(batch)),
+          signal: AbortSignal.timeout(SEND_LIMIT_MS),
+        });
+        if (!answer.ok) problem = `it answered ${answer.status}`;
+        await answer.body?.cancel();
+      } catch (error) {
+        problem = error instanceof Error ? error.message : String(error);
+      }
+      if (problem !== undefined && !this.#isAway) onTrouble?.(`traces cannot be sent to ${endpoint}: ${problem}`);
+      this.#isAway = problem !== undefined;
+      if (this.#isAway) return;
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  #written(spans: readonly EndedSpan[]): object {
+    const { service, version } = this.#options;
+    const resource = { attributes: written({ 'service.name': service, 'service.version': version }) };
+    const scope = { name: 'sitewright', version };
+    return { resourceSpans: [{ resource, scopeSpans: [{ scope, spans: spans.map(writtenSpan) }] }] };
+  }
+}
+
+const writtenSpan = ({
+  traceId,
+  spanId,
+  parentId,
+  name,
+  kind,
+  startMs,
+  endMs,
+  attributes,
+  error,
+}: EndedSpan): object => ({
+  traceId,
+  spanId,
+  ...(parentId === undefined ? {} : { parentSpanId: parentId }),
+  name,
+  kind: KINDS[kind],
+  startTimeUnixNano: `${Math.round(startMs)}000000`,
+  endTimeUnixNano: `${Math.round(endMs)}000000`,
+  attributes: written(attributes),
+  status: error === undefined ? {} : { code: 2, message: error.slice(0, 300) },
+});
+
+const written = (attributes: Attributes): object[] =>
+  Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined
+      ? []
+      : [{ key, value: typeof value === 'number' ? { intValue: String(Math.round(value)) } : { stringValue: value } }],
+  );
+
+function parentOf(traceparent: string | undefined): { readonly traceId: string; readonly spanId: string } | undefined {
+  const [, traceId, spanId] = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent ?? '') ?? [];
+  if (traceId === undefined || spanId === undefined || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId };
+}
