@@ -224,6 +224,16 @@ describe('sequences', () => {
     });
   });
 
+  test('name no type twice: no run could carry it out', async () => {
+    const graphs = [{ type: 'custom' }, { type: 'default' }, { type: 'custom' }];
+    const twice = { status: 400, body: { errors: [{ path: 'body.graphs[2]', code: 'sequence.type-twice' }] } };
+    const body = { name: `twice${made}`, release: env.release };
+    expect(await ask('POST', `${api}/sequences/`, { ...body, graphs })).toMatchObject(twice);
+    const { id } = (await ask('POST', `${api}/sequences/`, { ...body, graphs: graphs.slice(1) })).body;
+    expect(await ask('PUT', `${api}/sequences/${id}`, { graphs })).toMatchObject(twice);
+    expect((await ask('GET', `${api}/sequences/${id}`)).body.graphs).toEqual(graphs.slice(1));
+  });
+
   test('are refused without graphs, without release, and on clusters of another release', async () => {
     expect(await create({ name: 's', release: env.release, graphs: [] })).toMatchObject({ status: 400 });
     expect(await create({ name: 's', release: 9999, graphs: [{ type: 'a' }] })).toMatchObject({ status: 404 });

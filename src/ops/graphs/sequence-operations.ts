@@ -37,6 +37,7 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
     },
     get: (id) => sequences.get(id),
     async create({ name, release, graphs }, actor) {
+      refuseRepeated(graphs);
       const sequence = await sequences
         .create({ name, releaseId: release, graphs })
         .catch((error: unknown) => Promise.reject(nameTaken(error, name, release)));
@@ -44,6 +45,7 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
       return sequence;
     },
     async update(id, change, actor) {
+      refuseRepeated(change.graphs ?? []);
       const { releaseId, name } = await sequences.get(id);
       const sequence = await sequences
         .update(id, change)
@@ -55,6 +57,18 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
       await sequences.delete(id);
       await audit(actor, 'sequence.delete', id);
     },
+  });
+}
+
+/** What no run could carry out later. */
+function refuseRepeated(graphs: NewSequence['graphs']): void {
+  const types = graphs.map(({ type }) => type);
+  const at = types.findIndex((type, index) => types.indexOf(type) !== index);
+  if (at < 0) return;
+  const message = `graphs names ${types[at]} twice: a run executes a type once`;
+  throw problem('invalid', message, {
+    hint: 'Leave one out, or make two sequences.',
+    errors: [{ severity: 'error', code: 'sequence.type-twice', message, path: `body.graphs[${at}]` }],
   });
 }
 
