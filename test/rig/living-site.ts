@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createActivities } from '../../activities/index.js';
+import { type ActivityDependencies, createActivities } from '../../activities/index.js';
 import { openMachines } from '../../src/maas/open-machines.js';
 import {
   type Effect,
@@ -19,6 +19,7 @@ import type { RunningWorker, TemporalRig } from './temporal.js';
 export interface LivingSite {
   readonly name: string;
   readonly store: Store;
+  readonly storeFile: string;
   readonly maasUrl: string;
   readonly worker: RunningWorker;
   /** Stores documents as the next revision. */
@@ -45,12 +46,19 @@ export const exampleHosts = ['stl1r01s02', 'stl1r01s03', 'stl1r01s04', 'stl1r01s
 
 export async function livingSite(
   rig: TemporalRig,
-  options: { readonly seed: Seed; readonly auto?: Record<string, unknown>; readonly distroSeries?: string },
+  options: {
+    readonly seed: Seed;
+    readonly auto?: Record<string, unknown>;
+    readonly distroSeries?: string;
+    /** Of each deployed node; default: none. */
+    readonly userData?: (store: Store) => NonNullable<ActivityDependencies['userData']>;
+  },
 ): Promise<LivingSite> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-site-'));
   const auto = { commission_ms: 20, deploy_ms: 50, erase_ms: 20, release_ms: 20, ...options.auto };
   const simulator = await simulateMaas({ port: 0, seed: options.seed, auto });
-  const store = await openStore(join(folder, 'store.db'));
+  const storeFile = join(folder, 'store.db');
+  const store = await openStore(storeFile);
   await store.migrate();
   const name = 'stl1';
   await store.sites.create({ name });
@@ -70,6 +78,7 @@ export async function livingSite(
       maas: () => machines,
       isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),
       searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
+      ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       settings: {
         max_parallel_nodes: 64,
         heartbeat_seconds: 5,
@@ -86,6 +95,7 @@ export async function livingSite(
   return {
     name,
     store,
+    storeFile,
     maasUrl: simulator.url,
     worker,
     async commit(files) {
