@@ -106,4 +106,236 @@ describePage('pages over a store', () => {
     await page.goto(`${origin}/audit`);
     await page.getByRole('cell', { name: 'nina' }).first().waitFor();
   });
+
+  /** A run of a site that has ended, with its report, as the store keeps it. */
+  async function endedRun(nodes: number): Promise<void> {
+    const site = 'dc1';
+    await rig.ask('POST', `${api}/sites`, { name: site });
+    const times = { started_at: '2026-05-01T10:00:00.000Z', ended_at: '2026-05-01T10:20:00.000Z' };
+    const names = Array.from({ length: nodes }, (_, at) => `r${String(at).padStart(4, '0')}`);
+    const failed = names[3]!;
+    const rows = names.map((node, at) => ({
+      node,
+      sequence: 1,
+      state: node === failed ? 'failure' : 'success',
+      group: at < 3 ? 'control' : 'compute',
+      step: 'deploy',
+      attempts: 1,
+      startedAt: `2026-05-01T10:0${at % 10}:00.000Z`,
+      endedAt: `2026-05-01T10:1${at % 10}:00.000Z`,
+      ...(node === failed ? { reason: 'power is off: <i>bmc</i> does not answer' } : {}),
+    }));
+    const run = { id: 'run1', workflowId: 'deploy_site:dc1', kind: 'deploy_site', site, startedAt: times.started_at };
+    await rig.store.runs.put({
+      ...run,
+      sequence: 1,
+      phase: 'finished',
+      outcome: 'success_with_failures',
+      endedAt: times.ended_at,
+      failedNodes: 1,
+      startedBy: 'nina',
+      reason: 'first of May',
+      revision: 1,
+    });
+    for (let at = 0; at < rows.length; at += 500) await rig.store.runs.putNodes('run1', rows.slice(at, at + 500));
+    const counts = (success: number, failure: number) => ({ not_started: 0, prepared: 0, success, failure });
+    const criterion = {
+      call: 'deploy',
+      criterion: 'percent_successful_nodes',
+      wanted: 90,
+      actual: 99,
+      met: true,
+      text: 'at least 90 % of the nodes: 99 %',
+    };
+    const group = (name: string, own: readonly string[], more: object) => ({
+      name,
+      critical: false,
+      state: 'success',
+      depends_on: [],
+      nodes: own,
+      criteria: [],
+      calls: [],
+      ...more,
+    });
+    const groups = [
+      group('control', names.slice(0, 3), { critical: true, counts: counts(3, 0) }),
+      group('compute', names.slice(3), {
+        depends_on: ['control'],
+        counts: counts(nodes - 4, 1),
+        criteria: [criterion],
+      }),
+    ];
+    await rig.store.runs.putReport('run1', 1, {
+      kind: 'deploy_site',
+      site,
+      workflow_id: 'deploy_site:dc1',
+      run_id: 'run1',
+      revision: 1,
+      outcome: 'success_with_failures',
+      ...times,
+      phases: [
+        { name: 'load', state: 'success', ...times },
+        { name: 'baremetal', state: 'success', ...times },
+      ],
+      baremetal: {
+        groups,
+        nodes: rows.map((row) => ({
+          name: row.node,
+          state: row.state,
+          group: row.group,
+          attempts: 1,
+          ...times,
+          ...('reason' in row ? { reason: row.reason, hint: 'Look at its BMC.' } : {}),
+        })),
+        nodes_by_state: {
+          not_started: [],
+          prepared: [],
+          success: names.filter((one) => one !== failed),
+          failure: [failed],
+        },
+        order: ['control', 'compute'],
+        processed: ['control', 'compute'],
+        critical_failures: [],
+        halts: false,
+      },
+      operator: [],
+      warnings: [],
+    });
+  }
+
+  test('a run on a site shows groups with criteria, and what failed first', async () => {
+    await endedRun(24);
+    const page = await at('/runs?kind=deploy_site');
+    await page.getByRole('link', { name: /deploy dc1/ }).click();
+    await page.getByRole('heading', { name: /deploy dc1/ }).waitFor();
+    await page.getByText('at least 90 % of the nodes: 99 %').waitFor();
+    const first = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row').nth(1);
+    // What a machine says is text, whatever it looks like.
+    expect(await first.innerText()).toContain('power is off: <i>bmc</i> does not answer');
+    expect(await first.innerText()).toContain('Look at its BMC.');
+    expect(await page.locator('.timeline .span').count()).toBe(24);
+    await page.getByRole('button', { name: 'compute', exact: true }).click();
+    await page.waitForURL(/group=compute/);
+    await page.getByText('21 nodes').waitFor();
+    await screenshot(page, 'page-site-run');
+    // Nothing of it can be steered any more.
+    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+  });
+
+  test('a thousand nodes are cells of a grid, and rows in pages', async () => {
+    await endedRun(1000);
+    const page = await at('/runs/run1');
+    await page.locator('.cell').nth(999).waitFor();
+    expect(await page.locator('.cell.bad').count()).toBe(1);
+    expect(await page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row').count()).toBe(101);
+    expect(await page.locator('*').count()).toBeLessThan(6_000);
+    await page.getByRole('button', { name: 'After' }).first().click();
+    await page.waitForURL(/page=1/);
+    await page.getByText('101–200 of 1000').waitFor();
+    await page.locator('.cell.bad').click();
+    await page.waitForURL(/node=r0003/);
+    await page.getByText('power is off').waitFor();
+  });
+
+  test('everything is reached by keyboard, and a dialog gives the focus back', async () => {
+    await environment(rig.store, 'prod');
+    const page = await at('/clusters');
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to the content');
+    const names: string[] = [];
+    for (let steps = 0; steps < 25 && !names.includes('prod'); steps++) {
+      await page.keyboard.press('Tab');
+      names.push(await page.evaluate<string>('document.activeElement.textContent.trim()'));
+      const outline = await page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle');
+      expect(outline, names.at(-1)).not.toBe('none');
+    }
+    expect(names).toEqual(expect.arrayContaining(['Sites', 'Runs', 'Create a cluster', 'prod']));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Cluster prod' }).waitFor();
+    // The new page begins at its heading.
+    await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
+    await page.goBack();
+    const button = page.getByRole('button', { name: 'Create a cluster' });
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.waitForFunction(`document.activeElement.textContent.trim() === 'Create a cluster'`);
+  });
+
+  test('it is dark for those who want it dark, and fits a narrow screen', async () => {
+    await endedRun(24);
+    const page = await at('/runs/run1', { dark: true });
+    await page.locator('.cell').first().waitFor();
+    const colourOf = (field: string) => page.evaluate<string>(`getComputedStyle(document.body).${field}`);
+    const brightness = (text: string) =>
+      text
+        .match(/\d+/g)!
+        .slice(0, 3)
+        .reduce((sum, one) => sum + Number(one), 0) / 3;
+    expect(brightness(await colourOf('backgroundColor'))).toBeLessThan(50);
+    expect(brightness(await colourOf('color'))).toBeGreaterThan(200);
+    await screenshot(page, 'page-dark');
+    const narrow = await at('/runs/run1', { width: 380 });
+    await narrow.locator('.cell').first().waitFor();
+    expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
+  });
+
+  test('lists come to show what changes by themselves', async () => {
+    const page = await at('/sites');
+    await page.getByText('No site yet').waitFor();
+    await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
+    await page.getByRole('link', { name: 'dc9' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Deploy' }).isDisabled()).toBe(true);
+  });
+
+  test('what the API refuses is said with what to do, and a run that is none is none', async () => {
+    await environment(rig.store, 'prod');
+    const page = await at('/clusters');
+    await page.getByRole('button', { name: 'Create a cluster' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('prod');
+    await dialog.getByRole('button', { name: 'Create a cluster' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await page.goto(`${origin}/runs/nothing`);
+    await page.getByRole('alert').waitFor();
+  });
+
+  test('nodes, graphs and packages are listed; a graph is drawn', async () => {
+    const env = await environment(rig.store, 'prod');
+    const tasks = ['first', 'second'].map((id) => ({
+      id,
+      type: 'shell',
+      version: '2.1.0',
+      role: ['compute'],
+      parameters: { cmd: 'true' },
+    }));
+    await rig.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { name: 'my graph', tasks });
+    const page = await at('/nodes');
+    await page.getByRole('cell', { name: 'prod-2' }).waitFor();
+    await page.getByLabel('Role').selectOption('controller');
+    await page.getByRole('cell', { name: 'prod-2' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Packages' }).click();
+    await page.getByRole('cell', { name: /release of prod/ }).waitFor();
+    await page.getByRole('link', { name: 'Graphs' }).click();
+    await page.getByLabel('Type').selectOption('custom');
+    await page.getByRole('link', { name: 'my graph' }).click();
+    await page.locator('.picture g.node').nth(1).waitFor();
+    expect(await page.locator('.picture g.node').first().getAttribute('aria-label')).toBe('first');
+  });
+
+  test('the document forbids everything but its own files, and files are cached by their content', async () => {
+    const shown = await rig.ask('GET', '/runs/some/where');
+    expect(shown.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[^']+'; /);
+    expect(shown.headers['content-security-policy']).not.toContain('unsafe');
+    const file = await rig.ask('GET', '/assets/main.js');
+    expect(file).toMatchObject({ status: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } });
+    const again = await rig.ask('GET', '/assets/main.js', undefined, { 'if-none-match': file.headers.etag! });
+    expect(again.status).toBe(304);
+    for (const path of ['/assets/../index.html', '/assets/%2e%2e/%2e%2e/package.json', '/assets/nothing.js'])
+      expect((await rig.ask('GET', path)).status, path).toBe(404);
+  });
 });

@@ -41,7 +41,7 @@ const svg = {
 /** What pages that watch a run ask: counts, tasks in pages, pictures, and events. */
 export const watchRoutes: RouteGroup = async (app, { operations }) => {
   const { runs, runTasks, plans, graphs } = operations;
-  const watches = new Watches();
+  const watches = new Watches({ defect: (err) => app.log.error({ err }, 'watching failed unexpectedly') });
   const pictures = new Pictures();
   app.addHook('preClose', async () => watches.close());
 

@@ -8,6 +8,13 @@ export interface Seen {
   readonly ended: boolean;
 }
 
+export interface WatchOptions {
+  /** Default: a second. */
+  readonly intervalMs?: number;
+  /** Told what nobody foresaw; readers only hear that there was something. */
+  readonly defect?: (error: unknown) => void;
+}
+
 /** Between two looks at the same thing. */
 const INTERVAL_MS = 1_000;
 /** After a failure: whatever is away should not be asked every second. */
@@ -23,17 +30,17 @@ const MOST_BEHIND = 4 * 1024 * 1024;
  */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
-  readonly #intervalMs: number;
+  readonly #options: Required<WatchOptions>;
 
-  constructor(intervalMs: number = INTERVAL_MS) {
-    this.#intervalMs = intervalMs;
+  constructor(options: WatchOptions = {}) {
+    this.#options = { intervalMs: INTERVAL_MS, defect: () => undefined, ...options };
   }
 
   /** A stream of events about the thing called `key`; destroy it to stop watching. */
   open(key: string, look: () => Promise<Seen>): Readable {
     let watch = this.#watches.get(key);
     if (watch === undefined) {
-      watch = new Watch(look, this.#intervalMs, () => this.#watches.delete(key));
+      watch = new Watch(look, this.#options, () => this.#watches.delete(key));
       this.#watches.set(key, watch);
     }
     return watch.join();
@@ -47,7 +54,7 @@ export class Watches {
 
 class Watch {
   readonly #look: () => Promise<Seen>;
-  readonly #intervalMs: number;
+  readonly #options: Required<WatchOptions>;
   readonly #gone: () => void;
   readonly #readers = new Set<PassThrough>();
   readonly #told: Told = new Map();
@@ -55,9 +62,9 @@ class Watch {
   #silent = 0;
   #seen = false;
 
-  constructor(look: () => Promise<Seen>, intervalMs: number, gone: () => void) {
+  constructor(look: () => Promise<Seen>, options: Required<WatchOptions>, gone: () => void) {
     this.#look = look;
-    this.#intervalMs = intervalMs;
+    this.#options = options;
     this.#gone = gone;
     this.#timer = setTimeout(() => void this.#turn(), 0);
   }
@@ -81,7 +88,7 @@ class Watch {
   }
 
   async #turn(): Promise<void> {
-    let wait = this.#intervalMs;
+    let wait = this.#options.intervalMs;
     let ended = false;
     try {
       const seen = await this.#look();
@@ -93,14 +100,20 @@ class Watch {
       ended = seen.ended;
       if (ended) this.#tell(event('end', {}));
     } catch (error) {
-      const { code, message, hint } = asProblem(error);
-      this.#tell(event('problem', { code, message, hint }));
+      this.#tell(event('problem', this.#problemOf(error)));
       wait = AWAY_MS;
     }
     // Meanwhile the last reader may have left.
     if (this.#timer === undefined) return;
     if (ended) this.end();
     else this.#timer = setTimeout(() => void this.#turn(), wait);
+  }
+
+  #problemOf(error: unknown): object {
+    const { code, message, hint } = asProblem(error);
+    if (code !== 'unexpected') return { code, message, hint };
+    this.#options.defect(error);
+    return { code, message: 'something went wrong that should not have; the log of the API tells what' };
   }
 
   #tell(text: string): void {

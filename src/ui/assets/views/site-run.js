@@ -14,7 +14,7 @@ export function SiteRun({ base, tables, query }) {
   const report = useData(`${base}/report`, { again });
   const rows = Object.values(nodes);
   return html`${status.current && html`<${Current} current=${status.current} />`}
-    <${NodeGrid} nodes=${rows} onChoose=${(name) => filterBy({ node: name })} />
+    <${NodeGrid} nodes=${rows} onChoose=${(name) => filterBy({ node: name, page: '' })} />
     <${Loaded} from=${report}>
       ${(data) => html`<${Phases} phases=${data.phases} />
         ${data.baremetal && html`<${GroupTree} groups=${data.baremetal.groups} live=${status.groups} query=${query} />`}`}
@@ -95,7 +95,7 @@ function GroupTree({ groups, live, query }) {
                 type="button"
                 class="link"
                 aria-pressed=${chosen === group.name}
-                onClick=${() => filterBy({ group: chosen === group.name ? '' : group.name })}
+                onClick=${() => filterBy({ group: chosen === group.name ? '' : group.name, page: '' })}
               >
                 ${group.name}
               </button>
@@ -144,7 +144,7 @@ function NodeTable({ base, rows, report, query, live }) {
         options=${[['', 'all'], ['failure', 'failed'], ['not_started', 'not started'], ['prepared', 'prepared'], ['success', 'success']]}
         onChange=${(value) => filterBy({ state: value, page: '' })}
       />
-      ${group !== '' && html`<button type="button" onClick=${() => filterBy({ group: '' })}>All groups</button>`}
+      ${group !== '' && html`<button type="button" onClick=${() => filterBy({ group: '', page: '' })}>All groups</button>`}
       <span class="quiet">${count(wanted.length, 'node')}</span>
     </form>
     <${Table}

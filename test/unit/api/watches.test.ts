@@ -1,0 +1,111 @@
+import type { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { changesSince, everything, type Frame, type Told } from '../../../src/api/page/changes.js';
+import { type Seen, Watches } from '../../../src/api/page/watches.js';
+
+test('only what differs is a change, entry by entry, and what is gone is null', () => {
+  const told: Told = new Map();
+  expect(changesSince(told, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({ a: { x: 1, y: [1, 2] } });
+  expect(changesSince(told, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({});
+  expect(changesSince(told, { a: { y: [2] }, b: { z: null } })).toEqual({ a: { x: null, y: [2] }, b: { z: null } });
+  expect(everything(told)).toEqual({ a: { y: [2] }, b: { z: null } });
+});
+
+test('entries named as something JavaScript knows are entries like all others', () => {
+  const told: Told = new Map();
+  const frame: Frame = { a: { constructor: 1, toString: 2 } };
+  expect(changesSince(told, frame)).toEqual(frame);
+  expect(changesSince(told, { a: {} })).toEqual({ a: { constructor: null, toString: null } });
+});
+
+/** Looks that the test answers, one at a time. */
+function looks() {
+  const asked: ((seen: Seen | Error) => void)[] = [];
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  return {
+    look: () =>
+      new Promise<Seen>((resolve, reject) => {
+        count += 1;
+        asked.push((seen) => (seen instanceof Error ? reject(seen) : resolve(seen)));
+        waiting.shift()?.();
+      }),
+    async answer(seen: Seen | Error) {
+      if (asked.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      asked.shift()!(seen);
+    },
+    count: () => count,
+  };
+}
+
+const seen = (frame: Frame, ended = false): Seen => ({ frame, ended });
+
+/** Events read already, and not yet asked for: several may come at once. */
+const read = new WeakMap<Readable, string[]>();
+
+/** The next event of a stream; null at its end. */
+async function next(stream: Readable): Promise<{ event: string; data: unknown } | null> {
+  const blocks = read.get(stream) ?? [];
+  read.set(stream, blocks);
+  if (blocks.length === 0) {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      blocks.push(...String(chunk).split('\n\n').slice(0, -1));
+      break;
+    }
+  }
+  const block = blocks.shift();
+  if (block === undefined) return null;
+  const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(block)!;
+  return { event: event!, data: JSON.parse(data!) };
+}
+
+test('many watch, one looks; who comes later gets everything, and the end ends all', async () => {
+  const { look, answer, count } = looks();
+  const watches = new Watches({ intervalMs: 1 });
+  const first = watches.open('run', look);
+  await answer(seen({ nodes: { a: 'waiting' }, none: {} }));
+  expect(await next(first)).toEqual({ event: 'all', data: { nodes: { a: 'waiting' }, none: {} } });
+  const second = watches.open('run', () => Promise.reject(new Error('never asked')));
+  expect(await next(second)).toEqual({ event: 'all', data: { nodes: { a: 'waiting' }, none: {} } });
+  await answer(seen({ nodes: { a: 'running' }, none: {} }));
+  for (const one of [first, second])
+    expect(await next(one)).toEqual({ event: 'changes', data: { nodes: { a: 'running' } } });
+  await answer(seen({ nodes: { a: 'done' }, none: {} }, true));
+  for (const one of [first, second]) {
+    expect(await next(one)).toMatchObject({ event: 'changes' });
+    expect(await next(one)).toEqual({ event: 'end', data: {} });
+    expect(await next(one)).toBeNull();
+  }
+  expect(count()).toBe(3);
+});
+
+test('a failure is told without what is inside, which goes to the log, and the streams go on', async () => {
+  const { look, answer } = looks();
+  const logged: unknown[] = [];
+  const watches = new Watches({ intervalMs: 1, defect: (error) => logged.push(error) });
+  const stream = watches.open('run', look);
+  const defect = new Error('password=hunter2');
+  await answer(defect);
+  const told = await next(stream);
+  expect(told).toMatchObject({ event: 'problem', data: { code: 'unexpected' } });
+  expect(JSON.stringify(told)).not.toContain('hunter2');
+  expect(logged).toEqual([defect]);
+  watches.close();
+  expect(await next(stream)).toBeNull();
+});
+
+test('nothing is looked at once the last reader has left', async () => {
+  const { look, answer, count } = looks();
+  const watches = new Watches({ intervalMs: 1 });
+  const stream = watches.open('run', look);
+  await answer(seen({ a: {} }));
+  await next(stream);
+  stream.destroy();
+  await new Promise((resolve) => stream.once('close', resolve));
+  const before = count();
+  const again = watches.open('run', look);
+  await answer(seen({ a: {} }));
+  if (before > 1) await answer(seen({ a: {} }));
+  expect(await next(again)).toMatchObject({ event: 'all' });
+  watches.close();
+});
