@@ -103,7 +103,8 @@ export function planOperations({ store, planner = plannerHere(), masterIp }: Ops
         };
         return JSON.stringify({ ...extra, ...empty });
       }
-      return `${JSON.stringify(extra).slice(0, -1)},${text.slice(1)}`;
+      const before = Object.keys(extra).length === 0 ? '{' : `${JSON.stringify(extra).slice(0, -1)},`;
+      return `${before}${text.slice(1)}`;
     },
     async draw(cluster, type, options) {
       const tasks = await clusterTasks(store, cluster, type, 'merged');

@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { OpsDependencies } from '../../../src/ops/dependencies.js';
+import { planOperations } from '../../../src/ops/graphs/plan-operations.js';
+import { openPlanner } from '../../../src/planning/index.js';
+import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.js';
+import type { Json } from '../graph/recorded.js';
+
+test('what the API shows is what a run does: addresses and functions of users are the same', async () => {
+  const planner = await openPlanner(fileURLToPath(new URL('../planning/functions.mjs', import.meta.url)));
+  try {
+    const world = await graphWorld({ nodes: [['compute']], site: 'dc1', planner });
+    await world.upload([
+      {
+        id: 'tell',
+        type: 'shell',
+        version: '2.1.0',
+        roles: '/.*/',
+        parameters: {
+          cmd: 'curl http://{MASTER_IP}/',
+          greeting: { yaql_exp: 'greeting()' },
+          address: { yaql_exp: '$.master_ip' },
+          timeout: 5,
+        },
+      },
+    ]);
+    const begun = await world.begin();
+    const { transaction: graph } = begun.graphs[0]!;
+    const { hash } = planOf(await world.plan_graph({ transaction: begun.transaction, graph }));
+    const order = (await world.store.plans.getOrder(hash, 'rack-1', 'tell')) as Json;
+
+    const operations = planOperations({
+      store: world.store,
+      planner,
+      masterIp: MASTER_IP,
+    } as unknown as OpsDependencies);
+    const { tasks_graph } = JSON.parse(await operations.serialized(world.cluster, { type: 'default' }, {})) as Json;
+    const [shown] = tasks_graph[String(world.nodes[0])] as Json[];
+    expect(order.parameters).toMatchObject({
+      cmd: `curl http://${MASTER_IP}/`,
+      greeting: 'hello from a helper',
+      address: MASTER_IP,
+    });
+    expect(shown!.parameters).toMatchObject(order.parameters);
+  } finally {
+    await planner.close();
+  }
+});
