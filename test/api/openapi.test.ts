@@ -27,14 +27,7 @@ async function describeApi(): Promise<Description> {
 }
 
 /** Answers for people and for other programs, beside JSON or instead of it. */
-const TEXTS = [
-  'text/plain',
-  'text/csv',
-  'text/vnd.graphviz',
-  'application/gzip',
-  'image/svg+xml',
-  'text/event-stream',
-];
+const TEXTS = ['text/plain', 'text/csv', 'text/vnd.graphviz', 'application/gzip', 'image/svg+xml', 'text/event-stream'];
 
 // UPDATE_GOLDEN=1 npx vitest run --project api test/api/openapi.test.ts
 test('the description of the API is the one that was agreed on', async () => {

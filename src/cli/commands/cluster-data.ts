@@ -71,12 +71,12 @@ export function changedSettings(
         `'${text}' is no setting with its value`,
         'Write GROUP.NAME=VALUE, as storage.volumes_ceph=true.',
       );
-    groups.set(group, (groups.get(group) ?? new Map()).set(name, { value: valueOf(value ?? '') }));
+    groups.set(group, (groups.get(group) ?? new Map()).set(name, { value: settingValue(value ?? '') }));
   }
   return Object.fromEntries([...groups].map(([group, settings]) => [group, Object.fromEntries(settings)]));
 }
 
-function valueOf(text: string): unknown {
+function settingValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
