@@ -1,0 +1,69 @@
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MachineStatus } from '../../src/maas/index.js';
+import { type ApiRig, apiOfSite } from '../api/api-rig.js';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
+
+describePage('the page of a run on a site', () => {
+  let browser: Browser;
+  let rig: TemporalRig;
+  let site: LivingSite;
+  let api: ApiRig;
+  const opened: OpenPage[] = [];
+
+  beforeAll(async () => {
+    [browser, rig] = await Promise.all([launch(), temporalRig({ namespace: 'own' })]);
+    const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+    // Machines come up when the test says so.
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    api = await apiOfSite(rig, site);
+    await api.api.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(async () => {
+    const checked = closePages(opened);
+    await checked.catch(() => undefined);
+    await api.close();
+    await site.close();
+    await rig.close();
+    await browser.close();
+    await checked;
+  });
+
+  test('a deploy is started after asking, followed, paused, and cancelled from the page', async () => {
+    await site.commit(await exampleDocuments());
+    const { port } = api.api.server.address() as AddressInfo;
+    const one = await openPage(browser, `http://127.0.0.1:${port}/`);
+    opened.push(one);
+    const { page } = one;
+    const dialog = page.getByRole('dialog');
+    const act = async (name: string, reason: string) => {
+      await page.getByRole('button', { name, exact: true }).click();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', { name, exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await dialog.getByText('Deploys all nodes of revision 1').waitFor();
+    await dialog.getByLabel('Your name').fill('eva');
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await page.waitForURL(/\/runs\//);
+    const run = page.url().split('/runs/')[1]!;
+
+    // Its groups are a tree, and what it waits for is named.
+    await page.getByText(/Now: .* of group/).waitFor();
+    await page.getByRole('list', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
+    await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
+    await act('Pause', 'power work in row 3');
+    await page.getByText(/Paused since .* by eva: power work in row 3/).waitFor();
+    const { body } = await api.ask('GET', `/api/v1/runs/${run}/status`);
+    expect(body.paused).toMatchObject({ by: 'eva', reason: 'power work in row 3' });
+    await act('Cancel', 'the wrong site');
+    await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
+    const audit = (await api.ask('GET', '/api/v1/audit?action=run.cancel')).body.items;
+    expect(audit).toMatchObject([{ actor: 'eva', reason: 'the wrong site' }]);
+    expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+  });
+});
