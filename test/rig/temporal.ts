@@ -104,7 +104,7 @@ export async function temporalRig(
 }
 
 /** A namespace is usable some moments after it is made; asking until it answers is the only sign there is. */
-async function createNamespace(connection: Connection, namespace: string): Promise<void> {
+export async function createNamespace(connection: Connection, namespace: string): Promise<void> {
   await connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: msToTs('1 day'),

@@ -23,6 +23,9 @@ export interface CountedTasks {
   /** Task names; the orders behind them are the test's. */
   readonly tasks: readonly string[];
   readonly type?: string;
+  /** Default 1, and a plan that only the test's own orders know. */
+  readonly generation?: number;
+  readonly plan?: string;
   readonly heartbeatMs: number;
   readonly scheduleToStartMs: number;
 }
@@ -43,8 +46,8 @@ export async function countedTasks(input: CountedTasks): Promise<Record<string, 
         retry: { initialInterval: 200, backoffCoefficient: 1.5, maximumInterval: 2_000 },
       });
       for (const task of input.tasks) {
-        const { run, type = 'shell' } = input;
-        const request: RunTask = { v: 1, run, task, node, generation: 1, type, mode: 'apply', plan: 'p' };
+        const { run, type = 'shell', generation = 1, plan = 'p' } = input;
+        const request: RunTask = { v: 1, run, task, node, generation, type, mode: 'apply', plan };
         ends[`${task}@${node}`] = await scope
           .run(() => run_task(request))
           .catch((error: unknown): TaskEnd => {

@@ -1,0 +1,368 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { addEncryptionKey } from '../../src/codec/index.js';
+import { loadSettings, type Settings } from '../../src/config/index.js';
+import { hashOfToken } from '../../src/identity/index.js';
+import { issueTicket } from '../../src/onboarding/index.js';
+import { openStore, type Store } from '../../src/store/index.js';
+import { createLogger } from '../../src/telemetry/log.js';
+import type { RunningAgents } from '../../worker/agent.js';
+import { type RunningApi, startApi } from '../../worker/api.js';
+import { encryptionOf } from '../../worker/encryption.js';
+import { nodeFiles, startEnrolledAgent } from '../../worker/enrolled-agent.js';
+import { gatewayUrl, type RunningGateway, startGateway } from '../../worker/gateway.js';
+import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
+import { nodeQueue } from '../../workflows/protocol.js';
+import { type Environment, environment } from '../api/fuel-graphs-rig.js';
+import { supervisorProgram } from '../rig/agent-host-process.js';
+import { eventually } from '../rig/agent-site.js';
+import { freePort } from '../rig/free-port.js';
+import { createNamespace } from '../rig/temporal.js';
+import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
+import { type CountedTasks, countedTasks } from '../rig/workflows/counted-tasks.js';
+
+/** Found nowhere but in the secret's own file and where the task puts it. */
+const CANARY = `canary-${process.pid}-7f3e9b1c5d`;
+/** What only whoever has the encryption key may read in a history. */
+const REASON = `reason-${process.pid}-a41c`;
+
+const folder = mkdtempSync(join(tmpdir(), 'sitewright-secure-'));
+const at = (name: string) => join(folder, name);
+const namespace = `secure-${process.pid}`;
+const stopping = new AbortController();
+const logLines: string[] = [];
+const answers: string[] = [];
+const agents = new Map<string, RunningAgents>();
+
+let settings: Settings;
+let store: Store;
+let env: Environment;
+let site = '';
+/** Of the first run. */
+let transaction = 0;
+/** Of the last run, which may be under way. */
+let latest = 0;
+let client: Client;
+let connection: Connection;
+let native: NativeConnection;
+let gateway: RunningGateway;
+let worker: Orchestrator;
+let api: RunningApi;
+
+beforeAll(async () => {
+  mkdirSync(at('secrets/db'), { recursive: true, mode: 0o700 });
+  writeFileSync(at('secrets/db/password'), CANARY, { mode: 0o600 });
+  addEncryptionKey(at('keys'));
+  const loaded = loadSettings({
+    cwd: folder,
+    env: {
+      SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
+      SITEWRIGHT_TEMPORAL_NAMESPACE: namespace,
+      SITEWRIGHT_TEMPORAL_TASK_QUEUE: namespace,
+      SITEWRIGHT_TEMPORAL_ENCRYPTION_KEY_FILE: at('keys'),
+      SITEWRIGHT_STORE_URL: `sqlite:${at('store.db')}`,
+      SITEWRIGHT_SECRETS_DIRECTORY: at('secrets'),
+      SITEWRIGHT_GATEWAY_HOST: '127.0.0.1',
+      SITEWRIGHT_GATEWAY_PORT: String(await freePort()),
+      SITEWRIGHT_GATEWAY_DATA_DIR: at('gateway'),
+      SITEWRIGHT_TASK_LOGS_FOLDER: at('task-logs'),
+      SITEWRIGHT_AGENT_STATE_DIR: at('agents'),
+      SITEWRIGHT_API_PORT: '0',
+      SITEWRIGHT_LOG_LEVEL: 'debug',
+    },
+  });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  settings = loaded.settings;
+  const log = createLogger({ level: 'debug', format: 'json' }, 'secure', (line) => logLines.push(line));
+  const { address } = settings.temporal;
+  connection = await Connection.connect({ address });
+  await createNamespace(connection, namespace);
+  client = new Client({ connection, namespace, ...encryptionOf(settings) });
+  store = await openStore(settings.store.url);
+  await store.migrate();
+  env = await environment(store);
+  site = `cluster-${env.cluster}`;
+  [gateway, worker, api] = await Promise.all([
+    startGateway(settings, log),
+    startOrchestrator(settings, log),
+    // The gateway stands alone here.
+    startApi({ ...settings, gateway: { ...settings.gateway, host: undefined } } as Settings, log),
+  ]);
+  native = await NativeConnection.connect({ address });
+  for (const node of env.nodes.map(String)) await enrol(node, `node-${node}`);
+}, 120_000);
+
+afterAll(async () => {
+  stopping.abort();
+  for (const running of agents.values()) await running.stop();
+  await api?.stop();
+  await worker?.stop();
+  await gateway?.stop();
+  await store?.close();
+  await native?.close();
+  await connection?.close();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** As `agent serve` on a machine that was just deployed. */
+async function enrol(node: string, name: string): Promise<void> {
+  const own = at(name);
+  mkdirSync(own, { mode: 0o700 });
+  const office = {
+    dataDir: settings.gateway.data_dir,
+    gatewayUrl: gatewayUrl(settings),
+    identities: store.nodeIdentities,
+    tokenHours: 1,
+  };
+  const ticket = await issueTicket(office, site, node);
+  writeFileSync(nodeFiles(own).ticket, JSON.stringify(ticket), { mode: 0o600 });
+  const log = createLogger({ level: 'debug', format: 'json' }, 'agent', (line) => logLines.push(line));
+  agents.set(
+    node,
+    await startEnrolledAgent(own, settings, log, '1', stopping.signal, { supervisorCommand: supervisorProgram() }),
+  );
+  // The token is spent.
+  expect(
+    await store.nodeIdentities.redeemToken(hashOfToken(ticket.token), 'another', new Date().toISOString()),
+  ).toEqual({ ok: false, why: 'used', site, node });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+async function ask(method: string, path: string, body?: unknown): Promise<any> {
+  const answer = await fetch(`${api.url}/api/v1${path}`, {
+    method,
+    headers: { 'x-sitewright-user': 'nina', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  answers.push(text);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+  return answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
+}
+
+const count = (node: string, task: string) => `echo x >>${at(`count-${node}-${task}`)}`;
+const counted = (node: string, task: string): number => {
+  try {
+    return readFileSync(at(`count-${node}-${task}`), 'utf8').length / 2;
+  } catch {
+    return 0;
+  }
+};
+
+/** The transaction that a run has for its graph: agents know tasks by that. */
+async function graphOf(parent: number): Promise<number> {
+  const all = await store.transactions.list({ clusterId: env.cluster });
+  return all.find(({ parentId }) => parentId === parent)!.id;
+}
+
+/** Runs the graph to its end; answers the transaction. */
+async function run(): Promise<number> {
+  const graphs = [{ type: 'custom' }];
+  const { id } = await ask('POST', '/graphs/execute/', { cluster: env.cluster, graphs, reason: REASON });
+  latest = id;
+  for (;;) {
+    const { status } = await ask('GET', `/transactions/${id}`);
+    if (status === 'ready' || status === 'error') return id;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+const statuses = async (id: number): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    (await ask('GET', `/transactions/${id}/deployment_history/`)).map(
+      (one: { task_name: string; node_id: string; status: string }) => [`${one.task_name}@${one.node_id}`, one.status],
+    ),
+  );
+
+const alarms = async (): Promise<string[]> =>
+  (await store.audit.list({ action: 'agent.alarm', limit: 1000 })).items.map(
+    ({ target, details }) => `${target} ${String((details as { kind: string }).kind)}`,
+  );
+
+function filesBelow(top: string): string[] {
+  return readdirSync(top, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** All histories of the namespace: as the server keeps them, and as whoever has the key reads them. */
+async function histories(): Promise<{ raw: string; decoded: string }> {
+  let [raw, decoded] = ['', ''];
+  const codec = client.options.loadedDataConverter.payloadCodecs[0]!;
+  for await (const { workflowId, runId } of client.workflow.list()) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const bytes = temporal.api.history.v1.History.encode(history).finish();
+    raw += Buffer.from(bytes).toString('latin1');
+    const found: temporal.api.common.v1.IPayload[] = [];
+    payloadsIn(history, found);
+    for (const payload of await codec.decode(found as never))
+      decoded += `${Buffer.from(payload.data ?? []).toString('utf8')}\n`;
+  }
+  return { raw, decoded };
+}
+
+function payloadsIn(value: unknown, found: temporal.api.common.v1.IPayload[]): void {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) found.push(value as never);
+  else for (const inner of Object.values(value)) payloadsIn(inner, found);
+}
+
+test('a run over gateway, signed orders and encrypted payloads: the secret is where it was meant, and nowhere else', async () => {
+  const [first, second] = env.nodes.map(String) as [string, string];
+  const uses = [
+    { name: 'DB_PASSWORD', ref: 'db/password', as: 'environment' },
+    { name: 'password_file', ref: 'db/password', as: 'file' },
+  ];
+  const hand = `printf '%s\\n' "$DB_PASSWORD" "in the middle: $DB_PASSWORD!"; cat "$SITEWRIGHT_SECRETS/password_file" >&2; [ "$(cat "$SITEWRIGHT_SECRETS/password_file")" = "$DB_PASSWORD" ] && [ -n "$DB_PASSWORD" ]`;
+  const once = { timeout: 60, retries: 0, interval: 0 };
+  await ask('POST', `/clusters/${env.cluster}/deployment_graphs/custom`, {
+    tasks: [
+      {
+        id: 'first',
+        type: 'shell',
+        version: '2.1.0',
+        role: ['controller'],
+        secrets: uses,
+        parameters: {
+          cmd: `${count(first, 'first')}; while [ -e ${at('hold')} ]; do sleep 0.05; done; ${hand}`,
+          ...once,
+        },
+      },
+      {
+        id: 'place',
+        type: 'upload_file',
+        version: '2.1.0',
+        role: ['compute'],
+        'cross-depends': [{ name: 'first', role: 'controller' }],
+        parameters: { path: at('placed'), data: { secret: 'db/password' }, permissions: '0600', ...once },
+      },
+      {
+        id: 'last',
+        type: 'shell',
+        version: '2.1.0',
+        role: ['compute'],
+        requires: ['place'],
+        parameters: { cmd: `${count(second, 'last')}; echo done`, ...once },
+      },
+    ],
+  });
+  const id = await run();
+  transaction = id;
+  const all = { [`first@${first}`]: 'ready', [`place@${second}`]: 'ready', [`last@${second}`]: 'ready' };
+  expect(await statuses(id)).toEqual(all);
+  expect([counted(first, 'first'), counted(second, 'last')]).toEqual([1, 1]);
+  expect(readFileSync(at('placed'), 'utf8')).toBe(CANARY);
+  expect(statSync(at('placed')).mode & 0o777).toBe(0o600);
+  // Each order was signed once.
+  expect(await alarms()).toEqual([]);
+
+  // All that can be asked for.
+  const { items } = await ask('GET', '/runs');
+  for (const { id: one } of items)
+    for (const part of ['', '/status', '/report', '/tree'])
+      await ask('GET', `/runs/${one}${part}`).catch(() => undefined);
+  const log = await ask('GET', `/runs/${id}/logs/first@${first}`);
+  expect(log).toContain('in the middle: [secret]!');
+  const errors = await ask('GET', `/runs/${id}/logs/first@${first}?stream=stderr`).catch(() => '');
+  answers.push(JSON.stringify(errors));
+  for (const path of ['', '/plan', '/deployment_info', '/settings', '/deployment_history/'])
+    await ask('GET', `/transactions/${id}${path}`).catch(() => undefined);
+  await ask('GET', `/clusters/${env.cluster}/deployment_graphs/`);
+  const known = await histories();
+  expect(known.decoded).toContain(REASON);
+  expect(known.raw).not.toContain(REASON);
+  const meant = [at('secrets/db/password'), at('placed')];
+  const files = filesBelow(folder).filter((path) => !meant.includes(path));
+  for (const part of ['store.db', 'task-logs/', 'agents/', 'gateway/', 'node-'])
+    expect(
+      files.some((path) => path.slice(folder.length + 1).startsWith(part)),
+      part,
+    ).toBe(true);
+  const forms = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, -4), Buffer.from(CANARY).toString('hex')];
+  for (const form of forms) {
+    expect(files.filter((path) => readFileSync(path).includes(form))).toEqual([]);
+    for (const [name, text] of Object.entries({ ...known, answers: answers.join('\n'), logs: logLines.join('\n') }))
+      expect(text.includes(form), name).toBe(false);
+  }
+  // The tests look in the right place: what is no secret is found there.
+  expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
+}, 90_000);
+
+test('whoever has the credential of the namespace alone commands nobody, and leaves an alarm', async () => {
+  const [first, second] = env.nodes.map(String) as [string, string];
+  const graph = await graphOf(transaction);
+  const { planHash } = await store.transactions.get(graph);
+  const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
+  // A worker of somebody's own, who has the key of payloads, too.
+  const taskQueue = `intruder-${process.pid}`;
+  const intruder = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    workflowBundle: { codePath },
+    ...encryptionOf(settings),
+  });
+  let tries = 0;
+  const order = async (node: string, more: Partial<CountedTasks>) => {
+    const input: CountedTasks = {
+      run: String(graph),
+      nodes: [{ node, queue: nodeQueue(site, node) }],
+      tasks: ['last'],
+      heartbeatMs: 5_000,
+      scheduleToStartMs: 20_000,
+      ...(planHash === null ? {} : { plan: planHash }),
+      ...more,
+    };
+    const workflowId = `intruder-${process.pid}-${++tries}`;
+    return Object.values(await client.workflow.execute(countedTasks, { taskQueue, workflowId, args: [input] }))[0];
+  };
+  const rejected = { outcome: 'rejected' };
+  await intruder.runUntil(async () => {
+    // A task that is in no plan; another node's; a true one again, further, or as another plan has it.
+    expect(await order(first, { run: '999', tasks: ['forged'] })).toMatchObject(rejected);
+    expect(await order(first, { tasks: ['last'] })).toMatchObject(rejected);
+    expect(await order(second, { generation: 2 })).toMatchObject(rejected);
+    // What has run is told again, and not run again.
+    expect(await order(second, {})).toMatchObject({ outcome: 'ok' });
+    // The same while a run is open.
+    writeFileSync(at('hold'), '');
+    const running = run();
+    await eventually(() => counted(first, 'first') === 2);
+    const open = { run: String(await graphOf(latest)) };
+    expect(await order(second, { ...open, plan: 'other' })).toMatchObject(rejected);
+    expect(await order(second, { ...open, type: 'puppet' })).toMatchObject(rejected);
+    rmSync(at('hold'));
+    expect(new Set(Object.values(await statuses(await running)))).toEqual(new Set(['ready']));
+  });
+  expect([counted(first, 'first'), counted(second, 'last')]).toEqual([2, 2]);
+  expect(new Set(await alarms())).toEqual(
+    new Set([`node/${site}/${first} no-order`, `node/${site}/${second} other-task`]),
+  );
+}, 90_000);
+
+test('a node whose certificate is revoked gets no more orders; one that is deployed anew does, and its former certificate is over', async () => {
+  const [first, second] = env.nodes.map(String) as [string, string];
+  const at1 = new Date().toISOString();
+  expect(await store.nodeIdentities.revoke({ site, node: first, at: at1, reason: 'stolen' })).toBe(1);
+  const refused = await statuses(await run());
+  expect(refused[`first@${first}`]).toBe('error');
+  expect(counted(first, 'first')).toBe(2);
+  expect(await alarms()).toContain(`node/${site}/${first} revoked-certificate`);
+
+  await agents.get(first)!.stop();
+  await enrol(first, `node-${first}-anew`);
+  await agents.get(second)!.stop();
+  await enrol(second, `node-${second}-anew`);
+  const certificates = await store.nodeIdentities.listCertificates(site, second);
+  expect(certificates.map(({ revokedAt, reason }) => [revokedAt !== null, reason])).toEqual([
+    [false, null],
+    [true, 'the node was enrolled anew'],
+  ]);
+  expect(new Set(Object.values(await statuses(await run())))).toEqual(new Set(['ready']));
+  expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);
+}, 90_000);
