@@ -50,7 +50,7 @@ export function registerIdentity(program: Command, session: Session): void {
     .description('Sign with a new key from now on; nodes learn of it with their next order')
     .action(async () => {
       const { settings } = await session.settings();
-      const id = (await processes()).rotateOrderKey(settings);
+      const id = await (await processes()).rotateOrderKey(settings);
       terminal.out(`orders are signed with ${id} now; drop the former key when all nodes were seen since\n`);
     });
 
@@ -60,7 +60,7 @@ export function registerIdentity(program: Command, session: Session): void {
     .description('No longer tell nodes to accept a key')
     .action(async (id: string) => {
       const { settings } = await session.settings();
-      if ((await processes()).dropOrderKey(settings, id)) return terminal.out(`${id} is dropped\n`);
+      if (await (await processes()).dropOrderKey(settings, id)) return terminal.out(`${id} is dropped\n`);
       const hint = "See 'sitewright identity order-keys'; the first one cannot be dropped before another one signs.";
       throw new CliError({ code: 'no-such-key', message: `${id} is no key that can be dropped`, hint }, EXIT.notFound);
     });

@@ -79,9 +79,21 @@ const keysOf = (settings: Settings): OrderKeys => new OrderKeys(settings.gateway
 
 export const orderKeys = (settings: Settings): readonly PublicOrderKey[] => keysOf(settings).publicKeys();
 
-export const rotateOrderKey = (settings: Settings): string => keysOf(settings).rotate();
+/** A new key for orders; answers its id. */
+export const rotateOrderKey = (settings: Settings): Promise<string> =>
+  withStore(settings, async ({ audit }) => {
+    const id = keysOf(settings).rotate();
+    await audit.append({ actor: actor(), action: 'identity.rotate-order-key', target: `order-key/${id}` });
+    return id;
+  });
 
-export const dropOrderKey = (settings: Settings, id: string): boolean => keysOf(settings).drop(id);
+/** Ends a key for orders; false when there is none of that id. */
+export const dropOrderKey = (settings: Settings, id: string): Promise<boolean> =>
+  withStore(settings, async ({ audit }) => {
+    const dropped = keysOf(settings).drop(id);
+    if (dropped) await audit.append({ actor: actor(), action: 'identity.drop-order-key', target: `order-key/${id}` });
+    return dropped;
+  });
 
 export const newEncryptionKey = (path: string): string => addEncryptionKey(path);
 

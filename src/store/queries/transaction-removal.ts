@@ -16,6 +16,10 @@ export async function removeTransactions(transaction: Transaction<Tables>, ids: 
       transaction,
       snapshots.map((snapshot) => snapshot.content),
     );
+    // What was signed for nodes is kept under the id as text, and by no foreign key.
+    const below = await children.execute();
+    const runs = [...batch, ...below.map(({ id }) => id)].map(String);
+    for (const some of inBatches(runs)) await transaction.deleteFrom('signedOrder').where('run', 'in', some).execute();
     await transaction.deleteFrom('deploymentTransaction').where('id', 'in', batch).execute();
   }
 }
