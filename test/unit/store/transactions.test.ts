@@ -121,7 +121,18 @@ describeStore('TransactionStore', (backend) => {
     await store.transactions.hide(run.id);
     await store.transactions.hide(run.id);
     expect(await store.transactions.list({ hidden: true })).toHaveLength(2);
+    // What was signed for its graphs goes with it: an id that comes again must not meet it.
+    const at = new Date().toISOString();
+    const [own, other] = [String(graph.id), '999999'].map((name) => ({
+      run: name,
+      node: 'n',
+      task: 't',
+      generation: 1,
+    }));
+    for (const key of [own!, other!]) await store.nodeIdentities.noteOrder(key, 'first', at);
     await store.transactions.delete(run.id, { force: true });
+    expect(await store.nodeIdentities.noteOrder(own!, 'second', at)).toBe('second');
+    expect(await store.nodeIdentities.noteOrder(other!, 'second', at)).toBe('first');
     expect(await store.transactions.list()).toEqual([]);
     expect(await backend.sql(url, 'select hash from content')).toEqual([]);
     expect(await failureOf(store.transactions.get(run.id))).toMatchObject({ kind: 'not-found', what: 'transaction' });
