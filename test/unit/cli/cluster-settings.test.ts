@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { changedSettings } from '../../../src/cli/commands/cluster-data.js';
+
+test('settings are written GROUP.NAME=VALUE; what is no JSON is text', () => {
+  expect(changedSettings(['storage.ceph=true', 'storage.pool="1"', 'access.user=nina=1', 'a.b='])).toEqual({
+    storage: { ceph: { value: true }, pool: { value: '1' } },
+    access: { user: { value: 'nina=1' } },
+    a: { b: { value: '' } },
+  });
+});
+
+test.each(['storage', 'storage=1', '.a=1', 'a.=1', ''])('%j is refused with the form it should have', (text) => {
+  expect(() => changedSettings([text])).toThrow(/is no setting with its value/);
+});
