@@ -70,9 +70,9 @@ test('every command that a message or a document names exists', () => {
     .filter((file) => /\.(ts|md)$/.test(file) && existsSync(root + file))
     .flatMap((file) =>
       // In quotes, backticks, after a prompt, or as the next step of a message.
-      [...readFileSync(root + file, 'utf8').matchAll(/(?<=['"`$] ?|: {1,2})sitewright ([a-z]+)(?: ([a-z][a-z-]*))?/g)].map(
-        ([, top = '', sub = '']) => ({ file, top, path: groups.has(top) ? `${top} ${sub}`.trim() : top }),
-      ),
+      [
+        ...readFileSync(root + file, 'utf8').matchAll(/(?<=['"`$] ?|: {1,2})sitewright ([a-z]+)(?: ([a-z][a-z-]*))?/g),
+      ].map(([, top = '', sub = '']) => ({ file, top, path: groups.has(top) ? `${top} ${sub}`.trim() : top })),
     );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(({ path, top }) => !known.has(path) && path !== top)).toEqual([]);
