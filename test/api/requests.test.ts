@@ -153,12 +153,10 @@ describe('bodies', () => {
 describe('paths', () => {
   test.each([
     ['/api/v1/sitess', "Did you mean '/api/v1/sites'?"],
-    ['/sites', "Did you mean '/api/v1/sites'?"],
     ['/v1/sites/dc1', '/docs shows it'],
     ['/api/v1/sites/dc1/revision', "Did you mean '/api/v1/sites/dc1/revisions' or '/api/v1/sites/dc1/runs'?"],
     ['/api/v1/sites/dc1/node/status', "Did you mean '/api/v1/sites/dc1/nodes/status'?"],
     ['/api/v1/sites/dc1/revisions/latest/startegy', "Did you mean '/api/v1/sites/dc1/revisions/latest/strategy'?"],
-    ['/', 'openapi.json'],
     ['/api/v1/nothing/of/the/kind', 'openapi.json'],
   ])('%s is not there', async (path, hint) => {
     const answer = await refused('GET', path, undefined);
