@@ -9,9 +9,8 @@ const onTemporal = (name: string, timeoutMs: number) => ({
     globalSetup: ['test/global-setup.ts'],
     testTimeout: timeoutMs,
     hookTimeout: 60_000,
-    // Each file runs workers with their own V8 isolates beside the server, and waits for processes a third of its time:
-    // three keep two cores busy, more would only wait for them.
-    maxWorkers: 3,
+    // Each file runs a worker with its own V8 isolate beside the server: more at once only wait for two cores.
+    maxWorkers: 2,
     // After the quick suites; vitest wants projects with another number of workers in another group.
     sequence: { groupOrder: 1 },
     // Native runtimes of the SDK end with their process, not with a thread.
@@ -31,6 +30,8 @@ export default defineConfig({
           include: ['test/{unit,property,golden,architecture}/**/*.test.ts'],
           pool: 'forks',
           hookTimeout: 60_000,
+          // On two cores vitest would take one by itself.
+          maxWorkers: 2,
         },
       },
       {
@@ -41,6 +42,7 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          maxWorkers: 2,
         },
       },
       onTemporal('workflow', 60_000),
