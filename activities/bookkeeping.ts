@@ -6,7 +6,7 @@ import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 
 /** Above any record's sequence, so that closing always wins over a record that arrives late. */
-const CLOSING = 1_000_000_000;
+export const CLOSING = 1_000_000_000;
 
 /** Claiming a site, keeping the run's rows, and closing it. All safe to repeat. */
 export function bookkeepingActivities({

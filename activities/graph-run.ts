@@ -8,13 +8,11 @@ import {
   StoreError,
   type TransactionRecord,
 } from '../src/store/index.js';
+import { CLOSING } from './bookkeeping.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.js';
 import { requestedGraphs } from './requested-graphs.js';
-
-/** Above any record's sequence, so that closing always wins over a record that arrives late. */
-const CLOSING = 1_000_000_000;
 
 const OFFLINE_WAIT_SECONDS = 120;
 

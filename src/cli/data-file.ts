@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path';
 import type { GraphSource } from '../graph/index.js';
 import { EXIT } from './exit-codes.js';
 import { CliError, usageError } from './problem.js';
+import { readStandardInput } from './read-input.js';
 import type { Terminal } from './terminal.js';
 
 /** Reads a file of JSON or YAML with the places of its values; `-` is standard input. @throws CliError */
@@ -10,7 +11,7 @@ export async function readSourceFile(file: string, terminal: Terminal): Promise<
   const { readSource } = await import('../graph/index.js');
   const path = resolve(terminal.cwd, file);
   const name = file === '-' ? 'standard input' : relative(terminal.cwd, path) || file;
-  const text = file === '-' ? await standardInput() : await textOf(path, name);
+  const text = file === '-' ? await readStandardInput() : await textOf(path, name);
   const read = readSource(text, name);
   if (read.ok) return read.source;
   throw new CliError(
@@ -30,10 +31,4 @@ async function textOf(path: string, name: string): Promise<string> {
     const hint = 'Name a file that you can read, or - for standard input.';
     throw usageError(`cannot read ${name}: ${(error as Error).message}`, hint);
   });
-}
-
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,13 +1,16 @@
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 
+/** All of standard input, to its end. */
+export async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 /** The text of a file, or of standard input for `-`. @throws CliError when it cannot be read */
 export async function readInput(file: string): Promise<string> {
-  if (file === '-') {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString('utf8');
-  }
+  if (file === '-') return readStandardInput();
   const { readFile } = await import('node:fs/promises');
   try {
     return await readFile(file, 'utf8');

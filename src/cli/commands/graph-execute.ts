@@ -4,7 +4,7 @@ import { findRun } from '../find-run.js';
 import { columnOption, formatOption, printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
-import { type Session, userOf } from '../session.js';
+import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 
 /** The transaction of a run, as far as commands read it. */
@@ -114,12 +114,6 @@ export async function presentGraphRun(
   const { followAndPresent } = await import('../started-run.js');
   process.exitCode = await followAndPresent(terminal, client, run, flags);
 }
-
-/** Who acts, for bodies that name the one who starts. */
-export const starter = (session: Session): object => {
-  const by = userOf(session.terminal);
-  return by === undefined ? {} : { started_by: by };
-};
 
 /** `start[/nodes][:end[/nodes]]`, as Fuel's client writes it. @throws CliError for everything else */
 export function readSubgraph(text: string): { readonly start?: readonly string[]; readonly end?: readonly string[] } {

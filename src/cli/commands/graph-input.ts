@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.js';
+import { readStandardInput } from '../read-input.js';
 
 export type PlannedFile =
   | {
@@ -82,10 +83,4 @@ export function say(problems: readonly Diagnostic[], complain: (text: string) =>
     const next = hint === undefined ? '' : `\n${hint.replace(/^/gm, '    ')}`;
     complain(`${place === '' ? '' : `${place}: `}${severity}[${code}]: ${where}${message}${next}\n`);
   }
-}
-
-async function readStandardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { readStandardInput } from '../read-input.js';
 
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
 export function registerGraphSimulate(graph: Command): void {
@@ -114,10 +115,4 @@ function placeOf(error: Error, text: string): { line?: number; column?: number }
 function line(problem: Diagnostic): string {
   const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');
   return `${place}: ${problem.severity}: ${problem.message}${problem.hint === undefined ? '' : `\n  ${problem.hint}`}\n`;
-}
-
-async function readStandardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -6,6 +6,7 @@ import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.js';
 import { idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
+import { LAYERS, tasksPath } from './stored-graph.js';
 
 /** A stored graph as the API answers it, as far as commands read it. */
 interface StoredGraph {
@@ -152,21 +153,14 @@ interface DownloadFlags {
   readonly format: 'yaml' | 'json';
 }
 
-const LAYERS = [
-  ['all', ''],
-  ['cluster', '/own'],
-  ['plugins', '/plugins'],
-  ['release', '/release'],
-] as const;
-
 async function downloadGraph(session: Session, flags: DownloadFlags): Promise<void> {
   const { env, type, format } = flags;
-  const named = LAYERS.filter(([layer]) => flags[layer]);
+  const named = LAYERS.filter((layer) => flags[layer]);
   if (named.length > 1) throw usageError('--all, --cluster, --plugins and --release exclude each other');
-  const [layer, folder] = named[0] ?? LAYERS[0];
+  const layer = named[0] ?? 'all';
   const client = await session.client();
-  const at = apiPath`/clusters/${env}/deployment_tasks`;
-  const tasks = await client.request<readonly object[]>('GET', at + folder, { query: { graph_type: type } });
+  const query = { graph_type: type };
+  const tasks = await client.request<readonly object[]>('GET', tasksPath(env, layer), { query });
   const text =
     format === 'json'
       ? `${JSON.stringify(tasks, null, 2)}\n`

@@ -5,12 +5,16 @@ import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { type ReadGraph, readGraphFile, say } from './graph-input.js';
 
+/** Layers of a cluster's graph that can be asked for, `all` of them merged first. */
+export const LAYERS = ['all', 'cluster', 'plugins', 'release'] as const;
+export type Layer = (typeof LAYERS)[number];
+
 /** Where the graph of a command comes from: a file, or what the API keeps for a cluster. */
 export interface GraphOrigin {
   readonly input?: string;
   readonly env?: string;
   readonly type?: string;
-  readonly layer?: 'all' | 'cluster' | 'plugins' | 'release';
+  readonly layer?: Layer;
 }
 
 /** Adds `--input` and, for what is stored, `--env`, `--type`, `--layer`. */
@@ -23,10 +27,7 @@ export const originOptions = (command: Command, input: string): Command =>
 
 export const layerOption = (): Option =>
   new Option('--layer <layer>', 'of a stored graph: only tasks of this layer, or all merged (default)').choices([
-    'all',
-    'cluster',
-    'plugins',
-    'release',
+    ...LAYERS,
   ]);
 
 /** Reads the graph a command is about. What is wrong with it is said. @throws CliError */
@@ -42,14 +43,18 @@ export async function readGraphOf(
   return readStoredGraph(session, { ...origin, env }, complain);
 }
 
+/** Where the API has the tasks of a cluster's graph: of one layer, or all merged. */
+export const tasksPath = (env: string, layer: Layer): string =>
+  apiPath`/clusters/${env}/deployment_tasks` +
+  { all: '', cluster: '/own', plugins: '/plugins', release: '/release' }[layer];
+
 /** The tasks of a cluster's graph as the API keeps them. */
 export async function readStoredGraph(
   session: Session,
   { env, type = 'default', layer = 'all' }: GraphOrigin & { readonly env: string },
   complain: (text: string) => void,
 ): Promise<ReadGraph> {
-  const folder = { all: '', cluster: '/own', plugins: '/plugins', release: '/release' }[layer];
-  const at = apiPath`/clusters/${env}/deployment_tasks` + folder;
+  const at = tasksPath(env, layer);
   const value = await (await session.client()).request<unknown>('GET', at, { query: { graph_type: type } });
   const { checkGraph, readTasks } = await import('../../graph/index.js');
   const { tasks, problems } = readTasks(value);

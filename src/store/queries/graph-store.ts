@@ -15,7 +15,7 @@ import type { GraphRow } from '../tables/graph-rows.js';
 import type { Tables } from '../tables.js';
 import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.js';
 import { deleteRow, holdRow, isId, readRow } from './identified-row.js';
-import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+import { assertOwner, columnsOfOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
 
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
 
@@ -286,15 +286,7 @@ async function ofLayers(db: Kysely<Tables>, clusterId: number, releaseId: number
       eb.or([
         eb('clusterId', '=', clusterId),
         eb('releaseId', '=', releaseId),
-        eb(
-          'pluginId',
-          'in',
-          eb
-            .selectFrom('clusterPlugin')
-            .select('clusterPlugin.pluginId')
-            .where('clusterPlugin.clusterId', '=', clusterId)
-            .where('clusterPlugin.enabled', '=', 1),
-        ),
+        eb('pluginId', 'in', enabledPlugins(db, clusterId)),
       ]),
     );
   if (type !== undefined) query = query.where('type', '=', type);

@@ -38,3 +38,7 @@ export const assertOwner = (db: Kysely<Tables>, owner: GraphOwner): Promise<void
 export async function holdOwner(transaction: Transaction<Tables>, owner: GraphOwner): Promise<void> {
   await holdRow(transaction, owner.kind, owner.id);
 }
+
+/** Ids of the plugins that are enabled in a cluster, as a part of a query: what they own reaches it. */
+export const enabledPlugins = (db: Kysely<Tables>, clusterId: number) =>
+  db.selectFrom('clusterPlugin').select('pluginId').where('clusterId', '=', clusterId).where('enabled', '=', 1);

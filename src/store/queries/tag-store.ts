@@ -15,7 +15,7 @@ import type { Session } from '../session.js';
 import type { TagRow } from '../tables/cluster-rows.js';
 import type { Tables } from '../tables.js';
 import { assertRow, deleteRow, holdRow, readRow } from './identified-row.js';
-import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+import { assertOwner, columnsOfOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
 import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.js';
 
 /** Layers in the order in which they are listed. */
@@ -95,15 +95,7 @@ export class SqlTagStore implements TagStore {
           eb.or([
             eb('clusterId', '=', clusterId),
             eb('releaseId', '=', releaseId),
-            eb(
-              'pluginId',
-              'in',
-              eb
-                .selectFrom('clusterPlugin')
-                .select('clusterPlugin.pluginId')
-                .where('clusterPlugin.clusterId', '=', clusterId)
-                .where('clusterPlugin.enabled', '=', 1),
-            ),
+            eb('pluginId', 'in', enabledPlugins(db, clusterId)),
           ]),
         )
         .orderBy('name')
