@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostic.js';
 import type { Simulation } from './simulate.js';
+import { amountOf } from './strategy.js';
 import { tolerated } from './tolerance.js';
 
 export type ReadSimulation =
@@ -81,18 +82,23 @@ function checkLimits(check: Checker, value: unknown): void {
   if (isGiven(limits.max_nodes)) check.count(limits.max_nodes, 'limits.max_nodes');
   if (!isGiven(limits.per_task)) return;
   for (const [name, limit] of Object.entries(check.object(limits.per_task, 'limits.per_task') ?? {})) {
-    // A negative one has the right shape; it is refused as the strategy it stands for.
-    if (!Number.isInteger(limit))
+    // It stands for the same strategy on each task of the name: text counts as there, and a negative one is refused.
+    if (!Number.isInteger(limit) && typeof limit !== 'string')
       check.problem(`limits.per_task.${name}`, 'must be a whole number', 'Use 0 for no limit.');
   }
 }
 
-/** Drops what is null, so that "null" and "absent" mean the same, and works out tolerances. */
+/** Drops what is null, so that "null" and "absent" mean the same, and works out limits and tolerances. */
 function normalised(input: Fields): Simulation {
   const plan = withoutNulls(input as unknown as Simulation);
   const groups = plan.fault_tolerance_groups ?? [];
+  const perTask = Object.entries(plan.limits?.per_task ?? {});
   return {
     ...plan,
+    limits: {
+      ...withoutNulls(plan.limits ?? {}),
+      per_task: Object.fromEntries(perTask.map(([name, amount]) => [name, amountOf({ type: 'parallel', amount })])),
+    },
     edges: plan.edges ?? [],
     tasks: plan.tasks.map((task) => withoutNulls(task)),
     fault_tolerance_groups: groups.map((group) => ({

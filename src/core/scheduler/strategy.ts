@@ -25,7 +25,8 @@ export function limitsByName(
   return { limits, bad };
 }
 
-function amountOf(strategy: TaskStrategy | null | undefined): number {
+/** Most tasks at once by one strategy, 0 = no limit; negative ones are refused. */
+export function amountOf(strategy: TaskStrategy | null | undefined): number {
   if (strategy?.type === 'one_by_one') return 1;
   if (strategy?.type !== 'parallel') return 0;
   const { amount } = strategy;

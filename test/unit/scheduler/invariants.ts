@@ -128,11 +128,11 @@ function checkEnd(
 }
 
 /** A plan by definitions: every edge of every join written out, weights by memoised recursion. */
-class Model {
+export class Model {
   readonly tasks = new Map<string, { name: string; node: string; place: number; work: boolean }>();
   readonly limits = new Map<string, number>();
-  private readonly predecessors = new Map<string, Set<string>>();
-  private readonly successors = new Map<string, Set<string>>();
+  readonly predecessors = new Map<string, Set<string>>();
+  readonly successors = new Map<string, Set<string>>();
   private readonly weights = new Map<string, bigint>();
   private readonly plan: Simulation;
 
@@ -157,15 +157,43 @@ class Model {
     }
     for (const { id } of plan.nodes) {
       for (const task of plan.tasks.filter((t) => t.node === id)) {
-        const strategy =
-          task.strategy?.type === 'one_by_one'
-            ? 1
-            : task.strategy?.type === 'parallel'
-              ? Number(task.strategy.amount)
-              : 0;
-        this.limits.set(task.id, plan.limits?.per_task?.[task.id] ?? strategy);
+        const own = Object.hasOwn(plan.limits?.per_task ?? {}, task.id) ? plan.limits!.per_task![task.id] : undefined;
+        const strategy = own === undefined ? task.strategy : { type: 'parallel', amount: own };
+        const words: Readonly<Record<string, unknown>> = { one_by_one: 1, parallel: strategy?.amount };
+        this.limits.set(task.id, Number.parseInt(String(words[strategy?.type ?? '']), 10) || 0);
       }
     }
+    for (const [key, task] of this.tasks) if (!this.isKept(key)) task.work = false;
+  }
+
+  /** In any of the subgraphs: at or behind one of its starts, and at or ahead of one of its ends. */
+  private isKept(key: string): boolean {
+    const { subgraphs = [] } = this.plan;
+    const named = (entry: string, at: string): boolean => {
+      const { name, node } = this.tasks.get(at)!;
+      if (entry === name) return true;
+      if (!entry.startsWith(`${name}/`)) return false;
+      return entry
+        .slice(name.length + 1)
+        .split(',')
+        .some((part) => {
+          const [low, high] = part.split('-').map(Number);
+          return part === node || (high !== undefined && low! <= Number(node) && Number(node) <= high);
+        });
+    };
+    const reaches = (
+      entries: readonly string[] | undefined,
+      next: ReadonlyMap<string, ReadonlySet<string>>,
+    ): boolean => {
+      if (entries === undefined || entries.length === 0) return true;
+      const seen = new Set<string>([key]);
+      for (const at of seen) for (const to of next.get(at)!) seen.add(to);
+      return [...seen].some((at) => entries.some((entry) => named(entry, at)));
+    };
+    return (
+      subgraphs.length === 0 ||
+      subgraphs.some(({ start, end }) => reaches(start, this.predecessors) && reaches(end, this.successors))
+    );
   }
 
   isSync = (node: string): boolean => this.plan.nodes.find((n) => n.id === node)!.kind === 'sync';

@@ -1,0 +1,50 @@
+import type { Simulation } from '../../../src/core/scheduler/simulate.js';
+import { Model } from './invariants.js';
+
+export type CertainEnd = 'successful' | 'failed' | 'ignored' | 'skipped' | 'dep_failed';
+
+/**
+ * How tasks must end whatever the order in which they run, for plans that nothing can stop (nobody is critical, every
+ * tolerance is out of reach, no stop): what is left out depends on timing. Found by going round until nothing more
+ * is known; knows nothing of the scheduler.
+ */
+export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
+  const model = new Model(plan);
+  const ends = new Map<string, CertainEnd>();
+  const behind = new Map([...model.tasks.keys()].map((key) => [key, closure(key, model.successors)]));
+  const mayFail = (key: string): boolean => {
+    const forgiven = plan.tasks[model.tasks.get(key)!.place]!.fail_on_error === false;
+    return !forgiven && model.tasks.get(key)!.work && Object.hasOwn(plan.outcomes ?? {}, key);
+  };
+  const isLost = (key: string): boolean => ends.get(key) === 'failed' || ends.get(key) === 'dep_failed';
+  /** By itself: neither what it needs nor its node takes it along. */
+  const ownEnd = (key: string): CertainEnd => {
+    if (!model.tasks.get(key)!.work) return 'skipped';
+    if (!Object.hasOwn(plan.outcomes ?? {}, key)) return 'successful';
+    return mayFail(key) ? 'failed' : 'ignored';
+  };
+  const look = (key: string): CertainEnd | undefined => {
+    const { node } = model.tasks.get(key)!;
+    if (plan.offline?.includes(node)) return 'dep_failed';
+    const before = model.before(key);
+    if (!model.isSync(node) && before.some(isLost)) return 'dep_failed';
+    const breakers = model.onNode(node).filter((other) => other !== key && mayFail(other));
+    if (breakers.some((other) => ends.get(other) === 'failed' && behind.get(other)!.has(key))) return 'dep_failed';
+    const isSafe = breakers.every((other) => behind.get(key)!.has(other) || ends.get(other) === 'dep_failed');
+    return isSafe && before.every((other) => ends.has(other)) ? ownEnd(key) : undefined;
+  };
+  for (let known = -1; known < ends.size; ) {
+    known = ends.size;
+    for (const key of model.tasks.keys()) {
+      const end = ends.has(key) ? undefined : look(key);
+      if (end !== undefined) ends.set(key, end);
+    }
+  }
+  return ends;
+}
+
+function closure(key: string, next: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+  const seen = new Set(next.get(key));
+  for (const at of seen) for (const to of next.get(at)!) seen.add(to);
+  return seen;
+}
