@@ -12,6 +12,7 @@ import type { Operations } from '../ops/index.js';
 import type { Logger } from '../telemetry/log.js';
 import type { Traces } from '../telemetry/traces.js';
 import { guardRoutes } from './access/guard.js';
+import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';
 import { answerWriter } from './answers.js';
 import { fuelGraphRoutes } from './fuel/graphs/index.js';
@@ -94,6 +95,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
   if (traces !== undefined) traceRequests(app as unknown as Api, traces);
+  if (!tokensOn) answerOwnPagesOnly(app as unknown as Api);
   guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
   if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);

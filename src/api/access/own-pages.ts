@@ -1,0 +1,48 @@
+import { isIP } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RequestError } from '../problems/transport-problem.js';
+
+/**
+ * Keeps pages of others away from an API that asks nobody who they are. Being reachable from this machine only does not
+ * keep out what a browser on it loads from elsewhere: a page can send requests anywhere, and a name of its own can be
+ * made to lead here (DNS rebinding). So the API answers under names of this machine alone, and takes changes from no
+ * page but its own. With tokens neither is needed: no page of others has one.
+ */
+export function answerOwnPagesOnly(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request) => {
+    const { host } = request.headers;
+    if (host !== undefined && !isNameOfThisMachine(host)) {
+      throw new RequestError({
+        code: 'forbidden',
+        message: `without tokens the API answers under names of this machine only, not as ${JSON.stringify(host.slice(0, 200))}`,
+        hint: 'Ask for 127.0.0.1 or localhost. For other names, as behind a proxy, turn tokens on: access.tokens.',
+      });
+    }
+    if (changes(request) && !isFromOwnPage(request)) {
+      throw new RequestError({
+        code: 'forbidden',
+        message: 'without tokens the API takes changes from its own page and from programs, not from other pages',
+        hint: 'Use the page at the address of the API, or turn tokens on: access.tokens.',
+      });
+    }
+  });
+}
+
+const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
+
+/** As a request names it, with or without a port. */
+function isNameOfThisMachine(host: string): boolean {
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? [];
+  if (bracketed !== undefined) return bracketed === '::1';
+  const name = (plain ?? '').toLowerCase().replace(/\.$/, '');
+  if (isIP(name) === 4) return name.startsWith('127.');
+  // RFC 6761: no server of names is asked for these.
+  return name === 'localhost' || name.endsWith('.localhost');
+}
+
+/** Browsers say where a change comes from; programs that are no browsers say nothing. */
+function isFromOwnPage({ headers, protocol }: FastifyRequest): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  return origin === undefined || origin.toLowerCase() === `${protocol}://${host ?? ''}`.toLowerCase();
+}
