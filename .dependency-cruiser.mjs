@@ -105,7 +105,7 @@ export default {
       'pictures-know-no-domain',
       'src/pictures turns drawings (DOT) into pictures: it imports the layout library and nothing of ours.',
       { path: '^src/pictures/' },
-      { path: '^(src/(?!pictures/)|workflows|activities|worker)' },
+      { path: '^(src/(?!pictures/)|(workflows|activities|worker)/)' },
     ),
     rule(
       'activities-are-verbs',

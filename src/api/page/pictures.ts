@@ -1,13 +1,25 @@
 import { createHash } from 'node:crypto';
+import { DrawingThread } from '../../pictures/drawing-thread.js';
 
 /** Pictures that are kept; one of a large graph has about 1 MB. */
 const KEPT = 24;
 
-/** SVG of drawings, each made once: a plan does not change, and many may watch its run. */
+/** Makes one SVG element of a drawing in the DOT language. */
+export interface Drawer {
+  svg(dot: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** SVG of drawings, each made once, beside this thread: a plan does not change, and many may watch its run. */
 export class Pictures {
   readonly #made = new Map<string, Promise<string>>();
+  readonly #drawer: Drawer;
 
-  /** @throws Error when the text is no DOT */
+  constructor(drawer: Drawer = new DrawingThread()) {
+    this.#drawer = drawer;
+  }
+
+  /** @throws Error when the text is no DOT, or its thread died; then the next who asks has it drawn anew */
   svg(dot: string): Promise<string> {
     const key = createHash('sha256').update(dot).digest('base64');
     const made = this.#made.get(key) ?? this.#draw(key, dot);
@@ -21,10 +33,14 @@ export class Pictures {
     return made;
   }
 
+  /** Nothing is drawn any more. */
+  close(): Promise<void> {
+    return this.#drawer.close();
+  }
+
   async #draw(key: string, dot: string): Promise<string> {
     try {
-      const { renderSvg } = await import('../../pictures/render-svg.js');
-      return await renderSvg(dot);
+      return await this.#drawer.svg(dot);
     } catch (error) {
       this.#made.delete(key);
       throw error;

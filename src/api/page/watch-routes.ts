@@ -43,7 +43,10 @@ export const watchRoutes: RouteGroup = async (app, { operations }) => {
   const { runs, runTasks, plans, graphs } = operations;
   const watches = new Watches({ defect: (err) => app.log.error({ err }, 'watching failed unexpectedly') });
   const pictures = new Pictures();
-  app.addHook('preClose', async () => watches.close());
+  app.addHook('preClose', async () => {
+    watches.close();
+    await pictures.close();
+  });
 
   app.get('/runs/:run/events', {
     schema: {
