@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import {
+  type ControlJudge,
+  type ControlOrder,
   carryOutOrder,
   type ExecutionHost,
   type ExecutionProgress,
@@ -18,6 +21,10 @@ export interface NodeTaskDependencies {
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
+  /** Temporal's word alone ends no task. */
+  readonly control: ControlJudge;
+  /** Aborted: this process goes, tasks stay with their supervisors. */
+  readonly leaving: AbortSignal;
   /** Milliseconds for which the log store may be away at a task's end. */
   readonly logPatienceMs?: number;
   /** Runs what the agent has no type for, in this process; undefined for a task that is the agent's. */
@@ -32,6 +39,10 @@ export type FurtherTask = (
   leave: AbortSignal,
 ) => Promise<TaskEnd | undefined>;
 
+/** How often a cancellation that nobody ordered is asked about again: an operator may order it later. */
+const ASK_AGAIN_MS = 5_000;
+const ASK_FIRST_MS = 500;
+
 /** How soon a task is asked for again that this agent left to its supervisor. */
 const AGAIN_AFTER_MS = 500;
 
@@ -40,8 +51,8 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
   return {
     run_task: async (request) => {
       const further = deps.further?.(request);
-      if (further !== undefined) return await beating(request, further);
-      return await beating(request, async (beat, from, cancel, leave) => {
+      if (further !== undefined) return await beating(request, deps, further);
+      return await beating(request, deps, async (beat, from, cancel, leave) => {
         const { agent, verify, orders, logPatienceMs } = deps;
         const end = await carryOutOrder(orderKey(request, deps.node), {
           agent,
@@ -71,22 +82,33 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
 });
 
 /**
- * Heartbeats with the latest progress while the work goes on, and tells apart why it is to stop: the run cancels the
- * task, or only this process goes (shut down, or unknown to the server meanwhile).
+ * Heartbeats with the latest progress while the work goes on, and tells apart why it is to stop: an operator has the
+ * task cancelled, or only this process goes (shut down, or unknown to the server meanwhile). A cancellation that only
+ * Temporal knows of stops nothing: the task goes on to its end.
  * @param work undefined when it was left
  */
-export async function beating({ generation }: RunTask, work: FurtherTask): Promise<TaskEnd> {
+async function beating(
+  { run, task, generation }: RunTask,
+  { node, control, leaving }: NodeTaskDependencies,
+  work: FurtherTask,
+): Promise<TaskEnd> {
   const context = Context.current();
   const from = context.info.heartbeatDetails as ExecutionProgress | undefined;
   let progress: ExecutionProgress =
     from?.gen === generation
       ? from
       : { gen: generation, phase: 'fetching', offset: { stdout: 0, stderr: 0 }, last: '' };
-  const [cancel, leave] = [new AbortController(), new AbortController()];
+  const [cancel, leave, over] = [new AbortController(), new AbortController(), new AbortController()];
+  const onLeave = () => leave.abort();
   const onStop = () => {
-    if (context.cancellationDetails?.cancelRequested === true) cancel.abort();
-    else leave.abort();
+    if (context.cancellationDetails?.cancelRequested !== true) return onLeave();
+    const until = AbortSignal.any([leave.signal, over.signal]);
+    void ordered(() => control.cancelled({ run, task, node, generation }), until).then(
+      (order) => order !== undefined && cancel.abort(order),
+    );
   };
+  leaving.addEventListener('abort', onLeave, { once: true });
+  if (leaving.aborted) onLeave();
   context.cancellationSignal.addEventListener('abort', onStop, { once: true });
   if (context.cancellationSignal.aborted) onStop();
   // A cancellation comes with the answer to a beat.
@@ -104,7 +126,9 @@ export async function beating({ generation }: RunTask, work: FurtherTask): Promi
   } catch (error) {
     if (!leave.signal.aborted) throw outage(error);
   } finally {
+    over.abort();
     clearInterval(beat);
+    leaving.removeEventListener('abort', onLeave);
     context.cancellationSignal.removeEventListener('abort', onStop);
   }
   // Paused or reset by an operator: the SDK has its own words for these.
@@ -115,6 +139,24 @@ export async function beating({ generation }: RunTask, work: FurtherTask): Promi
     type: 'AgentGone',
     nextRetryDelay: AGAIN_AFTER_MS,
   });
+}
+
+/** Asks until an operator has ordered it; undefined when the asking is over before. */
+async function ordered(
+  ask: () => Promise<ControlOrder | undefined>,
+  until: AbortSignal,
+): Promise<ControlOrder | undefined> {
+  for (let pauseMs = ASK_FIRST_MS; !until.aborted; pauseMs = Math.min(2 * pauseMs, ASK_AGAIN_MS)) {
+    try {
+      const order = await ask();
+      if (order !== undefined) return order;
+      pauseMs = ASK_AGAIN_MS;
+    } catch {
+      // Whoever can tell is away; the task's own limit holds meanwhile.
+    }
+    await delay(pauseMs, undefined, { signal: until }).catch(() => undefined);
+  }
+  return undefined;
 }
 
 /** Something an agent needs was not there. Only its message travels. */
@@ -130,6 +172,9 @@ export interface NodeControlDependencies {
   readonly version: string;
   /** Further task types than the agent's own. */
   readonly taskTypes?: readonly string[];
+  readonly control: ControlJudge;
+  /** Names this process. */
+  readonly instance: string;
   /** Ends the taking of tasks; resolves when no task is followed any more. The process may end afterwards. */
   readonly drain: () => Promise<void>;
 }
@@ -144,6 +189,11 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
       return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
     },
     drain: async () => {
+      if ((await deps.control.drained(node, deps.instance)) === undefined)
+        throw ApplicationFailure.nonRetryable(
+          `no operator has ordered that the agent of ${node} is drained: use 'sitewright agent drain'`,
+          'NotOrdered',
+        );
       await deps.drain();
       const unfinished = (await agent.facts()).unfinished.map(
         ({ run, task, generation }) => `${run}/${task}/${generation}`,

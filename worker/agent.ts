@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataConverter } from '@temporalio/common';
@@ -5,6 +6,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import type { RunTask } from '../activities/graph-contract.js';
 import { type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
 import {
+  type ControlJudge,
   type ExecutionHost,
   folderName,
   NodeAgent,
@@ -35,8 +37,12 @@ export interface TaskHost extends ExecutionHost {
 }
 
 export interface StartAgentsOptions {
-  /** Where each node's agent gets its orders, and how it judges them. */
-  readonly ordersOf: (node: AgentNode) => { readonly orders: OrderSource; readonly verify?: OrderVerifier };
+  /** Where each node's agent gets its orders, and how it judges them and what comes by Temporal. */
+  readonly ordersOf: (node: AgentNode) => {
+    readonly orders: OrderSource;
+    readonly verify?: OrderVerifier;
+    readonly control: ControlJudge;
+  };
   readonly version: string;
   /** Default: an agent of this machine. */
   readonly hostOf?: (node: AgentNode, orders: OrderSource) => TaskHost;
@@ -155,7 +161,7 @@ async function serveNode(
   log: Logger,
   options: StartAgentsOptions,
 ): Promise<ServedNode> {
-  const { orders, verify } = options.ordersOf({ site, node });
+  const { orders, verify, control: judge } = options.ordersOf({ site, node });
   const { namespace } = settings.temporal;
   const agent: TaskHost =
     options.hostOf?.({ site, node }, orders) ??
@@ -182,6 +188,7 @@ async function serveNode(
     shutdownForceTime: FORCE_AFTER,
   } as const;
   const queue = nodeQueue(site, node);
+  const leaving = new AbortController();
   const tasks = await Worker.create({
     ...shared,
     taskQueue: queue,
@@ -190,12 +197,16 @@ async function serveNode(
       node,
       agent,
       orders,
+      control: judge,
+      leaving: leaving.signal,
       ...(verify === undefined ? {} : { verify }),
       ...(options.further === undefined ? {} : { further: options.further.run }),
       ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),
     }),
   });
   const endTasks = () => {
+    // A task that Temporal has cancelled in vain would not hear of the shut-down.
+    leaving.abort();
     if (tasks.getState() === 'RUNNING') tasks.shutdown();
   };
   const endControl = () => {
@@ -211,6 +222,8 @@ async function serveNode(
       node,
       agent,
       version: options.version,
+      control: judge,
+      instance: randomUUID(),
       ...(options.further === undefined ? {} : { taskTypes: options.further.types }),
       drain: async () => {
         log.info({ site, node }, 'agent is drained');

@@ -62,6 +62,7 @@ export async function startEnrolledAgent(
       agent: { ...agentOptionsOf(policy), ...agent },
       ordersOf: () => ({
         orders: client,
+        control: client,
         verify: async (order, key) => (await client.verify(order, key)) ?? policyRefusal(policy, order.execution, true),
       }),
     },

@@ -2,11 +2,12 @@ import { type ExecutionKey, OrderRefused } from '../src/agent/index.js';
 import type { TaskOrder } from '../src/clusters/index.js';
 import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
+import { operatorOrders } from './operator-orders.js';
 import { plannedExecution } from './store-orders.js';
 
 /** What nodes are to do, as plans, runs and histories of the store have it. */
 export function storeOrderBook(store: Store): OrderBook {
-  return { find: (key) => found(() => findTask(store, key)) };
+  return { find: (key) => found(() => findTask(store, key)), ...operatorOrders(store) };
 }
 
 async function findTask(

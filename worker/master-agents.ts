@@ -3,6 +3,7 @@ import type { NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
 import type { Settings } from '../src/config/index.js';
+import { auditedAlarms } from '../src/gateway/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import { maasTaskTypes } from '../src/maas-tasks/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
@@ -11,6 +12,7 @@ import { type RunningAgents, startAgents } from './agent.js';
 import { localOrders } from './agent-orders.js';
 import { programVersion } from './program-version.js';
 import { openStateFolder, StateFolderError } from './state-folder.js';
+import { storeControl } from './store-control.js';
 
 /** How often clusters are looked for that have no agent here yet. */
 const LOOK_MS = 3_000;
@@ -29,6 +31,7 @@ export async function startMasterAgents(
   }: { readonly store: Store; readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
 ): Promise<RunningAgents> {
   const orders = localOrders(settings, store);
+  const alarms = auditedAlarms(store.audit, log);
   try {
     openStateFolder(settings.agent.state_dir);
   } catch (error) {
@@ -37,7 +40,7 @@ export async function startMasterAgents(
     log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
   const agents = await startAgents(settings, [], log, {
-    ordersOf: () => ({ orders }),
+    ordersOf: (node) => ({ orders, control: storeControl(store, alarms, node) }),
     version: programVersion(),
     staysEmpty: true,
     ...(dataConverter === undefined ? {} : { dataConverter }),

@@ -31,15 +31,16 @@ export async function runAgents(
 ): Promise<RunningAgents> {
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
   openStateFolder(settings.agent.state_dir);
-  const { orders, close } = await openLocalOrders(settings);
+  const { orders, controlOf, close } = await openLocalOrders(settings, log);
   try {
     const agents = await startAgents(
       settings,
       nodes,
       log,
       {
-        ordersOf: () => ({
+        ordersOf: (node) => ({
           orders,
+          control: controlOf(node),
           // Over ssh the node's own policy comes first, and it is asked there.
           ...(policy === undefined || ssh !== undefined
             ? {}

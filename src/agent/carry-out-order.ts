@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ControlOrder } from './control-judge.js';
 import type { Execution, ExecutionKey } from './execution.js';
 import type { FollowEvent, OutputOffsets } from './follow.js';
 import { shipLog } from './log-shipment.js';
@@ -44,7 +45,7 @@ export interface CarryOutOptions {
   /** What an earlier follower of the same execution said last. */
   readonly from?: ExecutionProgress;
   readonly onProgress: (progress: ExecutionProgress) => void;
-  /** Aborted: the task is to be ended; its end is waited for. */
+  /** Aborted: the task is to be ended; its end is waited for. Its reason may be the `ControlOrder`. */
   readonly cancel: AbortSignal;
   /** Aborted: this follower is to go, the task stays. */
   readonly leave: AbortSignal;
@@ -63,7 +64,10 @@ const LAST_LINE_CHARACTERS = 200;
 export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Promise<CarriedOut> {
   const { agent, orders, cancel, leave } = options;
   // A cancellation that does not arrive is asked again with the next follower; the node keeps its own time limit.
-  const onCancel = async () => await agent.cancel(key, 'the run asked for its end');
+  const onCancel = async () => {
+    const { reason, by } = orderIn(cancel);
+    await agent.cancel(key, reason, by);
+  };
   const heard = () => void onCancel().catch(() => undefined);
   if (cancel.aborted) await onCancel();
   else cancel.addEventListener('abort', heard, { once: true });
@@ -84,6 +88,11 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
   } finally {
     cancel.removeEventListener('abort', heard);
   }
+}
+
+function orderIn({ reason }: AbortSignal): ControlOrder {
+  const given = typeof reason === 'object' && reason !== null && !(reason instanceof Error);
+  return given ? (reason as ControlOrder) : { reason: 'the run asked for its end' };
 }
 
 /** The execution to run; a text when there is none to be had. */

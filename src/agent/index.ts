@@ -5,6 +5,7 @@ export {
   type ExecutionHost,
   type ExecutionProgress,
 } from './carry-out-order.js';
+export type { ControlJudge, ControlOrder } from './control-judge.js';
 export {
   checkExecution,
   type Execution,

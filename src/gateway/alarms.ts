@@ -23,8 +23,7 @@ export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = 
     const at = now().toISOString();
     const target = `node/${site}/${node}`;
     const same = JSON.stringify([target, kind, message, details, at.slice(0, 13)]);
-    log.warn({ site, node, kind }, `alarm: ${message}`);
-    await audit.append({
+    const kept = await audit.append({
       id: `alarm-${createHash('sha256').update(same).digest('hex').slice(0, 32)}`,
       at,
       actor: target,
@@ -33,5 +32,6 @@ export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = 
       reason: message.slice(0, 1000),
       details: { kind, ...details },
     });
+    if (kept.at === at) log.warn({ site, node, kind }, `alarm: ${message}`);
   };
 }

@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import type { Execution, ExecutionKey, LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from '../agent/index.js';
-import { verifyOrder } from '../identity/index.js';
-import type { GatewayConnection } from './gateway-connection.js';
+import type {
+  ControlJudge,
+  ControlOrder,
+  Execution,
+  ExecutionKey,
+  LogChunk,
+  Order,
+  OrderKey,
+  OrderSource,
+  OrderVerifier,
+} from '../agent/index.js';
+import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from '../identity/index.js';
+import { type GatewayConnection, GatewayRefused } from './gateway-connection.js';
 import {
   connectionOf,
   type NodeCredentials,
@@ -11,6 +21,7 @@ import {
 } from './node-credentials.js';
 
 const orderAnswer = z.object({ execution: z.looseObject({}), proof: z.string() });
+const controlAnswer = z.object({ proof: z.string() });
 const secretAnswer = z.object({ value: z.string() });
 
 const keyOf = ({ run, task, node, generation }: ExecutionKey): ExecutionKey => ({ run, task, node, generation });
@@ -19,7 +30,7 @@ const keyOf = ({ run, task, node, generation }: ExecutionKey): ExecutionKey => (
  * The gateway as a node's agent uses it: where its orders come from, and the judge of what they are worth. Renews
  * the node's credentials in time, and asks for new order keys when it meets one it does not know.
  */
-export class GatewayClient implements OrderSource {
+export class GatewayClient implements OrderSource, ControlJudge {
   readonly #folder: string;
   readonly #now: () => Date;
   #credentials: NodeCredentials;
@@ -69,20 +80,53 @@ export class GatewayClient implements OrderSource {
 
   /** Judges orders of this node: what is not signed for it is refused, and the orchestrator hears of it. */
   readonly verify: OrderVerifier = async (order, key) => {
-    const judge = () => {
-      const { site, order_keys } = this.#credentials;
-      return verifyOrder(order, { ...key, site }, order_keys, this.#now());
-    };
-    let verdict = judge();
-    if (!verdict.ok && verdict.rejection === 'unknown-key') {
-      // Keys change; those who may sign are told by the gateway itself, over its own certificate.
-      this.#credentials = await renewOrderKeys(this.#folder, this.#credentials);
-      verdict = judge();
-    }
+    const verdict = await this.#judged(({ site, order_keys }) =>
+      verifyOrder(order, { ...key, site }, order_keys, this.#now()),
+    );
     if (verdict.ok) return undefined;
     await this.#alarm(verdict.rejection, verdict.message, key);
     return `was not run: ${verdict.message}`;
   };
+
+  async cancelled(key: ExecutionKey): Promise<ControlOrder | undefined> {
+    const target = { verb: 'cancel', site: this.#credentials.site, ...keyOf(key) } as const;
+    return await this.#ordered('/v1/cancel', keyOf(key), target, key);
+  }
+
+  async drained(node: string, instance: string): Promise<ControlOrder | undefined> {
+    const target = { verb: 'drain', site: this.#credentials.site, node, instance } as const;
+    return await this.#ordered('/v1/drain', { instance }, target);
+  }
+
+  /** An order to cancel or to drain that is signed for this node; undefined when the gateway has none. */
+  async #ordered(
+    path: string,
+    wish: object,
+    target: ControlTarget,
+    key?: ExecutionKey,
+  ): Promise<ControlOrder | undefined> {
+    let proof: string;
+    try {
+      ({ proof } = await this.#connection.ask(path, { json: wish }, controlAnswer));
+    } catch (error) {
+      if (error instanceof GatewayRefused) return undefined;
+      throw error;
+    }
+    const verdict = await this.#judged(({ order_keys }) => verifyControl(proof, target, order_keys, this.#now()));
+    if (verdict.ok) return verdict.order;
+    await this.#alarm(verdict.rejection, verdict.message, key);
+    return undefined;
+  }
+
+  async #judged<V extends { readonly ok: true } | Extract<OrderVerdict, { ok: false }>>(
+    judge: (credentials: NodeCredentials) => V,
+  ): Promise<V> {
+    const verdict = judge(this.#credentials);
+    if (verdict.ok || verdict.rejection !== 'unknown-key') return verdict;
+    // Keys change; those who may sign are told by the gateway itself, over its own certificate.
+    this.#credentials = await renewOrderKeys(this.#folder, this.#credentials);
+    return judge(this.#credentials);
+  }
 
   /** Renews the certificate when a third of its life is over. True when it did. Call it now and then. */
   async renewWhenDue(): Promise<boolean> {
@@ -99,8 +143,9 @@ export class GatewayClient implements OrderSource {
   }
 
   /** The refusal stands, whether or not anybody can be told. */
-  async #alarm(kind: string, message: string, { run, task, generation }: ExecutionKey): Promise<void> {
-    const alarm = { kind, message: message.slice(0, 1000), run, task, generation };
+  async #alarm(kind: string, message: string, key?: ExecutionKey): Promise<void> {
+    const about = key === undefined ? {} : { run: key.run, task: key.task, generation: key.generation };
+    const alarm = { kind, message: message.slice(0, 1000), ...about };
     await this.#connection.bytes('/v1/alarm', { json: alarm }).catch(() => undefined);
   }
 }

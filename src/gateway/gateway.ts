@@ -11,6 +11,8 @@ import type { LogSink } from './ports.js';
 import { Refusal } from './refusal.js';
 import {
   alarmRequest,
+  cancelRequest,
+  drainRequest,
   enrolRequest,
   LARGEST_PIECE,
   orderRequest,
@@ -76,6 +78,14 @@ export function createGateway(
     const node = await caller(request);
     const { debug, ...key } = readable(orderRequest, request.body);
     return await handOut.order(node, { ...key, ...(debug === undefined ? {} : { debug }) });
+  });
+  gateway.post('/v1/cancel', async (request) => {
+    const node = await caller(request);
+    return { proof: await handOut.cancel(node, readable(cancelRequest, request.body)) };
+  });
+  gateway.post('/v1/drain', async (request) => {
+    const node = await caller(request);
+    return { proof: await handOut.drain(node, readable(drainRequest, request.body).instance) };
   });
   gateway.post('/v1/secret', async (request) => {
     const node = await caller(request);

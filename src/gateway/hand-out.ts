@@ -1,5 +1,12 @@
-import { type Execution, type ExecutionKey, type Order, type OrderKey, prepareTask } from '../agent/index.js';
-import { executionHash, judgeGeneration, type OrderKeys } from '../identity/index.js';
+import {
+  type ControlOrder,
+  type Execution,
+  type ExecutionKey,
+  type Order,
+  type OrderKey,
+  prepareTask,
+} from '../agent/index.js';
+import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from '../identity/index.js';
 import type { SecretProvider } from '../secrets/index.js';
 import type { NodeIdentityStore } from '../store/index.js';
 import type { Alarms } from './alarms.js';
@@ -58,6 +65,36 @@ export class HandOut {
     return orderKeys.sign({ site: planned.site, plan: planned.plan, execution, notAfter });
   }
 
+  /** Signs that a task is to be ended, when an operator has ordered that. */
+  async cancel(caller: Caller, key: ExecutionKey): Promise<string> {
+    await this.#task(caller, key);
+    const order = await this.#parts.orders.cancelled(key.run);
+    if (order === undefined)
+      return this.#refuse(
+        caller,
+        'cancel-not-ordered',
+        'Temporal has a task cancelled that no operator cancelled here',
+        key,
+      );
+    const { site, node } = caller;
+    const { run, task, generation } = key;
+    return this.#signControl({ verb: 'cancel', site, node, run, task, generation }, order);
+  }
+
+  /** Signs that a process of a node's agent is to go, when an operator has ordered that; once for each order. */
+  async drain(caller: Caller, instance: string): Promise<string> {
+    const { orders, identities, alarms, now } = this.#parts;
+    const { site, node } = caller;
+    const order = await orders.drained(site, node);
+    const key = { run: `drain/${site}`, node, task: order?.id ?? '', generation: 1 };
+    const first = order === undefined ? undefined : await identities.noteOrder(key, instance, now().toISOString());
+    if (order !== undefined && first === instance)
+      return this.#signControl({ verb: 'drain', site, node, instance }, order);
+    const message = 'Temporal has the agent drained, and no operator ordered it here';
+    await alarms({ site, node, kind: 'drain-not-ordered', message });
+    throw new Refusal(403, 'drain-not-ordered', message);
+  }
+
   /** The value of a secret that the task's order names. */
   async secret(caller: Caller, key: ExecutionKey, ref: string): Promise<string> {
     await this.#named(caller, key, { kind: 'secret', ref });
@@ -76,6 +113,16 @@ export class HandOut {
   /** That the task is the caller's own; for output and results, which may come when the run is over. */
   async own(caller: Caller, key: ExecutionKey): Promise<void> {
     await this.#task(caller, key);
+  }
+
+  #signControl(target: ControlTarget, { reason, by }: ControlOrder): string {
+    const { orderKeys, now } = this.#parts;
+    const notAfter = new Date(now().getTime() + ORDER_LIFE_MS);
+    const order = {
+      reason: reason.slice(0, 1000),
+      ...(by === undefined || by === '' ? {} : { by: by.slice(0, 1000) }),
+    };
+    return orderKeys.signControl({ target, order, notAfter });
   }
 
   async #named(

@@ -1,4 +1,4 @@
-import type { Execution, ExecutionKey, LogChunk } from '../agent/index.js';
+import type { ControlOrder, Execution, ExecutionKey, LogChunk } from '../agent/index.js';
 import type { LatestAttempt } from '../identity/index.js';
 
 /** One task of a stored plan on one node, and where its run stands. */
@@ -16,6 +16,10 @@ export interface PlannedTask {
 export interface OrderBook {
   /** Undefined: the run has no such task on that node. Rejects for outages. */
   find(key: Pick<ExecutionKey, 'run' | 'task' | 'node'>): Promise<PlannedTask | undefined>;
+  /** Whether an operator has ordered that what the run has begun is ended. */
+  cancelled(run: string): Promise<ControlOrder | undefined>;
+  /** The newest order to drain a node's agent that still counts; `id` names it. */
+  drained(site: string, node: string): Promise<(ControlOrder & { readonly id: string }) | undefined>;
 }
 
 /** Where output and results go. Any piece may come twice. */

@@ -17,6 +17,9 @@ export const orderRequest = z.strictObject({
 });
 
 const executionKey = z.strictObject({ run: name, task: name, node: name, generation: z.int().min(1) });
+/** What is asked for with a task is named by its key alone; a drain by the process that is to go. */
+export const cancelRequest = executionKey;
+export const drainRequest = z.strictObject({ instance: name });
 export const secretRequest = executionKey.extend({ ref: name });
 export const sourceRequest = executionKey.extend({ path: z.string().min(1).max(4095) });
 export const resultRequest = executionKey.extend({ result: z.looseObject({ v: z.literal(1) }) });

@@ -1,17 +1,13 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { ControlOrder } from '../agent/control-judge.js';
 import type { Execution } from '../agent/execution.js';
 import type { Order } from '../agent/order-source.js';
-import { executionHash, type OrderStatement, orderBytes, writeProof } from './order.js';
+import { CONTROL_PURPOSE, type ControlStatement, type ControlTarget } from './control-statement.js';
+import { executionHash, ORDER_PURPOSE, type OrderStatement } from './order.js';
 import { PrivateFileError, readOrMakePrivate, writePrivate } from './private-file.js';
-
-/** A key that orders may be signed with, as nodes pin it. */
-export interface PublicOrderKey {
-  readonly id: string;
-  /** PEM. */
-  readonly public_key: string;
-}
+import { type PublicOrderKey, signStatement } from './proof.js';
 
 const keyRingSchema = z.strictObject({
   current: z.string(),
@@ -25,6 +21,12 @@ export interface OrderToSign {
   readonly site: string;
   readonly plan: string;
   readonly execution: Execution;
+  readonly notAfter: Date;
+}
+
+export interface ControlToSign {
+  readonly target: ControlTarget;
+  readonly order: ControlOrder;
   readonly notAfter: Date;
 }
 
@@ -63,7 +65,14 @@ export class OrderKeys {
       execution_hash: executionHash(execution),
       not_after: notAfter.toISOString(),
     };
-    return { execution, proof: writeProof(statement, sign(null, orderBytes(statement), privateKey)) };
+    return { execution, proof: signStatement(ORDER_PURPOSE, statement, privateKey) };
+  }
+
+  /** Signs an order to cancel or to drain. */
+  signControl({ target, order, notAfter }: ControlToSign): string {
+    const { ring, privateKey } = this.#ring();
+    const statement = { v: 1, key: ring.current, ...target, ...order, not_after: notAfter.toISOString() } as const;
+    return signStatement(CONTROL_PURPOSE, statement satisfies ControlStatement, privateKey);
   }
 
   /** Makes a new key the one that signs; the private half of the former is gone for good. Answers the new id. */

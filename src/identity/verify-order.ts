@@ -1,8 +1,7 @@
-import { createPublicKey, verify } from 'node:crypto';
 import type { Execution } from '../agent/execution.js';
 import type { Order, OrderKey } from '../agent/order-source.js';
-import { executionHash, type OrderStatement, orderBytes, readProof } from './order.js';
-import type { PublicOrderKey } from './order-keys.js';
+import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from './order.js';
+import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.js';
 
 /** Why an order is not obeyed. A new reason is a new variant. */
 export type OrderRejection =
@@ -34,12 +33,13 @@ export function verifyOrder(
   now: Date = new Date(),
 ): OrderVerdict {
   if (order?.proof === undefined) return rejected('no-order', 'there is no signed order for it');
-  const proof = typeof order.proof === 'string' ? readProof(order.proof) : undefined;
+  const proof = typeof order.proof === 'string' ? readProof(order.proof, orderStatementSchema) : undefined;
   if (proof === undefined) return rejected('malformed', 'the proof of the order is not readable');
   const { statement, signature } = proof;
   const key = keys.find(({ id }) => id === statement.key);
   if (key === undefined) return rejected('unknown-key', `the order is signed with the unknown key ${statement.key}`);
-  if (!isSignedBy(key, statement, signature)) return rejected('bad-signature', 'the signature of the order is wrong');
+  if (!isSignedBy(key, signedBytes(ORDER_PURPOSE, statement), signature))
+    return rejected('bad-signature', 'the signature of the order is wrong');
   if (statement.site !== wanted.site || statement.node !== wanted.node)
     return rejected('other-node', `the order is for node ${statement.node} of site ${statement.site}`);
   const other = (['run', 'task', 'generation', 'plan', 'type', 'mode'] as const).find(
@@ -52,14 +52,6 @@ export function verifyOrder(
   if (now.getTime() > Date.parse(statement.not_after))
     return rejected('expired', `the order was good until ${statement.not_after}, and it is ${now.toISOString()} here`);
   return { ok: true };
-}
-
-function isSignedBy(key: PublicOrderKey, statement: OrderStatement, signature: Buffer): boolean {
-  try {
-    return verify(null, orderBytes(statement), createPublicKey(key.public_key), signature);
-  } catch {
-    return false;
-  }
 }
 
 const saysTheSame = (statement: OrderStatement, execution: Execution): boolean =>

@@ -3,7 +3,7 @@ import { createLogger } from '../../src/telemetry/log.js';
 import { startAgents } from '../../worker/agent.js';
 import { installRuntime } from '../../worker/runtime.js';
 import type { AgentHostOrder } from './agent-host-process.js';
-import { countedOrders } from './agent-orders.js';
+import { countedOrders, obeysTemporal } from './agent-orders.js';
 
 const order = JSON.parse(process.argv[2]!) as AgentHostOrder;
 const log = createLogger({ level: 'warn', format: 'json' }, 'agent');
@@ -14,7 +14,7 @@ const settings = {
 };
 const orders = countedOrders(order.folder);
 const agents = await startAgents(settings, order.nodes, log, {
-  ordersOf: () => ({ orders }),
+  ordersOf: () => ({ orders, control: obeysTemporal }),
   version: order.version,
   agent: { supervisorCommand: order.supervisor, ...order.agent },
 });

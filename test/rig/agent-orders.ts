@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Execution, OrderSource } from '../../src/agent/index.js';
+import type { ControlJudge, Execution, OrderSource } from '../../src/agent/index.js';
 import { TaskLogs } from '../../src/agent-logs/index.js';
 
 /** First the count, then what the test has written for the task. */
@@ -34,6 +34,12 @@ export function countedOrders(folder: string, more: Partial<OrderSource> = {}): 
     ...more,
   };
 }
+
+/** For tests in which whoever asks by Temporal may. */
+export const obeysTemporal: ControlJudge = {
+  cancelled: async () => ({ reason: 'the run asked for its end' }),
+  drained: async () => ({ reason: 'an upgrade' }),
+};
 
 /** What was really run on a node, in order. */
 export function counted(folder: string, node: string): string[] {

@@ -1,14 +1,21 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { folderName, type NodeAgentOptions, type OrderSource, type OrderVerifier } from '../../src/agent/index.js';
+import type { WorkflowHandle } from '@temporalio/client';
+import {
+  type ControlJudge,
+  folderName,
+  type NodeAgentOptions,
+  type OrderSource,
+  type OrderVerifier,
+} from '../../src/agent/index.js';
 import { TaskLogs } from '../../src/agent-logs/index.js';
 import { createLogger } from '../../src/telemetry/log.js';
 import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.js';
 import { nodeQueue } from '../../workflows/protocol.js';
 import { AgentRig } from './agent.js';
-import { supervisorProgram } from './agent-host-process.js';
-import { counted, countedOrders } from './agent-orders.js';
+import { type AgentHost, type AgentHostOrder, startAgentHost, supervisorProgram } from './agent-host-process.js';
+import { counted, countedOrders, obeysTemporal } from './agent-orders.js';
 import { type RunningWorker, type TemporalRig, temporalRig } from './temporal.js';
 import { bundleTestWorkflows } from './workflow-bundle.js';
 import { type CountedTasks, countedTasks } from './workflows/counted-tasks.js';
@@ -23,6 +30,7 @@ export class AgentSite {
   readonly temporal: TemporalRig;
   readonly #worker: RunningWorker;
   readonly #agents = new Set<RunningAgents>();
+  readonly #hosts = new Set<AgentHost>();
   /** A name nobody else uses: queues are shared by all tests. */
   readonly site: string;
 
@@ -45,6 +53,8 @@ export class AgentSite {
   }
 
   async close(): Promise<void> {
+    for (const host of this.#hosts)
+      if (host.child.exitCode === null && host.child.signalCode === null) await host.kill();
     for (const agents of this.#agents) await agents.stop();
     await this.#worker.stop();
     await this.temporal.close();
@@ -76,18 +86,20 @@ export class AgentSite {
     options: {
       readonly orders?: OrderSource;
       readonly verify?: OrderVerifier;
+      /** Default: whatever Temporal asks for was ordered. */
+      readonly control?: ControlJudge;
       readonly version?: string;
       readonly logPatienceMs?: number;
       readonly agent?: Partial<NodeAgentOptions>;
     } = {},
   ): Promise<RunningAgents> {
-    const { orders = this.orders(), verify, version = '1', logPatienceMs } = options;
+    const { orders = this.orders(), verify, control = obeysTemporal, version = '1', logPatienceMs } = options;
     const agents = await startAgents(
       this.settings(),
       nodes.map((node) => this.node(node)),
       quiet,
       {
-        ordersOf: () => ({ orders, ...(verify === undefined ? {} : { verify }) }),
+        ordersOf: () => ({ orders, control, ...(verify === undefined ? {} : { verify }) }),
         version,
         agent: { supervisorCommand: supervisorProgram(), ...options.agent },
         ...(logPatienceMs === undefined ? {} : { logPatienceMs }),
@@ -95,6 +107,28 @@ export class AgentSite {
     );
     this.#agents.add(agents);
     return agents;
+  }
+
+  /** Agents in a process of their own, which a test may kill. What is left of them ends with the site. */
+  async host(
+    nodes: readonly string[],
+    more: Partial<AgentHostOrder> = {},
+    options: { readonly env?: Readonly<Record<string, string>>; readonly inside?: readonly string[] } = {},
+  ): Promise<AgentHost> {
+    const started = await startAgentHost(
+      {
+        address: this.temporal.address,
+        nodes: nodes.map((node) => this.node(node)),
+        stateDir: this.rig.stateDir,
+        folder: this.folder,
+        version: '1',
+        ...more,
+      },
+      options.env,
+      options.inside,
+    );
+    this.#hosts.add(started);
+    return started;
   }
 
   /** What a task does after it was counted; default: it says so. */
@@ -145,6 +179,13 @@ export class AgentSite {
     return Buffer.concat(parts).toString();
   }
 }
+
+/** Until the server has noticed that a follower is gone and asks for another. */
+export const askedAgain = async (run: WorkflowHandle): Promise<void> =>
+  eventually(async () => {
+    const { raw } = await run.describe();
+    return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1) === true;
+  });
 
 /** Looks until something outside is so: files and processes tell nobody. */
 export async function eventually(fits: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.js';
+import type { ControlOrder, Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.js';
 import {
   auditedAlarms,
   createGateway,
@@ -22,6 +22,8 @@ import { openStore, type Store } from '../../../src/store/index.js';
 export class GatewayRig {
   readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-gateway-'));
   readonly tasks = new Map<string, PlannedTask>();
+  readonly cancelledRuns = new Map<string, ControlOrder>();
+  readonly drains = new Map<string, ControlOrder & { readonly id: string }>();
   shipped: { key: ExecutionKey; chunk: LogChunk }[] = [];
   logLines: string[] = [];
   /** How far the clocks of nodes are ahead. */
@@ -52,7 +54,11 @@ export class GatewayRig {
         temporal: { address: 'temporal.example:7233', namespace: 'default' },
         queues: (site, node) => ({ tasks: `node.${site}.${node}`, control: `node.${site}.${node}.ctl` }),
         now,
-        orders: { find: async ({ run, task, node }) => this.tasks.get(JSON.stringify([run, task, node])) },
+        orders: {
+          find: async ({ run, task, node }) => this.tasks.get(JSON.stringify([run, task, node])),
+          cancelled: async (run) => this.cancelledRuns.get(run),
+          drained: async (site, node) => this.drains.get(`${site}/${node}`),
+        },
         secrets: directorySecrets(join(this.folder, 'secrets')),
         sources: sourceFilesBelow([join(this.folder, 'sources')]),
         logs: { append: async (key, chunk) => void this.shipped.push({ key, chunk }) },
@@ -69,6 +75,8 @@ export class GatewayRig {
   async begin(): Promise<void> {
     this.run = `r${++this.#tests}`;
     this.tasks.clear();
+    this.cancelledRuns.clear();
+    this.drains.clear();
     this.shipped = [];
     this.logLines = [];
     this.now = new Date();

@@ -120,7 +120,9 @@ describe('without a certificate of ours', () => {
       { url: rig.url, authority: rig.authority.certificate },
       { key: ours.key, certificate: ours.pem },
     );
-    const paths = ['renew', 'order', 'secret', 'source', 'output', 'result', 'alarm'].map((name) => `/v1/${name}`);
+    const paths = ['renew', 'order', 'cancel', 'drain', 'secret', 'source', 'output', 'result', 'alarm'].map(
+      (name) => `/v1/${name}`,
+    );
     for (const connection of [stranger, forger, server]) {
       for (const path of paths)
         expect(await codeOf(connection.bytes(path, { json: {} })), path).toMatch(/^(no|unknown)-certificate$/);
@@ -353,5 +355,46 @@ describe('an agent with a gateway', () => {
       ['generation', 'no-order', 'other-task', 'other-task'].map((kind) => `dc1/n1 ${kind}`),
     );
     expect(prepareTask(execution).ok).toBe(true);
+  });
+});
+
+describe('cancelling and draining', () => {
+  it('is signed when an operator ordered it, for the very task, and otherwise refused with an alarm', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const key = rig.plan(shell());
+    expect(await node.cancelled(key)).toBeUndefined();
+    expect(await rig.alarms()).toEqual(['dc1/n1 cancel-not-ordered']);
+    rig.cancelledRuns.set(key.run, { reason: 'wrong release', by: 'nina' });
+    expect(await node.cancelled(key)).toEqual({ reason: 'wrong release', by: 'nina' });
+    // Neither another node's, nor one that is in no plan.
+    expect(await node.cancelled({ ...key, node: 'n2' })).toBeUndefined();
+    expect(await node.cancelled({ ...key, task: 'forged' })).toBeUndefined();
+    expect(await rig.alarms()).toEqual(['dc1/n1 cancel-not-ordered', 'dc1/n1 no-order', 'dc1/n1 other-node']);
+  });
+
+  it('a drain counts for one process, however often it asks', async () => {
+    const node = await rig.node('dc1', 'n1');
+    expect(await node.drained('n1', 'first')).toBeUndefined();
+    expect(await rig.alarms()).toEqual(['dc1/n1 drain-not-ordered']);
+    rig.drains.set('dc1/n1', { id: `order-${rig.run}`, reason: 'an upgrade', by: 'nina' });
+    for (let times = 0; times < 2; times += 1)
+      expect(await node.drained('n1', 'first')).toEqual({ reason: 'an upgrade', by: 'nina' });
+    expect(await node.drained('n1', 'its successor')).toBeUndefined();
+  });
+
+  it('what was signed for another is not believed, and a gateway that is away is no answer', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const key = rig.plan(shell());
+    rig.cancelledRuns.set(key.run, { reason: 'wrong release' });
+    rig.nodesAheadMs = 16 * 60_000;
+    expect(await node.cancelled(key)).toBeUndefined();
+    expect(await rig.alarms()).toEqual(['dc1/n1 expired']);
+    rig.nodesAheadMs = 0;
+    // A new key is learnt on the way.
+    rig.orderKeys.rotate();
+    expect(await node.cancelled(key)).toEqual({ reason: 'wrong release' });
+    const { credentials } = node;
+    const away = rig.client(rig.nodeFolder(), { ...credentials, gateway: 'https://127.0.0.1:1' });
+    await expect(away.cancelled(key)).rejects.toThrow();
   });
 });

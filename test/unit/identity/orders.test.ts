@@ -6,7 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Execution } from '../../../src/agent/index.js';
 import type { Order, OrderKey } from '../../../src/agent/order-source.js';
 import { judgeGeneration, OrderKeys, verifyOrder } from '../../../src/identity/index.js';
-import { orderBytes, readProof, writeProof } from '../../../src/identity/order.js';
+import { ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from '../../../src/identity/order.js';
+import { readProof as readAny, signedBytes, writeProof } from '../../../src/identity/proof.js';
+
+const readProof = (proof: string) => readAny(proof, orderStatementSchema);
+const orderBytes = (statement: OrderStatement) => signedBytes(ORDER_PURPOSE, statement);
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-orders-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ControlJudge, ControlOrder } from '../../src/agent/index.js';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
+import { AgentSite, eventually } from '../rig/agent-site.js';
+import { cancelTasks } from '../rig/workflows/counted-tasks.js';
+
+let site: AgentSite;
+beforeAll(async () => {
+  site = await AgentSite.open();
+});
+afterAll(() => site.close());
+
+/** An orchestrator whose operators have ordered nothing yet. */
+class Operators implements ControlJudge {
+  order: ControlOrder | undefined;
+  asked = 0;
+  away = 0;
+
+  async cancelled(): Promise<ControlOrder | undefined> {
+    this.asked += 1;
+    if (this.away-- > 0) throw new Error('the gateway is away');
+    return this.order;
+  }
+
+  async drained(): Promise<ControlOrder | undefined> {
+    return this.order;
+  }
+}
+
+test('a cancellation that only Temporal knows of ends no task: it goes on, and so does its node', async () => {
+  const control = new Operators();
+  const gate = site.gate('kept');
+  await site.agents(['steady'], { control });
+  const run = await site.start({ nodes: site.queues(['steady']), tasks: ['kept'] });
+  await gate.begun();
+  await run.signal(cancelTasks);
+  await eventually(() => control.asked > 0);
+  gate.open();
+  expect((await run.result())['kept@steady']).toMatchObject({ outcome: 'ok', exit_code: 0 });
+  expect(await site.logged('kept', 'steady')).toBe('before\nafter\n');
+  const next = await site.start({ run: 'r2', nodes: site.queues(['steady']), tasks: ['next'] });
+  expect((await next.result())['next@steady']).toMatchObject({ outcome: 'ok' });
+});
+
+test('what an operator orders after it ends the task, and the task says who; a gateway that is away is asked again', async () => {
+  const control = new Operators();
+  const gate = site.gate('late');
+  await site.agents(['told'], { control });
+  const run = await site.start({ nodes: site.queues(['told']), tasks: ['late'] });
+  await gate.begun();
+  control.away = 2;
+  await run.signal(cancelTasks);
+  await eventually(() => control.asked > 0);
+  control.order = { reason: 'wrong release', by: 'nina' };
+  const end = (await run.result())['late@told'];
+  expect(end).toMatchObject({ outcome: 'cancelled' });
+  expect(end?.message).toContain('was cancelled by nina: wrong release');
+  expect(await site.logged('late', 'told')).toBe('before\n');
+});
+
+test('an agent goes when it is stopped, also while a task goes on that Temporal has cancelled', async () => {
+  const control = new Operators();
+  const gate = site.gate('left');
+  const agents = await site.agents(['going'], { control });
+  const run = await site.start({ nodes: site.queues(['going']), tasks: ['left'] });
+  await gate.begun();
+  await run.signal(cancelTasks);
+  await eventually(() => control.asked > 0);
+  await agents.stop();
+  gate.open();
+  // The server asks nobody again for what it has cancelled; the task itself went on to its end.
+  await run.result();
+  const again = await site.agents(['going'], { control });
+  const followed = await site.start({ nodes: site.queues(['going']), tasks: ['left'] });
+  expect((await followed.result())['left@going']).toMatchObject({ outcome: 'ok' });
+  expect(site.counted('going')).toEqual(['left']);
+  await agents.stop();
+  await again.stop();
+});
+
+test('nobody drains an agent by Temporal alone', async () => {
+  const control = new Operators();
+  const agents = await site.agents(['undrained'], { control });
+  const queue = controlQueue(nodeQueue(site.site, 'undrained'));
+  const refusal = await site.control('drain', queue, 'undrained').then(
+    () => 'drained',
+    (error: unknown) => JSON.stringify(error, ['cause', 'message', 'type']),
+  );
+  expect(refusal).toContain('no operator has ordered that the agent of undrained is drained');
+  const run = await site.start({ run: 'r3', nodes: site.queues(['undrained']), tasks: ['a'] });
+  expect((await run.result())['a@undrained']).toMatchObject({ outcome: 'ok' });
+  control.order = { reason: 'an upgrade', by: 'nina' };
+  expect(await site.control('drain', queue, 'undrained')).toEqual({ unfinished: [] });
+  await agents.done;
+});

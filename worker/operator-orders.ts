@@ -1,0 +1,57 @@
+import type { ControlOrder } from '../src/agent/index.js';
+import { type AuditEntry, type Store, StoreError } from '../src/store/index.js';
+
+/** How long an order to drain may be carried out: an agent that is away then is not drained at its return. */
+const DRAIN_COUNTS_MS = 15 * 60_000;
+
+/** Of an agent, as entries of the audit trail name it. */
+export const agentTarget = (site: string, node: string): string => `node/${site}/${node}`;
+
+export const DRAIN_ACTION = 'agent.drain';
+
+const orderOf = ({ actor, reason }: AuditEntry, otherwise: string): ControlOrder => ({
+  reason: reason === null || reason === '' ? otherwise : reason,
+  by: actor,
+});
+
+/**
+ * What operators have ordered of tasks and agents that are at work, as the audit trail has it: it is written before
+ * Temporal is asked, by those who may, and by nothing that comes from Temporal.
+ */
+export function operatorOrders(store: Store): {
+  /** @param run the transaction of a graph, as agents know runs */
+  cancelled(run: string): Promise<ControlOrder | undefined>;
+  drained(site: string, node: string, now?: Date): Promise<(ControlOrder & { readonly id: string }) | undefined>;
+} {
+  const newest = async (action: string, target: string): Promise<AuditEntry | undefined> =>
+    (await store.audit.list({ action, target, limit: 1 })).items[0];
+  return {
+    async cancelled(run) {
+      for (const id of await runsOf(store, run)) {
+        const entry = await newest('run.cancel', `run/${id}`);
+        if (entry !== undefined) return orderOf(entry, 'the run was cancelled');
+      }
+      return undefined;
+    },
+    async drained(site, node, now = new Date()) {
+      const entry = await newest(DRAIN_ACTION, agentTarget(site, node));
+      if (entry === undefined || now.getTime() - Date.parse(entry.at) > DRAIN_COUNTS_MS) return undefined;
+      return { id: entry.id, ...orderOf(entry, 'the agent is drained') };
+    },
+  };
+}
+
+/** The runs whose cancellation ends a graph: its own, and the run of a site that has it as its last phase. */
+async function runsOf(store: Store, run: string): Promise<string[]> {
+  if (!/^[1-9]\d{0,14}$/.test(run)) return [];
+  try {
+    const graph = await store.transactions.get(Number(run));
+    const { workflowId, temporalRunId } =
+      graph.parentId === null ? graph : await store.transactions.get(graph.parentId);
+    const named = /^execute_graph:\d+:(.+)$/.exec(workflowId ?? '')?.[1];
+    return [temporalRunId, named].filter((id): id is string => typeof id === 'string');
+  } catch (error) {
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return [];
+    throw error;
+  }
+}
