@@ -39,6 +39,10 @@ const LOOK_MS = 1000;
 
 const NEVER_ENDED: TryEnd = { failure: { kind: 'signal', signal: 'SIGKILL' }, changed: null, signal: 'SIGKILL' };
 
+/** What a try has changed stays changed, also when a later one finds nothing to do. */
+const eitherChanged = (one: boolean | null, other: boolean | null): boolean | null =>
+  one === true || other === true ? true : one === null || other === null ? null : false;
+
 const timerMs = (seconds: number): number => Math.min(seconds * 1000, LONGEST_TIMER_MS);
 
 function failureOf(cause: StopCause): TaskFailure {
@@ -169,11 +173,13 @@ export class Supervision {
   async #tries(): Promise<TryEnd> {
     const { limits } = this.#task;
     const most = this.#execution.singleTry === true ? 1 : limits.retries + 1;
+    let changed: boolean | null = false;
     for (let number = 1; ; number += 1) {
-      if (this.#cause !== undefined) return { failure: failureOf(this.#cause), changed: false };
+      if (this.#cause !== undefined) return { failure: failureOf(this.#cause), changed };
       const end = await this.#oneTry(number);
+      changed = eitherChanged(changed, end.changed);
       const over = end.failure === null || isFinal(end.failure) || this.#cause !== undefined || number >= most;
-      if (over) return end;
+      if (over) return { ...end, changed };
       this.#record({ phase: 'pausing' });
       await this.#pause(limits.intervalSec * 1000, this.#stop.signal);
     }

@@ -1,9 +1,21 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
 import { AgentRig } from '../../rig/agent.js';
+import { freePort } from '../../rig/free-port.js';
+import { appears, Gate } from '../../rig/gate.js';
+import { SshdRig, sshdMissing } from '../../rig/sshd.js';
 
 const rig = new AgentRig();
 const agent = rig.agent();
@@ -87,12 +99,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
   });
 
   it('gets from a daemon; a module it does not have is exit code 5', async () => {
-    const port = await new Promise<number>((resolve) => {
-      const probe = createServer().listen(0, '127.0.0.1', () => {
-        const { port: free } = probe.address() as { port: number };
-        probe.close(() => resolve(free));
-      });
-    });
+    const port = await freePort();
     const asRoot = process.getuid?.() === 0 ? 'uid = root\ngid = root\n' : '';
     const config = rig.path('rsyncd.conf');
     writeFileSync(
@@ -114,5 +121,91 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     expect(readFileSync(rig.path('from-daemon/file'), 'utf8')).toBe('two');
     const wrong = rig.task('sync', { src: src('none'), dst: rig.path('t3'), retries: 0 });
     expect(await rig.run(agent, wrong)).toMatchObject({ outcome: 'failed', exitCode: 5 });
+  });
+
+  it('fails with 10 when nobody listens', async () => {
+    const src = `rsync://127.0.0.1:${await freePort()}/puppet/`;
+    const task = rig.task('sync', { src, dst: rig.path('t4'), retries: 0 });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'failed', changed: false, exitCode: 10 });
+  });
+
+  /** An agent whose rsync finds this script as its `ssh`; a sender behind it is a real one. */
+  const withSsh = (name: string, script: string) => {
+    const folder = rig.path(`bin-${name}`);
+    mkdirSync(folder);
+    writeFileSync(`${folder}/ssh`, `#!/bin/bash\n${script}\n`, { mode: 0o755 });
+    return rig.agent({ taskPath: `${folder}:/usr/bin:/bin` });
+  };
+
+  it('meets a source that changes under it: the try fails, the next one makes the folder equal', async () => {
+    const [moving, dst] = [rig.path('moving'), rig.path('moved')];
+    mkdirSync(moving);
+    for (const name of ['a', 'b', 'z']) writeFileSync(`${moving}/${name}`, randomBytes(2_000_000));
+    const [gate, halfway] = [new Gate(rig.path('halfway-gate')), rig.path('halfway')];
+    // The sender, here without a network, is held when a first part of the first file has left it.
+    const relay = rig.path('relay.pl');
+    writeFileSync(
+      relay,
+      `my $sent = 0;
+while (sysread STDIN, my $bytes, 65536) {
+  while (length $bytes) {
+    my $n = syswrite STDOUT, $bytes;
+    # rsync's end of the pipe does not wait.
+    if (!defined $n) { select undef, undef, undef, 0.01; next }
+    substr($bytes, 0, $n) = '';
+    next if $sent > 300_000 || ($sent += $n) <= 300_000;
+    open my $told, '>', '${halfway}';
+    open my $gate, '<', '${gate.path}';
+    <$gate>;
+  }
+}`,
+    );
+    const held = withSsh(
+      'held',
+      `while [ "$1" != rsync ]; do shift; done
+[ -e ${halfway} ] && exec "$@"
+"$@" | perl ${relay}
+exit "\${PIPESTATUS[0]}"`,
+    );
+    const task = rig.task('sync', { src: `elsewhere:${moving}/`, dst, retries: 3 });
+    await held.ensure(task);
+    await appears(halfway);
+    // What is just being sent, in its place, and what comes last.
+    writeFileSync(`${moving}/a`, randomBytes(2_000_000), { flag: 'r+' });
+    unlinkSync(`${moving}/z`);
+    await gate.open();
+    // 24: "some files vanished before they could be transferred".
+    const result = await held.result(task);
+    expect(result).toMatchObject({ outcome: 'ok', changed: true, tries: [{ exitCode: 24 }, { exitCode: 0 }] });
+    expect(readdirSync(dst).sort()).toEqual(['a', 'b']);
+    for (const name of ['a', 'b'])
+      expect(readFileSync(`${dst}/${name}`).equals(readFileSync(`${moving}/${name}`))).toBe(true);
+    expect(await rig.run(held, rig.task('sync', { src: `elsewhere:${moving}/`, dst }))).toMatchObject({
+      changed: false,
+    });
+  });
+
+  const noSshd = sshdMissing();
+  if (noSshd !== undefined) console.warn(`skipped: rsync over ssh, because ${noSshd}`);
+
+  it.skipIf(noSshd !== undefined)('gets over ssh; a host that does not let it in is exit code 255', async () => {
+    const sshd = await SshdRig.open();
+    try {
+      const { port, knownHostsFile } = sshd.target;
+      const known = `-p ${port} -o UserKnownHostsFile=${knownHostsFile} -o IdentitiesOnly=yes`;
+      const src = `root@127.0.0.1:${source}/`;
+      const task = (retries = 0) => rig.task('sync', { src, dst: rig.path('by-ssh'), retries });
+      const stranger = withSsh('stranger', `exec /usr/bin/ssh ${known} -i ${sshd.at('stranger')} "$@"`);
+      expect(await rig.run(stranger, task())).toMatchObject({ outcome: 'failed', changed: false, exitCode: 255 });
+      const friend = withSsh('friend', `exec /usr/bin/ssh ${known} -i ${sshd.at('user')} "$@"`);
+      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'ok', changed: true, exitCode: 0 });
+      expect(readFileSync(rig.path('by-ssh/file'), 'utf8')).toBe('two');
+      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'ok', changed: false });
+      writeFileSync(rig.path('by-ssh/extra'), 'x');
+      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'ok', changed: true });
+      expect(existsSync(rig.path('by-ssh/extra'))).toBe(false);
+    } finally {
+      sshd.close();
+    }
   });
 });
