@@ -2,51 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startDevServer } from '../../src/temporal/dev-server.js';
 import { chaos } from '../rig/agent-chaos.js';
-import { type AgentHost, type AgentHostOrder, startAgentHost, supervisorProgram } from '../rig/agent-host-process.js';
-import { AgentSite, eventually } from '../rig/agent-site.js';
+import { supervisorProgram } from '../rig/agent-host-process.js';
+import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';
 import { TcpProxy } from '../rig/tcp-proxy.js';
 
 let site: AgentSite;
-const hosts = new Set<AgentHost>();
 
 beforeAll(async () => {
   site = await AgentSite.open();
 });
-afterAll(async () => {
-  for (const host of hosts) if (host.child.exitCode === null && host.child.signalCode === null) await host.kill();
-  await site.close();
-});
-
-async function host(
-  nodes: readonly string[],
-  more: Partial<AgentHostOrder> = {},
-  env: Readonly<Record<string, string>> = {},
-): Promise<AgentHost> {
-  const started = await startAgentHost(
-    {
-      address: site.temporal.address,
-      nodes: nodes.map((node) => site.node(node)),
-      stateDir: site.rig.stateDir,
-      folder: site.folder,
-      version: '1',
-      ...more,
-    },
-    env,
-  );
-  hosts.add(started);
-  return started;
-}
-
-/** Until the server has noticed that a follower is gone and asks for another. */
-const askedAgain = async (run: WorkflowHandle): Promise<void> =>
-  eventually(async () => {
-    const { raw } = await run.describe();
-    return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1) === true;
-  });
+afterAll(() => site.close());
 
 describe('kill -9 of an agent in mid-task', () => {
   test.each([
@@ -55,7 +23,7 @@ describe('kill -9 of an agent in mid-task', () => {
   ])('started again %s: the task ran once and its output is complete', async (name, wait) => {
     const node = `kill-${name.length}`;
     const gate = site.gate(`survives-${node}`);
-    const first = await host([node]);
+    const first = await site.host([node]);
     const run = await site.start({
       nodes: site.queues([node]),
       tasks: [`survives-${node}`, 'next'],
@@ -64,7 +32,7 @@ describe('kill -9 of an agent in mid-task', () => {
     await gate.begun();
     await first.kill();
     await wait(run);
-    await host([node]);
+    await site.host([node]);
     gate.open();
     const ends = await run.result();
     expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
@@ -74,14 +42,14 @@ describe('kill -9 of an agent in mid-task', () => {
 
   test('while the agent is away the task ends by itself; the next agent brings its result', async () => {
     const gate = site.gate('alone');
-    const first = await host(['lonely']);
+    const first = await site.host(['lonely']);
     const run = await site.start({ nodes: site.queues(['lonely']), tasks: ['alone'], heartbeatMs: 1_000 });
     await gate.begun();
     await first.kill();
     gate.open();
     const key = { run: 'r1', task: 'alone', node: 'lonely', generation: 1 };
     await site.rig.agent({ node: 'lonely', stateDir: site.stateDir }).result(key);
-    await host(['lonely']);
+    await site.host(['lonely']);
     expect((await run.result())['alone@lonely']).toMatchObject({ outcome: 'ok', exit_code: 0 });
     expect(await site.logged('alone', 'lonely')).toBe('before\nafter\n');
     expect(site.counted('lonely')).toEqual(['alone']);
@@ -89,7 +57,7 @@ describe('kill -9 of an agent in mid-task', () => {
 
   test('never started again: the node is offline within the limit', async () => {
     const gate = site.gate('lost');
-    const first = await host(['gone']);
+    const first = await site.host(['gone']);
     const run = await site.start({
       nodes: site.queues(['gone']),
       tasks: ['lost', 'next'],
@@ -109,7 +77,7 @@ test('an agent that is cut off keeps its task; when it is back it is followed, n
   const proxy = await TcpProxy.open(site.temporal.address);
   try {
     const gate = site.gate('cut');
-    await host(['remote'], { address: proxy.address });
+    await site.host(['remote'], { address: proxy.address });
     const run = await site.start({ nodes: site.queues(['remote']), tasks: ['cut', 'next'], heartbeatMs: 1_000 });
     await gate.begun();
     proxy.cut();
@@ -127,11 +95,11 @@ test('an agent that is cut off keeps its task; when it is back it is followed, n
 
 test('SIGTERM ends the agent at once and leaves the task', async () => {
   const gate = site.gate('terminated');
-  const first = await host(['term']);
+  const first = await site.host(['term']);
   const run = await site.start({ nodes: site.queues(['term']), tasks: ['terminated'] });
   await gate.begun();
   expect(await first.kill('SIGTERM')).toBe(0);
-  await host(['term']);
+  await site.host(['term']);
   gate.open();
   expect((await run.result())['terminated@term']).toMatchObject({ outcome: 'ok' });
   expect(site.counted('term')).toEqual(['terminated']);
@@ -147,7 +115,7 @@ test.each([
   const [node, program] = supervisorProgram();
   const gate = site.gate(`steps-${way}`);
   const env = { SITEWRIGHT_TEST_CLOCK: clock, NODE_OPTIONS: `--import ${shim}` };
-  await host([`clock-${way}`], { agent: { supervisorCommand: [node, '--import', shim, program] } }, env);
+  await site.host([`clock-${way}`], { agent: { supervisorCommand: [node, '--import', shim, program] } }, { env });
   const run = await site.start({ nodes: site.queues([`clock-${way}`]), tasks: [`steps-${way}`, 'short-limit'] });
   await gate.begun();
   writeFileSync(clock, String(step));
@@ -161,7 +129,7 @@ test.each([
 test('a flood of output leaves the agent small, its log capped and its end short', async () => {
   const bytes = 200 * 1024 * 1024;
   site.script('flood', `head -c ${bytes} /dev/zero | tr '\\0' x`);
-  const agent = await host(['flooded']);
+  const agent = await site.host(['flooded']);
   const run = await site.start({ nodes: site.queues(['flooded']), tasks: ['noop-first', 'flood'] });
   const ends = await run.result();
   expect(ends['flood@flooded']).toMatchObject({ outcome: 'ok' });

@@ -42,14 +42,20 @@ export function buildProgram(source: string): readonly [string, string] {
 
 export const supervisorProgram = (): readonly [string, string] => buildProgram('src/agent/supervisor-main.ts');
 
-/** Starts a process that hosts agents; resolves when it polls. */
+/**
+ * Starts a process that hosts agents; resolves when it polls.
+ *
+ * @param inside put before its command, e.g. to enter a network namespace; must become it (exec), so that it is killed
+ */
 export async function startAgentHost(
   order: Omit<AgentHostOrder, 'supervisor'>,
   env: Readonly<Record<string, string>> = {},
+  inside: readonly string[] = [],
 ): Promise<AgentHost> {
   const [node, program] = buildProgram('test/rig/agent-host.ts');
   const full: AgentHostOrder = { ...order, supervisor: supervisorProgram() };
-  const child = spawn(node, [program, JSON.stringify(full)], {
+  const [first = node, ...rest] = [...inside, node, program, JSON.stringify(full)];
+  const child = spawn(first, rest, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...env },
   });

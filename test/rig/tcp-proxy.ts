@@ -12,11 +12,12 @@ export class TcpProxy {
     this.address = address;
   }
 
-  static async open(target: string): Promise<TcpProxy> {
+  /** @param at the address of this machine that it listens on */
+  static async open(target: string, at = '127.0.0.1'): Promise<TcpProxy> {
     const [host = '', port = ''] = target.split(':');
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const proxy = new TcpProxy(server, `127.0.0.1:${(server.address() as { port: number }).port}`);
+    await new Promise<void>((resolve) => server.listen(0, at, resolve));
+    const proxy = new TcpProxy(server, `${at}:${(server.address() as { port: number }).port}`);
     server.on('connection', (from) => {
       if (proxy.#isCut) {
         from.destroy();
