@@ -1,7 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -172,12 +172,53 @@ test.each([
 });
 
 test('gives up on a part that never starts, and leaves nothing behind', { timeout: 90_000 }, async () => {
+  tree = new Tree([], {
+    SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
+    SITEWRIGHT_API_PORT: '0',
+    SITEWRIGHT_STORE_URL: `sqlite:${main}/of-a-file.db`,
+  });
+  expect(await tree.ended).toBe(5);
+  expect(tree.text).toMatch(/error: (api|worker) does not start: .*/);
+  expect(tree.text).toMatch(/everything has ended/);
+  expect(readdirSync(join(folder, '.sitewright'))).not.toContain('up.lock');
+});
+
+test('a second system is refused before it starts anything: the port of the API is taken', async () => {
   const taken = createServer();
   await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
   const { port } = taken.address() as { port: number };
-  tree = new Tree([], { SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'), SITEWRIGHT_API_PORT: String(port) });
-  expect(await tree.ended).toBe(5);
-  expect(tree.text).toMatch(/error: api does not start: .*/);
-  expect(tree.text).toMatch(new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`));
+  const env = { SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'), SITEWRIGHT_API_PORT: String(port) };
+  const { code, out, err } = await cli(['up'], { env, cwd: folder });
   taken.close();
+  expect(code).toBe(4);
+  expect(err).toMatch(new RegExp(`something listens on 127\\.0\\.0\\.1:${port} already`));
+  expect(out).toBe('');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a second system in the same folder is refused, and the lock of a dead one is not', async () => {
+  mkdirSync(join(folder, '.sitewright'));
+  const lock = join(folder, '.sitewright', 'up.lock');
+  writeFileSync(lock, JSON.stringify({ pid: process.pid, host: hostname() }));
+  const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API_PORT: '0' };
+  const held = await cli(['up', '--no-temporal'], { env, cwd: folder });
+  expect(held.code).toBe(4);
+  expect(held.err).toContain(`another 'sitewright up' (process ${process.pid})`);
+
+  const dead = spawnSync(process.execPath, ['--eval', '']).pid;
+  writeFileSync(lock, JSON.stringify({ pid: dead, host: hostname() }));
+  const free = await cli(['up', '--no-temporal'], { env, cwd: folder });
+  expect(free.err).toMatch(/leave out --no-temporal/);
+  expect(existsSync(lock)).toBe(false);
+});
+
+test.each([
+  ['a seed without a model of MAAS', ['--maas-seed', 'x'], /Add --simulate-maas/],
+  ['a seed that is not there', ['--simulate-maas', '--maas-seed', 'nowhere'], /nowhere does not exist/],
+])('wrong use is told before anything starts: %s', async (_what, args, said) => {
+  const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API_PORT: '0' };
+  const { code, out, err } = await cli(['up', ...args], { env, cwd: folder });
+  expect(code).toBe(2);
+  expect(err).toMatch(said);
+  expect(out).toBe('');
 });

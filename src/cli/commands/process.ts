@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
 interface UpFlags {
@@ -18,6 +19,8 @@ export function registerProcesses(program: Command, session: Session): void {
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
     .option('--maas-seed <path>', 'documents whose nodes the model of MAAS has as bare machines, or a JSON seed')
     .action(async (flags: UpFlags) => {
+      if (flags.maasSeed !== undefined && !flags.simulateMaas)
+        throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
       const { settings, origins } = await session.settings();
       const { runAll } = await import('../processes/up.js');
       const { config } = session.flags();

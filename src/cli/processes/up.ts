@@ -1,7 +1,7 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { isAlive } from '../../../scripts/lock.mjs';
+import { isAlive, withLock } from '../../../scripts/lock.mjs';
 import type { Settings } from '../../config/index.js';
 import { simulatorKeys } from '../../maas/simulator/oauth.js';
 import { type DevServer, DevServerFailed, type DevServerOptions, startDevServer } from '../../temporal/dev-server.js';
@@ -27,6 +27,8 @@ export interface UpOptions {
 
 /** Folder, in the working directory, for all that is kept here. */
 const FOLDER = '.sitewright';
+/** In that folder: two systems would write into the same files. */
+const LOCK = 'up.lock';
 const LOOK_AT_SERVER_MS = 2_000;
 /** Real machines take many minutes for each; a trial shall not. */
 const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_000, erase_ms: 2_000, jitter: 0.3 };
@@ -37,9 +39,44 @@ const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_0
  * outlives this one.
  */
 export async function runAll(terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
-  const interrupted = terminal.interrupted();
   const folder = resolve(terminal.cwd, FOLDER);
-  await mkdir(folder, { recursive: true });
+  await refuseTakenPort(settings);
+  return withLock(join(folder, LOCK), () => runIn(folder, terminal, settings, options), {
+    onWait: (holder) => {
+      throw alreadyUp(folder, holder);
+    },
+  });
+}
+
+/** A second system on this machine must not come as far as its worker: that would take work of the first one. */
+async function refuseTakenPort({ api: { host, port } }: Settings): Promise<void> {
+  if (port === 0 || !(await isTaken(host, port))) return;
+  throw new CliError(
+    {
+      code: 'cannot-listen',
+      message: `something listens on ${host}:${port} already, where the API is to be`,
+      hint: `Is a system up already? Then use it: 'sitewright site list'. A second one needs ports of its own: SITEWRIGHT_API_PORT, and SITEWRIGHT_TEMPORAL_ADDRESS for its Temporal server.`,
+    },
+    EXIT.conflict,
+  );
+}
+
+function alreadyUp(folder: string, holder: number): CliError {
+  const who = holder > 0 ? ` (process ${holder})` : '';
+  return new CliError(
+    {
+      code: 'already-up',
+      message: `another 'sitewright up'${who} keeps its data in ${folder}`,
+      hint: `End it with Ctrl-C in its terminal, or start this one in another folder. If that process is another program, delete ${join(folder, LOCK)}.`,
+    },
+    EXIT.conflict,
+  );
+}
+
+async function runIn(folder: string, terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
+  const interrupted = terminal.interrupted();
+  const seed =
+    options.maasSeed === undefined ? undefined : await maasSeedFile(resolve(terminal.cwd, options.maasSeed), folder);
   const say = sayer(terminal);
   const stops: (() => Promise<unknown>)[] = [];
   const untilInterrupted = new Promise<'interrupted'>((done) => {
@@ -67,9 +104,7 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
     if (options.simulateMaas) {
       const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
       args.push('--auto', JSON.stringify(SIMULATED_PACE));
-      if (options.maasSeed !== undefined) {
-        args.push('--seed', await maasSeedFile(resolve(terminal.cwd, options.maasSeed), folder));
-      }
+      if (seed !== undefined) args.push('--seed', seed);
       const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
       if (first === 'interrupted') return EXIT.done;
       maasUrl = first;
@@ -232,6 +267,15 @@ function overview(
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Whether somebody listens there; any other trouble with the address is the API's to tell. */
+function isTaken(host: string, port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE'));
+    probe.listen(port, host, () => probe.close(() => done(false)));
+  });
 }
 
 /** Chosen once, so that a simulator that is started again is found where it was. */
