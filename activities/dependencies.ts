@@ -17,6 +17,12 @@ export interface ActivityDependencies {
    * may be repeated when the machine has it already. Absent: `settings.user_data` for all.
    */
   readonly userData?: (site: string, node: string, wish: string) => Promise<string | undefined>;
+  /**
+   * Ends what a node's agent was known by, since its machine is given back or installed anew in this moment.
+   *
+   * @param by what is done to the machine: after a release no token of the node is good any more, either
+   */
+  readonly endIdentity?: (site: string, node: string, by: 'release' | 'deploy') => Promise<void>;
   /** Makes plans of graphs, with users' helper functions. */
   readonly planner: Planner;
 }

@@ -27,15 +27,26 @@ type NodeActivities = Pick<
 
 /** Takes one node's machine somewhere. Each reads the machine's real state first and goes on from there. */
 export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): NodeActivities {
-  const onMachine = (work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) => (request: NodeCall) =>
-    alive(async (options) => {
-      const found = await findMachine(deps, cache, request, options.signal);
-      if (!found.ok) return found.result;
-      return work(found, { ...options, maxIntervalMs: Math.max(0.05, request.interval) * 1000 });
-    });
+  /** @param ends what of a machine's identity ends when MAAS is asked to change it; see `endIdentity` */
+  const onMachine =
+    (ends: 'release' | 'deploy', work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) =>
+    (request: NodeCall) =>
+      alive(async (options) => {
+        const found = await findMachine(deps, cache, request, options.signal);
+        if (!found.ok) return found.result;
+        const { site, node } = request;
+        return work(found, {
+          ...options,
+          maxIntervalMs: Math.max(0.05, request.interval) * 1000,
+          // From here on whoever still has the old installation, or a copy of it, is nobody.
+          acting: async (action) => {
+            if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
+          },
+        });
+      });
 
   return {
-    prepare_node: onMachine(async ({ maas, systemId, request, warnings }, options) => {
+    prepare_node: onMachine('release', async ({ maas, systemId, request, warnings }, options) => {
       const since = Context.current().info.scheduledTimestampMs;
       return withWarnings(
         asNodeResult(await prepareMachine(maas, { systemId, site: request.site, since }, options)),
@@ -43,7 +54,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       );
     }),
 
-    deploy_node: onMachine(async ({ maas, systemId, node, request, warnings }, options) => {
+    deploy_node: onMachine('deploy', async ({ maas, systemId, node, request, warnings }, options) => {
       const series = node.distro_series ?? deps.settings.distro_series;
       const run = request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id;
       const userData = deps.userData ? await deps.userData(request.site, request.node, run) : deps.settings.user_data;
@@ -62,7 +73,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       return withWarnings(asNodeResult(outcome), warnings);
     }),
 
-    release_node: onMachine(async ({ maas, systemId, request }, options) => {
+    release_node: onMachine('release', async ({ maas, systemId, request }, options) => {
       const comment = `sitewright:${request.site}: run ${request.run_id}`;
       return asNodeResult(
         await releaseMachine(

@@ -20,6 +20,8 @@ export interface MaasTaskDependencies {
   /** Undefined: the run's cluster has no such node. */
   readonly machineOf: (run: string, node: string) => Promise<NodeMachine | undefined>;
   readonly orders: Pick<OrderSource, 'fetch'>;
+  /** As in `ActivityDependencies`. */
+  readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
 }
 
 const rejected = (message: string): TaskEnd => ({
@@ -59,7 +61,12 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
         parameters,
         reached: from?.last,
         reach: tell,
-        options: { signal: AbortSignal.any([cancel, leave]) },
+        options: {
+          signal: AbortSignal.any([cancel, leave]),
+          acting: async (action) => {
+            if (action === 'release') await deps.endIdentity?.(machine.site, machine.agent, action);
+          },
+        },
         comment: `sitewright: run ${run}, task ${task}`,
       });
       return taskEnd(end, startedAt);

@@ -10,6 +10,7 @@ import { type Store, StoreError } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
 import { type RunningAgents, startAgents } from './agent.js';
 import { localOrders } from './agent-orders.js';
+import { endsIdentities } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { openStateFolder, StateFolderError } from './state-folder.js';
 import { storeControl } from './store-control.js';
@@ -32,6 +33,7 @@ export async function startMasterAgents(
 ): Promise<RunningAgents> {
   const orders = localOrders(settings, store);
   const alarms = auditedAlarms(store.audit, log);
+  const endIdentity = endsIdentities(store);
   try {
     openStateFolder(settings.agent.state_dir);
   } catch (error) {
@@ -46,7 +48,8 @@ export async function startMasterAgents(
     ...(dataConverter === undefined ? {} : { dataConverter }),
     further: {
       types: [...maasTaskTypes.keys()],
-      run: (request) => maasTask({ maas, orders, machineOf: (run, node) => machineOf(store, run, node) }, request),
+      run: (request) =>
+        maasTask({ maas, orders, machineOf: (run, node) => machineOf(store, run, node), endIdentity }, request),
     },
   });
   const served = new Set<string>();

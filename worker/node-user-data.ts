@@ -26,3 +26,22 @@ export function nodeUserData(
     return mergeUserData([own ?? '', agentCloudConfig(ticket, { agentPackage, nodePackage })]);
   };
 }
+
+const WHY = { release: 'its machine was given back', deploy: 'its machine was installed anew' } as const;
+
+/** Certificates of a node end before its machine does, so that no copy of its disks is that node afterwards. */
+export const endsIdentities =
+  ({ nodeIdentities, audit }: Store): NonNullable<ActivityDependencies['endIdentity']> =>
+  async (site, node, by) => {
+    const at = new Date().toISOString();
+    // The token of the new installation is there already when it begins.
+    const count = await nodeIdentities.revoke({ site, node, at, reason: WHY[by], keepTokens: by === 'deploy' });
+    if (count > 0)
+      await audit.append({
+        at,
+        actor: 'sitewright',
+        action: 'identity.revoke',
+        target: `node/${site}/${node}`,
+        reason: WHY[by],
+      });
+  };

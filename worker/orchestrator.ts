@@ -13,7 +13,7 @@ import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
 import { observeActivities, observeMaas, startMetricsServer, tracesOf } from './metrics.js';
-import { nodeUserData } from './node-user-data.js';
+import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installRuntime } from './runtime.js';
 import { activitySettings, machinesOf } from './services.js';
@@ -61,6 +61,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     planner,
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),
+    endIdentity: endsIdentities(store),
   });
   const worker = await Worker.create({
     connection: native,

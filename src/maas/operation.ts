@@ -48,6 +48,8 @@ export interface OperationOptions {
   readonly deadline?: number | undefined;
   /** Longest time between two looks at the machine while it is waited for; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
+  /** Called before each change that is asked of MAAS; when it rejects, the change is not asked for. */
+  readonly acting?: ((action: MachineAction) => Promise<void>) | undefined;
   /** Called at least once per step and poll. */
   readonly heartbeat?: ((machine: Machine | undefined) => void) | undefined;
 }
@@ -203,6 +205,7 @@ class OperationRun {
   ): Promise<MachineOutcome | undefined> {
     const acknowledged = this.#acknowledgements.get(action) ?? 0;
     if (acknowledged >= mostRepetitions) return this.#failed(noEffect(machine, action));
+    await this.#options.acting?.(action);
     this.#progress.sent.add(action);
     try {
       await this.#operation.perform(action, machine);

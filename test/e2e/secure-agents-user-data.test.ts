@@ -5,11 +5,12 @@ import { temporal } from '@temporalio/proto';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadSettings, type Settings } from '../../src/config/index.js';
-import { type EnrolmentTicket, enrolNode } from '../../src/gateway/index.js';
+import { type EnrolmentTicket, enrolNode, GatewayClient } from '../../src/gateway/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
+import { issueTicket } from '../../src/onboarding/index.js';
 import { createLogger } from '../../src/telemetry/log.js';
 import { type RunningGateway, startGateway } from '../../worker/gateway.js';
-import { nodeUserData } from '../../worker/node-user-data.js';
+import { endsIdentities, nodeUserData } from '../../worker/node-user-data.js';
 import { freePort } from '../rig/free-port.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -42,6 +43,7 @@ beforeAll(async () => {
     // One deployment fails: its node gets another user data with the next run, and its first token is still unused.
     auto: { fail_times: { deploy: { stl1r01s07: 1 } } },
     userData: (store) => nodeUserData(settings, store, OWN),
+    endIdentity: endsIdentities,
   });
   await site.commit(await exampleDocuments());
   gateway = await startGateway(
@@ -56,12 +58,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function deploy(): Promise<string> {
-  const workflowId = rig.workflowId('deploy_site');
-  const handle = await rig.client.workflow.start('deploy_site', {
+async function deploy(kind = 'deploy_site', more: object = {}): Promise<string> {
+  const workflowId = rig.workflowId(kind);
+  const handle = await rig.client.workflow.start(kind, {
     taskQueue: site.worker.taskQueue,
     workflowId,
-    args: [{ site: site.name, started_by: 'nina' }],
+    args: [{ site: site.name, started_by: 'nina', ...more }],
   });
   await handle.result().catch(() => undefined);
   return workflowId;
@@ -131,4 +133,39 @@ test('each deployed node gets a ticket of its own in its user data, good once; n
     for (const secret of secrets) expect(bytes.includes(secret)).toBe(false);
   }
   expect(read).toBeGreaterThan(1);
+}, 120_000);
+
+test('a node that is deployed anew is nobody from the moment its machine is given back, long before it enrols again', async () => {
+  const [node] = exampleHosts as unknown as [string];
+  const { nodeIdentities } = site.store;
+  const valid = async () =>
+    (await nodeIdentities.listCertificates(site.name)).filter(({ revokedAt }) => revokedAt === null);
+  const office = {
+    dataDir: settings.gateway.data_dir,
+    gatewayUrl: gateway.url,
+    identities: nodeIdentities,
+    tokenHours: 1,
+  };
+  const folderOf = (name: string) => join(folder, name);
+  const before = await enrolNode(folderOf('before'), await issueTicket(office, site.name, node));
+  const unused = await issueTicket(office, site.name, node);
+  const others = (await valid()).filter((one) => one.node !== node);
+  expect(others.length).toBeGreaterThan(0);
+
+  await deploy('redeploy_nodes', { nodes: [node] });
+  expect(await valid()).toEqual(others);
+  const [newest] = await nodeIdentities.listCertificates(site.name, node);
+  expect(newest).toMatchObject({ reason: 'its machine was given back' });
+  const old = new GatewayClient(folderOf('before'), before);
+  const key = { run: '1', task: 't', node, generation: 1, plan: 'p', type: 'shell', mode: 'apply' } as const;
+  await expect(old.fetch(key)).rejects.toThrow('has been revoked');
+  await old.close();
+  await expect(enrolNode(folderOf('late'), unused)).rejects.toThrow('is not known');
+  const trail = await site.store.audit.list({ action: 'identity.revoke', target: `node/${site.name}/${node}` });
+  expect(trail.items.map(({ actor, reason }) => [actor, reason])).toEqual([
+    ['sitewright', 'its machine was given back'],
+  ]);
+  // The new installation is that node.
+  const { ticket } = (await given()).at(-1)!;
+  expect(await enrolNode(folderOf('anew'), ticket)).toMatchObject({ node });
 }, 120_000);

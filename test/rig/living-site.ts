@@ -52,6 +52,7 @@ export async function livingSite(
     readonly distroSeries?: string;
     /** Of each deployed node; default: none. */
     readonly userData?: (store: Store) => NonNullable<ActivityDependencies['userData']>;
+    readonly endIdentity?: (store: Store) => NonNullable<ActivityDependencies['endIdentity']>;
   },
 ): Promise<LivingSite> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-site-'));
@@ -79,6 +80,7 @@ export async function livingSite(
       isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),
       searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
+      ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),
       settings: {
         max_parallel_nodes: 64,
         heartbeat_seconds: 5,

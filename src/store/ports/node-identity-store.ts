@@ -43,7 +43,7 @@ export interface NodeIdentityStore {
   findCertificate(fingerprint: string): Promise<NodeCertificate | null>;
   /** Newest first; of one node, or of a whole site. */
   listCertificates(site: string, node?: string): Promise<readonly NodeCertificate[]>;
-  /** Ends the valid certificates of a node, but one, and its unused tokens. Answers how many certificates. */
+  /** Ends the valid certificates of a node, but one, and, unless told otherwise, its unused tokens. Answers how many certificates. */
   revoke(wish: {
     readonly site: string;
     readonly node: string;
@@ -51,6 +51,7 @@ export interface NodeIdentityStore {
     readonly reason: string;
     /** Fingerprint. */
     readonly except?: string;
+    readonly keepTokens?: boolean;
   }): Promise<number>;
   /** Notes what was signed under a key, once. Answers the hash of what was signed first. */
   noteOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string>;

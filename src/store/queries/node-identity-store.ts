@@ -112,12 +112,13 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
         .where('revokedAt', 'is', null);
       if (wish.except !== undefined) ended = ended.where('fingerprint', '!=', storable(wish.except));
       const { numUpdatedRows } = await ended.executeTakeFirstOrThrow();
-      await transaction
-        .deleteFrom('enrolmentToken')
-        .where('site', '=', site)
-        .where('node', '=', node)
-        .where('usedAt', 'is', null)
-        .execute();
+      if (wish.keepTokens !== true)
+        await transaction
+          .deleteFrom('enrolmentToken')
+          .where('site', '=', site)
+          .where('node', '=', node)
+          .where('usedAt', 'is', null)
+          .execute();
       return Number(numUpdatedRows);
     });
   }

@@ -45,7 +45,10 @@ describeStore('NodeIdentityStore', (backend) => {
     await nodeIdentities.addCertificate({ ...certificate, fingerprint: 'e', site: 'dc2' });
     await nodeIdentities.addToken(token);
     const wish = { site: 'dc1', node: 'n1', at: later, reason: 'stolen', except: 'b' };
-    expect(await nodeIdentities.revoke(wish)).toBe(2);
+    expect(await nodeIdentities.revoke({ ...wish, node: 'n2', keepTokens: true })).toBe(1);
+    expect(await nodeIdentities.revoke({ ...wish, keepTokens: true })).toBe(2);
+    expect(await nodeIdentities.redeemToken('h1', 'k', at)).toMatchObject({ ok: true });
+    await nodeIdentities.addToken({ ...token, hash: 'h2' });
     expect(await nodeIdentities.revoke({ ...wish, reason: 'again' })).toBe(0);
     expect(await nodeIdentities.findCertificate('a')).toEqual({
       ...certificate,
@@ -54,10 +57,10 @@ describeStore('NodeIdentityStore', (backend) => {
       reason: 'stolen',
     });
     expect(await nodeIdentities.findCertificate('b')).toMatchObject({ revokedAt: null });
-    expect(await nodeIdentities.findCertificate('d')).toMatchObject({ revokedAt: null });
+    expect(await nodeIdentities.findCertificate('d')).toMatchObject({ revokedAt: later });
     expect(await nodeIdentities.findCertificate('e')).toMatchObject({ revokedAt: null });
     expect(await nodeIdentities.findCertificate('x')).toBeNull();
-    expect(await nodeIdentities.redeemToken('h1', 'k', at)).toMatchObject({ why: 'unknown' });
+    expect(await nodeIdentities.redeemToken('h2', 'k', at)).toMatchObject({ why: 'unknown' });
     const names = async (site: string, node?: string) =>
       (await nodeIdentities.listCertificates(site, node)).map(({ fingerprint }) => fingerprint);
     expect(await names('dc1', 'n1')).toEqual(['a', 'b', 'c']);
