@@ -26,7 +26,6 @@ export type { OutputStream } from './output-segments.js';
 export { readableTail, readableText } from './output-text.js';
 export { DEFAULT_PATH_ROOTS } from './path-rules.js';
 export { type Preparation, type PreparedTask, prepareTask } from './prepare-task.js';
-export { type RebootEnd, type RebootSteps, rebootNode } from './reboot-node.js';
 export type { KillRecord, OutputRecord, TaskFailure, TaskOutcome, TaskResult, TryRecord } from './result.js';
 export { describeFailure, outcomeOf } from './result.js';
 export { DEFAULT_TASK_PATH } from './task-process.js';

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.js';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
-import { rebootNode } from '../../../src/agent/reboot-node.js';
-import { describeFailure, outcomeOf, type TaskResult } from '../../../src/agent/result.js';
+import { describeFailure, outcomeOf } from '../../../src/agent/result.js';
 import { taskTypeNames } from '../../../src/agent/task-registry.js';
 import { AgentRig } from '../../rig/agent.js';
 import { Gate } from '../../rig/gate.js';
@@ -208,48 +207,6 @@ describe('#20 clock steps', () => {
     expect(await rig.run(agent, rig.task('shell', { cmd: 'true', timeout: 100_000_000 }))).toMatchObject({
       outcome: 'ok',
     });
-  });
-});
-
-describe('a reboot with a way out', () => {
-  const result = (more: Partial<TaskResult>) =>
-    ({ outcome: 'failed', bootId: 'b', message: 'm', failure: null, ...more }) as TaskResult;
-  const stubborn = result({ failure: { kind: 'not-rebooted', fired: 3 } });
-  const steps = (task: TaskResult | Error, after = 'b') => {
-    const cycled: string[] = [];
-    return {
-      cycled,
-      steps: {
-        bootId: 'b',
-        rebootTask: async () => {
-          if (task instanceof Error) throw task;
-          return task;
-        },
-        powerCycle: async () => void cycled.push('cycled'),
-        awaitBootId: async () => after,
-      },
-    };
-  };
-
-  it('uses it only for a node that does not restart or is not heard of', async () => {
-    const good = steps(result({ outcome: 'ok', bootId: 'c' }));
-    expect(await rebootNode(good.steps)).toEqual({ kind: 'rebooted', by: 'task', bootId: 'c' });
-    const cancelled = steps(result({ outcome: 'cancelled', failure: { kind: 'cancelled', reason: 'x' } }));
-    expect((await rebootNode(cancelled.steps)).kind).toBe('ended');
-    expect([good.cycled, cancelled.cycled]).toEqual([[], []]);
-    for (const task of [stubborn, new Error('not heard of')]) {
-      const cycled = steps(task, 'c');
-      expect(await rebootNode(cycled.steps)).toEqual({ kind: 'rebooted', by: 'power-cycle', bootId: 'c' });
-      expect(cycled.cycled).toEqual(['cycled']);
-    }
-  });
-
-  it('fails when the boot id is the same even then, when the cycle fails, and when there is none', async () => {
-    expect(await rebootNode(steps(stubborn).steps)).toMatchObject({ kind: 'failed' });
-    const powerless = { ...steps(stubborn).steps, powerCycle: () => Promise.reject(new Error('no BMC')) };
-    expect(await rebootNode(powerless)).toEqual({ kind: 'failed', message: 'm; then the power cycle failed: no BMC' });
-    const { powerCycle: _none, ...without } = steps(stubborn).steps;
-    expect(await rebootNode(without)).toMatchObject({ kind: 'failed' });
   });
 });
 
