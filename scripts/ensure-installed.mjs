@@ -91,7 +91,8 @@ async function npmCi(root) {
     Object.entries(process.env).filter(([key]) => !/^npm_(lifecycle|command|package)/.test(key)),
   );
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const child = spawn(npm, ['ci', '--no-audit', '--no-fund'], {
+  // Without npm's warnings: they are about packages of packages, and nobody who waits here can do anything about them.
+  const child = spawn(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     env,
     stdio: ['ignore', 2, 2],

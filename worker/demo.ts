@@ -55,8 +55,8 @@ export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
     const good = report.outcome === 'success' || report.outcome === 'success_with_failures';
     if (keep) {
       say(strong('Everything stays up. Ctrl-C ends it.'));
-      say(`The machine of ${FAILING} works now. Deploy again, and only it is touched:`);
-      say(`  ${cli(system, `site deploy ${SITE} --wait`)}`);
+      say(`The machine of ${FAILING} works now. Deploy again, in another terminal, and only it is touched:`);
+      say(`  ${cli(system, `site deploy ${SITE} --watch`)}`);
       await new Promise<void>((done) => {
         if (interrupted.signal.aborted) done();
         else interrupted.signal.addEventListener('abort', () => done(), { once: true });
@@ -92,28 +92,35 @@ async function deploy(
   await endEarlierRun(api, say);
   const run = await api.sites.start(SITE, { kind: 'deploy_site', started_by: 'demo', reason: 'demo' });
 
-  const address = system.temporalAddress === '127.0.0.1:7233' ? '' : ` --address ${system.temporalAddress}`;
-  const temporalCli = (verb: string, name: string) =>
-    `${temporal} workflow ${verb} --workflow-id ${run.workflow_id} ${name}${address}`;
   say();
+  say(`${strong('Web page')}         ${system.apiUrl}/`);
   say(`${strong('API')}              ${system.apiUrl}/docs`);
   if (system.temporalUiUrl) say(`${strong('Temporal Web UI')}  ${system.temporalUiUrl}`);
   say(`${strong('This run')}         ${run.temporal_url ?? `${system.apiUrl}/api/v1/runs/${run.id}`}`);
   say();
-  say('Try these in another terminal while it runs:');
-  say(`  pause   ${temporalCli('signal', '--name pause')}`);
-  say(`  resume  ${temporalCli('signal', '--name resume')}`);
-  say(`  query   ${temporalCli('query', '--type status')}`);
-  say('or with our own command line:');
-  for (const verb of ['pause', 'resume', 'status']) say(`  ${verb.padEnd(7)} ${cli(system, `run ${verb} ${SITE}`)}`);
+  say('Try these in another terminal, in this folder, while it runs:');
+  for (const verb of ['pause', 'status', 'resume']) say(`  ${cli(system, `run ${verb} ${SITE}`)}`);
+  say('or the same with Temporal’s own command line:');
+  for (const line of temporalLines(system, temporal, run.workflow_id)) say(`  ${line}`);
   say();
-  say(
-    strong(
-      `Deploying site ${SITE}, revision ${revision?.number ?? '?'}: ${nodes} nodes in ${groups} groups; ${FAILING} is going to fail`,
-    ),
-  );
+  say(strong(`Deploying site ${SITE}, revision ${revision?.number ?? '?'}: ${nodes} nodes in ${groups} groups.`));
+  say(`${FAILING} is going to fail, and its group tolerates that.`);
   const ended = await followRun(api, run.id, say, signal);
   return ended ? ((await api.runs.report(run.id)) as RunReport) : null;
+}
+
+/** What else Temporal's command line must know is said once, so that each command is short. */
+function temporalLines(system: DemoSystem, temporal: string, workflowId: string): string[] {
+  const verbs = [
+    ['signal', '--name pause'],
+    ['query', '--type status'],
+    ['signal', '--name resume'],
+  ];
+  return [
+    ...(temporal === 'temporal' ? [] : [`alias temporal=${temporal}`]),
+    ...(system.temporalAddress === '127.0.0.1:7233' ? [] : [`export TEMPORAL_ADDRESS=${system.temporalAddress}`]),
+    ...verbs.map(([verb, name]) => `temporal workflow ${verb} --workflow-id ${workflowId} ${name}`),
+  ];
 }
 
 /** A demo that was killed has left its run open; its machines are gone, so it is cancelled. */

@@ -35,8 +35,11 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
   };
 }
 
-/** Who acts, for the audit trail: the login name, as far as a header can hold it. */
-export function userOf({ env }: Terminal): string | undefined {
-  const name = env.USER || env.LOGNAME || env.USERNAME;
+/**
+ * Who acts, for the audit trail: the login name, as far as a header can hold it. Where the environment has none (cron,
+ * systemd, a container), the system knows it.
+ */
+export function userOf({ env, loginName }: Terminal): string | undefined {
+  const name = env.USER || env.LOGNAME || env.USERNAME || loginName?.();
   return name && /^[\x21-\x7e]{1,200}$/.test(name) ? name : undefined;
 }

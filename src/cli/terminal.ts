@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 
 /** Where a command speaks to and hears from: the process, or a test. */
@@ -5,6 +6,8 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   /** Relative paths of settings are meant from here. */
   readonly cwd: string;
+  /** Name of the user this process runs as; undefined when the system has none for it. */
+  loginName?(): string | undefined;
   /** Colours may be used on standard output. */
   readonly color: boolean;
   /** A person sits before it and can answer. */
@@ -32,6 +35,14 @@ export function processTerminal(): Terminal {
   return {
     env,
     cwd: process.cwd(),
+    loginName() {
+      try {
+        return userInfo().username;
+      } catch {
+        // A container may run as a number that no user has.
+        return undefined;
+      }
+    },
     color: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
     interactive: stdin.isTTY === true && stdout.isTTY === true,
     interrupted() {
