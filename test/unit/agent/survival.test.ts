@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownCgroup } from '../../../src/agent/cgroup.js';
@@ -10,6 +10,7 @@ import { Journal } from '../../../src/agent/journal.js';
 import { readProcess } from '../../../src/agent/process-identity.js';
 import { AgentRig, printed } from '../../rig/agent.js';
 import { AgentProcess } from '../../rig/agent-process-handle.js';
+import { eventually } from '../../rig/agent-site.js';
 import { Gate } from '../../rig/gate.js';
 
 const rig = new AgentRig();
@@ -28,6 +29,23 @@ function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execut
   const counter = rig.path(`counter-${gates}`);
   const cmd = `echo run >> ${counter}; echo here; read -r line < ${stand.path}; echo there; echo err >&2`;
   return { task: rig.task('shell', { cmd, retries: 0 }, more), runs: () => readFileSync(counter, 'utf8') };
+}
+
+/** Everything in the process table with this name, zombies included. */
+const processesNamed = (name: string) =>
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      const found = readProcess(Number(pid));
+      return found !== undefined && commandName(pid) === name ? [found] : [];
+    });
+
+function commandName(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
+  }
 }
 
 const here = (line: { kind: string }) => line.kind === 'output';
@@ -172,6 +190,29 @@ for (const means of ['cgroup', 'process-walk'] as const) {
       expect(await contained.result(task)).toMatchObject({ outcome: 'interrupted' });
     });
 
+    it('#4 kill -9 of supervisor and task: interrupted, and its children are ended', async () => {
+      const stand = gate();
+      const task = rig.task('shell', { cmd: tree(stand) });
+      await contained.ensure(task);
+      const journal = new Journal(executionFolder(rig.stateDir, task));
+      for await (const event of contained.follow(task)) {
+        if (event.kind === 'output') {
+          process.kill(journal.readClaim()!.pid, 'SIGKILL');
+          process.kill(journal.readProgress()!.sessions[0]!, 'SIGKILL');
+        }
+        if (event.kind !== 'ended') continue;
+        expect(event.result).toMatchObject({
+          outcome: 'interrupted',
+          failure: { kind: 'interrupted', cause: 'supervisor-lost' },
+          killed: { cause: 'interrupted', means, signal: 'SIGKILL', survivors: 0 },
+        });
+        // The four that were detached.
+        expect(event.result.killed!.found).toBeGreaterThanOrEqual(4);
+      }
+      expect(processesOf(task)).toEqual([]);
+      expect(await rig.run(contained, rig.task('shell', { cmd: 'echo next' }))).toMatchObject({ outcome: 'ok' });
+    });
+
     it('#4 kill -9 of the task: failed with the signal, its children ended', async () => {
       const task = rig.task('shell', { cmd: 'setsid sleep 1000 & kill -KILL $$', retries: 0 });
       expect(await rig.run(contained, task)).toMatchObject({
@@ -219,63 +260,29 @@ for (const means of ['cgroup', 'process-walk'] as const) {
 
     it('#11 a thousand children that nobody waits for leave no zombie', async () => {
       const program = rig.path(`forks-${means}.pl`);
-      writeFileSync(program, 'for (1..1000) { my $p = fork; exit 0 unless $p } print "forked\\n";');
+      // A zombie has no environment and no arguments, but it keeps its name.
+      const name = `sw-${process.pid}-${means.slice(0, 2)}`;
+      const named = () => processesNamed(name);
+      const stand = gate();
+      const wait = `$| = 1; print "forked\\n"; open my $gate, "<", "${stand.path}"; <$gate>`;
+      writeFileSync(program, `$0 = "${name}"; for (1..1000) { my $p = fork; exit 0 unless $p } ${wait}`);
       const task = rig.task('shell', { cmd: `perl ${program}; echo $$` });
-      const result = await rig.run(contained, task);
+      await contained.ensure(task);
+      for await (const event of contained.follow(task)) {
+        if (event.kind !== 'output' || !event.bytes.includes('forked')) continue;
+        // The test looks in the right place: while their parent lives they are there.
+        expect(named().filter(({ state }) => state === 'Z').length).toBe(1000);
+        await stand.open();
+      }
+      const result = await contained.result(task);
       expect(result.output.stdout.tail).toMatch(/^forked\n\d+\n$/);
       expect(result).toMatchObject({ outcome: 'ok', leftRunning: 0 });
       expect(readProcess(Number(result.output.stdout.tail.split('\n')[1]))).toBeUndefined();
+      // Their new parent is the machine's init, which reaps in its own time.
+      await eventually(() => named().length === 0);
     });
   });
 }
-
-describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
-  it('before it was ensured: it never starts', async () => {
-    const file = rig.path('never');
-    const task = rig.task('shell', { cmd: `touch ${file}` });
-    agent.cancel(task, 'changed my mind');
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'cancelled', changed: false, tries: [] });
-    expect(() => readFileSync(file)).toThrow('ENOENT');
-  });
-
-  it('twice: the first reason stands', async () => {
-    const stand = gate();
-    const { task } = countedTask(stand);
-    await agent.ensure(task);
-    agent.cancel(task, 'first');
-    agent.cancel(task, 'second');
-    expect(await agent.result(task)).toMatchObject({ failure: { kind: 'cancelled', reason: 'first' } });
-  });
-
-  it('after the end: nothing changes', async () => {
-    const task = rig.task('shell', { cmd: 'true' });
-    const result = await rig.run(agent, task);
-    agent.cancel(task, 'late');
-    expect(await agent.result(task)).toEqual(result);
-  });
-
-  it('at the exit: one outcome, whichever, and it stays', async () => {
-    for (let round = 0; round < 3; round += 1) {
-      const stand = gate();
-      const { task } = countedTask(stand);
-      await agent.ensure(task);
-      await stand.open();
-      agent.cancel(task, 'now');
-      const result = await agent.result(task);
-      expect(['ok', 'cancelled']).toContain(result.outcome);
-      expect(await agent.result(task)).toEqual(result);
-      expect(processesOf(task)).toEqual([]);
-    }
-  });
-
-  it('between two tries: there is no further one', async () => {
-    const task = rig.task('shell', { cmd: 'echo x; exit 1', interval: 1000, retries: 5 });
-    await agent.ensure(task);
-    for await (const event of agent.follow(task))
-      if (event.kind === 'progress' && event.progress.phase === 'pausing') agent.cancel(task, 'enough');
-    expect(await agent.result(task)).toMatchObject({ outcome: 'cancelled', tries: [{ number: 1, exitCode: 1 }] });
-  });
-});
 
 describe.skipIf(process.platform !== 'linux')('one task at a time on a node', () => {
   it('also by another agent: the second waits for the first', async () => {
