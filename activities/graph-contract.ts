@@ -53,6 +53,8 @@ export type OpenGraphRunAnswer =
       readonly heartbeat_seconds: number;
       /** How long a node that does not answer is waited for: before the run, and when a task of it is due. */
       readonly offline_wait_seconds: number;
+      /** Most events of one history; absent: `MOST_EVENTS`. */
+      readonly most_events?: number;
     }
   | { readonly ok: false; readonly failure: GraphRunFailure };
 
@@ -60,6 +62,8 @@ export interface PlanGraph {
   readonly transaction: number;
   /** The graph's own transaction. */
   readonly graph: number;
+  /** How many tasks with work the run's own history has room for (`taskRoom`): with more, children drive the graph. */
+  readonly room?: number;
 }
 
 export type PlanGraphAnswer =

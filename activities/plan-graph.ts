@@ -63,6 +63,7 @@ async function plan(
       },
       ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: masterIp === undefined ? {} : { masterIp },
+      ...(request.room === undefined ? {} : { room: request.room }),
     },
     signal,
   );

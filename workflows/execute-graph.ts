@@ -37,6 +37,7 @@ import {
   reasonOfGraph,
   reportGraphRun,
   statusOfGraphRun,
+  taskRoom,
 } from '../src/core/graph-run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
 import { bookkeeping, planning } from './activity-options.js';
@@ -204,7 +205,12 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     graph.state = 'planning';
     graph.started_at = Date.now();
     show();
-    const request: PlanGraph = { transaction: opened.transaction, graph: graph.transaction };
+    const later = progress.graphs.length - 1 - progress.graphs.indexOf(graph);
+    const request: PlanGraph = {
+      transaction: opened.transaction,
+      graph: graph.transaction,
+      room: taskRoom(workflowInfo().historyLength, later, opened.most_events),
+    };
     const answer = await scheduleActivity<PlanGraphAnswer>(
       ACTIVITIES.plan_graph,
       [request],
@@ -248,7 +254,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 
   async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
-    const { heartbeat_seconds, offline_wait_seconds } = opened;
+    const { heartbeat_seconds, offline_wait_seconds, most_events } = opened;
     run.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
@@ -260,6 +266,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         patience: { heartbeat_seconds, offline_wait_seconds },
       },
       hold: input.hold_on_failure ?? false,
+      ...(most_events === undefined ? {} : { most_events }),
       control,
       show() {
         if (Date.now() - shownAt >= SHOW_MS) show();

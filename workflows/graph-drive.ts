@@ -1,7 +1,8 @@
-import { isCancellation } from '@temporalio/workflow';
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import {
   type ExecutablePart,
   type GraphProgress,
+  hasRoomForWish,
   mergeReports,
   type PartReport,
   type PlanReference,
@@ -22,6 +23,8 @@ export interface GraphDrive {
   /** Why the wish makes no sense, as far as this workflow knows; asked before it is accepted. */
   objection(wish: 'retry_task' | 'skip_task', task: string): Rejection | null;
   ask(wish: 'retry_task' | 'skip_task', task: string): Promise<Rejection | null>;
+  /** Whether every history has room for a further wish beside what is left to do. */
+  hasRoom(): boolean;
   /** Resolves when what operators said about the whole run holds everywhere. */
   acknowledged(): Promise<void>;
   /** `undefined`: cut short by a cancellation. */
@@ -33,6 +36,8 @@ export interface GraphDriveOptions {
   readonly plan: PlanReference;
   readonly tasks: TaskRun;
   readonly hold: boolean;
+  /** Most events of one history, where it is not the usual number. */
+  readonly most_events?: number;
   readonly control: Control;
   /** After each turn. */
   show(): void;
@@ -47,9 +52,10 @@ export async function driveGraph(graph: GraphProgress, options: GraphDriveOption
 
 async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Promise<GraphDrive> {
   const { plan, control, hold, tasks } = options;
+  const limit = limitOf(options);
   const part = await loadPiece<ExecutablePart>(plan.hash, 0, plan.parts[0]!.chunks);
   const of = { transaction: options.transaction, graph: graph.transaction, part: 0 };
-  const driver = createPartDriver(part, of, { ...tasks, hold }, control, {
+  const driver = createPartDriver(part, of, { ...tasks, ...limit, hold }, control, {
     heard: () => undefined,
     turned() {
       const { failed } = driver.ledger.counts;
@@ -68,6 +74,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       driver.push({ type, task });
       return null;
     },
+    hasRoom: () => driver.hasRoomForWish(),
     acknowledged: async () => undefined,
     async run() {
       if (plan.mode !== 'dry_run') {
@@ -88,6 +95,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     {
       input: {
         ...tasks,
+        ...limitOf(options),
         transaction: options.transaction,
         dry_run: plan.mode === 'dry_run',
       },
@@ -113,6 +121,10 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
     ask: (wish, task) => driver.ask(wish, task),
+    // Each of them hears of what concerns all.
+    hasRoom: () =>
+      hasRoomForWish(workflowInfo().historyLength, 0, options.most_events) &&
+      driver.news().every(({ full }) => full !== true),
     acknowledged: () => driver.acknowledged(),
     async run() {
       const { result, reports } = await driver.drive();
@@ -121,6 +133,8 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     },
   };
 }
+
+const limitOf = ({ most_events }: GraphDriveOptions) => (most_events === undefined ? {} : { most_events });
 
 function nobodyIfCancelled(error: unknown): string[] {
   if (!isCancellation(error)) throw error;

@@ -62,7 +62,7 @@ export function handleGraphOperators(run: GraphRun): void {
         await run.drive?.acknowledged();
         return statusOfGraphRun(progress);
       },
-      { description: SIGNAL_TEXT[name], validator: (_note?: unknown) => validateRoom() },
+      { description: SIGNAL_TEXT[name], validator: (_note?: unknown) => validateRoom(run, name) },
     );
   }
   for (const name of ['retry_task', 'skip_task'] as const) {
@@ -113,14 +113,16 @@ function validate(run: GraphRun, name: 'retry_task' | 'skip_task', request: unkn
         : 'the run has come to its end: start another that goes on from it instead (--from)',
     );
   }
-  validateRoom();
+  validateRoom(run, name);
   const rejection = run.drive!.objection(name, task as string);
   if (rejection !== null) refuse(describeRejection(rejection));
 }
 
-/** A refused update leaves no trace in the history; an accepted one is another dozen of events. */
-function validateRoom(): void {
-  if (!hasRoomForWish(workflowInfo().historyLength)) refuse(describeRejection({ reason: 'exhausted' }));
+/** A refused update leaves no trace in the history; an accepted one is another dozen of events, and more in each part. */
+function validateRoom(run: GraphRun, name: keyof typeof UPDATES): void {
+  if (run.drive?.hasRoom() ?? hasRoomForWish(workflowInfo().historyLength, 0)) return;
+  const otherwise = name === 'pause' || name === 'resume' ? `; a signal ${name} is taken all the same` : '';
+  refuse(`${describeRejection({ reason: 'exhausted' })}${otherwise}`);
 }
 
 function refuse(message: string): never {

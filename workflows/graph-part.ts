@@ -4,10 +4,13 @@ import {
   createLedger,
   type ExecutablePart,
   hasRoomForRetry,
+  hasRoomForWish,
   isFinal,
+  type KeptRows,
   type Ledger,
   NO_ROOM,
   outcomeOf,
+  restoreLedger,
   type TaskEnd,
 } from '../src/core/graph-run/index.js';
 import {
@@ -17,9 +20,13 @@ import {
   type RunResult,
   reduce,
   rejectionOf,
+  restoreScheduler,
   type Scheduler,
   type SchedulerCommand,
   type SchedulerEvent,
+  type SchedulerGraph,
+  type SchedulerSnapshot,
+  takeSnapshot,
   workLeft,
 } from '../src/core/scheduler/index.js';
 import { bookkeeping } from './activity-options.js';
@@ -37,6 +44,8 @@ export interface PartOf {
 }
 
 export interface PartListener {
+  /** Asked when nothing runs: whether to leave off there, since another run of the workflow goes on (`keep`). */
+  leavesOff?(): boolean;
   /** Commands that are not about single tasks: `tell`, `stopping`, `rejected`, `finish`. */
   heard(command: SchedulerCommand): void;
   /** After each turn; returns when it wants another (milliseconds) though nothing happens. */
@@ -53,30 +62,52 @@ export interface PartDriver {
   push(event: SchedulerEvent): void;
   /** Why the operator's wish makes no sense now. */
   objection(wish: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null;
+  /** Whether the history has room for a wish of an operator beside what is left to do. */
+  hasRoomForWish(): boolean;
   /** Until the scheduler has finished and all rows are written; after a cancellation, until what ran has ended. */
   drive(): Promise<RunResult | undefined>;
+  /** Whether `drive` ended because its listener left off. */
+  readonly leftOff: boolean;
+  /** All that another driver of the part needs to go on. */
+  keep(): KeptPart;
+}
+
+/** A part between two runs of its workflow, as plain JSON. */
+export interface KeptPart {
+  readonly scheduler: SchedulerSnapshot;
+  readonly rows: KeptRows;
+  /** What has happened and was not answered yet. */
+  readonly inbox: readonly SchedulerEvent[];
+  readonly wakeAt: number | null;
+  /** Records that were written. */
+  readonly records: number;
 }
 
 export function createPartDriver(
   part: ExecutablePart,
   of: PartOf,
-  run: TaskRun & { readonly hold: boolean },
+  run: TaskRun & { readonly hold: boolean; readonly most_events?: number },
   control: Control,
   listener: PartListener,
+  kept?: KeptPart,
 ): PartDriver {
-  const scheduler = createScheduler(part.graph, { hold: run.hold });
-  const ledger = createLedger(part.graph);
+  const scheduler =
+    kept === undefined
+      ? createScheduler(part.graph, { hold: run.hold })
+      : restoreScheduler(part.graph, kept.scheduler, { hold: run.hold });
+  const ledger = kept === undefined ? createLedger(part.graph) : restoreLedger(scheduler, kept.rows);
   const agents = createAgents(part, run);
-  const records = createRecords(ledger, of, control.wake);
+  const records = createRecords(ledger, of, control.wake, kept?.records);
   const alarm = createAlarm(control.wake);
   const tasks = new CancellationScope({ cancellable: true });
   const whole = part.graph.part === undefined;
-  const inbox: SchedulerEvent[] = [];
+  const inbox: SchedulerEvent[] = [...(kept?.inbox ?? [])];
   const told = { paused: false, stopping: false, cancelled: false };
   let running = 0;
-  let wakeAt: number | null = null;
-  let stopping = false;
+  let wakeAt: number | null = kept?.wakeAt ?? null;
+  let stopping = kept !== undefined && kept.scheduler.announced !== 'none';
   let finished = false;
+  let leftOff = false;
   let result: RunResult | undefined;
 
   /** What operators want, ahead of all else. A part hears of it from the coordinator. */
@@ -96,8 +127,12 @@ export function createPartDriver(
 
   const givesUp = (): boolean => stopping || control.cancelled;
 
+  /** What the history must hold beside; on a single node nothing, since it may leave off behind each task. */
+  const isLone = listener.leavesOff !== undefined && hasLoneNode(part.graph);
+  const workAhead = (): number => (isLone ? 0 : workLeft(scheduler));
+
   /** First attempts always fit into the history; asked where it matters only, since it looks at every task. */
-  const hasRoom = (): boolean => hasRoomForRetry(workflowInfo().historyLength, workLeft(scheduler));
+  const hasRoom = (): boolean => isLone || hasRoomForRetry(workflowInfo().historyLength, workAhead(), run.most_events);
 
   function isExhausted(): boolean {
     scheduler.exhausted ||= !hasRoom();
@@ -186,10 +221,24 @@ export function createPartDriver(
       // Validators ask this, so it must change nothing.
       return rejection === null && wish.type === 'retry_task' && !hasRoom() ? { reason: 'exhausted' } : rejection;
     },
+    hasRoomForWish: () => hasRoomForWish(workflowInfo().historyLength, workAhead(), run.most_events),
+    get leftOff() {
+      return leftOff;
+    },
+    keep: () => ({
+      scheduler: takeSnapshot(scheduler),
+      rows: ledger.keep(),
+      inbox: [...inbox],
+      wakeAt,
+      records: records.sequence,
+    }),
     async drive() {
       for (;;) {
         const now = Date.now();
         steer();
+        // Here and not behind the turn: what ended is not answered yet, so that nothing new has started.
+        leftOff = running === 0 && !finished && !control.cancelled && listener.leavesOff?.() === true;
+        if (leftOff) break;
         if (wakeAt !== null && wakeAt <= now) {
           wakeAt = null;
           inbox.push({ type: 'tick', now });
@@ -208,6 +257,12 @@ export function createPartDriver(
       return result;
     },
   };
+}
+
+/** Whether all work of a part is on one node, so that nothing else runs when a task ends. */
+function hasLoneNode(graph: SchedulerGraph): boolean {
+  const working = new Set(graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1));
+  return working.size === 1;
 }
 
 const earliest = (...times: readonly (number | null)[]): number | null =>

@@ -2,6 +2,7 @@ import {
   CancellationScope,
   ChildWorkflowCancellationType,
   type ChildWorkflowHandle,
+  getExternalWorkflowHandle,
   ParentClosePolicy,
   startChild,
   type Workflow,
@@ -57,6 +58,8 @@ interface Child {
   heard: number;
   ready: readonly string[] | null;
   report: PartReport | null;
+  /** Its first run has continued as new. */
+  continued: boolean;
   readonly outgoing: ToPart[];
   courier: Courier | null;
   /** Number of the last message that paused, resumed or stopped the child. */
@@ -76,6 +79,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       heard: 0,
       ready: null,
       report: null,
+      continued: false,
       outgoing: [],
       courier: null,
       steered: 0,
@@ -125,6 +129,16 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   }
 
   const failures = (): number => children.reduce((sum, child) => sum + child.news.counts.failed, 0);
+
+  /**
+   * The request that cancelling the scope makes is for a child's first run only. The signal in which a later one tells
+   * of itself may come before the cancellation or behind it.
+   */
+  function cancelContinued(child: Child): void {
+    if (!child.continued || !told.cancelled) return;
+    child.continued = false;
+    void CancellationScope.nonCancellable(() => getExternalWorkflowHandle(child.id).cancel()).catch(() => undefined);
+  }
 
   async function drive() {
     const coordination = loadPiece<Coordination>(plan.input.plan, 'coordination', plan.coordinationChunks);
@@ -181,6 +195,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         told.cancelled = true;
         scope.cancel();
       }
+      for (const child of children) cancelContinued(child);
       coordinator.hold = plan.hold && failures() > 0;
       const events = gather();
       if (events.length > 0) for (const command of coordinate(coordinator, ...events)) obey(command);
@@ -213,6 +228,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         if (child.report === null) child.news = signal.news;
       }
       child.heard = Math.max(child.heard, signal.heard);
+      if (signal.continued) child.continued = true;
       if (signal.ready) child.ready = signal.ready.offline;
       for (const message of signal.messages) inbox.push({ type: 'heard', message });
       control.wake();

@@ -12,6 +12,8 @@ export interface FromPartSignal {
   readonly heard: number;
   /** Once: the child has its part, and these of its nodes do not answer. */
   readonly ready?: { readonly offline: readonly string[] };
+  /** Once by each run of the child's workflow but the first: it has continued as new. */
+  readonly continued?: true;
   readonly messages: readonly FromPart[];
   readonly news: PartNews;
 }

@@ -1,5 +1,6 @@
 import {
   CancellationScope,
+  continueAsNew,
   defineQuery,
   defineSignal,
   getExternalWorkflowHandle,
@@ -12,12 +13,13 @@ import {
   type ExecutablePart,
   type PartReport,
   reportPart,
+  shouldContinue,
   type TaskCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.js';
 import type { FromPart } from '../src/core/scheduler/index.js';
 import { createControl } from './control.js';
-import { createPartDriver, loadPiece, type PartDriver, type PartOf } from './graph-part.js';
+import { createPartDriver, type KeptPart, loadPiece, type PartDriver, type PartOf } from './graph-part.js';
 import { createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
 import { QUERIES, SIGNALS } from './protocol.js';
 import type { TaskRun } from './task-agents.js';
@@ -25,6 +27,30 @@ import type { TaskRun } from './task-agents.js';
 export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly chunks: number;
   readonly dry_run: boolean;
+  /** Most events of this history, where it is not the usual number. */
+  readonly most_events?: number;
+  /** What a run of this workflow before left: its history became long. */
+  readonly kept?: KeptGraphPart;
+}
+
+/** A part and its talk with the parent, as one run of the workflow leaves them to the next. */
+interface KeptGraphPart {
+  readonly part: KeptPart;
+  readonly talk: Talk;
+}
+
+/** Where the talk with the parent stands. */
+interface Talk {
+  /** Number of the last signal to the parent. */
+  seq: number;
+  /** Messages that came, that the scheduler has taken in, and whether one of them wants an answer. */
+  came: number;
+  heard: number;
+  wantsAnswer: boolean;
+  owesAnswer: boolean;
+  toldAt: number;
+  told: Pick<TaskCounts, 'failed' | 'running' | 'waiting'>;
+  readonly startedAt: number;
 }
 
 /** How often the parent hears of a part that has nothing to tell: rarer the longer it runs, for its history's sake. */
@@ -36,16 +62,13 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   const control = createControl(() => undefined);
   const early: ToPartSignal[] = [];
   let driver: PartDriver | null = null;
-  /** Messages that came, that the scheduler has taken in, and whether one of them wants an answer. */
-  const came = { last: 0, wantsAnswer: false };
-  let heard = 0;
-  let owesAnswer = false;
+  const talk: Talk = { ...(input.kept?.talk ?? newTalk()) };
   const take = (signal: ToPartSignal): void => {
     for (const message of signal.messages) {
       driver!.push({ type: 'told', message });
-      came.last = Math.max(came.last, message.seq);
+      talk.came = Math.max(talk.came, message.seq);
       const { retry, skip, pause, stop } = message;
-      if ((retry ?? skip ?? pause ?? stop) !== undefined) came.wantsAnswer = true;
+      if ((retry ?? skip ?? pause ?? stop) !== undefined) talk.wantsAnswer = true;
     }
   };
   setHandler(defineSignal<[ToPartSignal]>(SIGNALS.to_part), (signal) => {
@@ -64,31 +87,31 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     const part = await loadPiece<ExecutablePart>(input.plan, input.part, input.chunks);
     const outgoing: FromPart[] = [];
     let ready: FromPartSignal['ready'];
-    let seq = 0;
-    let toldAt = Date.now();
-    let told: Pick<TaskCounts, 'failed' | 'running' | 'waiting'> = { failed: 0, running: 0, waiting: -1 };
-    const startedAt = Date.now();
+    let continued = input.kept !== undefined;
 
     const { parent } = workflowInfo();
     const courier = createCourier<FromPartSignal>(
       () => {
         const { counts } = current.ledger;
         const now = Date.now();
-        const stale = isNews() && now - toldAt >= newsEvery(now);
-        if (outgoing.length === 0 && !ready && !owesAnswer && !stale && counts.failed <= told.failed) return null;
+        const stale = isNews() && now - talk.toldAt >= newsEvery(now);
+        const isDue = outgoing.length > 0 || ready || continued || talk.owesAnswer || stale;
+        if (!isDue && counts.failed <= talk.told.failed) return null;
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,
-          seq: ++seq,
-          heard,
+          seq: ++talk.seq,
+          heard: talk.heard,
           ...(ready ? { ready } : {}),
+          ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
-          news: current.ledger.news(),
+          news: { ...current.ledger.news(), ...(current.hasRoomForWish() ? {} : { full: true as const }) },
         };
         ready = undefined;
-        owesAnswer = false;
-        toldAt = now;
-        told = { ...counts };
+        continued = false;
+        talk.owesAnswer = false;
+        talk.toldAt = now;
+        talk.told = { ...counts };
         return signal;
       },
       async (signal) => {
@@ -101,29 +124,43 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     );
     const isNews = (): boolean => {
       const { failed, running, waiting } = current.ledger.counts;
-      return failed !== told.failed || running !== told.running || waiting !== told.waiting;
+      return failed !== talk.told.failed || running !== talk.told.running || waiting !== talk.told.waiting;
     };
-    const newsEvery = (now: number): number => Math.max(NEWS_MS, (now - startedAt) * NEWS_SHARE);
+    const newsEvery = (now: number): number => Math.max(NEWS_MS, (now - talk.startedAt) * NEWS_SHARE);
 
-    const current = createPartDriver(part, input, { ...input, hold: false }, control, {
-      heard(command) {
-        if (command.type === 'tell') outgoing.push(command.message);
+    const current = createPartDriver(
+      part,
+      input,
+      { ...input, hold: false },
+      control,
+      {
+        leavesOff: () => shouldContinue(workflowInfo().historyLength, input.most_events),
+        heard(command) {
+          if (command.type === 'tell') outgoing.push(command.message);
+        },
+        turned() {
+          talk.heard = talk.came;
+          talk.owesAnswer ||= talk.wantsAnswer;
+          talk.wantsAnswer = false;
+          courier.send();
+          const { counts } = current.ledger;
+          setCurrentDetails(
+            `${counts.successful} tasks successful, ${counts.failed} failed, ${counts.running} running`,
+          );
+          return isNews() ? talk.toldAt + newsEvery(Date.now()) : null;
+        },
       },
-      turned() {
-        heard = came.last;
-        owesAnswer ||= came.wantsAnswer;
-        came.wantsAnswer = false;
-        courier.send();
-        const { counts } = current.ledger;
-        setCurrentDetails(`${counts.successful} tasks successful, ${counts.failed} failed, ${counts.running} running`);
-        return isNews() ? toldAt + newsEvery(Date.now()) : null;
-      },
-    });
+      input.kept?.part,
+    );
     driver = current;
-    ready = { offline: input.dry_run ? [] : await askNodes(current) };
+    if (input.kept === undefined) ready = { offline: input.dry_run ? [] : await askNodes(current) };
     for (const signal of early.splice(0)) take(signal);
     await current.drive();
     await courier.drain();
+    if (current.leftOff && !control.cancelled) {
+      const kept: KeptGraphPart = { part: current.keep(), talk };
+      await continueAsNew<typeof run_graph_part>({ ...input, kept });
+    }
     return reportPart(current.scheduler, current.ledger);
   });
 
@@ -137,3 +174,14 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     }
   }
 }
+
+const newTalk = (): Talk => ({
+  seq: 0,
+  came: 0,
+  heard: 0,
+  wantsAnswer: false,
+  owesAnswer: false,
+  toldAt: Date.now(),
+  told: { failed: 0, running: 0, waiting: -1 },
+  startedAt: Date.now(),
+});

@@ -9,7 +9,7 @@ import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import { type ExecutablePart, ON_MASTER, type TaskEnd } from '../src/core/graph-run/index.js';
 import { restartFromOutside, wantsPowerCycle } from './node-restart.js';
 import { ACTIVITIES, controlQueue, taskActivityId } from './protocol.js';
-import { controlCall, nodeTask, type Patience } from './task-options.js';
+import { controlCall, nodeTask, type Patience, takeSeconds } from './task-options.js';
 
 /** Nodes that are asked at once: enough to be quick, few enough to keep a payload of commands small. */
 const ASKED_AT_ONCE = 200;
@@ -113,7 +113,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     scheduleActivity<TaskEnd>(
       ACTIVITIES.run_task,
       [request],
-      nodeTask(activityId, summary, queue, seconds, run.patience),
+      nodeTask(activityId, summary, queue, seconds, run.patience, times),
     ).then(listener.ended, (error: unknown) => {
       if (isUntaken(error)) return wait(attempt, times);
       return listener.ended(endOf(error));
@@ -135,10 +135,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     } catch (error) {
       return listener.ended(endOf(error));
     }
-    const waited = Math.round(run.patience.offline_wait_seconds);
+    const [sent, asked] = [takeSeconds(run.patience, times), run.patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'offline',
-      message: `${id} did not take it within ${waited} s, and its agent gave no sign for another ${waited} s`,
+      message: `${id} did not take it within ${sent} s, and its agent gave no sign for another ${asked} s`,
     });
   }
 

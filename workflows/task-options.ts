@@ -11,6 +11,9 @@ const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
 /** Above a task's own limit, which its node enforces: time to report it. */
 const MARGIN_SECONDS = 120;
 
+/** However often a node that is there does not take its task, it is asked again within an hour. */
+const LONGEST_WAIT_SECONDS = 3_600;
+
 /** A ping is answered in milliseconds by an agent that is there. */
 const PING_SECONDS = 20;
 
@@ -22,6 +25,13 @@ export interface Patience {
 }
 
 /**
+ * How long a task waits to be taken the n-th time it is sent: each time twice as long, so that a node that answers but
+ * is busy with something else for days fills no history.
+ */
+export const takeSeconds = ({ offline_wait_seconds: wait }: Patience, times: number): number =>
+  Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
+
+/**
  * A task on its node's queue. Nobody taking it within the wait means "the node does not answer": the server never
  * retries that, the workflow decides.
  */
@@ -31,11 +41,12 @@ export const nodeTask = (
   taskQueue: string,
   timeoutSeconds: number,
   patience: Patience,
+  times = 1,
 ): ActivityOptions => ({
   activityId,
   summary,
   taskQueue,
-  scheduleToStartTimeout: patience.offline_wait_seconds * 1000,
+  scheduleToStartTimeout: takeSeconds(patience, times) * 1000,
   startToCloseTimeout: (timeoutSeconds + MARGIN_SECONDS) * 1000,
   heartbeatTimeout: patience.heartbeat_seconds * 1000,
   retry: FOLLOW_AGAIN,

@@ -19,22 +19,27 @@ export interface Records {
   flush(): void;
   /** When rows wait that nobody will flush: the time (ms) at which `flush` should be called again. */
   dueAt(): number | null;
+  /** How many batches were written or begun. */
+  readonly sequence: number;
   /** Writes everything; resolves once it is written, or rejects if any record could not be. */
   drain(): Promise<void>;
 }
 
+/** @param written batches of this writer in histories before this one */
 export function createRecords(
   ledger: Ledger,
   of: Pick<RecordTasks, 'transaction' | 'graph' | 'part'>,
   wake: () => void,
+  written = 0,
 ): Records {
-  let sequence = 0;
+  let sequence = written;
   let last = Date.now();
   let writing: Promise<void> | null = null;
   let failure: { readonly error: unknown } | null = null;
 
   /** Timed records are bounded by what else happened: a long run must not fill its history with them. */
-  const affordable = (): boolean => sequence * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
+  const affordable = (): boolean =>
+    (sequence - written) * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
 
   function write(): void {
     last = Date.now();
@@ -56,6 +61,9 @@ export function createRecords(
       if (writing !== null || ledger.pending === 0) return;
       const aged = Date.now() - last >= AGE_MS && affordable();
       if (ledger.pending >= ROWS || aged) write();
+    },
+    get sequence() {
+      return sequence;
     },
     dueAt: () => (writing === null && ledger.pending > 0 && affordable() ? last + AGE_MS : null),
     async drain() {

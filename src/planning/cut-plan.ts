@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../clusters/index.js';
-import {
-  countCrossings,
-  cutForExecution,
-  type ExecutablePart,
-  ON_MASTER,
-  type PlanReference,
-} from '../core/graph-run/index.js';
-import { partition, type SchedulerGraph } from '../core/scheduler/index.js';
+import { type ExecutablePart, ON_MASTER, type PlanReference, splitForExecution } from '../core/graph-run/index.js';
+import type { SchedulerGraph } from '../core/scheduler/index.js';
 import { MASTER } from '../graph/index.js';
 import type { PlanOrder } from '../store/index.js';
 import { TaskJudge, taskOrder } from './task-orders.js';
@@ -27,8 +21,11 @@ const CHUNK_BYTES = 150 * 1024;
 /** Warnings a workflow carries along; all of them are in the stored explanation. */
 const MOST_WARNINGS = 20;
 
-/** Cuts a plan into parts of whole nodes, each small enough for one workflow, with the queues and time limits. */
-export function cutPlan(sources: ClusterSources, planned: ClusterPlan): CutPlan {
+/**
+ * Cuts a plan into parts of whole nodes, each small enough for one workflow, with the queues and time limits.
+ * @param room tasks that the run's own workflow may drive; absent: as many as any
+ */
+export function cutPlan(sources: ClusterSources, planned: ClusterPlan, room?: number): CutPlan {
   const { graph, plan } = planned;
   const whole = graph ?? EMPTY;
   const agents = agentNames(sources, whole);
@@ -48,9 +45,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan): CutPlan 
     return judgement.seconds;
   });
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
-  const partOf = cutForExecution(whole);
-  const count = Math.max(0, ...partOf) + 1;
-  const split = graph === null || count === 1 ? null : partition(countCrossings(graph, partOf), partOf);
+  const split = splitForExecution(whole, undefined, room);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
   const master = nodeQueue(agentAddress(sources, 'master').site, 'master');
   const executable = graphs.map((part) => executablePart(part, agents, types, seconds, master));

@@ -7,7 +7,7 @@ import { prepareRun } from './prepared-run.js';
 /** Makes a plan in the caller's own thread, which does nothing else meanwhile. */
 export function planHere<Form extends PlanForm>(
   form: Form,
-  { sources, layers, request, states, surroundings }: PlanningWork,
+  { sources, layers, request, states, surroundings, room }: PlanningWork,
   engine?: Engine,
 ): PlanningAnswer<Form> {
   const planned = planCluster(sources, layers, request, {
@@ -17,7 +17,7 @@ export function planHere<Form extends PlanForm>(
   });
   if (!planned.ok) return planned;
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
-    run: () => prepareRun(sources, planned),
+    run: () => prepareRun(sources, planned, room),
     explanation: () => explained(planned),
     text: () => explainedText(explained(planned)),
     dot: () => planDot(planned.plan),

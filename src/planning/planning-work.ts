@@ -12,6 +12,8 @@ export interface PlanningWork {
   /** What earlier runs left, as it is stored; absent: everything counts as changed. */
   readonly states?: TaskStates;
   readonly surroundings: Surroundings;
+  /** Of a run: how many tasks with work its own workflow has room for; children drive more. */
+  readonly room?: number;
 }
 
 /** A plan for people: what runs and what does not, and why, with the nodes that were left out and all warnings. */

@@ -36,9 +36,9 @@ export interface PreparedRun {
   readonly worksOn: readonly number[];
 }
 
-/** Turns a plan into what its run stores. */
-export function prepareRun(sources: ClusterSources, planned: ClusterPlan): PreparedRun {
-  const cut = cutPlan(sources, planned);
+/** Turns a plan into what its run stores. `room` as in `PlanningWork`. */
+export function prepareRun(sources: ClusterSources, planned: ClusterPlan, room?: number): PreparedRun {
+  const cut = cutPlan(sources, planned, room);
   const explanation: StoredExplanation = {
     ...explainPlan(planned.plan, planned.input),
     left_out: planned.leftOut,

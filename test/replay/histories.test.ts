@@ -35,10 +35,12 @@ const SITUATIONS = [
   'execute_graph--held',
   'execute_graph--held-in-parts',
   'execute_graph--two-graphs',
+  'execute_graph--room-used-up',
   'execute_graph--node-returned',
   'execute_graph--node-silent',
   'execute_graph--worker-killed',
   'run_graph_part--success',
+  'run_graph_part--continued',
 ];
 
 let codePath = '';

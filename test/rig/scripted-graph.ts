@@ -12,7 +12,7 @@ import type {
   TaskEnd,
   TaskRow,
 } from '../../activities/graph-contract.js';
-import { countCrossings } from '../../src/core/graph-run/index.js';
+import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.js';
 import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.js';
 import { untilCancelled } from './scripted-site.js';
 
@@ -44,6 +44,8 @@ export interface ScriptedGraphOptions {
   readonly timeoutSeconds?: number;
   readonly heartbeatSeconds?: number;
   readonly offlineWaitSeconds?: number;
+  /** Most events of one history, so that few tasks fill it. Without `partOf`, graphs it has no room for are split. */
+  readonly mostEvents?: number;
 }
 
 /**
@@ -97,7 +99,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     for (const one of waiters.splice(0)) one();
   };
 
-  function store(type: string, taskQueue: string) {
+  function store(type: string, taskQueue: string, room: number | undefined) {
     const plan = options.plans[type]!;
     const compiled = compilePlan(plan);
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
@@ -133,11 +135,14 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
       nodes: part.nodes.length,
     });
     const base = { hash: type, tasks: graph.nameOf.length, nodes: graph.nodes.length, mode: graph.mode, warnings: [] };
-    if (options.partOf === undefined) {
+    const partOf = options.partOf === undefined ? undefined : graph.nodes.map(options.partOf);
+    const split =
+      partOf === undefined
+        ? splitForExecution(graph, undefined, options.mostEvents === undefined ? undefined : room)
+        : partition(countCrossings(graph, partOf), partOf);
+    if (split === null) {
       return { ...base, parts: [count(graph, chunk('0', executable(graph)))], coordination: null };
     }
-    const partOf = graph.nodes.map(options.partOf);
-    const split = partition(countCrossings(graph, partOf), partOf);
     return {
       ...base,
       parts: split.parts.map((part, at) => count(part, chunk(String(at), executable(part)))),
@@ -194,12 +199,13 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
             heartbeat_seconds: options.heartbeatSeconds ?? 5,
             offline_wait_seconds: options.offlineWaitSeconds ?? 30,
+            ...(options.mostEvents === undefined ? {} : { most_events: options.mostEvents }),
           };
         },
-        async plan_graph({ graph }) {
+        async plan_graph({ graph, room }) {
           const type = types[graph - 11]!;
           scripted.planned.push(type);
-          return { ok: true, plan: store(type, taskQueue) };
+          return { ok: true, plan: store(type, taskQueue, room) };
         },
         async load_graph_part({ hash, part, chunk }) {
           return { text: pieces.get(`${hash}/${part}`)![chunk]! };

@@ -2,21 +2,30 @@ import type { SchedulerGraph, SplitRun } from '../scheduler/index.js';
 import { partition } from '../scheduler/index.js';
 
 /**
- * Most tasks with work in one workflow: however slowly they come, this many stay under 10,000 events (design §5), with
- * room for some 150 further attempts. See `history-room.ts` for what a task takes.
+ * Most tasks with work in one workflow, the question to each of its nodes counted as one: however slowly they come,
+ * this many stay under 10,000 events (design §5), with room for some 150 further attempts. See `history-room.ts` for
+ * what a task takes.
  */
 export const TASKS_IN_ONE_WORKFLOW = 1_150;
 
-/**
- * By node the part that drives it, for `partition`: whole nodes in plan order, in parts of about equal work. All 0
- * when one workflow does.
- */
-export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_ONE_WORKFLOW): number[] {
+/** By node: its tasks with work, and one more for asking it whether it is there. */
+function workByNode(graph: SchedulerGraph): number[] {
   const work = graph.nodes.map(() => 0);
   graph.nodeOf.forEach((node, task) => {
-    if (graph.noWork[task] !== 1) work[node]!++;
+    if (graph.noWork[task] !== 1) work[node] = Math.max(1, work[node]!) + 1;
   });
-  const total = work.reduce((sum, tasks) => sum + tasks, 0);
+  return work;
+}
+
+const sumOf = (work: readonly number[]): number => work.reduce((sum, tasks) => sum + tasks, 0);
+
+/**
+ * By node the part that drives it, for `partition`: whole nodes in plan order, in parts of about equal work. A node
+ * with more than `most` has a part of its own, whose workflow continues as new between two of its tasks.
+ */
+export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_ONE_WORKFLOW): number[] {
+  const work = workByNode(graph);
+  const total = sumOf(work);
   const parts = Math.max(1, Math.ceil(total / most));
   const share = total / parts;
   let part = 0;
@@ -35,12 +44,19 @@ export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_O
 }
 
 /**
- * The graph cut for execution, or null when one workflow does. What a task waits for in another part is counted there:
- * many edges over a border are one message when the last of them is done, not one each.
+ * The graph cut for execution, or null when the workflow that asks drives it itself. What a task waits for in another
+ * part is counted there: many edges over a border are one message when the last of them is done, not one each.
+ *
+ * @param room what the workflow that asks has room for (`taskRoom`); with less, even a small graph is a part of its own
  */
-export function splitForExecution(graph: SchedulerGraph, most: number = TASKS_IN_ONE_WORKFLOW): SplitRun | null {
+export function splitForExecution(
+  graph: SchedulerGraph,
+  most: number = TASKS_IN_ONE_WORKFLOW,
+  room: number = most,
+): SplitRun | null {
+  if (sumOf(workByNode(graph)) <= Math.min(room, most)) return null;
   const partOf = cutForExecution(graph, most);
-  return partOf.every((part) => part === 0) ? null : partition(countCrossings(graph, partOf), partOf);
+  return partition(countCrossings(graph, partOf), partOf);
 }
 
 /** The same order, in which all that a task needs of one other part is a join. Joins and single edges stay as they are. */

@@ -7,7 +7,14 @@ export {
   nextGraphStep,
   type PlanningFailure,
 } from './failure.js';
-export { hasRoomForRetry, hasRoomForWish, NO_ROOM } from './history-room.js';
+export {
+  hasRoomForRetry,
+  hasRoomForWish,
+  MOST_EVENTS,
+  NO_ROOM,
+  shouldContinue,
+  taskRoom,
+} from './history-room.js';
 export {
   type GraphRequest,
   type GraphRunInput,
@@ -15,7 +22,7 @@ export {
   type ParsedGraphRunInput,
   parseGraphRunInput,
 } from './input.js';
-export { createLedger, type Ledger } from './ledger.js';
+export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
 export { ON_MASTER } from './on-master.js';
 export type { GraphOperatorAction } from './operator-action.js';
 export {

@@ -1,4 +1,4 @@
-import type { SchedulerCommand, SchedulerGraph } from '../scheduler/index.js';
+import { type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.js';
 import { utf8Length } from '../utf8.js';
 import { type FailedTask, NO_TASKS, type PartNews, type TaskCounts } from './part-news.js';
 import type { TaskEnd, TaskRow } from './task-end.js';
@@ -27,11 +27,35 @@ export interface Ledger {
   /** The next rows to write, as many as a payload may hold; none when none wait. */
   takeRows(): TaskRow[];
   news(): PartNews;
+  /** What only the ledger knows of tasks that are not done with, for `restoreLedger`. Once all rows are written. */
+  keep(): KeptRows;
   /** Failed tasks and why, at most so many. */
   failed(most: number): FailedTask[];
 }
 
-export function createLedger(graph: SchedulerGraph): Ledger {
+/** By `task@node`: the newest row of tasks that failed, run, or are between two attempts. */
+export type KeptRows = readonly (readonly [string, TaskRow])[];
+
+/** The ledger of a part that goes on elsewhere: the rest of what it knows is in the scheduler. */
+export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
+  const { graph } = scheduler;
+  const rows = new Map<string, TaskRow>();
+  taskReports(scheduler).forEach(({ task: key, status, attempts, cause }, task) => {
+    if (attempts === 0 && (status === 'waiting' || status === 'ready')) return;
+    rows.set(key, {
+      task: graph.names[graph.nameOf[task]!]!,
+      node: graph.nodes[graph.nodeOf[task]!]!,
+      status: status === 'ready' ? 'waiting' : status,
+      attempt: attempts,
+      ...(cause === undefined ? {} : { root_cause: cause }),
+    });
+  });
+  for (const [key, row] of kept) rows.set(key, row);
+  return createLedger(graph, rows);
+}
+
+/** @param known rows that are written already, by `task@node` */
+export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, TaskRow> = new Map()): Ledger {
   const counts: Record<keyof TaskCounts, number> = { ...NO_TASKS, waiting: graph.nameOf.length };
   const nodes = new Set(graph.nodes);
   /** By `task@node`: its newest row. */
@@ -54,6 +78,9 @@ export function createLedger(graph: SchedulerGraph): Ledger {
     rows.set(key, row);
     unwritten.set(`${row.attempt} ${key}`, row);
   }
+
+  for (const [key, row] of known) put(key, row);
+  unwritten.clear();
 
   return {
     counts,
@@ -115,6 +142,7 @@ export function createLedger(graph: SchedulerGraph): Ledger {
         silent: first(silent.keys(), 10),
       };
     },
+    keep: () => [...rows].filter(([, { status }]) => KEPT.has(status)),
     failed(most) {
       return first(failed, most).map((key) => {
         const { task, node, attempt, end } = rows.get(key)!;
@@ -123,6 +151,8 @@ export function createLedger(graph: SchedulerGraph): Ledger {
     },
   };
 }
+
+const KEPT: ReadonlySet<string> = new Set<TaskRow['status']>(['failed', 'running', 'retrying']);
 
 /** Why a task did not succeed, for a person. */
 export function reasonOf(end: TaskEnd | undefined): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countCrossings, cutForExecution } from '../../../../src/core/graph-run/index.js';
+import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/index.js';
 import { compilePlan } from '../../../../src/core/scheduler/index.js';
 
 function graphOf(tasksByNode: readonly number[], withoutWork = 0) {
@@ -24,7 +24,29 @@ const workOf = (parts: readonly number[], tasksByNode: readonly number[]): numbe
 };
 
 test('a small plan is one part, however many tasks without work it has', () => {
-  expect(new Set(cutForExecution(graphOf([3, 4, 3], 20), 10))).toEqual(new Set([0]));
+  // Three questions whether the nodes are there, and ten tasks.
+  const graph = graphOf([3, 4, 3], 20);
+  expect(new Set(cutForExecution(graph, 13))).toEqual(new Set([0]));
+  expect(splitForExecution(graph, 13)).toBeNull();
+  expect(splitForExecution(graph, 12)!.parts).toHaveLength(2);
+  expect(splitForExecution(graphOf([0, 0], 20), 13, 0)).toBeNull();
+});
+
+test('what the run itself has no room for is a part, even if it is the only one', () => {
+  const graph = graphOf([3, 4, 3]);
+  expect(splitForExecution(graph, 50, 13)).toBeNull();
+  const { parts, coordination } = splitForExecution(graph, 50, 12)!;
+  expect(parts.map(({ nodes, part }) => [nodes, part!.count])).toEqual([[['n0', 'n1', 'n2'], 1]]);
+  expect(coordination).toMatchObject({ parts: 1, tasks: [], joins: [] });
+});
+
+test('a node that is too much for one history has a part of its own, alone or not', () => {
+  expect(splitForExecution(graphOf([80], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([['n0']]);
+  expect(splitForExecution(graphOf([10, 80, 10], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([
+    ['n0'],
+    ['n1'],
+    ['n2'],
+  ]);
 });
 
 test.each([
@@ -38,7 +60,7 @@ test.each([
   parts.slice(1).forEach((part, at) => {
     expect([parts[at], parts[at]! + 1]).toContain(part);
   });
-  const heaviest = Math.max(...tasksByNode);
+  const heaviest = Math.max(...tasksByNode) + 1;
   for (const work of workOf(parts, tasksByNode)) {
     expect(work).toBeGreaterThan(0);
     expect(work).toBeLessThanOrEqual(Math.max(most, heaviest));

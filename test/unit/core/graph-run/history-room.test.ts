@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { hasRoomForRetry, hasRoomForWish, TASKS_IN_ONE_WORKFLOW } from '../../../../src/core/graph-run/index.js';
+import {
+  hasRoomForRetry,
+  hasRoomForWish,
+  TASKS_IN_ONE_WORKFLOW,
+  taskRoom,
+} from '../../../../src/core/graph-run/index.js';
 
 /** What a task that ends alone costs, its share of the records included, and what one more attempt does. */
 const ALONE = 7.5;
@@ -19,7 +24,33 @@ test('a full part stays under 10,000 events, however many attempts fail, and has
   expect(attempts).toBeGreaterThan(80);
 });
 
-test('operators are heard as long as the end still fits', () => {
-  expect(hasRoomForWish(9_000)).toBe(true);
-  expect(hasRoomForWish(9_500)).toBe(false);
+test('operators are heard as long as what is left to do still fits', () => {
+  expect(hasRoomForWish(9_000, 0)).toBe(true);
+  expect(hasRoomForWish(9_900, 0)).toBe(false);
+  expect(hasRoomForWish(9_000, 200)).toBe(false);
+  // A full part hears a hundred of them before its first task has ended.
+  expect(hasRoomForWish(50 + 100 * 9, TASKS_IN_ONE_WORKFLOW)).toBe(true);
+  // Where no retry fits any more, skipping a task still does.
+  const last = 10_000 - 300 - 7.5 * 100;
+  expect([hasRoomForRetry(last, 100), hasRoomForWish(last, 100)]).toEqual([false, true]);
+});
+
+test('graphs that a run drives itself stay under 10,000 events together', () => {
+  for (const sizes of [[1_150, 1_150, 1_150], Array<number>(30).fill(100), [600, 600, 600], [10, 1_150, 500]]) {
+    let events = 50;
+    let inChildren = 0;
+    sizes.forEach((tasks, at) => {
+      if (tasks <= taskRoom(events, sizes.length - 1 - at)) {
+        events += tasks * ALONE;
+      } else {
+        inChildren++;
+        // What a child of its own costs the parent.
+        events += 150;
+      }
+    });
+    expect(events).toBeLessThan(10_000);
+    expect(inChildren).toBeLessThan(sizes.length);
+  }
+  expect(taskRoom(0, 0)).toBeGreaterThanOrEqual(TASKS_IN_ONE_WORKFLOW);
+  expect(taskRoom(9_990, 5)).toBe(0);
 });
