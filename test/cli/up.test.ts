@@ -5,12 +5,15 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { cli } from '../unit/cli/recording-terminal.js';
 
-/** `sitewright up` as a process tree of its own, from source. */
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const tsx = import.meta.resolve('tsx');
+/** `sitewright up` as a process tree of its own: compiled, since five processes would translate the sources each. */
+const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
+const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+
+// What runs shall be the code as it stands.
+beforeAll(() => void execFileSync(process.execPath, [build], { stdio: 'inherit' }), 240_000);
 
 let folder = '';
 let tree: Tree | undefined;
@@ -31,7 +34,7 @@ class Tree {
   readonly #waiting = new Set<() => void>();
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
-    this.child = spawn(process.execPath, ['--import', tsx, main, 'up', ...args], {
+    this.child = spawn(process.execPath, [bin, 'up', ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -91,9 +94,6 @@ function descendants(of: number): [number, string][] {
   return below(of);
 }
 
-/** Not the compiler of the sources, which tsx starts and which ends by itself. */
-const ours = ([, command]: readonly [number, string]): boolean => /run-with-parent|main\.ts|start-dev/.test(command);
-
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -135,13 +135,13 @@ test('everything runs, a dead worker is replaced, SIGTERM ends all of it', { tim
   expect(check.machines).toEqual([{ status: 0, name: 'New', count: 1 }]);
 
   const [worker] = pids.find(
-    ([, command]) => /main\.ts worker$/.test(command) && !command.includes('run-with-parent'),
+    ([, command]) => /main\.js worker$/.test(command) && !command.includes('run-with-parent'),
   )!;
   process.kill(worker, 'SIGKILL');
   await tree.said(/^worker +ended \(SIGKILL\): it is started again/);
   await tree.said(/^worker +worker ready/, 2);
 
-  const all = [...pids, ...descendants(tree.child.pid!)].filter(ours);
+  const all = [...pids, ...descendants(tree.child.pid!)];
   tree.child.kill('SIGTERM');
   expect(await tree.ended).toBe(0);
   expect(tree.text).toMatch(/everything has ended$/);
@@ -156,7 +156,7 @@ test('killed outright, it takes everything with it', { timeout: 120_000 }, async
   await tree.said(/^maas +MAAS simulator +(\S+)/);
   await tree.said(/^api +API ready/);
   expect(tree.text).toMatch(/^temporal +Temporal .* answers at/m);
-  const pids = descendants(tree.child.pid!).filter(ours);
+  const pids = descendants(tree.child.pid!);
   expect(pids.length).toBe(6);
   tree.child.kill('SIGKILL');
   await expect.poll(() => pids.filter(([pid]) => isAlive(pid)), { timeout: 30_000 }).toEqual([]);
@@ -175,7 +175,7 @@ test('gives up on a part that never starts, and leaves nothing behind', { timeou
   tree = new Tree([], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',
-    SITEWRIGHT_STORE_URL: `sqlite:${main}/of-a-file.db`,
+    SITEWRIGHT_STORE_URL: `sqlite:${bin}/of-a-file.db`,
   });
   expect(await tree.ended).toBe(5);
   expect(tree.text).toMatch(/error: (api|worker) does not start: .*/);

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -36,17 +35,8 @@ const STARTS = 3;
 
 const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
 
-/** How to run ourselves: compiled, or from source (tests). */
-function ownCommand(): string[] {
-  const built = fileURLToPath(new URL('../main.js', import.meta.url));
-  if (existsSync(built)) return [process.execPath, built];
-  return [
-    process.execPath,
-    '--import',
-    import.meta.resolve('tsx'),
-    fileURLToPath(new URL('../main.ts', import.meta.url)),
-  ];
-}
+/** Ourselves, compiled. */
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /**
  * Runs a program of ours until `stop`, and starts it again when it dies, after a pause that doubles. It
@@ -77,7 +67,7 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
     starts += 1;
     const startedAt = performance.now();
     // In a process group of its own: Ctrl-C is ours to answer, in order.
-    child = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), ...ownCommand(), ...spec.args], {
+    child = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), process.execPath, MAIN, ...spec.args], {
       env: spec.env,
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
