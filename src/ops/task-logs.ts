@@ -1,7 +1,7 @@
 import type { ExecutionKey, OutputStream } from '../agent/index.js';
 import type { LogPart, TaskLogs } from '../agent-logs/index.js';
 import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.js';
-import type { Store, TransactionRecord } from '../store/index.js';
+import { type Store, StoreError, type TransactionRecord } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { problem } from './problem.js';
 
@@ -49,16 +49,31 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
   };
 }
 
-/** The graphs of a run, the last first. */
+/** The graphs of a run, the last first. It may be named by its transaction, by its workflow, or by its own id. */
 async function graphsOf(store: Store, run: string): Promise<readonly TransactionRecord[]> {
   const id = /^\d{1,15}$/.test(run) ? Number(run) : undefined;
-  const found = id === undefined ? await store.transactions.findRun(run) : await store.transactions.getRun(id);
+  const found =
+    id !== undefined
+      ? await store.transactions.getRun(id)
+      : ((await store.transactions.findRun(run)) ?? (await findByRunId(store, run)));
   if (found === null)
     throw problem('not-found', `no run of graphs is called '${run.slice(0, 200)}'`, {
       hint: "Give the id of its transaction: 'sitewright history list' shows them.",
     });
   const graphs = found.graphs.filter((graph) => found.run.id === id || id === undefined || graph.id === id);
   return graphs.toReversed();
+}
+
+async function findByRunId(store: Store, id: string) {
+  const run = await store.runs.get(id).catch((error: unknown) => {
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
+    throw error;
+  });
+  if (run === undefined) return null;
+  const transaction = Number(run.labels.transaction);
+  return Number.isInteger(transaction)
+    ? store.transactions.getRun(transaction)
+    : store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
 }
 
 async function findLog(

@@ -28,6 +28,15 @@ beforeAll(async () => {
     { node: '3', task: 'db' },
     { node: '3', task: 'later' },
   ]);
+  await store.runs.put({
+    id: 'run-of-c',
+    workflowId: `execute_graph:${cluster.id}:${run}`,
+    kind: 'execute_graph',
+    sequence: 1,
+    phase: 'default: running',
+    startedAt: '2026-05-01T10:00:00.000Z',
+    labels: { cluster: String(cluster.id), transaction: String(run) },
+  });
   const operations = createOperations({
     store,
     taskLogs: logs,
@@ -59,10 +68,10 @@ const end = (generation: number, bytes: number) =>
 const get = async (task: string, query = '', accept = 'text/plain', of: number | string = run) =>
   api.inject({ url: `/api/v1/runs/${of}/logs/${encodeURIComponent(task)}${query}`, headers: { accept } });
 
-test('the newest attempt is read by the run or its graph, and earlier ones by number', async () => {
+test('the newest attempt is read by the run, its graph or the id in lists of runs, and earlier ones by number', async () => {
   put(1, 0, 'first try\n');
   put(2, 0, 'second try\n');
-  for (const of of [run, graph]) {
+  for (const of of [run, graph, 'run-of-c']) {
     const answer = await get('db@3', '', 'text/plain', of);
     expect([answer.statusCode, answer.headers['x-sitewright-attempt'], answer.body]).toEqual([
       200,
