@@ -3,7 +3,8 @@
  * folder of each execution and takes it from the node's lock to its one result, whoever is connected meanwhile.
  *
  * Files of an execution's folder: `execution` (the intent), `claim` (who runs it: linked once, so it runs once),
- * `sessions`, `stdout`, `stderr`, `cancel`, `exit` (the one result, `key=value` lines).
+ * `sessions`, `known` (processes seen last, where there are no groups), `stdout`, `stderr`, `cancel`, `exit` (the one
+ * result, `key=value` lines).
  */
 
 /** Shared by runner and connections: who is alive, whose processes there are, how they end. `$dir` is the folder. */
@@ -19,14 +20,57 @@ supervised() { # 0: its runner lives; 1: it is gone; 2: never claimed
   read -r pid start boot 2>/dev/null <"$dir/claim" || return 2
   [ "$boot" = "$(boot_id)" ] && [ "$(start_of "$pid")" = "$start" ]
 }
-members() { # what the task started: by its cgroup, its mark, and the sessions it was started in
-  {
-    group=$(cat "$dir/group" 2>/dev/null) && cat "$group/cgroup.procs"
-    grep -lF "SITEWRIGHT_EXECUTION=$mark" /proc/[0-9]*/environ 2>/dev/null | sed -n 's|^/proc/\\([0-9]*\\)/environ$|\\1|p'
-    while read -r session; do
-      sed -n "s/^\\([0-9]*\\) (.*) [^ZX] [0-9]* [0-9]* $session .*/\\1/p" /proc/[0-9]*/stat 2>/dev/null
-    done <"$dir/sessions"
-  } 2>/dev/null | sort -u
+processes() { # all that live, each a line: pid, parent, session, start time
+  for file in /proc/[0-9]*/stat; do
+    text=
+    # A name may hold anything, ends of lines included.
+    { while IFS= read -r line || [ -n "$line" ]; do text="$text $line"; done <"$file"; } 2>/dev/null
+    file=\${file#/proc/}
+    set -- \${text##*) }
+    case $1 in '' | Z | X) continue ;; esac
+    echo "\${file%/stat} $2 $4 \${20}"
+  done
+}
+members() { # what the task started: by its cgroup, its mark, its sessions, and by descent
+  all=$(processes)
+  ours=" $(
+    {
+      group=$(cat "$dir/group") && cat "$group/cgroup.procs"
+      grep -lF "SITEWRIGHT_EXECUTION=$mark" /proc/[0-9]*/environ | sed -n 's|^/proc/\\([0-9]*\\)/environ$|\\1|p'
+    } 2>/dev/null | tr '\\n' ' '
+  )"
+  sessions=" $({ tr '\\n' ' ' <"$dir/sessions"; } 2>/dev/null)"
+  # Orphans are the runner's (see RUNNER), so what descends from it is complete; its helpers share its session.
+  runner=
+  if supervised; then runner=$pid; else known=" $({ tr '\\n' ' ' <"$dir/known"; } 2>/dev/null)"; fi
+  before=
+  while [ "$ours" != "$before" ]; do
+    before=$ours
+    while read -r process parent session began; do
+      case $ours in *" $process "*) continue ;; esac
+      if [ -n "$runner" ]; then
+        [ "$process" = "$runner" ] && { ours="$ours$process "; continue; }
+      else
+        case $known in *" $process:$began "*) ours="$ours$process "; continue ;; esac
+      fi
+      case $ours in *" $parent "*) ours="$ours$process "; continue ;; esac
+      case $sessions in *" $session "*) ours="$ours$process " ;; esac
+    done <<PROCESSES
+$all
+PROCESSES
+  done
+  while read -r process parent session began; do
+    [ "$session" = "$runner" ] && continue
+    case $ours in *" $process "*) echo "$process" ;; esac
+  done <<PROCESSES
+$all
+PROCESSES
+}
+remember() { # for whoever ends what a killed runner has left
+  living=" $(members | tr '\\n' ' ')"
+  processes | while read -r process parent session began; do
+    case $living in *" $process "*) echo "$process:$began" ;; esac
+  done >"$dir/.known" && mv "$dir/.known" "$dir/known"
 }
 send() { for member in $(members); do kill "-$1" "$member" 2>/dev/null; done; }
 end_all() { # grace in seconds; sets found, survivors, strongest
@@ -76,6 +120,22 @@ settle() { # ends an execution whose runner is gone
  * nothing of it stays but what the task itself left on purpose.
  */
 export const RUNNER = `dir=$1
+# Whatever a task starts and leaves becomes a child of this process, not of init: so a task cannot hide by clearing its
+# environment and beginning a session. The shell has no word for it (prctl 36, PR_SET_CHILD_SUBREAPER).
+if [ "$2" != adopting ]; then
+  case $(uname -m) in
+    x86_64) call=157 ;;
+    aarch64 | riscv64 | loongarch64) call=167 ;;
+    ppc64*) call=171 ;;
+    s390x | i?86 | arm*) call=172 ;;
+    *) call= ;;
+  esac
+  if [ -n "$call" ] && command -v perl >/dev/null; then
+    exec perl -e 'syscall(0 + shift, 36, 1, 0, 0, 0); exec @ARGV' "$call" sh "$0" "$dir" adopting
+  elif command -v python3 >/dev/null; then
+    exec python3 -c 'import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execvp(sys.argv[1], sys.argv[1:])' sh "$0" "$dir" adopting
+  fi
+fi
 . "$dir/settings"
 ${COMMON}
 now() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }
@@ -145,9 +205,11 @@ while :; do
   # Descriptors of ours stay ours; its session is written down before it begins.
   ( setsid sh "$dir/start.sh" "$dir" "$number" </dev/null >&7 2>&8 7>&- 8>&- 9>&-; echo $? >"$dir/.code"; mv "$dir/.code" "$dir/code" ) &
   waiter=$!
-  cause=
+  cause= turns=0
   while [ ! -e "$dir/code" ]; do
     now
+    [ -z "$group" ] && [ $((turns % 10)) -eq 0 ] && remember
+    turns=$((turns + 1))
     kill -0 "$waiter" 2>/dev/null || [ -e "$dir/code" ] || echo 137 >"$dir/code"
     if [ -z "$cause" ]; then
       if [ -e "$dir/cancel" ]; then cause=cancel

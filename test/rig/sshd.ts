@@ -8,6 +8,14 @@ import { freePort } from './free-port.js';
 
 const SSHD = '/usr/sbin/sshd';
 
+const WITHOUT_GROUPS = [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"',
+] as const;
+
 /** Why there can be no sshd here; undefined where there can. */
 export const sshdMissing = (): string | undefined =>
   !existsSync(SSHD) ? 'openssh-server is not installed' : userInfo().uid !== 0 ? 'this is not root' : undefined;
@@ -18,7 +26,7 @@ export class SshdRig {
   readonly target: SshTarget;
   readonly #server: ChildProcess;
 
-  private constructor(port: number) {
+  private constructor(port: number, withoutGroups: boolean) {
     for (const name of ['host', 'user', 'stranger'])
       execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', this.at(name)]);
     writeFileSync(this.at('authorized'), readFileSync(this.at('user.pub')));
@@ -45,12 +53,16 @@ export class SshdRig {
       identityFile: this.at('user'),
       knownHostsFile: this.at('known'),
     };
-    this.#server = spawn(SSHD, ['-D', '-e', '-f', this.at('config')], { stdio: 'ignore' });
+    const server = [SSHD, '-D', '-e', '-f', this.at('config')] as const;
+    const command = withoutGroups ? [...WITHOUT_GROUPS, ...server] : server;
+    const [program, ...words] = command;
+    this.#server = spawn(program, words, { stdio: 'ignore' });
   }
 
-  static async open(): Promise<SshdRig> {
+  /** @param withoutGroups whoever comes in finds no cgroup to make groups in */
+  static async open({ withoutGroups = false } = {}): Promise<SshdRig> {
     const port = await freePort();
-    const rig = new SshdRig(port);
+    const rig = new SshdRig(port, withoutGroups);
     for (;;) {
       const open = await new Promise<boolean>((resolve) => {
         const socket = createConnection({ host: '127.0.0.1', port }, () => resolve(true)).on('error', () =>
