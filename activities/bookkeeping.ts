@@ -1,4 +1,5 @@
 import type { NodeReport } from '../src/core/deployment/index.js';
+import { describedRun, type RunDescription } from '../src/core/run-description.js';
 import type { RunReport } from '../src/core/site-run/index.js';
 import { type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
 import type { SiteActivities } from './contract.js';
@@ -49,6 +50,8 @@ export function bookkeepingActivities({
           site,
           startedAt: request.started_at,
           parameters: request.parameters as Json,
+          // The workflow has checked them with its input.
+          ...describedRun(request.parameters as RunDescription),
           ...(request.started_by === undefined ? {} : { startedBy: request.started_by }),
           ...(request.reason === undefined ? {} : { reason: request.reason }),
         });

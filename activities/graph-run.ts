@@ -1,5 +1,6 @@
 import { clusterStatusAfter } from '../src/clusters/index.js';
 import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
+import { describedRun } from '../src/core/run-description.js';
 import {
   type ClaimHolder,
   type ClusterRecord,
@@ -199,8 +200,10 @@ async function keepRun(
     kind: 'execute_graph',
     phase: 'starting',
     startedAt: started_at,
-    title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
-    labels: { cluster: String(cluster.id), transaction: String(run.id) },
+    ...describedRun(input, {
+      title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+      labels: { cluster: String(cluster.id), transaction: String(run.id) },
+    }),
     parameters: input,
     ...(cluster.site === null ? {} : { site: cluster.site }),
     ...startedBy(input),

@@ -79,6 +79,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       },
       maas: machines.maas,
       planner,
+      version: programVersion(),
       ...(masterIp === undefined ? {} : { masterIp }),
       taskLogs: taskLogs(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),

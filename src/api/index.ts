@@ -100,7 +100,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);
   answerUnknownRoutes(app);
-  await describeRoutes(app, version);
+  await describeRoutes(app, version, tokensOn);
   const groups = [
     siteRoutes,
     revisionRoutes,

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { describeAccess } from './openapi-access.js';
 import { tidyOpenapi } from './tidy-openapi.js';
 
 const TAGS = [
@@ -26,7 +27,7 @@ const TAGS = [
 const YAML_PATHS = ['/api/v1/sites/{site}/revisions', '/api/v1/documents/check'];
 
 /** Describes all routes registered after it at `/openapi.json`, and shows the description at `/docs`. */
-export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
+export async function describeRoutes(app: FastifyInstance, version: string, tokensOn: boolean): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -49,6 +50,7 @@ export async function describeRoutes(app: FastifyInstance, version: string): Pro
         if (content)
           content['application/yaml'] = { schema: { type: 'string', description: 'One file of documents.' } };
       }
+      describeAccess(object, tokensOn);
       return object as ReturnType<typeof jsonSchemaTransformObject>;
     },
   });

@@ -39,6 +39,10 @@ export interface RunQuery {
   readonly kind?: readonly string[] | undefined;
   readonly phase?: readonly string[] | undefined;
   readonly outcome?: readonly string[] | undefined;
+  readonly label?: readonly string[] | undefined;
+  readonly started_by?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
   readonly open?: boolean | undefined;
   readonly limit?: number | undefined;
   readonly before?: string | undefined;

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { GlobalFlags } from './api-address.js';
 import { registerAgent } from './commands/agent.js';
 import { registerAgentOnboarding } from './commands/agent-onboarding.js';
+import { registerAudit } from './commands/audit.js';
 import { registerCluster } from './commands/cluster.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
@@ -95,6 +96,7 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   registerDoctor(program, session);
   registerMaas(program, session);
   registerToken(program, session);
+  registerAudit(program, session);
   registerDb(program, session);
   registerConfig(program, session);
   registerCompletion(program, session);

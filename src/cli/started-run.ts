@@ -22,7 +22,7 @@ export function subjectOf({ site, workflow_id }: Pick<RunAnswer, 'site' | 'workf
 export function nextSteps(client: ApiClient, run: RunAnswer): string {
   const steps = [
     ['watch it', `sitewright run watch ${run.id}`],
-    ['API', `${client.url}/api/v1/runs/${run.id}`],
+    ['page', `${client.url}/runs/${run.id}`],
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
   ] as const;
   return steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('');

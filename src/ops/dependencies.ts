@@ -19,6 +19,8 @@ export interface OpsDependencies {
   readonly taskLogs?: TaskLogs;
   /** Base address of Temporal's Web UI, without a trailing slash. */
   readonly temporalUiUrl?: string;
+  /** Of this program; kept in the memo of the runs it starts. */
+  readonly version?: string;
   /** Folder whose packages `sync` installs, as the setting `packages.folder` names it. */
   readonly packagesFolder?: string;
   /** What the setting `tags.extensions` names: may change the tags that nodes get with roles. */

@@ -23,6 +23,7 @@ export {
   type GraphSource,
   type GraphUseCases,
   type HistoryRecord,
+  type StartedDeployment,
   type UploadedGraph,
 } from './graphs/index.js';
 export type { Health, HealthCheck } from './health.js';

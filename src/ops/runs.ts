@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client';
 import { QUERIES, SIGNALS, siteWorkflowId, UPDATES, WORKFLOWS } from '../../workflows/protocol.js';
 import type { GraphRunReport, GraphRunStatus, GraphTreeNode, PlanReference } from '../core/graph-run/index.js';
+import { describedRun } from '../core/run-description.js';
 import {
   parseSiteRunInput,
   type RunReport,
@@ -21,6 +22,7 @@ import { isOpenStatus } from '../temporal/is-run-open.js';
 import type { OpsDependencies } from './dependencies.js';
 import { graphStatusFromReport, lostGraphReport } from './graphs/ended-graph-run.js';
 import { asProblem, problem } from './problem.js';
+import { metadataOf } from './run-metadata.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
 import { callTemporal } from './temporal-calls.js';
@@ -222,7 +224,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
             workflowId,
             workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
             args: [input],
-            staticSummary: fitSummary(`${kind} ${site}${who}`),
+            ...metadataOf(deps, input, `${kind} ${site}${who}`),
           }),
         );
       const started = await begin().catch(async (error: unknown) => {
@@ -245,6 +247,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
         phase: 'starting',
         startedAt: new Date().toISOString(),
         parameters: { ...input } as Json,
+        ...describedRun(input),
         ...(input.started_by === undefined ? {} : { startedBy: input.started_by }),
         ...(input.reason === undefined ? {} : { reason: input.reason }),
       });
@@ -314,9 +317,6 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     skipTask: (id, task, request) => ordered(id, 'skip_task', { task }, request),
   };
 }
-
-/** Temporal takes 400 bytes; in UTF-8 a character has four at most. */
-const fitSummary = (text: string): string => (Buffer.byteLength(text) <= 400 ? text : `${text.slice(0, 95)}…`);
 
 const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {

@@ -1,26 +1,40 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { needOfRoute } from '../../src/access/index.js';
+import { tokenOperations } from '../../src/ops/tokens.js';
 import { apiAlone } from './api-rig.js';
 
 const golden = new URL('../golden/api/openapi.json', import.meta.url);
 
+interface AnswerDescription {
+  readonly description?: string;
+  readonly content?: object;
+  readonly $ref?: string;
+}
+
 interface Operation {
+  readonly security?: readonly object[];
   readonly operationId?: string;
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly parameters?: readonly { readonly description?: string }[];
   readonly requestBody?: object;
-  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content?: object }>>;
+  readonly responses: Readonly<Record<string, AnswerDescription>>;
 }
 
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly responses: Readonly<Record<string, AnswerDescription>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
 }
 
-async function describeApi(): Promise<Description> {
-  const rig = await apiAlone();
-  const { status, body } = await rig.ask('GET', '/openapi.json');
+async function describeApi(tokens = false): Promise<Description> {
+  const rig = await apiAlone({ tokens });
+  const { token } = await tokenOperations(rig.store).create({ name: 'reader', role: 'viewer' }, 'test');
+  const { status, body } = await rig.ask('GET', '/openapi.json', undefined, { authorization: `Bearer ${token}` });
   await rig.close();
   expect(status).toBe(200);
   return body as Description;
@@ -37,7 +51,9 @@ test('the description of the API is the one that was agreed on', async () => {
 });
 
 test('every route says what it is, and how it fails', async () => {
-  const { paths } = await describeApi();
+  const { paths, components } = await describeApi();
+  const whole = ({ $ref, ...inline }: AnswerDescription): AnswerDescription =>
+    $ref === undefined ? inline : components.responses[$ref.replace('#/components/responses/', '')]!;
   const ids = new Set<string>();
   for (const [path, operations] of Object.entries(paths)) {
     expect(path).toMatch(/^\/api\/v1\//);
@@ -49,11 +65,12 @@ test('every route says what it is, and how it fails', async () => {
       ids.add(operation.operationId!);
       for (const parameter of operation.parameters ?? []) expect(parameter.description, name).toBeTruthy();
       for (const [status, response] of Object.entries(operation.responses)) {
-        const types = Object.keys(response.content ?? {});
+        const types = Object.keys(whole(response).content ?? {});
         const others = types.filter((type) => !TEXTS.includes(type));
         const noJson = status === '204' || (types.length > 0 && others.length === 0);
         if (Number(status) < 400) expect(others, name).toEqual(noJson ? [] : ['application/json']);
-        else if (!path.endsWith('/health')) expect(types, name).toEqual(['application/problem+json']);
+        else if (!(path.endsWith('/health') && status === '503'))
+          expect(types, name).toEqual(['application/problem+json']);
       }
       if (operation.parameters !== undefined || operation.requestBody !== undefined)
         expect(Object.keys(operation.responses), name).toContain('400');
@@ -66,11 +83,29 @@ test('every route says what it is, and how it fails', async () => {
   expect(ids.size).toBe(operations.length);
 });
 
+test.each([false, true])('every route says whom it answers (tokens: %s)', async (tokens) => {
+  const { paths, components } = await describeApi(tokens);
+  expect(Object.keys(components.securitySchemes)).toEqual(['bearer', 'authToken']);
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { security, responses }] of Object.entries(operations)) {
+      const name = `${method} ${path}`;
+      const need = needOfRoute(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'));
+      const isOpen = need === 'anyone';
+      expect(security, name).toEqual(isOpen ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokens ? [] : [{}])]);
+      expect(Object.keys(responses).includes('401'), name).toBe(!isOpen);
+      expect(components.responses, name).toHaveProperty(responses['403']!.$ref!.replace('#/components/responses/', ''));
+      if (!isOpen) expect(responses['403']!.$ref!.toLowerCase(), name).toMatch(new RegExp(`needs${need}$`));
+      expect(Object.keys(responses).includes('429'), name).toBe(!path.endsWith('/health/live'));
+    }
+  }
+});
+
 test('every reference leads somewhere, and no schema is there for nothing', async () => {
   const { paths, components } = await describeApi();
   const used = new Set<string>();
   JSON.stringify([paths, components], (key, value: unknown) => {
-    if (key === '$ref') used.add(String(value).replace('#/components/schemas/', ''));
+    if (key === '$ref' && String(value).includes('/schemas/'))
+      used.add(String(value).replace('#/components/schemas/', ''));
     return value;
   });
   expect([...used].sort()).toEqual(Object.keys(components.schemas).sort());

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from '../../store/index.js';
 import { actorOf } from '../requests/actor.js';
 import { graphRunReportSchema, graphRunStatusSchema } from '../schemas/graph-run.js';
 import { runNodeListSchema } from '../schemas/node.js';
@@ -24,10 +25,30 @@ const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
 
 const filterOf = ({
   open,
+  label,
+  started_by,
   workflow_id,
   ...query
 }: z.output<typeof siteRunsQuery> & { workflow_id?: string | undefined }) =>
-  given({ ...query, workflowId: workflow_id, open: isTrue(open) });
+  given({
+    ...query,
+    labels: label === undefined ? undefined : [label].flat().map(readLabel),
+    startedBy: started_by,
+    workflowId: workflow_id,
+    open: isTrue(open),
+  });
+
+/** `NAME:VALUE`; one without a value is a label with an empty one. */
+function readLabel(text: string): [name: string, value: string] {
+  const at = `${text}:`.indexOf(':');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** What its starter said of a run; the report of lists has no room for it. */
+const descriptionOf = (parameters: Json): string | null => {
+  const said = (parameters as { readonly description?: unknown } | null)?.description;
+  return typeof said === 'string' ? said : null;
+};
 
 export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }) => {
   app.post('/sites/:site/runs', {
@@ -91,7 +112,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
     },
     handler: async (request) => {
       const run = await runs.get(request.params.run);
-      return { ...viewRun(run), parameters: run.parameters };
+      return { ...viewRun(run), description: descriptionOf(run.parameters), parameters: run.parameters };
     },
   });
 

@@ -19,6 +19,16 @@ export const actorName = plainText(200).describe('Who does it. Default: the head
 
 export const reasonText = z.string().max(2000).describe('Why; kept in the audit trail and in the report of the run.');
 
+/** What is wrong with one of these is said by the run's own check of its input, with all the rest. */
+export const runDescription = {
+  title: z.string().optional().describe('One line that lists of runs show, in place of what runs it; 200 characters.'),
+  description: z.string().optional().describe('Any text, as Markdown; 10,000 characters.'),
+  labels: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Names and values to find the run by; 50. `cluster` and `transaction` are set by the service.'),
+};
+
 export const siteParams = z.strictObject({
   site: z.string().min(1).max(1000).describe('Name of the site.'),
 });

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { SITE_RUN_KINDS } from '../../core/site-run/index.js';
-import { actorName, anyJson, flagQuery, pageOf, pageQuery, reasonText, timestamp } from './primitives.js';
+import {
+  actorName,
+  anyJson,
+  flagQuery,
+  pageOf,
+  pageQuery,
+  reasonText,
+  runDescription,
+  timestamp,
+} from './primitives.js';
 
 export const startRunBody = z
   .strictObject({
@@ -21,6 +30,7 @@ export const startRunBody = z
       .describe('update_site: also release the machines of nodes that are gone from the documents.'),
     reason: reasonText.min(1).optional(),
     started_by: actorName.optional(),
+    ...runDescription,
   })
   .meta({ id: 'StartRun' });
 
@@ -55,7 +65,11 @@ const run = {
 export const runSchema = z.strictObject(run).meta({ id: 'Run', description: 'One execution on a site.' });
 
 export const runDetailSchema = z
-  .strictObject({ ...run, parameters: anyJson.describe('The input it was started with.') })
+  .strictObject({
+    ...run,
+    description: z.string().nullable().describe('What was said of it when it was started; Markdown.'),
+    parameters: anyJson.describe('The input it was started with.'),
+  })
   .meta({ id: 'RunDetail' });
 
 export const runPageSchema = pageOf(runSchema).meta({ id: 'RunPage' });
@@ -66,6 +80,10 @@ export const siteRunsQuery = pageQuery.extend({
   kind: several.describe('Only these; may be repeated.'),
   phase: several.describe('Only runs in this phase; may be repeated.'),
   outcome: several.describe('Only runs with this outcome; may be repeated.'),
+  label: several.describe('Only runs with this label, as `NAME:VALUE`; may be repeated: with all of them.'),
+  started_by: z.string().min(1).max(1000).optional().describe('Only runs that this user or token started.'),
+  since: timestamp.min(1).max(50).optional().describe('Only runs started at this moment or later, ISO 8601.'),
+  until: timestamp.min(1).max(50).optional().describe('Only runs started before this moment, ISO 8601.'),
   open: flagQuery.optional().describe('`true`: only runs under way. `false`: only ended ones.'),
 });
 

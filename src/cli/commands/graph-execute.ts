@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { graphWorkflowId } from '../../../workflows/protocol.js';
+import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
 import { findRun } from '../find-run.js';
 import { columnOption, formatOption, printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
@@ -14,9 +15,13 @@ export interface StartedTransaction {
   readonly status: string;
   readonly dry_run?: boolean;
   readonly message?: string | null;
+  /** Id of the run; absent where it is not started yet. */
+  readonly run?: string | null;
+  /** What the checks of the cluster found. */
+  readonly warnings?: readonly { readonly severity: string; readonly message: string; readonly hint?: string }[];
 }
 
-interface ExecuteFlags extends FollowFlags {
+interface ExecuteFlags extends FollowFlags, DescriptionFlags {
   readonly env: string;
   readonly type?: readonly string[];
   readonly node?: readonly number[];
@@ -34,7 +39,7 @@ interface ExecuteFlags extends FollowFlags {
 
 /** Adds `execute` to the `graph` command. */
 export function registerGraphExecute(graph: Command, session: Session): void {
-  graph
+  const command = graph
     .command('execute')
     .description('Run graphs of a cluster on its nodes, one type after the other')
     .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
@@ -49,7 +54,8 @@ export function registerGraphExecute(graph: Command, session: Session): void {
     .option('--trace', 'ask the runners of tasks for more detail')
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
     .option('--max-nodes <number>', 'most nodes busy at once', (text) => Number(idArgument(text)))
-    .option('--reason <text>', 'why; kept with the run')
+    .option('--reason <text>', 'why; kept with the run');
+  descriptionOptions(command)
     .option('--wait', 'wait for the end; the exit code says how it ended')
     .option('--watch', 'the same, with a line for each change')
     .addOption(formatOption())
@@ -71,6 +77,7 @@ async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
     ...(from === undefined ? { graphs } : { from: Number(from) }),
     ...(subgraphs && { subgraphs }),
     ...runOptions(flags),
+    ...descriptionOf(flags),
     ...(flags.trace && { debug: true }),
     ...(flags.holdOnFailure && { hold_on_failure: true }),
     ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
@@ -100,12 +107,15 @@ export async function presentGraphRun(
   const workflow = graphWorkflowId(started.cluster, started.id);
   const steps = [
     ['watch it', `sitewright run watch ${workflow}`],
+    ['page', started.run ? `${client.url}/runs/${started.run}` : `${client.url}/clusters/${started.cluster}`],
     ['tasks', `sitewright history show ${started.id}`],
     ['Temporal', `temporal workflow describe --workflow-id ${workflow}`],
   ] as const;
   const text = `started run ${started.id} on cluster ${started.cluster}\n${steps
     .map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`)
     .join('')}`;
+  for (const { severity, message, hint } of started.warnings ?? [])
+    terminal.err(`${severity}: ${message}${hint === undefined ? '' : `\n  hint: ${hint}`}\n`);
   const follows = flags.wait === true || flags.watch === true;
   if (flags.format === 'table' && !flags.column) terminal.out(text);
   else if (!follows) return printOne(terminal, flags, started);

@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { OperatorNote } from '../client.js';
+import { labelOption } from '../described-run.js';
 import { findRun } from '../find-run.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
+import { registerRunAgain } from './run-again.js';
 import { registerRunLogs } from './run-logs.js';
 import { wholeNumber } from './site.js';
 
@@ -14,6 +16,10 @@ interface ListFlags extends OutputFlags {
   readonly kind?: readonly string[];
   readonly phase?: readonly string[];
   readonly outcome?: readonly string[];
+  readonly label?: readonly string[];
+  readonly by?: string;
+  readonly since?: string;
+  readonly until?: string;
   readonly open?: boolean;
   readonly limit?: number;
 }
@@ -40,18 +46,24 @@ export function registerRun(program: Command, session: Session): void {
     .addOption(repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph'))
     .addOption(repeatable('--phase <phase>', 'only runs in this phase'))
     .addOption(repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled'))
+    .addOption(labelOption('only runs with this label, of several with all'))
+    .option('--by <name>', 'only runs that this user or token started')
+    .option('--since <time>', 'only runs started at this moment or later, ISO 8601')
+    .option('--until <time>', 'only runs started before this moment, ISO 8601')
     .option('--open', 'only runs under way')
     .option('-n, --limit <number>', 'most to show', wholeNumber)
     .addOption(formatOption())
     .addOption(columnOption())
-    .action(async ({ format, column, open, ...filter }: ListFlags) => {
-      const { items } = await (await session.client()).runs.list({ ...filter, ...(open ? { open } : {}) });
+    .action(async ({ format, column, open, by, ...filter }: ListFlags) => {
+      const client = await session.client();
+      const { items } = await client.runs.list({ ...filter, started_by: by, ...(open ? { open } : {}) });
       const flags = { format, ...(column ? { column } : {}) };
       await printList(terminal, flags, items, [
         'id',
         'kind',
         'site',
         'revision',
+        'title',
         'phase',
         'outcome',
         'failed_nodes',
@@ -71,8 +83,7 @@ export function registerRun(program: Command, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       if (flags.watch) return follow(session, client, run, flags);
-      const { labels: _labels, ...shown } = await client.runs.get(run.id);
-      await printOne(terminal, flags, shown);
+      await printOne(terminal, flags, await client.runs.get(run.id));
     });
 
   group
@@ -149,6 +160,7 @@ export function registerRun(program: Command, session: Session): void {
     });
 
   registerRunLogs(group, session);
+  registerRunAgain(group, session, RUN);
 
   const acts = [
     ['pause', 'Start nothing new; what runs may end', 'paused'],

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { RevisionAnswer, StartRunBody } from '../../api/schemas/index.js';
 import type { ApiClient } from '../client.js';
 import { confirm } from '../confirm.js';
+import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
 import { readDocuments } from '../document-files.js';
 import { EXIT } from '../exit-codes.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -19,7 +20,7 @@ interface PageFlags extends OutputFlags {
   readonly limit?: number;
 }
 
-interface StartFlags extends FollowFlags {
+interface StartFlags extends FollowFlags, DescriptionFlags {
   readonly revision?: string;
   readonly reason?: string;
   readonly yes?: boolean;
@@ -214,12 +215,13 @@ function starter(
   description: string,
 ): Command {
   const { terminal } = session;
-  return site
+  const command = site
     .command(verb)
     .description(description)
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
-    .option('--reason <text>', 'why; kept with the run')
+    .option('--reason <text>', 'why; kept with the run');
+  return descriptionOptions(command)
     .option('--wait', 'wait for the end; the exit code says how it ended')
     .option('--watch', 'the same, with a line for each change')
     .option('--yes', 'do not ask')
@@ -243,6 +245,7 @@ function starter(
         kind,
         ...(flags.revision === undefined ? {} : { revision: flags.revision }),
         ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+        ...descriptionOf(flags),
         ...(nodes === undefined ? {} : { nodes: [...new Set(nodes)] }),
         ...(flags.erase ? { erase: true } : {}),
         ...(flags.releaseRemoved ? { release_removed: true } : {}),

@@ -1,3 +1,5 @@
+import { checkRunDescription, type RunDescription } from '../run-description.js';
+
 /** One graph of a run: all tasks of a type, for all nodes that its filter takes, unless it says otherwise. */
 export interface GraphRequest {
   readonly type: string;
@@ -10,7 +12,7 @@ export interface GraphRequest {
 export type GraphRunMode = 'apply' | 'dry_run' | 'noop_run';
 
 /** Input of `execute_graph`: one JSON object (design §5). Give `graphs`, or `sequence`, or `from`; none of them: the graph of type `default`. */
-export interface GraphRunInput {
+export interface GraphRunInput extends RunDescription {
   readonly cluster: number;
   readonly graphs?: readonly GraphRequest[];
   /** Id of a sequence of the cluster's release. */
@@ -47,6 +49,13 @@ const simple =
   (ok: (value: unknown) => boolean, problem: string): Check =>
   (value) =>
     ok(value) ? [] : [['', problem]];
+
+const described =
+  (field: keyof RunDescription): Check =>
+  (value) => {
+    const problem = checkRunDescription[field](value);
+    return problem === null ? [] : [['', problem]];
+  };
 
 const isId = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
@@ -110,6 +119,9 @@ const FIELDS: Readonly<Record<keyof GraphRunInput, Check>> = {
   transaction: id,
   started_by: text,
   reason: text,
+  title: described('title'),
+  description: described('description'),
+  labels: described('labels'),
 };
 
 /** What chooses the graphs of a run; at most one of them can. */

@@ -1,3 +1,5 @@
+import { checkRunDescription, type RunDescription } from '../run-description.js';
+
 /** The four workflows that act on a site; also the `kind` of a run. */
 export type SiteRunKind = 'deploy_site' | 'update_site' | 'redeploy_nodes' | 'test_site';
 
@@ -9,7 +11,7 @@ export const SITE_RUN_KINDS = [
 ] as const satisfies readonly SiteRunKind[];
 
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
-export interface SiteRunInput {
+export interface SiteRunInput extends RunDescription {
   readonly site: string;
   /** Number, hash (or its unique beginning), or `latest` (default). */
   readonly revision?: string | number;
@@ -42,7 +44,13 @@ const names: Check = (value) => {
   return new Set(value).size === value.length ? null : 'names a node twice';
 };
 
-const COMMON: Readonly<Record<string, Check>> = { site: text, revision, started_by: text, reason: text };
+const COMMON: Readonly<Record<string, Check>> = {
+  site: text,
+  revision,
+  started_by: text,
+  reason: text,
+  ...checkRunDescription,
+};
 
 const FIELDS: Readonly<Record<SiteRunKind, Readonly<Record<string, Check>>>> = {
   deploy_site: COMMON,

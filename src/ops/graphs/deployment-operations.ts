@@ -6,10 +6,15 @@ import type { RunOperations } from '../runs.js';
 import { checkClusterNodes } from './cluster-nodes.js';
 import { clusterTasks } from './cluster-tasks.js';
 import { inFuelWords } from './fuel-words.js';
-import { startGraphRun } from './start-graph-run.js';
+import { type StartedGraphRun, startGraphRun } from './start-graph-run.js';
 
 /** How a deployment is to be made. */
-export type DeploymentOptions = Pick<GraphRunInput, 'mode' | 'force' | 'debug' | 'started_by' | 'reason'>;
+export type DeploymentOptions = Pick<
+  GraphRunInput,
+  'mode' | 'force' | 'debug' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
+>;
+
+export type StartedDeployment = Pick<StartedGraphRun, 'run' | 'warnings'>;
 
 export interface DeployRequest extends DeploymentOptions {
   readonly type: string;
@@ -17,15 +22,15 @@ export interface DeployRequest extends DeploymentOptions {
   readonly tasks?: readonly string[];
 }
 
-/** Starting and stopping runs of graphs. All answer with the run's transaction. @throws `invalid`, `not-found`, `conflict` */
+/** Starting and stopping runs of graphs. All answer with the run's transaction; starts also with what to know of its cluster. @throws `invalid`, `not-found`, `conflict` */
 export interface DeploymentOperations {
   /** Any graphs of a cluster, one after another, or what is left of an earlier run. */
-  execute(input: GraphRunInput): Promise<TransactionRecord>;
+  execute(input: GraphRunInput): Promise<StartedDeployment>;
   /** One graph, which must have tasks. */
-  deploy(cluster: number, request: DeployRequest): Promise<TransactionRecord>;
+  deploy(cluster: number, request: DeployRequest): Promise<StartedDeployment>;
   /** Everything that has changed: the release's sequence `deploy-changes`, else deletion, provisioning and deployment. */
-  deployChanges(cluster: number, options: DeploymentOptions): Promise<TransactionRecord>;
-  executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<TransactionRecord>;
+  deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
+  executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
   /** Tells the cluster's run to stop: what runs ends, nothing new starts. */
   stop(cluster: number, by: string): Promise<TransactionRecord>;
 }
@@ -35,8 +40,10 @@ const DEPLOY_CHANGES = 'deploy-changes';
 
 export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): DeploymentOperations {
   const { store } = deps;
-  const started = async (input: GraphRunInput, tasksNeeded = false): Promise<TransactionRecord> =>
-    (await startGraphRun(deps, input, { tasksNeeded })).run;
+  const started = async (input: GraphRunInput, tasksNeeded = false): Promise<StartedDeployment> => {
+    const { run, warnings } = await startGraphRun(deps, input, { tasksNeeded });
+    return { run, warnings };
+  };
 
   /** Graphs that have something to do, in the order of a deployment. */
   async function changeGraphs(cluster: number): Promise<readonly GraphRequest[]> {

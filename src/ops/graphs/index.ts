@@ -10,7 +10,12 @@ import { type SequenceOperations, sequenceOperations } from './sequence-operatio
 import { type TransactionOperations, transactionOperations } from './transaction-operations.js';
 
 export type { ClusterLayer } from './cluster-tasks.js';
-export type { DeploymentOperations, DeploymentOptions, DeployRequest } from './deployment-operations.js';
+export type {
+  DeploymentOperations,
+  DeploymentOptions,
+  DeployRequest,
+  StartedDeployment,
+} from './deployment-operations.js';
 export type {
   GraphCheck,
   GraphListFilter,

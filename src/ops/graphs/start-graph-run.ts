@@ -1,17 +1,22 @@
 import { WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { graphWorkflowId, WORKFLOWS } from '../../../workflows/protocol.js';
+import type { ClusterFinding } from '../../clusters/checks/index.js';
 import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.js';
+import { describedRun } from '../../core/run-description.js';
 import { type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
 import { isOpenStatus } from '../../temporal/is-run-open.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
-import { refuseUnfitCluster } from '../tags/cluster-checks.js';
+import { metadataOf } from '../run-metadata.js';
+import { chosenNodes, clusterChecks, refuseUnfitCluster } from '../tags/cluster-checks.js';
 import { callTemporal } from '../temporal-calls.js';
 import { requestedGraphs } from './graph-request.js';
 
 export interface StartedGraphRun {
   readonly run: TransactionRecord;
   readonly graphs: readonly TransactionRecord[];
+  /** What the checks of the cluster have to say, although it runs; with `force` their errors, too. */
+  readonly warnings: readonly ClusterFinding[];
 }
 
 /**
@@ -33,10 +38,11 @@ export async function startGraphRun(
     });
   }
   const graphs = await requestedGraphs(deps.store, input, options);
-  if (!input.force) await refuseUnfitCluster(deps, input.cluster, graphs);
+  const found = await fitOrRefused(deps, input, graphs);
   const created = await createTransactions(deps, input, graphs);
   try {
-    return await startWorkflow(deps, input, created);
+    const started = await startWorkflow(deps, input, created);
+    return { ...started, warnings: found.filter(({ severity }) => severity !== 'info') };
   } catch (error) {
     const { message } = asProblem(error);
     await deps.store.transactions.endRun(created.run.id, {
@@ -46,6 +52,14 @@ export async function startGraphRun(
     throw error;
   }
 }
+
+/** A forced run is not refused, but told what is wrong. */
+const fitOrRefused = (
+  deps: OpsDependencies,
+  { cluster, force }: GraphRunInput,
+  graphs: readonly GraphRequest[],
+): Promise<readonly ClusterFinding[]> =>
+  force ? clusterChecks(deps).check(cluster, chosenNodes(graphs)) : refuseUnfitCluster(deps, cluster, graphs);
 
 async function createTransactions(
   deps: OpsDependencies,
@@ -119,10 +133,11 @@ async function alreadyStarted({ store }: OpsDependencies, id: number) {
 }
 
 async function startWorkflow(
-  { store, temporal }: OpsDependencies,
+  deps: OpsDependencies,
   input: GraphRunInput,
   created: RunTransactions,
-): Promise<StartedGraphRun> {
+): Promise<Omit<StartedGraphRun, 'warnings'>> {
+  const { store, temporal } = deps;
   const { run, graphs } = created;
   const { cluster, started_by, reason } = input;
   const workflowId = graphWorkflowId(cluster, run.id);
@@ -135,7 +150,11 @@ async function startWorkflow(
       workflowId,
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       args: [whole],
-      staticSummary: fitSummary(`${types} on cluster ${cluster}${started_by === undefined ? '' : ` by ${started_by}`}`),
+      ...metadataOf(
+        deps,
+        input,
+        `${types} on cluster ${cluster}${started_by === undefined ? '' : ` by ${started_by}`}`,
+      ),
     }),
   );
   const runId = started.firstExecutionRunId;
@@ -149,8 +168,10 @@ async function startWorkflow(
     kind: WORKFLOWS.execute_graph,
     phase: 'starting',
     startedAt: run.timeStart ?? new Date().toISOString(),
-    title: `${types} on cluster ${cluster}`,
-    labels: { cluster: String(cluster), transaction: String(run.id) },
+    ...describedRun(input, {
+      title: `${types} on cluster ${cluster}`,
+      labels: { cluster: String(cluster), transaction: String(run.id) },
+    }),
     parameters: whole as unknown as Json,
     ...(site === null ? {} : { site }),
     ...(started_by === undefined ? {} : { startedBy: started_by }),
@@ -165,6 +186,3 @@ async function startWorkflow(
   });
   return { run: record, graphs };
 }
-
-/** Temporal takes 400 bytes; in UTF-8 a character has four at most. */
-const fitSummary = (text: string): string => (Buffer.byteLength(text) <= 400 ? text : `${text.slice(0, 95)}…`);

@@ -31,10 +31,7 @@ export async function refuseUnfitCluster(
   const deploys = graphs.some(
     ({ type, nodes, tasks }) => type === 'default' && nodes === undefined && (tasks ?? []).length === 0,
   );
-  const chosen = graphs.every(({ nodes }) => nodes !== undefined)
-    ? graphs.flatMap(({ nodes = [] }) => nodes)
-    : undefined;
-  const found = await clusterChecks(deps).check(cluster, chosen);
+  const found = await clusterChecks(deps).check(cluster, chosenNodes(graphs));
   const counts = ({ code }: ClusterFinding): boolean => deploys || !OF_WHOLE_CLUSTERS.includes(code);
   const errors = found.filter((one) => one.severity === 'error' && counts(one));
   if (errors.length === 0) return found;
@@ -43,5 +40,9 @@ export async function refuseUnfitCluster(
     hint: `${errors[0]!.hint ?? 'Correct the cluster.'} GET /api/v1/clusters/${cluster}/checks tells everything; force runs all the same.`,
   });
 }
+
+/** Undefined: all nodes of the cluster. */
+export const chosenNodes = (graphs: readonly GraphRequest[]): readonly number[] | undefined =>
+  graphs.every(({ nodes }) => nodes !== undefined) ? graphs.flatMap(({ nodes = [] }) => nodes) : undefined;
 
 const OF_WHOLE_CLUSTERS = ['check.nodes-offline', 'check.role-below-minimum', 'check.role-above-maximum'];

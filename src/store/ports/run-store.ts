@@ -76,6 +76,13 @@ export interface RunFilter extends PageRequest {
   readonly phase?: string | readonly string[];
   readonly outcome?: string | readonly string[];
   readonly workflowId?: string;
+  /** Only runs that have all of these. */
+  readonly labels?: readonly (readonly [name: string, value: string])[];
+  readonly startedBy?: string;
+  /** ISO 8601; started from this moment on. */
+  readonly since?: string;
+  /** ISO 8601; started before this moment. */
+  readonly until?: string;
   /** Only runs still under way (`true`) or only ended ones (`false`). */
   readonly open?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { notFound } from '../failure.js';
 import { fromJson, InputCheck, storable } from '../input.js';
 import type { Json, Page, PageRequest } from '../ports/page.js';
@@ -36,6 +36,15 @@ const SUMMARY = [
   'endedAt',
   'failedNodes',
 ] as const satisfies readonly (keyof RunRow)[];
+
+/**
+ * Labels are stored as one JSON object of texts. Within it the name and the value of a label stand as nothing else can:
+ * quotes within texts are escaped. Replacing tells case apart, and is the same on both databases; LIKE is neither.
+ */
+function hasLabel(name: string, value: string): RawBuilder<SqlBool> {
+  const text = JSON.stringify({ [storable(name)]: storable(value) }).slice(1, -1);
+  return sql<SqlBool>`replace(labels, ${text}, '') <> labels`;
+}
 
 /** RunStore on either database. Whoever writes holds the run's row first, so writes of a run come one after the other. */
 export class SqlRunStore implements RunStore {
@@ -85,9 +94,16 @@ export class SqlRunStore implements RunStore {
 
   async list(filter: RunFilter = {}): Promise<Page<RunSummary>> {
     const { limit, after } = readPage<[string, string]>(filter, ['string', 'string']);
+    const check = new InputCheck();
+    const since = filter.since === undefined ? undefined : check.time('since', filter.since);
+    const until = filter.until === undefined ? undefined : check.time('until', filter.until);
+    check.done();
     return this.#session.read(async (db) => {
       let query = db.selectFrom('run').select(SUMMARY);
-      for (const column of ['site', 'workflowId'] as const) {
+      if (since !== undefined) query = query.where('startedAt', '>=', since);
+      if (until !== undefined) query = query.where('startedAt', '<', until);
+      for (const [name, value] of filter.labels ?? []) query = query.where(hasLabel(name, value));
+      for (const column of ['site', 'workflowId', 'startedBy'] as const) {
         const value = filter[column];
         if (value !== undefined) query = query.where(column, '=', storable(value));
       }

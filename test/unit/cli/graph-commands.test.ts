@@ -210,6 +210,40 @@ describe('graph execute', () => {
     expect(out).toContain('sitewright run watch execute_graph:1:12');
   });
 
+  test('tells what the checks found, beside the answer', async () => {
+    const warnings = [
+      { severity: 'warning', code: 'check.x', message: 'Nodes 4, 5 are away.', hint: 'Start their agents.' },
+      { severity: 'error', code: 'check.y', message: 'Two roles exclude each other.' },
+    ];
+    const { code, out, err } = await against(
+      () => [202, { ...started, run: 'r-1', warnings }],
+      ['graph', 'execute', '-e', '1', '--force'],
+    );
+    expect(code).toBe(0);
+    expect(err).toBe(
+      'warning: Nodes 4, 5 are away.\n  hint: Start their agents.\nerror: Two roles exclude each other.\n',
+    );
+    expect(out).toMatch(/^ {2}page {6}http:\S+\/runs\/r-1$/m);
+  });
+
+  test('says what the run is called', async () => {
+    const { requests } = await execute(
+      '--title',
+      'Ceph 18',
+      '--description',
+      '# Why',
+      '--label',
+      'team:storage',
+      '--label',
+      'ticket:a:b',
+    );
+    expect(requests[0]!.body).toMatchObject({
+      title: 'Ceph 18',
+      description: '# Why',
+      labels: { team: 'storage', ticket: 'a:b' },
+    });
+  });
+
   test('goes on from an earlier run', async () => {
     const { requests } = await execute('--from', '7');
     expect(requests[0]!.body).toEqual({ cluster: 1, from: 7 });
@@ -219,6 +253,9 @@ describe('graph execute', () => {
     [['--from', '7', '-t', 'x'], '--from takes graphs'],
     [['-S', 'a:b:c'], "'a:b:c' is no part of a graph"],
     [['-S', 'a/x'], "'a/x' is no part of a graph"],
+    [['--label', 'gold'], "'gold' is no label"],
+    [['--label', ':x'], "':x' is no label"],
+    [['--label', 'a:x', '--label', 'a:y'], 'the label a is given twice'],
     [['--dry-run', '--noop'], 'cannot be used with'],
   ])('%j is wrong use', async (flags, message) => {
     const { code, err, requests } = await execute(...flags);

@@ -180,7 +180,7 @@ describe('starting a run', () => {
     expect(out).toBe(
       `started deploy_site of dc1 revision 3: run ${RUN_ID}
   watch it  sitewright run watch ${RUN_ID}
-  API       ${api!.url}/api/v1/runs/${RUN_ID}
+  page      ${api!.url}/runs/${RUN_ID}
   Temporal  http://ui.test/run
 `,
     );

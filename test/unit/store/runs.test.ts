@@ -163,6 +163,47 @@ describeStore('RunStore', (backend) => {
     expect(await ids({ site: 'a\0' })).toEqual([]);
   });
 
+  it('finds them by labels, who started them, and when', async () => {
+    const { runs } = await backend.fresh();
+    const at = (minute: number) => `2026-05-01T00:0${minute}:00.000Z`;
+    const made: [string, Partial<RunWrite>][] = [
+      ['l1', { startedBy: 'ann', labels: { team: 'a', rack: 'r1' } }],
+      ['l2', { startedBy: 'bob', labels: { team: 'A', note: '"team":"a"' } }],
+      ['l3', { startedBy: 'ann', labels: { team: 'a', 'team:b': 'x%_' } }],
+      ['l4', { startedBy: 'ann' }],
+    ];
+    for (const [minute, [id, more]] of made.entries())
+      await runs.put(write(id, 0, { kind: 'labelled', startedAt: at(minute), ...more }));
+    const ids = async (filter: Parameters<typeof runs.list>[0]) =>
+      (await runs.list({ kind: 'labelled', ...filter })).items.map((run) => run.id);
+    expect(await ids({ labels: [['team', 'a']] })).toEqual(['l3', 'l1']);
+    const both = [
+      ['team', 'a'],
+      ['rack', 'r1'],
+    ] as const;
+    expect(await ids({ labels: both })).toEqual(['l1']);
+    expect(
+      await ids({
+        labels: [
+          ['team', 'a'],
+          ['team', 'A'],
+        ],
+      }),
+    ).toEqual([]);
+    expect(await ids({ labels: [['team:b', 'x%_']] })).toEqual(['l3']);
+    for (const pair of [
+      ['team', '%'],
+      ['tea', 'a'],
+      ['team', ''],
+      ['', ''],
+      ['rack', 'r'],
+    ] as const)
+      expect(await ids({ labels: [pair] }), pair.join(':')).toEqual([]);
+    expect(await ids({ startedBy: 'ann', since: at(1) })).toEqual(['l4', 'l3']);
+    expect(await ids({ until: at(1) })).toEqual(['l1']);
+    await expect(ids({ since: 'yesterday' })).rejects.toThrow(/since/);
+  });
+
   it('pages runs that began in the same moment, each once, while new ones come', async () => {
     const { runs } = await backend.fresh();
     for (const id of ['b', 'a', 'd', 'c', 'Z', 'é']) await runs.put(write(id, 0));

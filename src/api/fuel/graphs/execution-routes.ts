@@ -14,15 +14,15 @@ import {
   executeSequenceBody,
   ignoredBody,
   sequenceParams,
+  startedTransactionSchema,
   taskNamesBody,
-  transactionSchema,
 } from './transaction-schemas.js';
-import { viewTask } from './transaction-view.js';
+import { viewStarted, viewTask } from './transaction-view.js';
 
 const tags = ['deployments'];
 
 const started = {
-  202: transactionSchema.describe("Started; the run's transaction."),
+  202: startedTransactionSchema.describe("Started; the run's transaction."),
   ...problems(400, 404, 409, 413, 415, 503),
 };
 
@@ -38,23 +38,24 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
       response: started,
     },
     handler: async (request, reply) => {
-      const { cluster, graphs, from, subgraphs, max_nodes, hold_on_failure, ...flags } = request.body;
-      if (graphs === undefined && from === undefined) {
+      const { cluster, graphs, sequence, from, subgraphs, max_nodes, hold_on_failure, ...flags } = request.body;
+      if (graphs === undefined && sequence === undefined && from === undefined) {
         throw refused(
           "'graphs' is a required property",
-          'Name the types of graphs to run, or an earlier run in `from`.',
+          'Name the types of graphs to run, a sequence in `sequence`, or an earlier run in `from`.',
         );
       }
       const input: GraphRunInput = given({
         cluster,
         graphs: graphs?.map(given),
+        sequence,
         from,
         subgraphs: subgraphs === undefined || subgraphs.length === 0 ? undefined : subgraphs.map(subgraph),
         max_nodes,
         hold_on_failure,
         ...optionsOf(request, flags),
       });
-      return reply.code(202).send(viewTask(await deployments.execute(input)));
+      return reply.code(202).send(viewStarted(await deployments.execute(input)));
     },
   });
 
@@ -69,8 +70,8 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
     },
     handler: async (request, reply) => {
       const { cluster, ...flags } = request.body;
-      const run = await deployments.executeSequence(request.params.id, cluster, optionsOf(request, flags));
-      return reply.code(202).send(viewTask(run));
+      const started = await deployments.executeSequence(request.params.id, cluster, optionsOf(request, flags));
+      return reply.code(202).send(viewStarted(started));
     },
   });
 
@@ -84,8 +85,8 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
       body: ignoredBody,
     },
     handler: async (request, reply) => {
-      const run = await deployments.deploy(request.params.id, deploymentOf(request, request.query));
-      return reply.code(202).send(viewTask(run));
+      const started = await deployments.deploy(request.params.id, deploymentOf(request, request.query));
+      return reply.code(202).send(viewStarted(started));
     },
   });
 
@@ -99,7 +100,7 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
     },
     handler: async (request, reply) => {
       const wanted = { ...deploymentOf(request, request.query), type: 'provision' };
-      return reply.code(202).send(viewTask(await deployments.deploy(request.params.id, wanted)));
+      return reply.code(202).send(viewStarted(await deployments.deploy(request.params.id, wanted)));
     },
   });
 
@@ -113,7 +114,7 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
     handler: async (request, reply) => {
       const tasks = namesIn(request.body);
       const wanted = { ...deploymentOf(request, request.query), tasks };
-      return reply.code(202).send(viewTask(await deployments.deploy(request.params.id, wanted)));
+      return reply.code(202).send(viewStarted(await deployments.deploy(request.params.id, wanted)));
     },
   });
 
@@ -134,8 +135,8 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
       },
       handler: async (request, reply) => {
         const options = flagsOf(request, request.query);
-        const run = await deployments.deployChanges(request.params.id, force ? { ...options, force } : options);
-        return reply.code(202).send(viewTask(run));
+        const started = await deployments.deployChanges(request.params.id, force ? { ...options, force } : options);
+        return reply.code(202).send(viewStarted(started));
       },
     });
   }
@@ -164,7 +165,7 @@ interface Flags {
 }
 
 function optionsOf(request: FastifyRequest, flags: Flags): DeploymentOptions {
-  const { dry_run, noop_run, force, debug, started_by, reason } = flags;
+  const { dry_run, noop_run, force, debug, started_by, ...said } = flags;
   if (dry_run && noop_run) throw refused('dry_run and noop_run exclude each other', 'Choose one of them.');
   const mode = dry_run ? 'dry_run' : noop_run ? 'noop_run' : undefined;
   return given({
@@ -172,7 +173,7 @@ function optionsOf(request: FastifyRequest, flags: Flags): DeploymentOptions {
     force: force || undefined,
     debug: debug || undefined,
     started_by: actorOf(request, started_by),
-    reason,
+    ...said,
   });
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actorName, anyJson, listOf, reasonText } from '../../schemas/primitives.js';
+import { actorName, anyJson, listOf, reasonText, runDescription } from '../../schemas/primitives.js';
 import { commaList, flagText, idNumber, idParams, idText } from '../request-parts.js';
 import { graphType } from './graph-schemas.js';
 
@@ -27,6 +27,21 @@ export const transactionSchema = z
     parent_id: z.int().nullable().optional().describe('The run that a graph is part of.'),
   })
   .meta({ id: 'Transaction', description: 'A run of graphs, or one graph of it, as Fuel shows them.' });
+
+export const startedTransactionSchema = transactionSchema
+  .extend({
+    warnings: listOf(
+      z.strictObject({
+        severity: z.enum(['error', 'warning']).describe('Errors only where the run was forced.'),
+        code: z.string(),
+        message: z.string(),
+        hint: z.string().optional(),
+      }),
+    )
+      .optional()
+      .describe('What the checks of the cluster found, although it runs.'),
+  })
+  .meta({ id: 'StartedTransaction', description: 'The transaction of a run that was just started.' });
 
 export const transactionListSchema = listOf(transactionSchema).meta({ id: 'TransactionList' });
 
@@ -77,6 +92,7 @@ const flags = {
   debug: z.boolean().optional().describe('Ask the runners of tasks for more detail.'),
   started_by: actorName.optional(),
   reason: reasonText.min(1).optional(),
+  ...runDescription,
 };
 
 const side = z
@@ -101,7 +117,8 @@ export const executeBody = z
       .min(1)
       .max(1000)
       .optional()
-      .describe('Types of graphs to run, in order. Needed unless `from` is given.'),
+      .describe('Types of graphs to run, in order. Needed unless `sequence` or `from` is given.'),
+    sequence: idNumber('sequence').optional().describe('The graphs of this sequence, in place of `graphs`.'),
     from: idNumber('transaction')
       .optional()
       .describe('Go on from an earlier run: what failed there, and all after it.'),

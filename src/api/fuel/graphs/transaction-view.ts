@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { fuelStatus } from '../../../ops/index.js';
+import { fuelStatus, type StartedDeployment } from '../../../ops/index.js';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.js';
-import type { sequenceSchema, transactionSchema } from './transaction-schemas.js';
+import type { sequenceSchema, startedTransactionSchema, transactionSchema } from './transaction-schemas.js';
 
 type TransactionAnswer = z.output<typeof transactionSchema>;
 
@@ -28,6 +28,17 @@ export const viewTransaction = (one: TransactionRecord): TransactionAnswer => ({
 export const viewTask = (one: TransactionRecord): TransactionAnswer => ({
   ...viewTransaction(one),
   parent_id: one.parentId,
+});
+
+/** The answer to a start. */
+export const viewStarted = ({ run, warnings }: StartedDeployment): z.output<typeof startedTransactionSchema> => ({
+  ...viewTask(run),
+  warnings: warnings.map(({ severity, code, message, hint }) => ({
+    severity: severity === 'error' ? severity : 'warning',
+    code,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  })),
 });
 
 /** A sequence as the API shows it. */

@@ -1,0 +1,71 @@
+import { needOfRoute, ROLES, type Role } from '../access/index.js';
+import { PROBLEM_TYPE } from './problems/answer-problem.js';
+
+interface Operation {
+  security?: readonly Readonly<Record<string, readonly string[]>>[];
+  responses?: Record<string, unknown>;
+}
+
+interface Description {
+  paths?: Record<string, Record<string, Operation>>;
+  components?: { responses?: object; securitySchemes?: object };
+}
+
+const SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token; `sitewright token create` makes one.' },
+  authToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Auth-Token',
+    description: 'The same, as clients of Fuel send it.',
+  },
+} as const;
+
+const problem = (description: string, headers?: object) => ({
+  description,
+  ...(headers === undefined ? {} : { headers }),
+  content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+});
+
+const needs = (role: Role): string => `Needs${role.charAt(0).toUpperCase()}${role.slice(1)}`;
+
+const RESPONSES = {
+  Unauthenticated: problem('Tokens are on, and none came that is good.', {
+    'WWW-Authenticate': { schema: { type: 'string' }, description: 'How to show a token.' },
+  }),
+  ...Object.fromEntries(
+    ROLES.map((role) => [
+      needs(role),
+      problem(`The token has not the role ${role}; or, without tokens, a page of others asks, or under another name.`),
+    ]),
+  ),
+  NotOwnPage: problem('Without tokens: a page of others asks, or under another name than one of this machine.'),
+  TooManyRequests: problem('More requests within a minute than `api.rate_limit_per_minute`.', {
+    'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait.' },
+  }),
+};
+
+/**
+ * Adds to a description of the API what the guard in front of all routes does: the tokens it takes, and how it refuses.
+ *
+ * @param tokensOn whether this API asks for tokens; else operations can be done without as well
+ */
+export function describeAccess(document: object, tokensOn: boolean): void {
+  const { paths = {}, components = {} } = document as Description;
+  components.securitySchemes = SCHEMES;
+  components.responses = RESPONSES;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const need = needOfRoute(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1')) ?? 'admin';
+      operation.security = need === 'anyone' ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokensOn ? [] : [{}])];
+      const refusals = {
+        ...(need === 'anyone' ? {} : { 401: reference('Unauthenticated') }),
+        403: reference(need === 'anyone' ? 'NotOwnPage' : needs(need)),
+        ...(path.endsWith('/health/live') ? {} : { 429: reference('TooManyRequests') }),
+      };
+      operation.responses = { ...refusals, ...operation.responses };
+    }
+  }
+}
+
+const reference = (name: string) => ({ $ref: `#/components/responses/${name}` });

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import type { AuditPageAnswer } from '../../api/schemas/index.js';
+import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import type { Session } from '../session.js';
+import { wholeNumber } from './site.js';
+
+interface AuditFlags extends OutputFlags {
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: number;
+}
+
+/** `sitewright audit …`: who did what, when and why. */
+export function registerAudit(program: Command, session: Session): void {
+  program
+    .command('audit')
+    .description('Who did what, when and why')
+    .command('list')
+    .description('What was done, newest first')
+    .option('--actor <name>', 'only by this user or token')
+    .option('--action <action>', 'only this, as run.pause')
+    .option('--target <target>', 'only to this, as site/dc1 or run/ID')
+    .option('--since <time>', 'from this moment on, ISO 8601')
+    .option('--until <time>', 'before this moment, ISO 8601')
+    .option('-n, --limit <number>', 'most to show', wholeNumber)
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async ({ format, column, ...query }: AuditFlags) => {
+      const client = await session.client();
+      const { items } = await client.request<AuditPageAnswer>('GET', '/audit', { query });
+      const flags = { format, ...(column ? { column } : {}) };
+      await printList(session.terminal, flags, items, ['at', 'actor', 'action', 'target', 'reason']);
+    });
+}

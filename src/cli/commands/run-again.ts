@@ -1,0 +1,101 @@
+import { type Command, Option } from 'commander';
+import type { RunDetailAnswer, StartRunBody } from '../../api/schemas/index.js';
+import type { GraphRunInput } from '../../core/graph-run/index.js';
+import type { SiteRunInput } from '../../core/site-run/index.js';
+import { confirm } from '../confirm.js';
+import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
+import { findRun } from '../find-run.js';
+import { columnOption, formatOption } from '../formats/output.js';
+import { usageError } from '../problem.js';
+import { type Session, userOf } from '../session.js';
+import { type FollowFlags, presentStarted, subjectOf } from '../started-run.js';
+import { presentGraphRun, runOptions, type StartedTransaction } from './graph-execute.js';
+
+interface AgainFlags extends FollowFlags, DescriptionFlags {
+  readonly revision?: string;
+  readonly apply?: boolean;
+  readonly dryRun?: boolean;
+  readonly noop?: boolean;
+  readonly force?: boolean;
+  readonly reason?: string;
+  readonly yes?: boolean;
+}
+
+/** Adds `again` to the `run` command. */
+export function registerRunAgain(group: Command, session: Session, run: string): void {
+  const command = group
+    .command('again')
+    .description('Start a run with the input of an earlier one, or with parts of it changed')
+    .argument('<run>', run)
+    .option('--revision <revision>', 'of a site, in place of that of the earlier run: number, hash, latest, last-good')
+    .addOption(
+      new Option('--apply', 'of graphs: run for good what was a dry run or noop').conflicts(['dryRun', 'noop']),
+    )
+    .addOption(new Option('--dry-run', 'of graphs: plan and check everything, run nothing').conflicts('noop'))
+    .option('--noop', 'of graphs: run every task in the variant that changes nothing')
+    .option('--force', 'of graphs: as if nothing had ever been run')
+    .option('--reason <text>', 'why; kept with the run');
+  descriptionOptions(command)
+    .option('--wait', 'wait for the end; the exit code says how it ended')
+    .option('--watch', 'the same, with a line for each change')
+    .option('-y, --yes', 'do not ask')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (reference: string, flags: AgainFlags) => {
+      const client = await session.client();
+      const before = await client.runs.get((await findRun(client, reference)).id);
+      await (before.kind === 'execute_graph' ? graphsAgain : siteAgain)(session, before, flags);
+    });
+}
+
+async function siteAgain(session: Session, before: RunDetailAnswer, flags: AgainFlags): Promise<void> {
+  refuse(flags, ['apply', 'dryRun', 'noop', 'force'], 'a run of a site');
+  const { terminal } = session;
+  const client = await session.client();
+  const { site, started_by: _by, reason: _reason, ...input } = before.parameters as SiteRunInput;
+  // `latest` meant this one then.
+  const revision = flags.revision ?? before.revision ?? input.revision;
+  const destroys = before.kind === 'redeploy_nodes';
+  const question = destroys
+    ? `Release ${input.nodes?.join(', ')} of site ${site}, deploy them again? What is on their disks is lost.`
+    : `Start ${before.kind} of site ${site} again, with revision ${revision ?? 'latest'}?`;
+  if (before.kind !== 'test_site') await confirm(terminal, question, flags.yes, destroys ? 'required' : 'asked');
+  const user = userOf(terminal);
+  const run = await client.sites.start(site, {
+    kind: before.kind as StartRunBody['kind'],
+    ...(input as Omit<StartRunBody, 'kind'>),
+    ...(revision === undefined ? {} : { revision }),
+    ...descriptionOf(flags),
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+    ...(user === undefined ? {} : { started_by: user }),
+  });
+  process.exitCode = await presentStarted(terminal, client, run, flags);
+}
+
+async function graphsAgain(session: Session, before: RunDetailAnswer, flags: AgainFlags): Promise<void> {
+  refuse(flags, ['revision'], `a run on ${subjectOf(before)}`);
+  const { mode, transaction: _of, started_by: _by, reason: _why, ...same } = before.parameters as GraphRunInput;
+  const asksMode = flags.apply || flags.dryRun || flags.noop;
+  const choosesNothing = !['graphs', 'sequence', 'from'].some((choice) => choice in same);
+  const body = {
+    ...same,
+    // Then the workflow took this one.
+    ...(choosesNothing ? { graphs: [{ type: 'default' }] } : {}),
+    ...(asksMode || mode === undefined || mode === 'apply' ? {} : { [mode]: true }),
+    ...runOptions(flags),
+    ...descriptionOf(flags),
+  };
+  const client = await session.client();
+  await presentGraphRun(session, await client.request<StartedTransaction>('POST', '/graphs/execute', { body }), flags);
+}
+
+/** What a run of the other kind would take. @throws CliError naming what was asked for */
+function refuse(
+  flags: AgainFlags,
+  options: readonly ('revision' | 'apply' | 'dryRun' | 'noop' | 'force')[],
+  of: string,
+) {
+  const asked = options.filter((option) => flags[option] !== undefined);
+  const names = asked.map((option) => `--${option === 'dryRun' ? 'dry-run' : option}`).join(', ');
+  if (asked.length > 0) throw usageError(`${of} takes no ${names}`, 'Leave it out.');
+}

@@ -1,0 +1,60 @@
+/** What whoever starts a run may say of it, for those who look for it later. Each field is optional. */
+export interface RunDescription {
+  /** One line that lists of runs show; at most 200 characters. */
+  readonly title?: string;
+  /** Any text, as Markdown; at most 10,000 characters. */
+  readonly description?: string;
+  /** Names and values to find it by, at most 50. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Ours: lists and reports of runs of graphs read them. */
+const OWN_LABELS = ['cluster', 'transaction'];
+
+const LONGEST_TITLE = 200;
+const LONGEST_DESCRIPTION = 10_000;
+const MOST_LABELS = 50;
+const LONGEST_VALUE = 200;
+
+/** Colons part names from values where labels are written as text. */
+const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
+const oneLine = (text: string): boolean => !/\p{Cc}/u.test(text);
+
+/** For each field, what is wrong with a value, as the end of a sentence that begins with its name; null: nothing. */
+export const checkRunDescription: Readonly<Record<keyof RunDescription, (value: unknown) => string | null>> = {
+  title: (value) =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_TITLE && oneLine(value)
+      ? null
+      : `must be one line of 1 to ${LONGEST_TITLE} characters`,
+  description: (value) =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_DESCRIPTION
+      ? null
+      : `must be a text of 1 to ${LONGEST_DESCRIPTION} characters`,
+  labels: (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return 'must be an object of names and texts, e.g. {"team":"storage"}';
+    const all = Object.entries(value);
+    if (all.length > MOST_LABELS) return `must hold ${MOST_LABELS} labels at most`;
+    const problems = all.map(([name, text]) => labelProblem(name, text)).filter((one) => one !== null);
+    return problems.length === 0 ? null : problems.join('; ');
+  },
+};
+
+function labelProblem(name: string, text: unknown): string | null {
+  if (!LABEL_NAME.test(name))
+    return `has the name ${JSON.stringify(name.slice(0, 80))}: write letters, digits and . _ / - (63 at most, the first a letter or digit)`;
+  if (OWN_LABELS.includes(name)) return `cannot set '${name}': that name is Sitewright's own`;
+  if (typeof text !== 'string' || text.length > LONGEST_VALUE || !oneLine(text))
+    return `has no text of one line and at most ${LONGEST_VALUE} characters for '${name}'`;
+  return null;
+}
+
+/** What is stored with the run, beside what it has by itself. */
+export function describedRun(
+  { title, labels }: RunDescription,
+  own: { readonly title?: string; readonly labels?: Readonly<Record<string, string>> } = {},
+): { readonly title?: string; readonly labels?: Readonly<Record<string, string>> } {
+  const called = title ?? own.title;
+  const all = labels === undefined && own.labels === undefined ? undefined : { ...labels, ...own.labels };
+  return { ...(called === undefined ? {} : { title: called }), ...(all === undefined ? {} : { labels: all }) };
+}

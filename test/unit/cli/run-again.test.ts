@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../../src/cli/run-cli.js';
+import { recordingTerminal } from './recording-terminal.js';
+import { RUN_ID, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
+
+let api: StubApi | undefined;
+afterEach(() => api?.close());
+
+async function againstRun(before: object, args: readonly string[], answer?: string) {
+  const reply = ({ method, at }: StubRequest): StubAnswer => {
+    if (method === 'GET') return [200, runRecord(before)];
+    return [202, at.startsWith('/graphs') ? { id: 13, cluster: 1, status: 'pending', run: 'r-2' } : runRecord()];
+  };
+  api = await stubApi(reply);
+  const terminal = recordingTerminal({
+    env: { SITEWRIGHT_API: api.url, USER: 'bob' },
+    ...(answer === undefined ? {} : { answer }),
+  });
+  const code = await runCli(['run', 'again', RUN_ID, ...args], terminal);
+  return { code, ...terminal.said, sent: api.requests.filter(({ method }) => method === 'POST') };
+}
+
+describe('a run of a site', () => {
+  const deployed = {
+    revision: 3,
+    parameters: { site: 'dc1', started_by: 'ann', reason: 'first', labels: { team: 'a' }, title: 'Racks 1–4' },
+  };
+
+  test('is started with the revision and the words it had, by whoever asks now', async () => {
+    const { code, sent } = await againstRun(deployed, ['--reason', 'power is back']);
+    expect(code).toBe(0);
+    expect(sent).toEqual([
+      {
+        method: 'POST',
+        at: '/sites/dc1/runs',
+        user: 'bob',
+        body: {
+          kind: 'deploy_site',
+          revision: 3,
+          labels: { team: 'a' },
+          title: 'Racks 1–4',
+          reason: 'power is back',
+          started_by: 'bob',
+        },
+      },
+    ]);
+  });
+
+  test('or with another one', async () => {
+    const { sent } = await againstRun(deployed, ['--revision', 'latest', '--title', 'Rack 5', '--label', 'team:b']);
+    expect(sent[0]!.body).toMatchObject({ revision: 'latest', title: 'Rack 5', labels: { team: 'b' } });
+  });
+
+  test('that destroyed asks first', async () => {
+    const destroyed = {
+      kind: 'redeploy_nodes',
+      revision: 3,
+      parameters: { site: 'dc1', nodes: ['a', 'b'], erase: true },
+    };
+    const without = await againstRun(destroyed, []);
+    expect([without.code, without.sent]).toEqual([2, []]);
+    await api?.close();
+    const { sent } = await againstRun(destroyed, ['--yes']);
+    expect(sent[0]!.body).toMatchObject({ kind: 'redeploy_nodes', nodes: ['a', 'b'], erase: true });
+  });
+
+  test('asks on a terminal', async () => {
+    const { code, out, sent } = await againstRun(deployed, [], 'n');
+    expect([code, sent]).toEqual([2, []]);
+    expect(out).toContain('Start deploy_site of site dc1 again, with revision 3? [y/N]');
+  });
+
+  test('takes nothing that is for graphs', async () => {
+    const { code, err } = await againstRun(deployed, ['--apply', '--force']);
+    expect(code).toBe(2);
+    expect(err).toContain('takes no --apply, --force');
+  });
+});
+
+describe('a run of graphs', () => {
+  const planned = {
+    kind: 'execute_graph',
+    workflow_id: 'execute_graph:1:12',
+    site: null,
+    parameters: {
+      cluster: 1,
+      transaction: 12,
+      started_by: 'ann',
+      reason: 'look',
+      mode: 'dry_run',
+      graphs: [{ type: 'a', nodes: [2], tasks: ['x'] }],
+      max_nodes: 3,
+      labels: { team: 'a' },
+    },
+  };
+  const same = { cluster: 1, graphs: [{ type: 'a', nodes: [2], tasks: ['x'] }], max_nodes: 3, labels: { team: 'a' } };
+
+  test.each([
+    [[], { ...same, dry_run: true }],
+    [['--apply', '--reason', 'now'], { ...same, reason: 'now' }],
+    [['--noop'], { ...same, noop_run: true }],
+    [['--force'], { ...same, dry_run: true, force: true }],
+  ])('with %j', async (flags, body) => {
+    const { code, out, sent } = await againstRun(planned, flags);
+    expect({ code, at: sent[0]?.at, body: sent[0]?.body }).toEqual({ code: 0, at: '/graphs/execute', body });
+    expect(out).toContain('started run 13 on cluster 1');
+  });
+
+  test.each([
+    [{ sequence: 4 }, { sequence: 4 }],
+    [{ from: 9 }, { from: 9 }],
+    [{}, { graphs: [{ type: 'default' }] }],
+  ])('chosen by %j', async (choice, wanted) => {
+    const before = { ...planned, parameters: { cluster: 1, transaction: 12, ...choice } };
+    expect((await againstRun(before, [])).sent[0]!.body).toEqual({ cluster: 1, ...wanted });
+  });
+
+  test('has no revision', async () => {
+    const { code, err } = await againstRun(planned, ['--revision', '3']);
+    expect(code).toBe(2);
+    expect(err).toContain('a run on cluster 1 takes no --revision');
+  });
+});
+
+test('audit list sends its filters', async () => {
+  const entry = {
+    id: 'x',
+    at: '2026-01-02T03:04:05.000Z',
+    actor: 'ann',
+    action: 'run.pause',
+    target: 'run/r',
+    reason: 'r',
+    details: null,
+  };
+  api = await stubApi(() => [200, { items: [entry], next: null }]);
+  const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
+  const args = [
+    '--actor',
+    'ann',
+    '--action',
+    'run.pause',
+    '--target',
+    'run/r',
+    '--since',
+    '2026-01-01T00:00:00Z',
+    '-n',
+    '5',
+  ];
+  expect(await runCli(['audit', 'list', ...args, '-f', 'csv'], terminal)).toBe(0);
+  expect(terminal.said.out).toBe('at,actor,action,target,reason\r\n2026-01-02T03:04:05.000Z,ann,run.pause,run/r,r\r\n');
+  const [{ at } = { at: '' }] = api.requests;
+  expect(Object.fromEntries(new URL(at, api.url).searchParams)).toEqual({
+    actor: 'ann',
+    action: 'run.pause',
+    target: 'run/r',
+    since: '2026-01-01T00:00:00Z',
+    limit: '5',
+  });
+});
