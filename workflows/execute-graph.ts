@@ -246,7 +246,6 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     else if (result === 'failure' || result === 'stopped_by_tolerance') {
       graph.reason = reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
-    show();
     await close(opened, graph, result, ended?.report.nodes ?? {});
     if (failure !== null) throw failure;
     return { result, reason: graph.reason ?? '' };
@@ -283,7 +282,10 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       ...(graph.reason === undefined ? {} : { reason: graph.reason }),
       nodes,
     };
+    graph.closing = true;
+    show();
     await scheduleActivity<void>(ACTIVITIES.close_graph, [closing], bookkeeping(`end graph ${graph.type}: ${result}`));
+    graph.closing = false;
   }
 
   function outcomeOfRun(): GraphRunOutcome {

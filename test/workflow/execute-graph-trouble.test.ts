@@ -1,7 +1,8 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GraphRunReport } from '../../src/core/graph-run/index.js';
+import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { failed, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
@@ -33,6 +34,34 @@ const pair: SchedulerPlan = {
 };
 
 describe('several graphs', () => {
+  test('the status says what the run is about at any moment', async () => {
+    const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
+    const phases: string[] = [];
+    const look = async (when: string) => {
+      const { workflowId } = Context.current().info.workflowExecution;
+      const { phase } = await rig.client.workflow.getHandle(workflowId).query<GraphRunStatus>('status');
+      phases.push(`${when} ${phase}`);
+    };
+    const taskQueue = rig.workflowId('queue');
+    const activities = graph.activities(taskQueue);
+    for (const name of ['open_graph_run', 'plan_graph', 'close_graph', 'close_graph_run'] as const) {
+      const original = activities[name] as (request: unknown) => Promise<unknown>;
+      (graph.overrides as Record<string, unknown>)[name] = async (request: unknown) => {
+        await look(name);
+        delete (graph.overrides as Record<string, unknown>)[name];
+        return original(request);
+      };
+    }
+    const run = await startGraphRun(rig, graph, [{ cluster: 1 }], taskQueue);
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expect(phases).toEqual([
+      'open_graph_run starting',
+      'plan_graph provision: planning',
+      'close_graph provision: closing',
+      'close_graph_run finished',
+    ]);
+  });
+
   test('each is planned when its turn comes, after the former succeeded', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     const seen: string[] = [];

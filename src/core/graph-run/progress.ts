@@ -28,6 +28,8 @@ export interface GraphProgress {
   state: GraphState;
   started_at?: number;
   ended_at?: number;
+  /** While what became of it is written down. */
+  closing?: boolean;
   plan?: PlanReference;
   reason?: string;
   /** Nodes that did not answer before the graph began. */

@@ -7,7 +7,10 @@ import type { GraphProgress, GraphRunOutcome, GraphRunProgress, GraphState } fro
 export interface GraphRunStatus {
   readonly cluster: number;
   readonly transaction: number | null;
-  /** Type of the graph that is under way and what it does, or `starting`, `finished`. */
+  /**
+   * Type of the graph that is under way and what it does (`default: running`, `default: closing`), or whose turn is next
+   * (`default: waiting`); before there is any `starting`, behind the last one `closing`, at the end `finished`.
+   */
   readonly phase: string;
   readonly paused: RunStatus['paused'];
   readonly stopping: boolean;
@@ -67,11 +70,10 @@ export function statusOfGraph(graph: GraphProgress): GraphStatus {
 export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
   const graphs = progress.graphs.map(statusOfGraph);
   const news = progress.graphs.flatMap((graph) => graph.news());
-  const open = progress.graphs.find((graph) => OPEN.includes(graph.state));
   return {
     cluster: progress.input.cluster,
     transaction: progress.transaction,
-    phase: progress.outcome ? 'finished' : open ? `${open.type}: ${open.state.replace('_', ' ')}` : 'starting',
+    phase: phaseOf(progress),
     paused: progress.paused,
     stopping: progress.stopping,
     ...(progress.outcome ? { outcome: progress.outcome } : {}),
@@ -84,6 +86,17 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     silent: news.flatMap((part) => part.silent).slice(0, 20),
     graphs,
   };
+}
+
+function phaseOf({ outcome, graphs }: GraphRunProgress): string {
+  if (outcome !== undefined) return 'finished';
+  if (graphs.length === 0) return 'starting';
+  const open = graphs.find((graph) => OPEN.includes(graph.state));
+  if (open !== undefined) return `${open.type}: ${open.state.replace('_', ' ')}`;
+  const closing = graphs.find((graph) => graph.closing === true);
+  if (closing !== undefined) return `${closing.type}: closing`;
+  const next = graphs.find((graph) => graph.state === 'waiting');
+  return next === undefined ? 'closing' : `${next.type}: waiting`;
 }
 
 const OPEN: readonly GraphState[] = ['planning', 'asking_nodes', 'running', 'held'];

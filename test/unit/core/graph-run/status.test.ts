@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import {
+  type GraphProgress,
+  type GraphRunOutcome,
+  type GraphState,
+  statusOfGraphRun,
+} from '../../../../src/core/graph-run/index.js';
+
+/** The phase of a run whose graphs a, b … are in these states; `*`: it is being closed. */
+function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: GraphRunOutcome): string {
+  const graphs = states.map(
+    (state, at): GraphProgress => ({
+      type: 'abc'[at]!,
+      transaction: at,
+      state: state.replace('*', '') as GraphState,
+      ...(state.endsWith('*') ? { closing: true } : {}),
+      offline: [],
+      news: () => [],
+      trees: () => [],
+    }),
+  );
+  const { phase } = statusOfGraphRun({
+    input: { cluster: 1 },
+    workflow_id: 'execute_graph:1:2',
+    run_id: 'run',
+    started_at: 0,
+    transaction: 2,
+    cluster: null,
+    graphs,
+    operator: [],
+    paused: null,
+    stopping: false,
+    ...(outcome === undefined ? {} : { outcome }),
+  });
+  return phase;
+}
+
+test.each([
+  ['starting', []],
+  ['a: waiting', ['waiting', 'waiting']],
+  ['a: planning', ['planning', 'waiting']],
+  ['a: asking nodes', ['asking_nodes', 'waiting']],
+  ['a: running', ['running']],
+  ['a: closing', ['success*', 'waiting']],
+  // Paused between two graphs.
+  ['b: waiting', ['success', 'waiting']],
+  ['b: held', ['success', 'held', 'waiting']],
+  ['b: closing', ['success', 'failure*', 'waiting']],
+  ['a: closing', ['refused*', 'waiting']],
+  ['closing', ['success', 'success']],
+] as const)('phase %s of a run whose graphs are %j', (phase, states) => {
+  expect(phaseOf(states)).toBe(phase);
+});
+
+test('a run with an outcome is finished', () => {
+  expect(phaseOf(['success'], 'success')).toBe('finished');
+});
