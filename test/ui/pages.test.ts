@@ -88,10 +88,14 @@ describePage('pages over a store', () => {
     const row = page.getByRole('row', { name: /swift/ });
     await row.waitFor();
     await row.getByRole('button', { name: 'Assign', exact: true }).click();
-    await dialog.getByLabel('Node ids').fill(String(env.nodes[0]));
+    // Nothing chosen is nothing done, and said.
+    await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
+    await dialog.getByText('nothing is chosen').waitFor();
+    await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
     await row.getByText('prod-1').waitFor();
     await row.getByRole('button', { name: 'Unassign' }).click();
+    await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Unassign' }).click();
     await row.getByText('prod-1').waitFor({ state: 'detached' });
     await row.getByRole('button', { name: 'Change' }).click();
@@ -213,11 +217,18 @@ describePage('pages over a store', () => {
     // What a machine says is text, whatever it looks like.
     expect(await first.innerText()).toContain('power is off: <i>bmc</i> does not answer');
     expect(await first.innerText()).toContain('Look at its BMC.');
-    expect(await page.locator('.timeline .span').count()).toBe(24);
     await page.getByRole('button', { name: 'compute', exact: true }).click();
     await page.waitForURL(/group=compute/);
-    await page.getByText('21 nodes').waitFor();
+    await page.getByText('21 nodes', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
     await screenshot(page, 'page-site-run');
+    // Another look at it is a step back away.
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.waitForURL(/view=timeline/);
+    await page.locator('.timeline .span').nth(23).waitFor();
+    expect(await page.locator('.timeline .tick').count()).toBeGreaterThan(3);
+    await page.goBack();
+    await first.waitFor();
     // Nothing of it can be steered any more.
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
   });
@@ -286,7 +297,7 @@ describePage('pages over a store', () => {
 
   test('lists come to show what changes by themselves', async () => {
     const page = await at('/sites');
-    await page.getByText('No site yet').waitFor();
+    await page.getByText('There is no site yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
     await page.getByRole('link', { name: 'dc9' }).waitFor();
     expect(await page.getByRole('button', { name: 'Deploy' }).isDisabled()).toBe(true);
@@ -300,8 +311,20 @@ describePage('pages over a store', () => {
     await dialog.getByLabel('Name', { exact: true }).fill('prod');
     await dialog.getByRole('button', { name: 'Create a cluster' }).click();
     await dialog.getByRole('alert').waitFor();
-    await page.goto(`${origin}/runs/nothing`);
-    await page.getByRole('alert').waitFor();
+    for (const [path, list] of [
+      ['runs/nothing', 'Show all runs'],
+      ['sites/nothing', 'Show all sites'],
+      ['clusters/99', 'Show all clusters'],
+      ['nodes/99', 'Show all nodes'],
+      ['graphs/99', 'Show all graphs'],
+      ['packages/99', 'Show all packages'],
+    ]) {
+      await page.goto(`${origin}/${path}`);
+      await page.getByRole('alert').waitFor();
+      await page.getByRole('link', { name: list! }).waitFor();
+    }
+    await page.goto(`${origin}/tags/of/nothing`);
+    await page.getByRole('heading', { name: 'No such page' }).waitFor();
   });
 
   test('nodes, graphs and packages are listed; a graph is drawn', async () => {
@@ -318,6 +341,12 @@ describePage('pages over a store', () => {
     await page.getByRole('cell', { name: 'prod-2' }).waitFor();
     await page.getByLabel('Role').selectOption('controller');
     await page.getByRole('cell', { name: 'prod-2' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'prod-1' }).click();
+    await page.getByRole('heading', { name: 'Node prod-1' }).waitFor();
+    await page.getByRole('link', { name: 'prod', exact: true }).waitFor();
+    // Filters live in the address, and so does the way back to them.
+    await page.goBack();
+    expect(await page.getByLabel('Role').inputValue()).toBe('controller');
     await page.getByRole('link', { name: 'Packages' }).click();
     await page.getByRole('cell', { name: /release of prod/ }).waitFor();
     await page.getByRole('link', { name: 'Graphs' }).click();

@@ -40,10 +40,13 @@ function headers(more) {
   return all;
 }
 
-/** The answer itself, for what is no JSON. @throws ApiProblem */
+/** The answer itself, for what is no JSON. `body` is sent as JSON, a file as it is. @throws ApiProblem */
 export async function request(path, { method = 'GET', body, signal, accept = 'application/json' } = {}) {
   const init = { method, signal, headers: headers({ accept }) };
-  if (body !== undefined) {
+  if (body instanceof Blob) {
+    init.body = body;
+    init.headers.set('content-type', 'application/octet-stream');
+  } else if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers.set('content-type', 'application/json');
   }

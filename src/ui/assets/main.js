@@ -3,15 +3,18 @@ import { useEffect, useState } from 'preact/hooks';
 import { operator, token } from './api.js';
 import { downloadWithToken } from './download.js';
 import { html } from './html.js';
-import { notice, Problem } from './parts.js';
+import { actorName, hasToken, learnWhoWeAre, me } from './identity.js';
+import { notice, Problem, Title } from './parts.js';
 import { followLinks, place } from './router.js';
-import { liveness, watchLists } from './store.js';
+import { awaySince, liveness, watchLists } from './store.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
 import { ClustersView } from './views/clusters.js';
 import { GraphView } from './views/graph.js';
 import { GraphsView } from './views/graphs.js';
+import { NodeView } from './views/node.js';
 import { NodesView } from './views/nodes.js';
+import { PackageView } from './views/package.js';
 import { PackagesView } from './views/packages.js';
 import { RunView } from './views/run.js';
 import { RunsView } from './views/runs.js';
@@ -41,17 +44,24 @@ const LISTS = {
   audit: AuditView,
 };
 
-const ONES = { sites: SiteView, runs: RunView, clusters: ClusterView, graphs: GraphView };
+const ONES = {
+  sites: SiteView,
+  runs: RunView,
+  nodes: NodeView,
+  clusters: ClusterView,
+  graphs: GraphView,
+  packages: PackageView,
+};
 
 function Page() {
-  const [, section = '', id] = place.value.path.split('/');
+  const [refused, setRefused] = useState(null);
+  useEffect(() => {
+    const asked = (event) => setRefused(event.detail);
+    addEventListener('sitewright:login', asked);
+    return () => removeEventListener('sitewright:login', asked);
+  }, []);
+  const [, section = ''] = place.value.path.split('/');
   const name = section === '' ? 'sites' : section;
-  const One = ONES[name];
-  const List = LISTS[name];
-  const shown =
-    id !== undefined && One !== undefined
-      ? html`<${One} key=${place.value.path} id=${decodeURIComponent(id)} query=${place.value.query} />`
-      : html`<${List} key=${name} query=${place.value.query} />`;
   return html`<a class="skip" href="#main">Skip to the content</a>
     <nav aria-label="Main">
       <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" /> Sitewright</a>
@@ -63,11 +73,24 @@ function Page() {
       </ul>
       <${Operator} />
     </nav>
-    <main id="main">
-      <${Login} />
-      ${shown}
+    <main id="main" tabindex="-1">
+      <${Away} />
+      ${refused === null ? html`<${View} name=${name} />` : html`<${SignIn} refused=${refused} />`}
     </main>
     <div class="notice" role="status" aria-live="polite">${notice}</div>`;
+}
+
+/** What the address asks for. */
+function View({ name }) {
+  const { path, query } = place.value;
+  const id = path.split('/')[2];
+  const One = ONES[name];
+  const List = LISTS[name];
+  if (id !== undefined && One !== undefined)
+    return html`<${One} key=${path} id=${decodeURIComponent(id)} query=${query} />`;
+  if (List !== undefined && id === undefined) return html`<${List} key=${name} query=${query} />`;
+  return html`<${Title} of="No such page" />
+    <p>There is nothing at <code>${path}</code>. Choose a page above, or go to the <a href="/sites">sites</a>.</p>`;
 }
 
 /** Who acts, and whether news come. */
@@ -75,34 +98,53 @@ function Operator() {
   const change = (event) => {
     operator.name = event.target.value.trim();
   };
+  const leave = () => {
+    token.set('');
+    location.assign('/');
+  };
   return html`<div class="operator">
     <span class=${`news ${liveness.value}`} title=${liveness.value === 'live' ? 'News come by themselves' : 'The API is away'}
       >${liveness.value}</span
     >
-    <label><span>You are</span> <input value=${operator.name} onChange=${change} placeholder="your name" autocomplete="off" size="10" /></label>
+    ${
+      hasToken()
+        ? html`<span>${actorName()} <span class="tag">${me.value.role}</span></span>
+            <button type="button" onClick=${leave}>Sign out</button>`
+        : html`<label><span>You are</span> <input value=${operator.name} onChange=${change} placeholder="your name" autocomplete="off" size="10" /></label>`
+    }
     <a href="/docs">API</a>
   </div>`;
 }
 
+/** While the API is away: since when, and that nothing has to be done. */
+function Away() {
+  if (liveness.value !== 'away' || awaySince.value === null) return null;
+  return html`<p class="banner" role="status">
+    The API does not answer since ${awaySince.value.toLocaleTimeString()}. What you see is from before; this page goes on
+    by itself as soon as it is back.
+  </p>`;
+}
+
 /** Asks for a token once the API asked for one. */
-function Login() {
-  const [problem, setProblem] = useState(null);
-  useEffect(() => {
-    const asked = (event) => setProblem(event.detail);
-    addEventListener('sitewright:login', asked);
-    return () => removeEventListener('sitewright:login', asked);
-  }, []);
-  if (problem === null) return null;
+function SignIn({ refused }) {
   const submit = (event) => {
     event.preventDefault();
     token.set(new FormData(event.target).get('token').trim());
     location.reload();
   };
-  return html`<form class="login" onSubmit=${submit}>
-    <${Problem} of=${problem} />
-    <label class="field"><span>Token</span><input type="password" name="token" required autocomplete="off" /></label>
-    <button class="main" type="submit">Sign in</button>
-  </form>`;
+  const wrong = token.get() !== '';
+  return html`<${Title} of="Sign in" />
+    <form class="login" onSubmit=${submit}>
+      ${
+        wrong
+          ? html`<${Problem} of=${{ ...refused, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />`
+          : html`<p>This API answers those who have a token. An admin makes one with:</p>
+              <pre>sitewright token create --name NAME --role operator</pre>`
+      }
+      <label class="field"><span>Token</span><input type="password" name="token" required autocomplete="off" autofocus /></label>
+      <p class="quiet">It is kept until this tab is closed, and sent to this API only.</p>
+      <div class="actions"><button class="main" type="submit">Sign in</button></div>
+    </form>`;
 }
 
 const root = document.getElementById('page');
@@ -111,3 +153,4 @@ render(html`<${Page} />`, root);
 followLinks(document.body);
 downloadWithToken(document.body);
 watchLists();
+void learnWhoWeAre();

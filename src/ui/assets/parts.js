@@ -1,29 +1,38 @@
 // Small parts that all views are made of.
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { operator } from './api.js';
+import { useEffect, useState } from 'preact/hooks';
 import { html } from './html.js';
-import { problemOf } from './store.js';
-import { lookOf, said } from './words.js';
+import { addressWith } from './router.js';
+import { lookOf, said, standingOf } from './words.js';
 
 /** A state as a word with a coloured mark: never by colour alone. */
 export const State = ({ of, children }) => html`<span class=${`state ${lookOf(of)}`}>${children ?? said(of)}</span>`;
 
+/** How a run stands. */
+export function RunState({ run, paused }) {
+  const { look, text } = standingOf(run, paused);
+  return html`<span class=${`state ${look}`}>${text}</span>`;
+}
+
 /** What the API refused, with what to do about it. */
 export function Problem({ of, onRetry }) {
   if (of === undefined || of === null) return null;
+  const errors = of.errors ?? [];
+  // What one error says again is said already.
+  const more = errors.length > 1 || (errors[0] && errors[0].message !== (of.detail ?? of.message)) ? errors : [];
   return html`<div class="problem" role="alert">
     <p><strong>${of.detail ?? of.message}</strong></p>
     ${of.hint && html`<p>${of.hint}</p>`}
     ${
-      (of.errors ?? []).length > 0 &&
+      more.length > 0 &&
       html`<ul>
-      ${of.errors
+      ${more
         .slice(0, 20)
         .map(
           (one) =>
             html`<li>${[one.file, one.line, one.path].filter(Boolean).join(':')} ${one.message} ${one.hint}</li>`,
         )}
+      ${more.length > 20 && html`<li>and ${more.length - 20} more</li>`}
     </ul>`
     }
     ${of.run?.id && html`<p><a href=${`/runs/${of.run.id}`}>Show the run that is in the way</a></p>`}
@@ -38,31 +47,66 @@ export function Loaded({ from, children }) {
     ${data === undefined ? loading && html`<p class="quiet" role="status">Loading …</p>` : children(data)}`;
 }
 
-/** The head of a view, which also names the document. */
-export function Title({ children, of, actions }) {
+/** The head of a view, which also names the document. `trail`: where it lies, as `[href, text]`. */
+export function Title({ children, of, actions, trail = [] }) {
   useEffect(() => {
     document.title = `${of} · Sitewright`;
   }, [of]);
-  return html`<header class="title">
-    <h1 tabindex="-1">${children ?? of}</h1>
-    ${actions && html`<div class="actions">${actions}</div>`}
-  </header>`;
+  return html`${
+    trail.length > 0 &&
+    html`<nav class="trail" aria-label="Breadcrumb">
+      ${trail.map(([href, text]) => html`<a key=${href} href=${href}>${text}</a><span aria-hidden="true"> / </span>`)}
+    </nav>`
+  }
+    <header class="title">
+      <h1 tabindex="-1">${children ?? of}</h1>
+      ${actions && html`<div class="actions">${actions}</div>`}
+    </header>`;
+}
+
+/** The page of something that is not there, or not to be had: why, and the way back. */
+export const Missing = ({ of, problem, list, onRetry }) => html`<${Title} of=${of} trail=${[list]} />
+  <${Problem} of=${problem} onRetry=${problem.status === 404 || problem.status === 400 ? undefined : onRetry} />
+  <p><a href=${list[0]}>Show all ${list[1].toLowerCase()}</a></p>`;
+
+/** Where there is nothing yet: says so, and what to do next. */
+export const Empty = ({ title, children }) => html`<div class="empty">
+  <p><strong>${title}</strong></p>
+  ${children}
+</div>`;
+
+/** A command to type, which a button copies. */
+export function Command({ text }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    say('Copied.');
+  };
+  return html`<div class="command">
+    <code>${text}</code>
+    ${navigator.clipboard && html`<button type="button" aria-label=${`Copy ${text}`} onClick=${copy}>${copied ? 'Copied' : 'Copy'}</button>`}
+  </div>`;
 }
 
 /** A table that narrow screens scroll by itself. `columns`: `[name, cell, class?]`. */
 export function Table({ label, columns, rows, keyOf, empty = 'None.' }) {
-  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
+  if (rows.length === 0) return typeof empty === 'string' ? html`<p class="quiet">${empty}</p>` : empty;
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead>
         <tr>
-          ${columns.map(([name]) => html`<th scope="col" key=${name}>${name}</th>`)}
+          ${columns.map(([name, , look]) =>
+            name === ''
+              ? html`<td key=${`${name}${look}`}></td>`
+              : html`<th scope="col" key=${name} class=${look}>${name}</th>`,
+          )}
         </tr>
       </thead>
       <tbody>
         ${rows.map(
           (row) => html`<tr key=${keyOf(row)}>
-            ${columns.map(([name, cell, look]) => html`<td key=${name} class=${look}>${cell(row)}</td>`)}
+            ${columns.map(([name, cell, look]) => html`<td key=${`${name}${look}`} class=${look}>${cell(row)}</td>`)}
           </tr>`,
         )}
       </tbody>
@@ -71,15 +115,75 @@ export function Table({ label, columns, rows, keyOf, empty = 'None.' }) {
 }
 
 /** `done` of `total`, as a bar and as text. */
-export const Progress = ({ done, total, bad = 0, what = 'nodes' }) => html`<div class="progress">
+export const Progress = ({ done, total, bad = 0, what = 'nodes', small = false }) => html`<div
+  class=${small ? 'progress small' : 'progress'}
+>
   <div class="bar" aria-hidden="true">
     <span class="good" style=${{ width: `${share(done - bad, total)}%` }}></span
     ><span class="failed" style=${{ width: `${share(bad, total)}%` }}></span>
   </div>
-  <span>${done} / ${total} ${what}${bad > 0 ? `, ${bad} failed` : ''}</span>
+  <span>${done.toLocaleString()} / ${total.toLocaleString()} ${what}${bad > 0 ? html`, <span class="bad">${bad} failed</span>` : ''}</span>
 </div>`;
 
 const share = (part, whole) => (whole === 0 ? 0 : (100 * part) / whole);
+
+/** Views of one thing, in the address: `views` are `[key, text]`, the first is shown where none is named. */
+export function Tabs({ views, current }) {
+  const addressOf = (key) => addressWith({ view: key === views[0][0] ? '' : key });
+  return html`<nav class="tabs" aria-label="Views">
+    ${views.map(
+      ([key, text]) =>
+        html`<a key=${key} href=${addressOf(key)} data-stay aria-current=${key === current ? 'true' : undefined}>${text}</a>`,
+    )}
+  </nav>`;
+}
+
+/** Few enough for their names to be read. */
+const NAMED = 48;
+
+/**
+ * A cell for each node: what a thousand of them look like at a glance; with names while they are few. `cells`:
+ * `{key, name, look, note, text, away?}`, `text` being all of it in words.
+ */
+export const Cells = ({ label, cells, chosen, onChoose }) =>
+  cells.length > 0 &&
+  html`<div class=${cells.length > NAMED ? 'grid' : 'grid named'} role="group" aria-label=${label}>
+    ${cells.map(
+      (one) => html`<button
+        type="button"
+        key=${one.key}
+        class=${`cell ${one.look}${one.away ? ' away' : ''}`}
+        title=${one.text}
+        aria-label=${one.text}
+        aria-pressed=${chosen === undefined ? undefined : chosen === one.name || chosen === one.key}
+        onClick=${() => onChoose(one)}
+      >
+        ${cells.length <= NAMED && html`<span class="name">${one.name}</span><span class="note">${one.note}</span>`}
+      </button>`,
+    )}
+  </div>`;
+
+/** How many there are of each state; a click shows only those. `counts`: `[state, number]`. */
+export const Counts = ({
+  label,
+  counts,
+  chosen,
+  onChoose,
+}) => html`<div class="counts" role="group" aria-label=${label}>
+  ${counts
+    .filter(([state, n]) => n > 0 || state === chosen)
+    .map(
+      ([state, n]) => html`<button
+        type="button"
+        key=${state}
+        class=${`state ${lookOf(state)}`}
+        aria-pressed=${chosen === state}
+        onClick=${() => onChoose(chosen === state ? '' : state)}
+      >
+        ${n.toLocaleString()} ${said(state)}
+      </button>`,
+    )}
+</div>`;
 
 /** Said aloud by readers of the screen, and shown for a while. */
 export const notice = signal('');
@@ -91,103 +195,6 @@ export function say(text) {
   clearing = setTimeout(() => {
     notice.value = '';
   }, 8_000);
-}
-
-/**
- * A button that asks before it acts: what will happen, and why. `act({reason, …fields})` may refuse by throwing.
- * `fields`: `[{name, label, type?, value?, options?, needed?}]`.
- */
-export function Action({ label, title, explain, act, fields = [], reason = true, danger = false, done, disabled }) {
-  const [open, setOpen] = useState(false);
-  return html`<button type="button" class=${danger ? 'danger' : ''} disabled=${disabled} onClick=${() => setOpen(true)}>
-      ${label}
-    </button>
-    ${
-      open &&
-      html`<${Ask}
-      ...${{ label, title: title ?? label, explain, act, fields, reason, danger, done }}
-      onClose=${() => setOpen(false)}
-    />`
-    }`;
-}
-
-function Ask({ label, title, explain, act, fields, reason, danger, done, onClose }) {
-  const dialog = useRef(null);
-  const [problem, setProblem] = useState(undefined);
-  const [busy, setBusy] = useState(false);
-  useEffect(() => {
-    dialog.current.showModal();
-  }, []);
-  const close = () => dialog.current?.close();
-  const submit = async (event) => {
-    event.preventDefault();
-    const given = Object.fromEntries([...new FormData(event.target)].filter(([, value]) => value !== ''));
-    if (given.by !== undefined) operator.name = given.by;
-    delete given.by;
-    setBusy(true);
-    try {
-      await act(given);
-      close();
-      say(done ?? `${title}: done.`);
-    } catch (error) {
-      setProblem(problemOf(error));
-      setBusy(false);
-    }
-  };
-  return html`<dialog ref=${dialog} aria-label=${title} onClose=${onClose}>
-    <form method="dialog" onSubmit=${submit}>
-      <h2>${title}</h2>
-      ${explain && html`<p>${explain}</p>`}
-      ${fields.map((field) => html`<${Field} key=${field.name} ...${field} />`)}
-      ${reason && html`<${Field} name="reason" label="Reason" placeholder="kept in the report and the audit" autofocus />`}
-      <${Field} name="by" label="Your name" value=${operator.name} placeholder="who does it" />
-      <${Problem} of=${problem} />
-      <div class="actions">
-        <button type="submit" class=${danger ? 'danger' : 'main'} disabled=${busy}>${label}</button>
-        <button type="button" onClick=${close}>Leave it</button>
-      </div>
-    </form>
-  </dialog>`;
-}
-
-/** A labelled field of a form. */
-export function Field({ name, label, type = 'text', value = '', options, needed = false, ...rest }) {
-  if (type === 'checkbox')
-    return html`<label class="check"><input type="checkbox" name=${name} value="true" defaultChecked=${value} /> ${label}</label>`;
-  return html`<label class="field"
-    ><span>${label}</span>
-    ${
-      options
-        ? html`<select name=${name} required=${needed}>
-          ${options.map((one) => html`<option key=${one[0]} value=${one[0]} selected=${one[0] === value}>${one[1]}</option>`)}
-        </select>`
-        : type === 'textarea'
-          ? html`<textarea name=${name} rows="12" spellcheck="false" required=${needed} defaultValue=${value} ...${rest}></textarea>`
-          : html`<input name=${name} type=${type} defaultValue=${value} required=${needed} autocomplete="off" ...${rest} />`
-    }
-  </label>`;
-}
-
-/** A filter whose value is in the address. */
-export const Choice = ({ label, value, options, onChange }) => html`<label class="field"
-  ><span>${label}</span
-  ><select value=${value ?? ''} onChange=${(event) => onChange(event.target.value)}>
-    ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === (value ?? '')}>${text}</option>`)}
-  </select></label
->`;
-
-/** A text filter, which waits until one stops to write. */
-export function Search({ label, value, onChange, placeholder }) {
-  const timer = useRef(undefined);
-  const later = (event) => {
-    const text = event.target.value;
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => onChange(text), 250);
-  };
-  return html`<label class="field"
-    ><span>${label}</span
-    ><input type="search" defaultValue=${value ?? ''} placeholder=${placeholder} onInput=${later} autocomplete="off" /></label
-  >`;
 }
 
 /** A part that is closed until asked for; what is in it is made only then. */

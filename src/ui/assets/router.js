@@ -12,29 +12,32 @@ addEventListener('popstate', () => {
   place.value = here();
 });
 
-/** Goes to an address of the page. */
-export function go(href, { replace = false } = {}) {
+/** Goes to an address of the page. `stay`: it is another look at the same thing, so nothing moves. */
+export function go(href, { replace = false, stay = replace } = {}) {
   history[replace ? 'replaceState' : 'pushState'](null, '', href);
   place.value = here();
-  if (!replace) {
+  if (!stay) {
     scrollTo(0, 0);
     // A reader of the screen should learn that this is another page.
     requestAnimationFrame(() => document.querySelector('main h1')?.focus({ preventScroll: true }));
   }
 }
 
-/** Puts filters into the address: what is empty leaves it. */
-export function filterBy(fields) {
+/** This address with other fields in its query: what is empty leaves it. */
+export function addressWith(fields) {
   const next = new URLSearchParams(place.value.query);
   for (const [key, value] of Object.entries(fields)) {
     if (value === undefined || value === null || value === '') next.delete(key);
     else next.set(key, value);
   }
   const text = next.toString();
-  go(`${place.value.path}${text === '' ? '' : `?${text}`}`, { replace: true });
+  return `${place.value.path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Links within the page are followed without loading it anew. */
+/** Puts filters into the address. */
+export const filterBy = (fields) => go(addressWith(fields), { replace: true });
+
+/** Links within the page are followed without loading it anew; those with `data-stay` move nothing. */
 export function followLinks(root) {
   root.addEventListener('click', (event) => {
     const link = event.target.closest?.('a[href]');
@@ -45,6 +48,6 @@ export function followLinks(root) {
     if (url.origin !== location.origin || url.hash !== '' || /^\/(api|docs|assets|health|openapi)/.test(url.pathname))
       return;
     event.preventDefault();
-    go(url.pathname + url.search);
+    go(url.pathname + url.search, { stay: link.hasAttribute('data-stay') });
   });
 }

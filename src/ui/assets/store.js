@@ -9,8 +9,17 @@ const SLOW_MS = 20_000;
 /** Counts up with every change of runs, sites or clusters: what shows them reads it and asks again. */
 export const listsChanged = signal(0);
 
-/** Whether news come: `live`, `polling`, or `away`. */
+/** Whether news come: `live`, or `away`. */
 export const liveness = signal('live');
+
+/** Since when the API does not answer; null while it does. */
+export const awaySince = signal(null);
+
+function heard(is) {
+  if (is) awaySince.value = null;
+  else awaySince.value ??= new Date();
+  liveness.value = is ? 'live' : 'away';
+}
 
 /**
  * Data of the API for as long as a view shows it: `{data, problem, loading, reload}`. `path` null asks nothing. It is
@@ -113,7 +122,7 @@ export function follow(pathOf, on, { once = false } = {}) {
           pathOf(),
           (event, data, id) => {
             wait = 500;
-            liveness.value = 'live';
+            heard(true);
             if (event === 'end' || event === 'ended') over = true;
             on(event, data, id);
           },
@@ -125,7 +134,7 @@ export function follow(pathOf, on, { once = false } = {}) {
         const { problem } = error;
         if (problem?.status === 404 || problem?.status === 401)
           return on('problem', { ...problem, message: problem.detail });
-        liveness.value = 'away';
+        heard(false);
       }
       if (over || stop.signal.aborted) return;
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -142,7 +151,7 @@ export function watchLists() {
   follow(
     () => '/api/v1/events',
     (event) => {
-      if (event === 'problem') liveness.value = 'away';
+      if (event === 'problem') heard(false);
       if (event === 'changes' || (event === 'all' && !first)) listsChanged.value++;
       if (event === 'all') first = false;
     },

@@ -6,7 +6,8 @@ const LOOKS = {
   bad: 'failure failed error terminated lost failing update_error dep_failed',
   busy: 'running deploying provisioning retrying deployment baremetal software release verify_site prepare_site load inspect_nodes update starting',
   wait: 'waiting not_started new pending discover planned',
-  warn: 'success_with_failures paused stopping stopped cancelled ignored partially_deployed provisioned removing',
+  warn: 'success_with_failures paused held stopping stopped cancelled ignored partially_deployed removing',
+  half: 'provisioned',
 };
 
 const LOOK_OF = new Map(Object.entries(LOOKS).flatMap(([look, states]) => states.split(' ').map((one) => [one, look])));
@@ -23,6 +24,7 @@ const SAID = {
   test_site: 'test',
   execute_graph: 'graphs',
   baremetal: 'deploying',
+  failure: 'failed',
   percent_successful_nodes: 'at least % of nodes',
   minimum_successful_nodes: 'at least so many nodes',
   maximum_failed_nodes: 'at most so many failed',
@@ -31,8 +33,12 @@ const SAID = {
 /** A state or kind in words. */
 export const said = (word) => SAID[word] ?? String(word ?? '').replaceAll('_', ' ');
 
-/** What a run is doing, in one word: its outcome once it has one. */
-export const stateOf = (run) => run.outcome ?? run.phase;
+/** `{look, text}` of a run: its outcome once it has one, else what it does now. */
+export function standingOf({ outcome, phase }, paused = false) {
+  if (outcome !== null) return { look: lookOf(outcome), text: said(outcome) };
+  if (paused) return { look: 'warn', text: 'paused' };
+  return { look: /: held$/.test(phase) ? 'warn' : 'busy', text: said(phase) };
+}
 
 export const timeOf = (text) => (text === null || text === undefined ? '' : new Date(text).toLocaleString());
 
@@ -48,9 +54,25 @@ export function lasting(from, to) {
 /** `1 node`, `2 nodes`. */
 export const count = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
+/** Names with commas between, at most so many of them. */
+export const some = (names, most = 8) =>
+  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`;
+
 /** All of a mapping's numbers. */
 export const sum = (counts, keys = Object.keys(counts ?? {})) =>
   keys.reduce((all, key) => all + (counts?.[key] ?? 0), 0);
+
+/** All statuses of tasks, the worst first. */
+export const TASK_STATUSES = [
+  'failed',
+  'dep_failed',
+  'retrying',
+  'running',
+  'waiting',
+  'successful',
+  'ignored',
+  'skipped',
+];
 
 export const SETTLED = ['successful', 'failed', 'dep_failed', 'skipped', 'ignored'];
 
@@ -61,4 +83,11 @@ export function worst(counts) {
   if (counts?.successful) return 'successful';
   if (counts?.ignored) return 'ignored';
   return 'skipped';
+}
+
+/** Where a task is, in words: `TASK on NODE`, as `TASK@NODE` names it. */
+export function placeOf(key, names = {}) {
+  const at = key.lastIndexOf('@');
+  const [task, node] = [key.slice(0, at), key.slice(at + 1)];
+  return { task, node, text: node === 'null' ? task : `${task} on ${names[node] ?? node}` };
 }

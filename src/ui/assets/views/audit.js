@@ -1,26 +1,41 @@
 import { query as queryOf } from '../api.js';
+import { Search } from '../ask.js';
 import { html } from '../html.js';
-import { Loaded, Table, Title } from '../parts.js';
+import { Empty, Loaded, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
-import { useData } from '../store.js';
+import { listsChanged, useData } from '../store.js';
 import { timeOf } from '../words.js';
 
-/** Who did what, when and why. */
+/** Pages of what the audit names as a target. */
+const PAGES = { run: 'runs', site: 'sites', cluster: 'clusters', node: 'nodes', package: 'packages', graph: 'graphs' };
+
+/** Who did what, when and why. Its filters are in the address. */
 export function AuditView({ query }) {
-  const before = query.get('before') ?? '';
-  const entries = useData(`/api/v1/audit${queryOf({ before, limit: 100 })}`);
+  const [actor, action, target, before] = ['actor', 'action', 'target', 'before'].map((key) => query.get(key) ?? '');
+  const entries = useData(`/api/v1/audit${queryOf({ actor, action, target, before, limit: 100 })}`, {
+    again: before === '' ? listsChanged.value : undefined,
+  });
+  const choose = (field) => (value) => filterBy({ [field]: value, before: '' });
+  const isFiltered = actor !== '' || action !== '' || target !== '';
   return html`<${Title} of="Audit" />
+    <form class="filters" role="search" aria-label="Filter the audit" onSubmit=${(event) => event.preventDefault()}>
+      <${Search} label="Who" value=${actor} onChange=${choose('actor')} />
+      <${Search} label="What" value=${action} placeholder="run.pause" onChange=${choose('action')} />
+      <${Search} label="To" value=${target} placeholder="site/dc1" onChange=${choose('target')} />
+      ${isFiltered && html`<button type="button" onClick=${() => filterBy({ actor: '', action: '', target: '', before: '' })}>Show all</button>`}
+    </form>
     <${Loaded} from=${entries}>
       ${({ items, next }) =>
         html`<${Table}
             label="Audit"
             rows=${items}
             keyOf=${(one) => one.id}
+            empty=${isFiltered ? 'Nobody did such a thing. These are whole names, not parts of them.' : html`<${Empty} title="Nobody has changed anything yet." />`}
             columns=${[
-              ['At', (one) => timeOf(one.at)],
+              ['At', (one) => timeOf(one.at), 'number'],
               ['Who', (one) => one.actor],
               ['What', (one) => one.action],
-              ['To', (one) => one.target],
+              ['To', (one) => html`<${Target} of=${one.target} />`, 'wide'],
               ['Why', (one) => one.reason ?? '', 'wide'],
             ]}
           />
@@ -29,4 +44,10 @@ export function AuditView({ query }) {
             ${next !== null && html`<button type="button" onClick=${() => filterBy({ before: next })}>Older</button>`}
           </nav>`}
     <//>`;
+}
+
+function Target({ of }) {
+  const [kind, id] = of.split('/');
+  if (PAGES[kind] === undefined || id === undefined) return of;
+  return html`<a href=${`/${PAGES[kind]}/${encodeURIComponent(id)}`}>${of}</a>`;
 }

@@ -1,13 +1,17 @@
 import { useState } from 'preact/hooks';
-import { post, query as queryOf, send } from '../api.js';
+import { ApiProblem, post, query as queryOf, send } from '../api.js';
+import { Action, Choice, Choices } from '../ask.js';
 import { html } from '../html.js';
-import { Action, Choice, Fold, Loaded, Problem, State, Table, Title } from '../parts.js';
+import { forbidden } from '../identity.js';
+import { Fold, Loaded, Missing, Problem, State, say, Table, Title } from '../parts.js';
 import { filterBy, go } from '../router.js';
 import { listsChanged, problemOf, useData } from '../store.js';
 import { count } from '../words.js';
 import { GraphPicture } from './graph-picture.js';
 import { NodeTable } from './nodes.js';
 import { RunTable } from './runs.js';
+
+const LIST = ['/clusters', 'Clusters'];
 
 /** One cluster: checks, nodes with roles and tags, plan, graph, settings, runs. */
 export function ClusterView({ id, query }) {
@@ -16,26 +20,39 @@ export function ClusterView({ id, query }) {
   const cluster = useData(base, { again });
   const nodes = useData(`/api/v1/nodes${queryOf({ cluster_id: id })}`, { again });
   const checks = useData(`${base}/checks`, { again });
+  const tags = useData(`/api/v1/tags${queryOf({ cluster_id: id })}`, { again });
+  const release = useData(cluster.data ? `/api/v1/releases/${cluster.data.release_id}` : null);
   const graphs = useData(`/api/v1/graphs${queryOf({ clusters_ids: id, fetch_related: '1' })}`, { again });
   const types = [...new Set((graphs.data ?? []).flatMap((one) => one.relations.map(({ type }) => type)))].sort();
   const type = query.get('type') ?? (types.includes('default') ? 'default' : types[0]);
   const name = cluster.data?.name ?? id;
+  if (cluster.data === undefined && cluster.problem !== undefined)
+    return html`<${Missing} of=${`Cluster ${id}`} problem=${cluster.problem} list=${LIST} onRetry=${cluster.reload} />`;
+  const reload = () => {
+    nodes.reload();
+    tags.reload();
+    checks.reload();
+  };
   return html`<${Title}
       of=${`Cluster ${name}`}
-      actions=${cluster.data && html`<${RunGraphs} id=${Number(id)} types=${types} type=${type} locked=${cluster.data.is_locked} />`}
+      trail=${[LIST]}
+      actions=${cluster.data && html`<${RunGraphs} id=${Number(id)} types=${types} type=${type} locked=${cluster.data.is_locked} nodes=${nodes.data ?? []} />`}
     >
       Cluster ${name} ${cluster.data && html`<${State} of=${cluster.data.status} />`}
+      ${cluster.data?.is_locked && html` <${State} of="running">a run works on it<//>`}
     <//>
-    <${Problem} of=${cluster.problem} />
+    ${cluster.data && html`<${Facts} cluster=${cluster.data} release=${release.data} />`}
     <${Loaded} from=${checks}>${(data) => html`<${Checks} of=${data} />`}<//>
     <h2>Nodes</h2>
     <${Loaded} from=${nodes}>
-      ${(all) => html`<${NodeTable} nodes=${all} actions=${(node) => html`<${NodeTags} base=${base} node=${node} onDone=${nodes.reload} />`} />`}
+      ${(all) =>
+        html`<${NodeTable}
+          nodes=${all}
+          empty="No node yet: take some in below."
+          actions=${(node) => html`<${NodeTags} base=${base} node=${node} tags=${(tags.data ?? []).map((one) => one.name)} onDone=${reload} />`}
+        />`}
     <//>
-    <${AddNodes} base=${base} onDone=${() => {
-      nodes.reload();
-      checks.reload();
-    }} />
+    <${Fold} label="Take nodes into the cluster" open=${query.has('take')}>${() => html`<${FreeNodes} base=${base} onDone=${reload} />`}<//>
     <h2>Graphs</h2>
     <div class="filters">
       <${Choice} label="Type" value=${type} options=${types.map((one) => [one, one])} onChange=${(value) => filterBy({ type: value })} />
@@ -49,8 +66,14 @@ export function ClusterView({ id, query }) {
     <h2>Runs</h2>
     <${ClusterRuns} id=${id} />
     <h2>Settings</h2>
-    <${Fold} label="Show and change as JSON">${() => html`<${Settings} base=${base} />`}<//>`;
+    <${Fold} label="Show and change as JSON" open=${query.has('settings')}>${() => html`<${Settings} base=${base} />`}<//>`;
 }
+
+const Facts = ({ cluster, release }) => html`<p class="facts">
+  ${`release ${release ? `${release.name} ${release.version}` : cluster.release_id} · `}${
+    cluster.site && html`site <a href=${`/sites/${encodeURIComponent(cluster.site)}`}>${cluster.site}</a>${' · '}`
+  }<a href=${`/tags?owner=cluster/${cluster.id}`}>its tags</a>
+</p>`;
 
 const Checks = ({ of }) =>
   of.findings.length === 0
@@ -59,17 +82,17 @@ const Checks = ({ of }) =>
         ${of.findings.map((one) => html`<li><strong>${one.severity}</strong> ${one.message} ${one.hint && html`<span class="quiet">${one.hint}</span>`}</li>`)}
       </ul>`;
 
-function RunGraphs({ id, types, type, locked }) {
-  const start = async ({ type: chosen, tasks, nodes, mode, force, hold, reason }) => {
+function RunGraphs({ id, types, type, locked, nodes }) {
+  const start = async ({ type: graphType, tasks, nodes: chosen, mode, force, hold, reason }) => {
     const list = (text) =>
       text
         .split(',')
         .map((one) => one.trim())
         .filter(Boolean);
     const graph = {
-      type: chosen,
+      type: graphType,
       ...(tasks ? { tasks: list(tasks) } : {}),
-      ...(nodes ? { nodes: list(nodes).map(Number) } : {}),
+      ...(chosen.length > 0 ? { nodes: chosen.map(Number) } : {}),
     };
     const run = await post('/api/v1/graphs/execute', {
       cluster: id,
@@ -93,54 +116,88 @@ function RunGraphs({ id, types, type, locked }) {
       ],
     },
     { name: 'tasks', label: 'Only these tasks', placeholder: 'all; or names with commas between' },
-    { name: 'nodes', label: 'Only these nodes', placeholder: 'all; or ids with commas between' },
+    {
+      name: 'nodes',
+      label: 'Only these nodes; none chosen: all',
+      type: 'choices',
+      options: nodes.map((one) => [String(one.id), one.name]),
+    },
     { name: 'hold', label: 'Hold on failure, so that failed tasks can be retried', type: 'checkbox', value: true },
     { name: 'force', label: 'Everything counts as changed', type: 'checkbox' },
   ];
-  return html`<${Action} label="Run a graph" fields=${fields} act=${start} disabled=${locked || types.length === 0} />`;
+  const why =
+    (locked && 'A run works on this cluster: wait for it, or steer it on its page.') ||
+    (types.length === 0 && 'There is no graph yet: its release has none. Upload one.');
+  return html`<${Action} label="Run a graph" fields=${fields} act=${start} disabled=${why} done="The run has begun." />`;
 }
 
 /** Tags of a node: those of its roles, and more. */
-function NodeTags({ base, node, onDone }) {
-  const change =
-    (verb) =>
-    async ({ tags: text }) => {
-      await post(`/api/v1/tags/${verb}`, {
-        nodes: [node.id],
-        tags: text
-          .split(',')
-          .map((one) => one.trim())
-          .filter(Boolean),
-      });
-      onDone();
-    };
+function NodeTags({ base, node, tags, onDone }) {
+  const change = (verb) => async (given) => {
+    await post(`/api/v1/tags/${verb}`, { nodes: [node.id], tags: given.tags });
+    onDone();
+  };
   const take = async () => {
     await post(`${base}/unassignment`, [{ id: node.id }]);
     onDone();
   };
-  return html`<${Action} label="Assign tags" title=${`Assign tags to ${node.name}`} reason=${false} fields=${[{ name: 'tags', label: 'Tags', needed: true, placeholder: 'with commas between' }]} act=${change('assign')} />
-    <${Action} label="Unassign" title=${`Take tags from ${node.name}`} reason=${false} disabled=${node.tags.length === 0} fields=${[{ name: 'tags', label: 'Tags', needed: true, value: '', placeholder: node.tags.join(', ') }]} act=${change('unassign')} />
-    <${Action} label="Remove" title=${`Take ${node.name} out of the cluster`} explain="At once where nothing was deployed on it yet; a deployed node goes with the next deployment." reason=${false} act=${take} danger />`;
-}
-
-function AddNodes({ base, onDone }) {
-  return html`<${Fold} label="Take nodes into the cluster">${() => html`<${FreeNodes} base=${base} onDone=${onDone} />`}<//>`;
+  const choices = (names) => [
+    {
+      name: 'tags',
+      label: 'Tags',
+      type: 'choices',
+      needed: true,
+      options: [...new Set(names)].sort().map((one) => [one, one]),
+    },
+  ];
+  const free = tags.filter((one) => !node.tags.includes(one));
+  return html`<${Action}
+      label="Assign tags"
+      title=${`Assign tags to ${node.name}`}
+      reason=${false}
+      disabled=${free.length === 0 && 'It has all tags of this cluster. The page of the tags makes more.'}
+      fields=${choices(free)}
+      act=${change('assign')}
+      done=${`${node.name} has more tags.`}
+    />
+    <${Action}
+      label="Unassign"
+      title=${`Take tags from ${node.name}`}
+      reason=${false}
+      disabled=${node.tags.length === 0 && 'It has no tag.'}
+      fields=${choices(node.tags)}
+      act=${change('unassign')}
+      done=${`${node.name} has fewer tags.`}
+    />
+    <${Action}
+      label="Remove"
+      title=${`Take ${node.name} out of the cluster`}
+      explain="At once where nothing was deployed on it yet; a deployed node goes with the next deployment."
+      reason=${false}
+      act=${take}
+      done=${`${node.name} leaves the cluster.`}
+      danger
+    />`;
 }
 
 function FreeNodes({ base, onDone }) {
   const free = useData('/api/v1/nodes?cluster_id=');
   const roles = useData(`${base}/roles`);
   const [problem, setProblem] = useState(undefined);
+  const why = forbidden('operator');
   const assign = async (event) => {
     event.preventDefault();
     const form = new FormData(event.target);
-    const chosen = form.getAll('role');
+    const [nodes, chosen] = [form.getAll('node'), form.getAll('role')];
+    if (nodes.length === 0)
+      return setProblem({ detail: 'No node is chosen.', hint: 'Choose one at least, and what it is for.' });
     try {
       await post(
         `${base}/assignment`,
-        form.getAll('node').map((one) => ({ id: Number(one), roles: chosen })),
+        nodes.map((one) => ({ id: Number(one), roles: chosen })),
       );
       setProblem(undefined);
+      say(`${count(nodes.length, 'node')} taken in.`);
       free.reload();
       onDone();
     } catch (error) {
@@ -150,12 +207,13 @@ function FreeNodes({ base, onDone }) {
   return html`<${Loaded} from=${free}>
     ${(nodes) =>
       nodes.length === 0
-        ? html`<p class="quiet">No free node. Machines come in by registration, or with a site's deployment.</p>`
-        : html`<form onSubmit=${assign}>
-            <fieldset><legend>Nodes</legend>${nodes.slice(0, 200).map((one) => html`<label class="check"><input type="checkbox" name="node" value=${one.id} /> ${one.name}</label>`)}</fieldset>
-            <fieldset><legend>Roles</legend>${(roles.data ?? []).map((one) => html`<label class="check"><input type="checkbox" name="role" value=${one.name} /> ${one.name}</label>`)}</fieldset>
+        ? html`<p class="quiet">No free node. Machines come in by registration, or with a site's deployment: see <a href="/nodes">nodes</a>.</p>`
+        : html`<form onSubmit=${assign} class="card">
+            <${Choices} name="node" label="Nodes" options=${nodes.map((one) => [String(one.id), one.site ? `${one.name} (${one.site})` : one.name])} />
+            <${Choices} name="role" label="Roles" options=${(roles.data ?? []).map((one) => [one.name, one.name])} />
             <${Problem} of=${problem} />
-            <button type="submit" class="main">Assign</button>
+            ${why && html`<p class="quiet">${why}</p>`}
+            <button type="submit" class="main" disabled=${why !== undefined}>Assign</button>
           </form>`}
   <//>`;
 }
@@ -210,33 +268,52 @@ function ClusterRuns({ id }) {
   });
   const runs = useData(`/api/v1/runs${queryOf({ kind: 'execute_graph', limit: 200 })}`, { again });
   return html`<${Loaded} from=${runs}>
-    ${({ items }) => html`<${RunTable} runs=${items.filter((run) => run.labels.cluster === String(id)).slice(0, 20)} />
-      ${transactions.data && html`<p class="quiet">${count(transactions.data.length, 'run')} of graphs in all.</p>`}`}
+    ${({ items }) => html`<${RunTable}
+        runs=${items.filter((run) => run.labels.cluster === String(id)).slice(0, 20)}
+        empty="No run yet: run a graph, above."
+      />
+      ${transactions.data?.length > 0 && html`<p class="quiet">${count(transactions.data.length, 'run')} of graphs in all.</p>`}`}
   <//>`;
 }
 
 function Settings({ base }) {
   const settings = useData(`${base}/attributes`);
   const [problem, setProblem] = useState(undefined);
-  const [saved, setSaved] = useState(false);
+  const why = forbidden('operator');
   const save = async (event) => {
     event.preventDefault();
-    setSaved(false);
+    const text = new FormData(event.target).get('settings');
     try {
-      await send('PUT', `${base}/attributes`, JSON.parse(new FormData(event.target).get('settings')));
+      await send('PUT', `${base}/attributes`, parsed(text));
       setProblem(undefined);
-      setSaved(true);
+      say('The settings are saved.');
       settings.reload();
     } catch (error) {
       setProblem(problemOf(error));
     }
   };
   return html`<${Loaded} from=${settings}>
-    ${(data) => html`<form onSubmit=${save}>
+    ${(data) => html`<form onSubmit=${save} class="card">
       <label class="field"><span>Settings</span>
-        <textarea name="settings" rows="18" spellcheck="false" defaultValue=${JSON.stringify(data, null, 2)}></textarea></label>
+        <textarea name="settings" rows="18" spellcheck="false" defaultValue=${JSON.stringify(data, null, 2)} aria-invalid=${problem === undefined ? undefined : 'true'}></textarea></label>
       <${Problem} of=${problem} />
-      <button type="submit" class="main">Save</button> ${saved && html`<span role="status">Saved.</span>`}
+      ${why && html`<p class="quiet">${why}</p>`}
+      <button type="submit" class="main" disabled=${why !== undefined}>Save</button>
     </form>`}
   <//>`;
+}
+
+/** @throws ApiProblem with the line, as if the API had said so */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const at = /position (\d+)/.exec(error.message)?.[1];
+    const line = at === undefined ? '' : `line ${text.slice(0, Number(at)).split('\n').length}: `;
+    throw new ApiProblem({
+      code: 'page',
+      detail: `This is no JSON: ${line}${error.message}`,
+      hint: 'Nothing was saved. Mend it, then save again.',
+    });
+  }
 }

@@ -1,19 +1,23 @@
 import { post } from '../api.js';
+import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Action, Loaded, State, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, State, Table, Title } from '../parts.js';
 import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { count } from '../words.js';
 
 /** All clusters. One can be made of any installed release; where there is none, the page says what to do. */
 export function ClustersView() {
+  // Releases come with packages, of which no event tells.
   const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
-  const releases = useData('/api/v1/releases', { again: listsChanged.value });
-  const sites = useData('/api/v1/sites');
+  const releases = useData('/api/v1/releases', { again: listsChanged.value, every: 10_000 });
+  const sites = useData('/api/v1/sites', { again: listsChanged.value });
   const none = releases.data?.length === 0;
+  const disabled = none ? 'No release is installed: see below.' : releases.data ? false : 'Loading …';
   const create = async ({ name, release_id, site }) => {
     const cluster = await post('/api/v1/clusters', { name, release_id: Number(release_id), ...(site ? { site } : {}) });
     go(`/clusters/${cluster.id}`);
+    return `Cluster ${name} is created.`;
   };
   const fields = [
     { name: 'name', label: 'Name', needed: true, autofocus: true },
@@ -30,7 +34,14 @@ export function ClustersView() {
   ];
   return html`<${Title}
       of="Clusters"
-      actions=${html`<${Action} label="Create a cluster" fields=${fields} reason=${false} act=${create} disabled=${!releases.data || none} />`}
+      actions=${html`<${Action}
+        label="Create a cluster"
+        explain="A cluster is nodes on which the graphs of a release run. Its nodes may come from a site."
+        fields=${fields}
+        reason=${false}
+        act=${create}
+        disabled=${disabled}
+      />`}
     />
     ${none && html`<${NoRelease} />`}
     <${Loaded} from=${clusters}>
@@ -39,9 +50,9 @@ export function ClustersView() {
           label="Clusters"
           rows=${all}
           keyOf=${(one) => one.id}
-          empty="No cluster yet."
+          empty=${none ? html`<p class="quiet">No cluster yet.</p>` : html`<${NoCluster} />`}
           columns=${[
-            ['Cluster', (one) => html`<a href=${`/clusters/${one.id}`}>${one.name}</a>`],
+            ['Cluster', (one) => html`<a href=${`/clusters/${one.id}`}>${one.name}</a>`, 'name'],
             [
               'Status',
               (one) =>
@@ -61,9 +72,16 @@ export function ClustersView() {
     <//>`;
 }
 
+const NoCluster = () => html`<${Empty} title="There is no cluster yet.">
+  <p>Create one, above: it takes nodes from the inventory, and runs the graphs of its release on them.</p>
+<//>`;
+
 /** Why no cluster can be made, and what to do about it. */
 export const NoRelease = () => html`<div class="banner" role="status" id="no-release">
   <p><strong>No release is installed, so no cluster can be created.</strong></p>
-  <p>A cluster is made of a release, which comes with a package. Install one, and this page goes on by itself:</p>
-  <pre>sitewright package install FILE_OR_FOLDER</pre>
+  <p>
+    A cluster is made of a release, which comes with a package. Install one on the page of the
+    <a href="/packages"> packages</a>, or with the command below; this page goes on by itself.
+  </p>
+  <${Command} text="sitewright package install FILE_OR_FOLDER" />
 </div>`;

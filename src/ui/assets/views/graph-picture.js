@@ -1,70 +1,158 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { request } from '../api.js';
 import { html } from '../html.js';
 import { Problem } from '../parts.js';
 import { problemOf } from '../store.js';
+import { said } from '../words.js';
+
+const LEAST = 0.05;
+const MOST = 4;
+
+/** Looks of a drawing's own nodes, by the colour that Graphviz was told. */
+const KINDS = { red: 'stage', lightskyblue: 'group', yellowgreen: 'task', none: 'skipped' };
+
+/** States in the order in which they matter: a picture opens at the first that is there. */
+const LOOKS = [
+  'failed',
+  'dep_failed',
+  'retrying',
+  'running',
+  'started',
+  'waiting',
+  'successful',
+  'ignored',
+  'skipped',
+  'absent',
+];
+const SAID = { started: 'partly done', absent: 'on no node' };
 
 /**
  * A graph as the server drew it, once; states only change the looks of its nodes. `states`: by the name of the task
- * `{look, text}`; without them the colours of the drawing stay.
+ * `{look, text}`; without them kinds of tasks have their looks.
  */
 export function GraphPicture({ path, states, onChoose }) {
-  const place = useRef(null);
+  const box = useRef(null);
   const [problem, setProblem] = useState(undefined);
-  const [ready, setReady] = useState(0);
+  const [drawn, setDrawn] = useState(null);
+  const [scale, setScale] = useState(1);
+  const [asked, ask] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
     setProblem(undefined);
-    draw(path, place.current, stop.signal)
-      .then(() => setReady((n) => n + 1))
+    draw(path, stop.signal)
+      .then((picture) => {
+        box.current.replaceChildren(picture.svg);
+        setDrawn(picture);
+      })
       .catch((error) => stop.signal.aborted || setProblem(problemOf(error)));
     return () => stop.abort();
-  }, [path]);
+  }, [path, asked]);
+  const isLive = states !== undefined;
   useEffect(() => {
-    if (states === undefined || place.current === null) return;
-    for (const node of place.current.querySelectorAll('g.node')) paint(node, states.get(node.dataset.task));
-  }, [states, ready]);
+    if (!isLive || drawn === null) return;
+    for (const [task, node] of drawn.nodes) paint(node, task, states.get(task));
+  }, [states, drawn]);
   useEffect(() => {
-    const box = place.current;
-    if (onChoose === undefined || box === null) return undefined;
-    const choose = (event) => {
-      const node = event.target.closest?.('g.node');
-      if (!node || (event.type === 'keydown' && event.key !== 'Enter')) return;
-      onChoose(node.dataset.task);
-    };
-    box.addEventListener('click', choose);
-    box.addEventListener('keydown', choose);
-    return () => {
-      box.removeEventListener('click', choose);
-      box.removeEventListener('keydown', choose);
-    };
-  }, [onChoose]);
-  return html`<${Problem} of=${problem} />
-    <div class=${states === undefined ? 'picture' : 'picture live'} ref=${place} role="region" aria-label="Graph" tabindex="0"></div>
-    <p class="quiet"><a href=${path} download="graph.svg">Download the drawing</a></p>`;
+    if (drawn === null) return;
+    // What fits is shown whole; of what does not, that which wants to be seen.
+    setScale(scaleToFit(box.current, drawn) > 0.6 ? Math.min(1, scaleToFit(box.current, drawn)) : 1);
+    const first = LOOKS.slice(0, 5).map((look) => box.current.querySelector(`.is-${look}`));
+    requestAnimationFrame(() =>
+      (first.find((one) => one !== null) ?? [...drawn.nodes.values()][0])?.scrollIntoView({
+        block: 'nearest',
+        inline: 'center',
+      }),
+    );
+  }, [drawn]);
+  useEffect(() => {
+    if (drawn === null) return;
+    drawn.svg.setAttribute('width', drawn.width * scale);
+    drawn.svg.setAttribute('height', drawn.height * scale);
+  }, [drawn, scale]);
+  const choose = (event) => {
+    const node = event.target.closest?.('g.node');
+    if (!node || onChoose === undefined || (event.type === 'keydown' && event.key !== 'Enter')) return;
+    onChoose(node.dataset.task);
+  };
+  const show = (node) => {
+    for (const other of drawn.nodes.values()) other.classList.toggle('is-found', other === node);
+    setScale((before) => Math.max(before, 1));
+    requestAnimationFrame(() => node.scrollIntoView({ block: 'center', inline: 'center' }));
+  };
+  return html`<${Problem} of=${problem} onRetry=${() => ask(asked + 1)} />
+    ${drawn === null && problem === undefined && html`<p class="quiet" role="status">The graph is being drawn …</p>`}
+    ${drawn !== null && html`<${Tools} ...${{ drawn, scale, setScale, show, states, path, box }} />`}
+    <div class=${isLive ? 'picture live' : 'picture plain'} ref=${box} role="region" aria-label="Graph" tabindex="0" onClick=${choose} onKeyDown=${choose}></div>`;
 }
 
-async function draw(path, place, signal) {
+function Tools({ drawn, scale, setScale, show, states, path, box }) {
+  const id = useId();
+  const looks = useMemo(() => {
+    const present = new Set([...drawn.nodes.keys()].map((task) => states?.get(task)?.look ?? 'absent'));
+    return LOOKS.filter((look) => present.has(look));
+  }, [drawn, states]);
+  const find = (event) => {
+    const node = drawn.nodes.get(event.target.value);
+    if (node !== undefined) show(node);
+  };
+  return html`<div class="filters">
+    <label class="field"><span>Find a task</span>
+      <input type="search" list=${id} onInput=${find} autocomplete="off" />
+      <datalist id=${id}>${[...drawn.nodes.keys()].sort().map((task) => html`<option key=${task} value=${task}></option>`)}</datalist>
+    </label>
+    <span class="actions">
+      <button type="button" aria-label="Zoom out" disabled=${scale <= LEAST} onClick=${() => setScale(Math.max(LEAST, scale / 1.4))}>−</button>
+      <button type="button" onClick=${() => setScale(scaleToFit(box.current, drawn))}>Fit</button>
+      <button type="button" onClick=${() => setScale(1)}>100 %</button>
+      <button type="button" aria-label="Zoom in" disabled=${scale >= MOST} onClick=${() => setScale(Math.min(MOST, scale * 1.4))}>+</button>
+    </span>
+    <ul class="legend" aria-label="Colours">
+      ${
+        states === undefined
+          ? drawn.kinds.map((kind) => html`<li key=${kind}><span class=${`swatch kind-${kind}`}></span>${kind}</li>`)
+          : looks.map(
+              (look) =>
+                html`<li key=${look}><span class=${`swatch is-${look}`}></span>${SAID[look] ?? said(look)}</li>`,
+            )
+      }
+    </ul>
+    <a href=${path} download="graph.svg">Download the drawing</a>
+  </div>`;
+}
+
+const scaleToFit = (box, { width, height }) =>
+  Math.max(LEAST, Math.min((box.clientWidth - 24) / width, (0.7 * innerHeight) / height, 1.5));
+
+/** The drawing, its nodes by name, its size in pixels, and the kinds of its nodes. */
+async function draw(path, signal) {
   const text = await (await request(path, { signal, accept: 'image/svg+xml' })).text();
   const svg = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true);
+  const nodes = new Map();
+  const kinds = new Set();
   for (const node of svg.querySelectorAll('g.node')) {
     const title = node.querySelector('title');
+    const kind = KINDS[node.querySelector('ellipse, polygon, path')?.getAttribute('fill')] ?? 'other';
+    kinds.add(kind);
+    nodes.set(title.textContent, node);
     node.dataset.task = title.textContent;
+    node.setAttribute('class', `node kind-${kind}`);
     node.setAttribute('tabindex', '0');
     node.setAttribute('role', 'button');
     node.setAttribute('aria-label', title.textContent);
   }
   svg.setAttribute('role', 'group');
-  place.replaceChildren(svg);
+  const [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number);
+  return { svg, nodes, kinds: [...kinds], width, height };
 }
 
-function paint(node, state) {
+function paint(node, task, state) {
   const look = state?.look ?? 'absent';
   if (node.dataset.look === look && node.dataset.said === state?.text) return;
+  node.classList.remove(`is-${node.dataset.look}`);
+  node.classList.add(`is-${look}`);
   node.dataset.look = look;
   node.dataset.said = state?.text ?? '';
-  node.setAttribute('class', `node is-${look}`);
-  const text = state === undefined ? `${node.dataset.task}: on no node` : `${node.dataset.task}: ${state.text}`;
+  const text = state === undefined ? `${task}: on no node` : `${task}: ${state.text}`;
   node.setAttribute('aria-label', text);
   node.querySelector('title').textContent = text;
 }

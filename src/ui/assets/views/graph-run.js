@@ -1,9 +1,10 @@
 import { query as queryOf } from '../api.js';
+import { Choice } from '../ask.js';
 import { html } from '../html.js';
-import { Choice, Fold, Loaded } from '../parts.js';
-import { filterBy } from '../router.js';
+import { Cells, Counts, Fold, Loaded, Tabs } from '../parts.js';
+import { addressWith, filterBy, go } from '../router.js';
 import { useData } from '../store.js';
-import { count, SETTLED, said, sum, worst } from '../words.js';
+import { count, placeOf, SETTLED, said, some, sum, TASK_STATUSES, worst } from '../words.js';
 import { GraphPicture } from './graph-picture.js';
 import { TaskLog } from './task-log.js';
 import { TaskTable } from './task-table.js';
@@ -12,7 +13,13 @@ import { Timeline } from './timeline.js';
 /** Above so many tasks the picture is made only when asked for. */
 const SMALL_GRAPH = 60;
 
-/** A run of graphs on a cluster: nodes at a glance, tasks, the graph, the timeline, logs. */
+const VIEWS = [
+  ['tasks', 'Tasks'],
+  ['graph', 'Graph'],
+  ['timeline', 'Timeline'],
+];
+
+/** A run of graphs on a cluster: nodes at a glance, then its tasks, its graph or its timeline; logs below. */
 export function GraphRun({ base, tables, query }) {
   const { status, graphs, node_tasks: byNode, tasks: byTask, run } = tables;
   const ids = Object.keys(graphs);
@@ -24,19 +31,29 @@ export function GraphRun({ base, tables, query }) {
     Object.entries(table)
       .filter(([key]) => key.startsWith(`${chosen}/`))
       .map(([key, counts]) => [key.slice(chosen.length + 1), counts]);
-  const tasks = own(byTask);
+  const [nodes, tasks] = [own(byNode), own(byTask)];
+  const live = run.outcome === null;
   // What the store counts, not what the run says: rows are read from the store, which comes a moment later.
-  const version = JSON.stringify(own(byNode));
-  const log = query.get('log');
+  const version = JSON.stringify(nodes);
+  const [log, node] = [query.get('log'), query.get('node') ?? ''];
+  const view = VIEWS.some(([key]) => key === query.get('view')) ? query.get('view') : 'tasks';
+  const shared = { base, graph: graph.type, run, version, names };
   return html`${
     status.silent.length > 0 &&
     html`<p class="problem" role="status">
-      Waiting for agents that do not answer: ${status.silent.map((one) => names[one] ?? one).join(', ')}.
+      Waiting for agents that do not answer: ${some(status.silent.map((one) => names[one] ?? one))}. Their tasks are lost
+      once they were away for too long; see whether these machines are up.
     </p>`
   }
     ${
+      live &&
       status.running.length > 0 &&
-      html`<p class="facts">Waiting for ${status.running.slice(0, 6).join(', ')}${status.running.length > 6 ? ' …' : ''}</p>`
+      html`<p class="facts">
+        At work: ${some(
+          status.running.map((one) => placeOf(one, names).text),
+          5,
+        )}
+      </p>`
     }
     ${
       ids.length > 1 &&
@@ -50,26 +67,25 @@ export function GraphRun({ base, tables, query }) {
     </div>`
     }
     ${graph.message && html`<p class="problem">${graph.message}</p>`}
-    <${NodeCells} nodes=${own(byNode)} names=${names} />
-    ${log !== null && html`<${TaskLog} key=${log} base=${base} task=${log} live=${run.outcome === null} names=${names} />`}
-    <${TaskTable} base=${base} graph=${graph.type} query=${query} version=${version} live=${run.outcome === null} names=${names} />
-    <h2>Graph</h2>
-    <${Fold} label=${`${graph.type}: ${count(tasks.length, 'task')}, ${count(own(byNode).length, 'node')}`} open=${tasks.length <= SMALL_GRAPH}>
-      ${() =>
-        graph.planned
-          ? html`<${GraphPicture}
-              path=${`${base}/graph.svg${queryOf({ graph: graph.type })}`}
-              states=${new Map(tasks.map(([name, counts]) => [name, { look: worst(counts), text: saidCounts(counts) }]))}
-              onChoose=${(task) => filterBy({ task, before: '' })}
-            />`
-          : html`<p class="quiet">It is drawn once it is planned.</p>`}
-    <//>
-    <${TaskTimeline} base=${base} graph=${graph.type} run=${run} version=${version} names=${names} query=${query} />
+    <${NodeCells} nodes=${nodes} names=${names} chosen=${node} />
+    <${Tabs} views=${VIEWS} current=${view} />
+    ${
+      view === 'tasks' &&
+      html`<${Counts}
+          label="Tasks by status"
+          counts=${TASK_STATUSES.map((one) => [one, nodes.reduce((n, [, counts]) => n + (counts[one] ?? 0), 0)])}
+          chosen=${query.get('status') ?? ''}
+          onChoose=${(status) => filterBy({ status, before: '' })}
+        />
+        <${TaskTable} ...${shared} query=${query} live=${live} />`
+    }
+    ${view === 'graph' && html`<${Graph} ...${{ base, graph, tasks, nodes }} />`}
+    ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} />`}
     <p class="quiet">
       <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a> ·
       <a href=${`/api/v1/transactions/${chosen}/plan`} target="_blank">Plan with reasons</a>
-      ${run.labels.cluster && html` · <a href=${`/clusters/${run.labels.cluster}`}>Cluster ${run.labels.cluster}</a>`}
-    </p>`;
+    </p>
+    ${log !== null && html`<${TaskLog} key=${log} base=${base} task=${log} live=${live} names=${names} />`}`;
 }
 
 const openGraph = (ids, graphs) =>
@@ -80,27 +96,35 @@ const saidCounts = (counts) =>
     .map(([status, n]) => `${n} ${said(status)}`)
     .join(', ');
 
+/** The graph; a large one once it is asked for. A task that is chosen in it is shown among the tasks. */
+function Graph({ base, graph, tasks, nodes }) {
+  if (!graph.planned) return html`<p class="quiet">It is drawn once it is planned.</p>`;
+  const states = new Map(tasks.map(([name, counts]) => [name, { look: worst(counts), text: saidCounts(counts) }]));
+  const picture = () =>
+    html`<${GraphPicture}
+      path=${`${base}/graph.svg${queryOf({ graph: graph.type })}`}
+      states=${states}
+      onChoose=${(task) => go(addressWith({ view: '', task, status: '', before: '' }), { stay: true })}
+    />`;
+  if (tasks.length <= SMALL_GRAPH) return picture();
+  return html`<${Fold} label=${`Draw ${graph.type}: ${count(tasks.length, 'task')} on ${count(nodes.length, 'node')}`}>${picture}<//>`;
+}
+
 /** A cell for each node, by its worst task. */
-function NodeCells({ nodes, names }) {
-  const cells = nodes.filter(([node]) => node !== 'null');
-  const failing = cells.filter(([, counts]) => sum(counts, ['failed', 'dep_failed']) > 0).length;
-  return html`<section aria-label="Nodes at a glance">
-    <p class="facts">${count(cells.length, 'node')}${failing > 0 ? html`, <span class="bad">${failing} failing</span>` : ''}</p>
-    <div class="grid">
-      ${cells.map(([node, counts]) => {
-        const state = worst(counts);
-        const text = `${names[node] ?? node}: ${sum(counts, SETTLED)} of ${sum(counts)} tasks, ${saidCounts(counts)}`;
-        return html`<button
-          type="button"
-          key=${node}
-          class=${`cell ${CELL[state] ?? 'wait'}`}
-          title=${text}
-          aria-label=${text}
-          onClick=${() => filterBy({ node, before: '' })}
-        ></button>`;
-      })}
-    </div>
-  </section>`;
+function NodeCells({ nodes, names, chosen }) {
+  const on = nodes.filter(([node]) => node !== 'null');
+  const failing = on.filter(([, counts]) => sum(counts, ['failed', 'dep_failed']) > 0).length;
+  const cells = on.map(([node, counts]) => {
+    const name = names[node] ?? node;
+    const [done, all] = [sum(counts, SETTLED), sum(counts)];
+    const text = `${name}: ${done} of ${all} tasks, ${saidCounts(counts)}`;
+    return { key: node, name, look: CELL[worst(counts)] ?? 'wait', note: `${done}/${all}`, text };
+  });
+  const choose = ({ key }) => filterBy({ node: chosen === key ? '' : key, before: '' });
+  return html`<p class="facts">
+      ${count(cells.length, 'node')}${failing > 0 ? html`, <span class="bad">${failing} failing</span>` : ''}
+    </p>
+    <${Cells} label="Nodes at a glance" cells=${cells} chosen=${chosen} onChoose=${choose} />`;
 }
 
 const CELL = {
@@ -117,19 +141,12 @@ const CELL = {
 /** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of what failed and runs. */
 const MOST_BARS = 1000;
 
-function TaskTimeline({ base, graph, run, version, names, query }) {
-  const node = query.get('node');
-  return html`<${Fold} label="Timeline of nodes" open=${true}>
-    ${() => html`<${Bars} ...${{ base, graph, run, version, names, node }} />`}
-  <//>`;
-}
-
 function Bars({ base, graph, run, version, names, node }) {
   const path = `${base}/tasks${queryOf({ graph, limit: MOST_BARS, nodes: node, statuses: 'failed,running,retrying,successful,ignored' })}`;
   const tasks = useData(path, { again: version });
   return html`<${Loaded} from=${tasks}>
     ${({ items, next }) =>
-      html`${next !== null && html`<p class="quiet">The first ${items.length} bars; choose a node above to see all of its.</p>`}
+      html`${next !== null && html`<p class="quiet">The first ${items.length.toLocaleString()} bars; choose a node above to see all of its.</p>`}
         <${Timeline}
           from=${run.started_at}
           until=${run.ended_at}
@@ -140,6 +157,7 @@ function Bars({ base, graph, run, version, names, node }) {
             status: one.status,
             from: one.time_start,
             to: one.time_end,
+            href: addressWith({ log: `${one.task}@${one.node}` }),
           }))}
         />`}
   <//>`;

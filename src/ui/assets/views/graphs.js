@@ -1,5 +1,6 @@
+import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Choice, Loaded, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 
@@ -7,25 +8,33 @@ import { listsChanged, useData } from '../store.js';
 export function GraphsView({ query }) {
   const graphs = useData('/api/v1/graphs', { again: listsChanged.value });
   const owners = useOwners();
-  const type = query.get('type') ?? '';
+  const [type, name] = ['type', 'name'].map((key) => query.get(key) ?? '');
   return html`<${Title} of="Graphs" />
     <${Loaded} from=${graphs}>
       ${(all) => {
         const types = [...new Set(all.flatMap((one) => one.relations.map((of) => of.type)))].sort();
-        const rows = all.filter((one) => type === '' || one.relations.some((of) => of.type === type));
-        return html`<div class="filters">
+        if (all.length === 0) return html`<${NoGraph} />`;
+        const rows = all.filter(
+          (one) =>
+            (type === '' || one.relations.some((of) => of.type === type)) &&
+            `${nameOf(one)} ${one.relations.map((of) => owners.get(`${of.model}/${of.model_id}`)).join(' ')}`.includes(
+              name,
+            ),
+        );
+        return html`<div class="filters" role="search" aria-label="Filter graphs">
+            <${Search} label="Name or owner" value=${name} onChange=${(value) => filterBy({ name: value })} />
             <${Choice} label="Type" value=${type} options=${[['', 'all'], ...types.map((one) => [one, one])]} onChange=${(value) => filterBy({ type: value })} />
           </div>
           <${Table}
             label="Graphs"
             rows=${rows}
             keyOf=${(one) => one.id}
-            empty=${html`No graph yet. Packages bring some; upload one with <code>sitewright graph upload</code>.`}
+            empty="No such graph."
             columns=${[
-              ['Graph', (one) => html`<a href=${`/graphs/${one.id}`}>${one.name || `graph ${one.id}`}</a>`],
+              ['Graph', (one) => html`<a href=${`/graphs/${one.id}`}>${nameOf(one)}</a>`, 'name'],
               ['Type', (one) => one.relations.map((of) => of.type).join(', ')],
               ['Of', (one) => one.relations.map((of) => html`<${Owner} of=${of} names=${owners} />`)],
-              ['Tasks', (one) => one.tasks.length],
+              ['Tasks', (one) => one.tasks.length, 'number'],
               [
                 '',
                 (one) => html`<a href=${`/api/v1/graphs/${one.id}`} download=${`graph-${one.id}.json`}>Download</a>`,
@@ -36,6 +45,14 @@ export function GraphsView({ query }) {
       }}
     <//>`;
 }
+
+const NoGraph = () => html`<${Empty} title="There is no graph yet.">
+  <p>Releases bring graphs with their <a href="/packages">packages</a>. Your own for a cluster:</p>
+  <${Command} text="sitewright graph upload --env 1 --type default --file FILE" />
+<//>`;
+
+/** What a graph is called: many have no name but their type. */
+export const nameOf = (graph) => graph.name || `${graph.relations[0]?.type ?? 'graph'} #${graph.id}`;
 
 /** Names of what graphs and tags belong to, by `kind/id`. */
 export function useOwners() {

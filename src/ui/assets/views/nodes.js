@@ -1,6 +1,7 @@
 import { query } from '../api.js';
+import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Choice, Loaded, Search, State, Table, Title } from '../parts.js';
+import { Cells, Command, Empty, Loaded, State, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { count } from '../words.js';
@@ -19,35 +20,36 @@ export function NodesView({ query: given }) {
   });
   const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
   const nameOf = new Map((clusters.data ?? []).map((one) => [one.id, one.name]));
+  const isFiltered = [name, role, filter.status, filter.cluster_id].some((one) => one !== '');
   const choose = (field) => (value) => filterBy({ [field]: value, page: '' });
   const roles = [...new Set((nodes.data ?? []).flatMap((one) => [...one.roles, ...one.pending_roles]))].sort();
   return html`<${Title} of="Nodes" />
     <form class="filters" role="search" aria-label="Filter nodes" onSubmit=${(event) => event.preventDefault()}>
-      <${Search} key=${name} label="Name" value=${name} onChange=${choose('name')} />
+      <${Search} label="Name" value=${name} onChange=${choose('name')} />
       <${Choice} label="Cluster" value=${filter.cluster_id} options=${[['', 'all'], ...[...nameOf].map(([id, one]) => [String(id), one])]} onChange=${choose('cluster')} />
       <${Choice} label="Role" value=${role} options=${[['', 'all'], ...[...new Set([...roles, ...(role ? [role] : [])])].map((one) => [one, one])]} onChange=${choose('role')} />
       <${Choice} label="Status" value=${filter.status} options=${[['', 'all'], ...STATUSES.map((one) => [one, one])]} onChange=${choose('status')} />
+      ${isFiltered && html`<button type="button" onClick=${showAll}>Show all</button>`}
     </form>
     <${Loaded} from=${nodes}>
       ${(all) => {
         const wanted = all
           .filter((one) => `${one.name} ${one.hostname} ${one.mac} ${one.ip}`.includes(name))
           .sort((a, b) => (RANK[a.status] ?? 2) - (RANK[b.status] ?? 2) || a.id - b.id);
+        if (all.length === 0 && !isFiltered) return html`<${NoNode} />`;
+        const cells = wanted.map((one) => ({
+          key: one.id,
+          name: one.name,
+          look: CELL[one.status] ?? 'wait',
+          note: one.online ? one.status : 'away',
+          away: !one.online,
+          text: `${one.name}: ${one.status}${one.online ? '' : ', does not answer'}`,
+        }));
+        const failed = wanted.filter((one) => one.status === 'error').length;
         return html`<p class="facts">
-            ${count(wanted.length, 'node')}${wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} not answering` : ''}
+            ${count(wanted.length, 'node')}${failed > 0 ? html`, <span class="bad">${failed} failed</span>` : ''}${wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} not answering` : ''}
           </p>
-          <div class="grid" role="group" aria-label="Nodes at a glance">
-            ${wanted.map(
-              (one) => html`<button
-                type="button"
-                key=${one.id}
-                class=${`cell ${CELL[one.status] ?? 'wait'}${one.online ? '' : ' away'}`}
-                title=${`${one.name}: ${one.status}`}
-                aria-label=${`${one.name}: ${one.status}${one.online ? '' : ', does not answer'}`}
-                onClick=${() => filterBy({ name: one.name, page: '' })}
-              ></button>`,
-            )}
-          </div>
+          <${Cells} label="Nodes at a glance" cells=${cells} chosen=${name} onChoose=${({ name: chosen }) => filterBy({ name: chosen === name ? '' : chosen, page: '' })} />
           <${NodeTable} nodes=${wanted.slice(page * PAGE, (page + 1) * PAGE)} nameOf=${nameOf} />
           ${
             wanted.length > PAGE &&
@@ -71,16 +73,32 @@ const CELL = {
   removing: 'warn',
 };
 
+const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '', page: '' });
+
+const NoNode = () => html`<${Empty} title="There is no node yet.">
+  <p>Machines come in when their <a href="/sites">site</a> is deployed. Others are registered by name, one or many:</p>
+  <${Command} text="sitewright node register --name NAME" />
+  <${Command} text="sitewright node register --site SITE" />
+<//>`;
+
 /** Nodes with what they are for. */
-export const NodeTable = ({ nodes, nameOf, actions }) =>
+export const NodeTable = ({ nodes, nameOf, actions, empty = 'No such node.' }) =>
   html`<${Table}
     label="Nodes"
     rows=${nodes}
     keyOf=${(one) => one.id}
-    empty="No such node."
+    empty=${empty}
     columns=${[
-      ['Node', (one) => html`${one.name} <span class="quiet">${one.id}</span>`],
-      ['Status', (one) => html`<${State} of=${one.status} /> ${!one.online && html`<span class="bad">away</span>`}`],
+      [
+        'Node',
+        (one) => html`<a href=${`/nodes/${one.id}`}>${one.name}</a> <span class="quiet" title="id">${one.id}</span>`,
+        'name',
+      ],
+      [
+        'Status',
+        (one) =>
+          html`<${State} of=${one.status} /> ${!one.online && html`<span class="bad">away</span>`} ${one.error_msg && html`<p class="bad">${one.error_msg}</p>`}`,
+      ],
       ['Site', (one) => one.site && html`<a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a>`],
       ...(nameOf === undefined
         ? []
@@ -106,7 +124,6 @@ export const NodeTable = ({ nodes, nameOf, actions }) =>
           ),
       ],
       ['Address', (one) => html`${one.ip ?? ''} <span class="quiet">${one.mac ?? ''}</span>`],
-      ['', (one) => one.error_msg && html`<span class="bad">${one.error_msg}</span>`],
       ...(actions === undefined ? [] : [['', actions, 'actions']]),
     ]}
   />`;

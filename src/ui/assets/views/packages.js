@@ -1,15 +1,18 @@
+import { request } from '../api.js';
+import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Loaded, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, State, Table, Title } from '../parts.js';
+import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
-import { timeOf } from '../words.js';
+import { count, some, timeOf } from '../words.js';
 import { NoRelease } from './clusters.js';
 
 /** What is installed, and what each package brought. */
 export function PackagesView() {
   const again = listsChanged.value;
-  const packages = useData('/api/v1/packages', { again, every: 15_000 });
-  const releases = useData('/api/v1/releases', { again, every: 15_000 });
-  return html`<${Title} of="Packages" />
+  const packages = useData('/api/v1/packages', { again, every: 10_000 });
+  const releases = useData('/api/v1/releases', { again, every: 10_000 });
+  return html`<${Title} of="Packages" actions=${html`<${Install} />`} />
     ${releases.data?.length === 0 && html`<${NoRelease} />`}
     <${Loaded} from=${packages}>
       ${(all) =>
@@ -17,13 +20,13 @@ export function PackagesView() {
           label="Packages"
           rows=${all}
           keyOf=${(one) => one.id}
-          empty="No package is installed."
+          empty=${html`<${NoPackage} />`}
           columns=${[
-            ['Package', (one) => html`<strong>${one.name}</strong> ${one.version}`],
+            ['Package', (one) => html`<a href=${`/packages/${one.id}`}>${one.name}</a> ${one.version}`, 'name'],
             ['Kind', (one) => one.kind],
-            ['Brought', (one) => html`<${Brought} of=${one} />`, 'wide'],
-            ['Installed', (one) => timeOf(one.installed_at)],
-            ['Size', (one) => `${Math.ceil(one.size / 1024).toLocaleString()} KB`],
+            ['Brought', (one) => brought(one), 'wide'],
+            ['Installed', (one) => timeOf(one.installed_at), 'number'],
+            ['Size', (one) => sizeOf(one), 'number'],
             ['', (one) => html`<a href=${`/api/v1/packages/${one.id}/archive`} download>Download</a>`, 'actions'],
           ]}
         />`}
@@ -35,9 +38,10 @@ export function PackagesView() {
           label="Releases"
           rows=${all}
           keyOf=${(one) => one.id}
+          empty="None: packages bring them."
           columns=${[
-            ['Release', (one) => html`<strong>${one.name}</strong> ${one.version}`],
-            ['State', (one) => one.state],
+            ['Release', (one) => html`<strong>${one.name}</strong> ${one.version}`, 'name'],
+            ['State', (one) => html`<${State} of=${one.state} />`],
             ['System', (one) => one.operating_system],
             ['Roles', (one) => one.roles.join(', '), 'wide'],
             ['Tags', (one) => Object.keys(one.tags_metadata).join(', '), 'wide'],
@@ -46,8 +50,48 @@ export function PackagesView() {
     <//>`;
 }
 
-const Brought = ({ of }) =>
-  [
+const NoPackage = () => html`<${Empty} title="No package is installed.">
+  <p>A package brings releases with their roles, tags and graphs. Make one of a folder, and install the file above:</p>
+  <${Command} text="sitewright package build FOLDER" />
+<//>`;
+
+export const sizeOf = (one) => `${Math.ceil(one.size / 1024).toLocaleString()} KB`;
+
+/** What came with a package, in one line. */
+const brought = (of) =>
+  some([
     ...of.releases.map((one) => `release ${one.name} ${one.version}`),
     ...of.plugins.map((one) => `plugin ${one.name} ${one.version}`),
-  ].join(', ');
+  ]) || html`<span class="quiet">nothing</span>`;
+
+/** An archive from this computer: installed, or brought to its version. */
+function Install() {
+  const install = async ({ archive, force }) => {
+    const answer = await request(`/api/v1/packages${force ? '?force=true' : ''}`, { method: 'POST', body: archive });
+    const installed = await answer.json();
+    go(`/packages/${installed.id}`);
+    const was = installed.created ? 'is installed' : `replaces ${installed.replaced ?? 'what was there'}`;
+    const warned =
+      installed.warnings.length === 0
+        ? ''
+        : ` ${count(installed.warnings.length, 'warning')}: sitewright package check shows them.`;
+    return `${installed.name} ${installed.version} ${was}.${warned}`;
+  };
+  return html`<${Action}
+    label="Install a package"
+    explain="All of it or nothing: what is wrong with it is told first. An installed one is brought to the version of the file."
+    needs="admin"
+    reason=${false}
+    fields=${[
+      {
+        name: 'archive',
+        label: 'Archive, as “sitewright package build” makes it',
+        type: 'file',
+        needed: true,
+        accept: '.gz,.tgz,.tar',
+      },
+      { name: 'force', label: 'Also if it is older than what is installed', type: 'checkbox' },
+    ]}
+    act=${install}
+  />`;
+}

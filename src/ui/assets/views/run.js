@@ -1,6 +1,7 @@
 import { post } from '../api.js';
+import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Action, notice, Problem, Progress, State, Title } from '../parts.js';
+import { Missing, notice, Problem, Progress, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
 import { useData, useEvents } from '../store.js';
 import { lasting, said, sum, timeOf } from '../words.js';
@@ -8,36 +9,29 @@ import { GraphRun } from './graph-run.js';
 import { subjectOf } from './runs.js';
 import { SiteRun } from './site-run.js';
 
+const LIST = ['/runs', 'Runs'];
+
 /** One run, live. */
 export function RunView({ id, query }) {
   const base = `/api/v1/runs/${encodeURIComponent(id)}`;
   const { tables, ended, problem } = useEvents(`${base}/events`);
   if (tables === null) {
-    return html`<${Title} of="Run" /><${Problem} of=${problem} />${problem ? null : html`<p class="quiet" role="status">Loading …</p>`}`;
+    if (problem !== undefined) return html`<${Missing} of="Run" problem=${problem} list=${LIST} />`;
+    return html`<${Title} of="Run" trail=${[LIST]} /><p class="quiet" role="status">Loading …</p>`;
   }
   const { run, status } = tables;
   const ofGraphs = run.kind === 'execute_graph';
   const name = run.title ?? `${said(run.kind)} ${subjectOf(run)}`;
-  const held = /: held$/.test(status.phase);
-  const look = status.paused || held ? 'paused' : (run.outcome ?? 'running');
+  const held = run.outcome === null && /: held$/.test(status.phase);
   return html`<${Title}
       of=${name}
+      trail=${[LIST]}
       actions=${html`<${Steering} base=${base} run=${run} status=${status} ofGraphs=${ofGraphs} />`}
     >
-      ${name} <${State} of=${look}>${status.paused ? 'paused' : said(run.outcome ?? status.phase)}<//>
+      ${name} <${RunState} run=${{ outcome: run.outcome, phase: status.phase }} paused=${Boolean(status.paused)} />
     <//>
     ${!ended && html`<${Problem} of=${problem} />`}
-    <p class="facts">
-      ${[
-        `started ${timeOf(run.started_at)}${run.started_by ? ` by ${run.started_by}` : ''}`,
-        run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
-        `${run.ended_at ? 'took' : 'for'} ${lasting(run.started_at, run.ended_at)}`,
-        run.revision !== null && `revision ${run.revision}`,
-      ]
-        .filter(Boolean)
-        .join(' · ')}
-      ${run.temporal_url && html` · <a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`}
-    </p>
+    <${Facts} run=${run} />
     <${Progress}
       done=${status.done}
       total=${status.total}
@@ -54,7 +48,6 @@ export function RunView({ id, query }) {
     }
     ${
       held &&
-      run.outcome === null &&
       html`<p class="banner" role="status">
       Tasks failed, and the run is held open: retry or skip them below, or stop the run.
     </p>`
@@ -67,6 +60,22 @@ export function RunView({ id, query }) {
         : html`<${SiteRun} base=${base} tables=${tables} query=${query} />`
     }
     <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
+}
+
+/** What it works on, who started it, when and why. */
+function Facts({ run }) {
+  const { cluster } = run.labels;
+  const known = useData(cluster === undefined ? null : `/api/v1/clusters/${cluster}`);
+  const about = [
+    run.site !== null && html`site <a href=${`/sites/${encodeURIComponent(run.site)}`}>${run.site}</a>`,
+    cluster !== undefined && html`cluster <a href=${`/clusters/${cluster}`}>${known.data?.name ?? cluster}</a>`,
+    run.revision !== null && `revision ${run.revision}`,
+    `started ${timeOf(run.started_at)}${run.started_by ? ` by ${run.started_by}` : ''}`,
+    run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
+    `${run.ended_at ? 'took' : 'for'} ${lasting(run.started_at, run.ended_at)}`,
+    run.temporal_url && html`<a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`,
+  ].filter(Boolean);
+  return html`<p class="facts">${about.map((one, at) => html`${at > 0 && ' · '}${one}`)}</p>`;
 }
 
 /** Why it ended so, and what to do next. */
@@ -96,6 +105,7 @@ function Steering({ base, run, status, ofGraphs }) {
       label="Retry from failure"
       explain="Starts a run of what failed in this one and everything after it. What succeeded is not run again."
       act=${again}
+      done="What failed is run again."
     />`;
   }
   const to = (verb) => (given) => post(`${base}/${verb}`, given);

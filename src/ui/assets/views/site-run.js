@@ -1,26 +1,36 @@
 import { post } from '../api.js';
+import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Action, Choice, Loaded, Search, State, Table } from '../parts.js';
+import { Cells, Loaded, Progress, State, Table, Tabs } from '../parts.js';
 import { filterBy } from '../router.js';
 import { useData } from '../store.js';
-import { count, lasting, said, timeOf } from '../words.js';
-import { criteriaOf } from './site.js';
+import { count, lasting, said, some, timeOf } from '../words.js';
 import { Timeline } from './timeline.js';
 
-/** A run on a site: phases, groups as a tree, nodes with what befell them. */
+const VIEWS = [
+  ['nodes', 'Nodes'],
+  ['timeline', 'Timeline'],
+];
+
+/** A run on a site: phases, groups as a tree, nodes with what befell them, or when. */
 export function SiteRun({ base, tables, query }) {
   const { run, status, nodes } = tables;
   const again = JSON.stringify([status.phase, status.done, status.counts, status.groups, status.current]);
   const report = useData(`${base}/report`, { again });
   const rows = Object.values(nodes);
+  const view = query.get('view') === 'timeline' ? 'timeline' : 'nodes';
   return html`${status.current && html`<${Current} current=${status.current} />`}
-    <${NodeGrid} nodes=${rows} onChoose=${(name) => filterBy({ node: name, page: '' })} />
+    <${NodeCells} nodes=${rows} chosen=${query.get('node') ?? ''} />
     <${Loaded} from=${report}>
       ${(data) => html`<${Phases} phases=${data.phases} />
         ${data.baremetal && html`<${GroupTree} groups=${data.baremetal.groups} live=${status.groups} query=${query} />`}`}
     <//>
-    <${NodeTable} base=${base} rows=${rows} report=${report.data} query=${query} live=${run.outcome === null} />
-    <${Timeline} rows=${rows.map(barOf)} until=${run.ended_at} from=${run.started_at} />`;
+    <${Tabs} views=${VIEWS} current=${view} />
+    ${
+      view === 'nodes'
+        ? html`<${NodeTable} base=${base} rows=${rows} report=${report.data} query=${query} live=${run.outcome === null} />`
+        : html`<${Timeline} rows=${rows.map(barOf)} until=${run.ended_at} from=${run.started_at} />`
+    }`;
 }
 
 const barOf = (one) => ({
@@ -34,26 +44,22 @@ const barOf = (one) => ({
 const Current = ({ current }) => html`<p class="facts">
   Now: <strong>${current.call}</strong> of group <strong>${current.group}</strong>: ${count(current.running.length, 'node')} at
   work${current.waiting > 0 ? `, ${current.waiting} waiting` : ''}.
-  ${current.running.length > 0 && html`<span class="quiet">Waiting for ${current.running.slice(0, 10).join(', ')}${current.running.length > 10 ? ' …' : ''}</span>`}
+  ${current.running.length > 0 && html`<span class="quiet">Waiting for ${some(current.running)}.</span>`}
 </p>`;
 
-/** A small cell for each node: what a site of a thousand looks like at a glance. */
-function NodeGrid({ nodes, onChoose }) {
-  if (nodes.length === 0) return null;
-  return html`<section aria-label="Nodes at a glance">
-    <div class="grid">
-      ${nodes.map(
-        (one) => html`<button
-          type="button"
-          key=${one.node}
-          class=${`cell ${lookOfNode(one)}`}
-          title=${`${one.node}: ${said(one.state)}${one.reason ? `, ${one.reason}` : ''}`}
-          aria-label=${`${one.node}: ${said(one.state)}`}
-          onClick=${() => onChoose(one.node)}
-        ></button>`,
-      )}
-    </div>
-  </section>`;
+/** A cell for each node. */
+function NodeCells({ nodes, chosen }) {
+  const failed = nodes.filter(({ state }) => state === 'failure').length;
+  const cells = nodes.map((one) => ({
+    key: one.node,
+    name: one.node,
+    look: lookOfNode(one),
+    note: said(one.state),
+    text: `${one.node}: ${said(one.state)}${one.reason ? `, ${one.reason}` : ''}`,
+  }));
+  const choose = ({ key }) => filterBy({ node: chosen === key ? '' : key, page: '', view: '' });
+  return html`<p class="facts">${count(cells.length, 'node')}${failed > 0 ? html`, <span class="bad">${failed} failed</span>` : ''}</p>
+    <${Cells} label="Nodes at a glance" cells=${cells} chosen=${chosen} onChoose=${choose} />`;
 }
 
 const lookOfNode = (one) =>
@@ -69,54 +75,77 @@ const Phases = ({ phases }) => html`<ol class="phases" aria-label="Phases">
   )}
 </ol>`;
 
-/** Groups below those they wait for; each with its nodes by state and its criteria. */
+/**
+ * Groups below the one they wait for last; others that they wait for are named. Each with its nodes by state and its
+ * criteria.
+ */
 function GroupTree({ groups, live, query }) {
-  const stateOf = new Map(live.map((one) => [one.name, one]));
-  const depth = new Map();
-  const depthOf = (group) => {
-    if (depth.has(group.name)) return depth.get(group.name);
-    depth.set(group.name, 0);
-    const before = group.depends_on.map((name) => groups.find((one) => one.name === name)).filter(Boolean);
-    const own = before.length === 0 ? 0 : 1 + Math.max(...before.map(depthOf));
-    depth.set(group.name, own);
+  const now = new Map(live.map((one) => [one.name, one]));
+  const tree = treeOf(groups);
+  const chosen = query.get('group');
+  const choose = (name) => filterBy({ group: chosen === name ? '' : name, page: '', view: '' });
+  const branch = (above) => {
+    const own = tree.get(above) ?? [];
+    return (
+      own.length > 0 &&
+      html`<ul class="tree">
+        ${own.map(
+          (group) => html`<li key=${group.name}>
+            <${Group} group=${group} now=${now.get(group.name) ?? group} above=${above} chosen=${chosen} onChoose=${choose} />
+            ${branch(group.name)}
+          </li>`,
+        )}
+      </ul>`
+    );
+  };
+  return html`<h2>Deployment groups</h2>
+    <div class="groups" role="group" aria-label="Deployment groups">${branch('')}</div>`;
+}
+
+function Group({ group, now, above, chosen, onChoose }) {
+  const { counts } = group;
+  const others = group.depends_on.filter((name) => name !== above);
+  const reason = now.reason ?? group.reason;
+  return html`<div class="row">
+      <button type="button" class="link" aria-pressed=${chosen === group.name} onClick=${() => onChoose(group.name)}>
+        ${group.name}
+      </button>
+      <${State} of=${now.state} />
+      ${group.critical && html`<span class="tag">critical</span>`}
+      <${Progress} small done=${counts.success + counts.failure} total=${group.nodes.length} bad=${counts.failure} />
+      ${others.length > 0 && html`<span class="quiet">also after ${others.join(', ')}</span>`}
+    </div>
+    ${reason && html`<p class="bad">${reason}</p>`}
+    ${
+      group.criteria.length > 0 &&
+      html`<ul class="criteria">
+      ${group.criteria.map(
+        (one) => html`<li class=${one.met ? 'ok' : 'bad'}>
+          <span aria-hidden="true">${one.met ? '✓' : '✗'}</span> ${one.call}: ${one.text}${one.met ? '' : ' (missed)'}
+        </li>`,
+      )}
+    </ul>`
+    }`;
+}
+
+/** Groups by the one above them, '' for those that wait for none: of all that one waits for the deepest. */
+function treeOf(groups) {
+  const known = new Map(groups.map((one) => [one.name, one]));
+  const depths = new Map();
+  const above = (group) => group.depends_on.filter((name) => known.has(name));
+  const depthOf = (name) => {
+    if (depths.has(name)) return depths.get(name);
+    depths.set(name, 0);
+    const own = Math.max(-1, ...above(known.get(name)).map(depthOf)) + 1;
+    depths.set(name, own);
     return own;
   };
-  const chosen = query.get('group');
-  return html`<h2>Deployment groups</h2>
-    <ul class="tree" aria-label="Deployment groups">
-      ${[...groups]
-        .sort((a, b) => depthOf(a) - depthOf(b))
-        .map((group) => {
-          const now = stateOf.get(group.name) ?? group;
-          const { counts } = group;
-          return html`<li key=${group.name} class=${`depth-${Math.min(depthOf(group), 5)}`}>
-            <div class="row">
-              <button
-                type="button"
-                class="link"
-                aria-pressed=${chosen === group.name}
-                onClick=${() => filterBy({ group: chosen === group.name ? '' : group.name, page: '' })}
-              >
-                ${group.name}
-              </button>
-              <${State} of=${now.state} />
-              ${group.critical && html`<span class="tag">critical</span>`}
-              <span>${counts.success} of ${group.nodes.length} done${counts.failure > 0 ? `, ${counts.failure} failed` : ''}</span>
-              ${group.depends_on.length > 0 && html`<span class="quiet">after ${group.depends_on.join(', ')}</span>`}
-            </div>
-            ${(now.reason ?? group.reason) && html`<p class="bad">${now.reason ?? group.reason}</p>`}
-            ${
-              group.criteria.length > 0 &&
-              html`<ul class="criteria">
-              ${group.criteria.map(
-                (one) => html`<li class=${one.met ? 'ok' : 'bad'}>${one.met ? '✓' : '✗'} ${one.call}: ${one.text}</li>`,
-              )}
-            </ul>`
-            }
-            ${group.criteria.length === 0 && group.success_criteria && html`<p class="quiet">${criteriaOf(group.success_criteria)}</p>`}
-          </li>`;
-        })}
-    </ul>`;
+  const tree = new Map();
+  for (const group of groups) {
+    const [deepest = ''] = above(group).sort((a, b) => depthOf(b) - depthOf(a));
+    tree.set(deepest, [...(tree.get(deepest) ?? []), group]);
+  }
+  return tree;
 }
 
 const PAGE = 100;
@@ -135,16 +164,16 @@ function NodeTable({ base, rows, report, query, live }) {
     .sort((a, b) => (RANK[a.state] ?? 2) - (RANK[b.state] ?? 2) || (a.node < b.node ? -1 : 1));
   const page = Number(query.get('page') ?? 0);
   const shown = wanted.slice(page * PAGE, (page + 1) * PAGE);
-  return html`<h2 id="nodes">Nodes</h2>
-    <form class="filters" role="search" aria-label="Filter nodes" onSubmit=${(event) => event.preventDefault()}>
-      <${Search} key=${name} label="Node" value=${name} onChange=${(text) => filterBy({ node: text, page: '' })} />
+  return html`<form class="filters" role="search" aria-label="Filter nodes" onSubmit=${(event) => event.preventDefault()}>
+      <${Search} label="Node" value=${name} onChange=${(text) => filterBy({ node: text, page: '' })} />
       <${Choice}
         label="State"
         value=${state}
         options=${[['', 'all'], ['failure', 'failed'], ['not_started', 'not started'], ['prepared', 'prepared'], ['success', 'success']]}
         onChange=${(value) => filterBy({ state: value, page: '' })}
       />
-      ${group !== '' && html`<button type="button" onClick=${() => filterBy({ group: '', page: '' })}>All groups</button>`}
+      ${group !== '' && html`<span class="tag">group ${group}</span>`}
+      ${(group || state || name) && html`<button type="button" onClick=${() => filterBy({ group: '', state: '', node: '', page: '' })}>Show all</button>`}
       <span class="quiet">${count(wanted.length, 'node')}</span>
     </form>
     <${Table}
@@ -153,12 +182,16 @@ function NodeTable({ base, rows, report, query, live }) {
       keyOf=${(one) => one.node}
       empty="No such node."
       columns=${[
-        ['Node', (one) => one.node],
+        ['Node', (one) => one.node, 'name'],
         ['State', (one) => html`<${State} of=${one.state} />`],
         ['Group', (one) => one.group ?? ''],
         ['Step', (one) => said(one.step ?? '')],
-        ['Tries', (one) => one.attempts ?? ''],
-        ['Took', (one) => html`<span title=${timeOf(one.started_at)}>${lasting(one.started_at, one.ended_at)}</span>`],
+        ['Tries', (one) => one.attempts ?? '', 'number'],
+        [
+          'Took',
+          (one) => html`<span title=${timeOf(one.started_at)}>${lasting(one.started_at, one.ended_at)}</span>`,
+          'number',
+        ],
         [
           'Reason',
           (one) => html`${one.reason ?? ''} <span class="quiet">${hints.get(one.node)?.hint ?? ''}</span>`,

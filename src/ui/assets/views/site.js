@@ -1,10 +1,12 @@
 import { query } from '../api.js';
 import { html } from '../html.js';
-import { Fold, Loaded, Problem, State, Table, Title } from '../parts.js';
+import { Command, Empty, Fold, Loaded, Missing, State, Table, Title } from '../parts.js';
 import { listsChanged, useData } from '../store.js';
-import { count, timeOf } from '../words.js';
+import { count, some, timeOf } from '../words.js';
 import { RunTable } from './runs.js';
 import { StartRun } from './sites.js';
+
+const LIST = ['/sites', 'Sites'];
 
 /** One site: its revisions, groups, machines and runs. */
 export function SiteView({ id }) {
@@ -13,11 +15,19 @@ export function SiteView({ id }) {
   const site = useData(base, { again });
   const revisions = useData(`${base}/revisions${query({ limit: 20 })}`, { again });
   const runs = useData(`${base}/runs${query({ limit: 20 })}`, { again });
-  const isBusy = runs.data?.items.some((run) => run.outcome === null) ?? true;
-  return html`<${Title} of=${`Site ${id}`} actions=${site.data && html`<${StartRun} site=${site.data} busy=${isBusy} />`} />
-    <${Problem} of=${site.problem} />
+  const open = runs.data?.items.find((run) => run.outcome === null);
+  if (site.data === undefined && site.problem !== undefined)
+    return html`<${Missing} of=${`Site ${id}`} problem=${site.problem} list=${LIST} onRetry=${site.reload} />`;
+  return html`<${Title} of=${`Site ${id}`} trail=${[LIST]} actions=${site.data && html`<${StartRun} site=${site.data} open=${open} />`} />
+    ${
+      site.data?.latest_revision === null &&
+      html`<${Empty} title="This site has no documents yet.">
+      <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
+      <${Command} text=${`sitewright site commit ${id} FOLDER`} />
+    <//>`
+    }
     <h2>Runs</h2>
-    <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} />`}<//>
+    <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} empty="No run yet: deploy it, above." />`}<//>
     <h2>Revisions</h2>
     <${Loaded} from=${revisions}>
       ${({ items }) =>
@@ -25,8 +35,9 @@ export function SiteView({ id }) {
           label="Revisions"
           rows=${items}
           keyOf=${(one) => one.number}
+          empty="No revision yet."
           columns=${[
-            ['Revision', (one) => one.number],
+            ['Revision', (one) => one.number, 'number'],
             [
               '',
               (one) =>
@@ -61,21 +72,19 @@ function Groups({ base }) {
         rows=${groups}
         keyOf=${(one) => one.name}
         columns=${[
-          ['Group', (one) => one.name],
-          ['', (one) => (one.critical ? 'critical' : '')],
-          ['After', (one) => one.depends_on.join(', ')],
           [
-            'Nodes',
-            (one) =>
-              html`${count(one.nodes.length, 'node')} <span class="quiet">${one.nodes.slice(0, 8).join(', ')}${one.nodes.length > 8 ? ' …' : ''}</span>`,
+            'Group',
+            (one) => html`<strong>${one.name}</strong> ${one.critical && html`<span class="tag">critical</span>`}`,
           ],
+          ['After', (one) => one.depends_on.join(', ')],
+          ['Nodes', (one) => html`${count(one.nodes.length, 'node')} <span class="quiet">${some(one.nodes)}</span>`],
           ['Criteria', (one) => criteriaOf(one.success_criteria)],
         ]}
       />`}
   <//>`;
 }
 
-export function criteriaOf(criteria) {
+function criteriaOf(criteria) {
   if (criteria === undefined || criteria === null) return '';
   const { percent_successful_nodes: percent, minimum_successful_nodes: least, maximum_failed_nodes: most } = criteria;
   const all = [

@@ -1,15 +1,17 @@
 import { post, query } from '../api.js';
+import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Action, Loaded, State, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, RunState, Table, Title } from '../parts.js';
 import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
-import { said, stateOf, timeOf } from '../words.js';
+import { said, timeOf } from '../words.js';
 
 /** All sites, with the newest run of each. */
 export function SitesView() {
   const sites = useData('/api/v1/sites', { again: listsChanged.value });
   const runs = useData(`/api/v1/runs${query({ limit: 200 })}`, { again: listsChanged.value });
   const last = (site) => runs.data?.items.find((run) => run.site === site);
+  const openRun = (site) => (last(site)?.outcome === null ? last(site) : undefined);
   return html`<${Title} of="Sites" />
     <${Loaded} from=${sites}>
       ${({ items }) =>
@@ -17,55 +19,62 @@ export function SitesView() {
           label="Sites"
           rows=${items}
           keyOf=${(site) => site.name}
-          empty=${html`No site yet. Create one with its documents: <code>sitewright site create NAME</code>, then
-            <code>sitewright site commit NAME FOLDER</code>.`}
+          empty=${html`<${NoSite} />`}
           columns=${[
-            ['Site', (site) => html`<a href=${`/sites/${encodeURIComponent(site.name)}`}>${site.name}</a>`],
+            ['Site', (site) => html`<a href=${`/sites/${encodeURIComponent(site.name)}`}>${site.name}</a>`, 'name'],
             ['Newest run', (site) => html`<${LastRun} run=${last(site.name)} />`],
             [
               'Last good revision',
               (site) => site.last_good_revision ?? html`<span class="quiet">never deployed</span>`,
             ],
             ['Newest revision', (site) => site.latest_revision ?? html`<span class="quiet">no documents</span>`],
-            ['Cluster', (site) => (site.cluster ? html`<a href="/clusters">${site.cluster}</a>` : '')],
-            ['', (site) => html`<${StartRun} site=${site} busy=${last(site.name)?.outcome === null} />`, 'actions'],
+            ['', (site) => html`<${StartRun} site=${site} open=${openRun(site.name)} />`, 'actions'],
           ]}
         />`}
     <//>`;
 }
 
-export const LastRun = ({ run }) =>
+const NoSite = () => html`<${Empty} title="There is no site yet.">
+  <p>A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Make one, and this
+    page goes on by itself:</p>
+  <${Command} text="sitewright site create NAME" />
+  <${Command} text="sitewright site commit NAME FOLDER" />
+<//>`;
+
+const LastRun = ({ run }) =>
   run === undefined
     ? html`<span class="quiet">none</span>`
-    : html`<a href=${`/runs/${run.id}`}>${said(run.kind)}</a> <${State} of=${stateOf(run)} />
+    : html`<a href=${`/runs/${run.id}`}>${said(run.kind)}</a> <${RunState} run=${run} />
         <span class="quiet">${timeOf(run.started_at)}</span>`;
 
-/** Deploy or update, after telling what would happen. */
-export function StartRun({ site, busy }) {
+/** Deploy, update or test, after telling what would happen. `open`: the run that is at it already. */
+export function StartRun({ site, open }) {
   const start = (kind) => async (given) => {
     const run = await post(`/api/v1/sites/${encodeURIComponent(site.name)}/runs`, { kind, ...given });
     go(`/runs/${run.id}`);
   };
-  const none = site.latest_revision === null;
+  const none = site.latest_revision === null && 'The site has no documents yet: sitewright site commit.';
+  const busy = open !== undefined && 'A run works on this site already.';
+  const never = site.last_good_revision === null && 'Nothing was deployed yet that could be updated.';
   const revision = `revision ${site.latest_revision}`;
   return html`<${Action}
       label="Deploy"
       title=${`Deploy ${site.name}`}
-      disabled=${busy || none}
+      disabled=${none || busy}
       explain=${`Deploys all nodes of ${revision}, group by group. Machines that are deployed already are left as they are.`}
       act=${start('deploy_site')}
     />
     <${Action}
       label="Update"
       title=${`Update ${site.name}`}
-      disabled=${busy || none || site.last_good_revision === null}
+      disabled=${none || busy || never}
       explain=${`Deploys what is new or changed between revision ${site.last_good_revision} and ${revision}.`}
       act=${start('update_site')}
     />
     <${Action}
       label="Test"
       title=${`Test ${site.name}`}
-      disabled=${busy || none}
+      disabled=${none || busy}
       explain="Looks whether the site could be deployed, and changes nothing."
       act=${start('test_site')}
     />`;

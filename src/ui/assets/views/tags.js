@@ -1,6 +1,7 @@
 import { post, query as queryOf, request, send } from '../api.js';
+import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Action, Choice, Loaded, State, Table, Title } from '../parts.js';
+import { Empty, Loaded, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { useOwners } from './graphs.js';
@@ -13,121 +14,153 @@ export function TagsView({ query }) {
   return html`<${Title} of="Tags" />
     ${
       owner === undefined
-        ? html`<p class="quiet">Tags belong to releases, clusters and plugins; there is none yet.</p>`
-        : html`<div class="filters"><${Choice} label="Of" value=${owner} options=${options} onChange=${(value) => filterBy({ owner: value })} /></div>
-          <${OwnerTags} key=${owner} owner=${owner} />`
+        ? html`<${Empty} title="There is nothing yet that could have tags.">
+            <p>Tags belong to releases, clusters and plugins. Install a <a href="/packages">package</a> first.</p>
+          <//>`
+        : html`<${OwnerTags} key=${owner} owner=${owner} options=${options} wanted=${query.get('name') ?? ''} />`
     }`;
 }
 
-function OwnerTags({ owner }) {
+function OwnerTags({ owner, options, wanted }) {
   const [kind, id] = owner.split('/');
   const base = `/api/v1/${kind}s/${id}/tags`;
-  const tags = useData(`/api/v1/tags${queryOf({ [`${kind}_id`]: id })}`, { again: listsChanged.value });
-  const assigned = useData(kind === 'cluster' ? `/api/v1/clusters/${id}/tag_assignments` : null, {
-    again: listsChanged.value,
-  });
-  const nodes = useData(kind === 'cluster' ? `/api/v1/nodes?cluster_id=${id}` : null, { again: listsChanged.value });
+  const again = listsChanged.value;
+  const isCluster = kind === 'cluster';
+  const tags = useData(`/api/v1/tags${queryOf({ [`${kind}_id`]: id })}`, { again });
+  const assigned = useData(isCluster ? `/api/v1/clusters/${id}/tag_assignments` : null, { again });
+  const nodes = useData(isCluster ? `/api/v1/nodes?cluster_id=${id}` : null, { again });
+  const roles = useData(kind === 'plugin' ? null : `/api/v1/${kind}s/${id}/roles`);
   const names = new Map((nodes.data ?? []).map((one) => [one.id, one.name]));
   const done = () => {
     tags.reload();
     assigned.reload();
   };
-  const meta = (given) => ({ has_primary: given.primary === 'true' });
   const create = async (given) => {
-    await post(base, { name: given.name, meta: meta(given), ...(given.role ? { role: given.role } : {}) });
+    await post(base, { name: given.name, meta: metaOf(given), ...(given.role ? { role: given.role } : {}) });
     done();
+    return `Tag ${given.name} is created.`;
   };
-  const own = (tag) => `/api/v1/${tag.owner.kind}s/${tag.owner.id}/tags/${encodeURIComponent(tag.name)}`;
   const on = (tag) => (assigned.data ?? []).filter((one) => one.tag === tag.name);
-  const assign =
-    (verb, tag) =>
-    async ({ nodes: text }) => {
-      await post(`/api/v1/tags/${verb}`, { nodes: text.split(',').map(Number), tags: [tag.name] });
-      done();
-    };
-  return html`${
-    kind !== 'plugin' &&
-    html`<div class="actions">
-      <${Action}
-        label="Create a tag"
-        reason=${false}
-        fields=${[
-          { name: 'name', label: 'Name', needed: true },
-          { name: 'role', label: 'Role that brings it', placeholder: 'none' },
-          { name: 'primary', label: 'One of its nodes is the primary', type: 'checkbox' },
-        ]}
-        act=${create}
-      />
-    </div>`
-  }
+  return html`<div class="filters" role="search" aria-label="Filter tags">
+      <${Choice} label="Of" value=${owner} options=${options} onChange=${(value) => filterBy({ owner: value, name: '' })} />
+      <${Search} label="Name" value=${wanted} onChange=${(value) => filterBy({ name: value })} />
+      ${
+        kind !== 'plugin' &&
+        html`<${Action}
+          label="Create a tag"
+          reason=${false}
+          fields=${[
+            { name: 'name', label: 'Name', needed: true, autofocus: true },
+            {
+              name: 'role',
+              label: 'Role that brings it',
+              options: [['', 'none'], ...(roles.data ?? []).map((one) => [one.name, one.name])],
+            },
+            PRIMARY,
+          ]}
+          act=${create}
+        />`
+      }
+    </div>
+    ${kind === 'plugin' && html`<p class="quiet">Tags of plugins come with their packages, and change with them only.</p>`}
     <${Loaded} from=${tags}>
       ${(all) =>
         html`<${Table}
           label="Tags"
-          rows=${all}
+          rows=${all.filter((one) => one.name.includes(wanted))}
           keyOf=${(one) => `${one.owner.kind}/${one.owner.id}/${one.name}`}
+          empty=${all.length === 0 ? 'It has no tags yet.' : 'No such tag.'}
           columns=${[
-            ['Tag', (one) => html`<span class="tag">${one.name}</span>`],
-            ['Of', (one) => one.owner.kind],
+            ['Tag', (one) => html`<span class="tag">${one.name}</span>`, 'name'],
+            ['Of', (one) => html`${one.owner.kind}${one.read_only ? html` <span class="quiet">read only</span>` : ''}`],
             ['Primary', (one) => (one.meta.has_primary ? 'one node is' : '')],
-            ...(kind === 'cluster'
-              ? [
-                  [
-                    'Nodes',
-                    (one) =>
-                      on(one).map(
-                        (of) =>
-                          html`<span class="tag" title=${of.role ? `with role ${of.role}` : `by ${of.source}`}>${names.get(of.node_id) ?? of.node_id}</span>`,
-                      ),
-                    'wide',
-                  ],
-                ]
-              : []),
-            ['', (one) => (one.read_only ? html`<${State} of="off">comes with a package or role<//>` : '')],
+            ...(isCluster ? [['Nodes', (one) => html`<${Holders} of=${on(one)} names=${names} />`, 'wide']] : []),
             [
               '',
               (one) =>
-                html`${
-                  kind === 'cluster' &&
-                  html`<${Action} label="Assign" title=${`Assign ${one.name}`} reason=${false} fields=${[{ name: 'nodes', label: 'Node ids', needed: true, placeholder: [...names.keys()].slice(0, 5).join(',') }]} act=${assign('assign', one)} />
-                    <${Action} label="Unassign" title=${`Take ${one.name} from nodes`} reason=${false} disabled=${on(one).length === 0} fields=${[
-                      {
-                        name: 'nodes',
-                        label: 'Node ids',
-                        needed: true,
-                        value: on(one)
-                          .map((of) => of.node_id)
-                          .join(','),
-                      },
-                    ]} act=${assign('unassign', one)} />`
-                }
-                ${
-                  !one.read_only &&
-                  html`<${Action}
-                    label="Change"
-                    title=${`Change ${one.name}`}
-                    reason=${false}
-                    fields=${[{ name: 'primary', label: 'One of its nodes is the primary', type: 'checkbox', value: one.meta.has_primary }]}
-                    act=${async (given) => {
-                      await send('PUT', own(one), { name: one.name, meta: { ...one.meta, ...meta(given) } });
-                      done();
-                    }}
-                  />
-                  <${Action}
-                    label="Delete"
-                    title=${`Delete ${one.name}`}
-                    explain="It is taken from all nodes."
-                    reason=${false}
-                    danger
-                    act=${async () => {
-                      await request(own(one), { method: 'DELETE' });
-                      done();
-                    }}
-                  />`
-                }`,
+                html`<${TagActions} tag=${one} on=${on(one)} names=${isCluster ? names : null} onDone=${done} />`,
               'actions',
             ],
           ]}
         />`}
     <//>`;
+}
+
+const PRIMARY = { name: 'primary', label: 'One of its nodes is the primary', type: 'checkbox' };
+
+const metaOf = (given) => ({ has_primary: given.primary === 'true' });
+
+/** The nodes that have a tag, and by what. */
+const Holders = ({ of, names }) =>
+  of.map(
+    (one) =>
+      html`<span class="tag" title=${one.role ? `with role ${one.role}` : `given by ${one.source}`}>${names.get(one.node_id) ?? one.node_id}</span>`,
+  );
+
+/** `names`: of the cluster's nodes, null where there are none to give it to. */
+function TagActions({ tag, on, names, onDone }) {
+  const path = `/api/v1/${tag.owner.kind}s/${tag.owner.id}/tags/${encodeURIComponent(tag.name)}`;
+  const holders = new Set(on.map((one) => one.node_id));
+  const change = (verb) => async (given) => {
+    await post(`/api/v1/tags/${verb}`, { nodes: given.nodes.map(Number), tags: [tag.name] });
+    onDone();
+  };
+  const choices = (has) => [
+    {
+      name: 'nodes',
+      label: 'Nodes',
+      type: 'choices',
+      needed: true,
+      options: [...(names ?? [])].filter(([id]) => holders.has(id) === has).map(([id, name]) => [String(id), name]),
+    },
+  ];
+  const update = async (given) => {
+    await send('PUT', path, { name: tag.name, meta: { ...tag.meta, ...metaOf(given) } });
+    onDone();
+  };
+  const remove = async () => {
+    await request(path, { method: 'DELETE' });
+    onDone();
+  };
+  return html`${
+    names !== null &&
+    html`<${Action}
+        label="Assign"
+        title=${`Assign ${tag.name}`}
+        reason=${false}
+        disabled=${names.size === holders.size && (names.size === 0 ? 'The cluster has no nodes yet.' : 'All nodes have it.')}
+        fields=${choices(false)}
+        act=${change('assign')}
+        done=${`${tag.name} is assigned.`}
+      />
+      <${Action}
+        label="Unassign"
+        title=${`Take ${tag.name} from nodes`}
+        reason=${false}
+        disabled=${holders.size === 0 && 'No node has it.'}
+        fields=${choices(true)}
+        act=${change('unassign')}
+        done=${`${tag.name} is taken away.`}
+      />`
+  }
+    ${
+      !tag.read_only &&
+      html`<${Action}
+          label="Change"
+          title=${`Change ${tag.name}`}
+          reason=${false}
+          fields=${[{ ...PRIMARY, value: tag.meta.has_primary }]}
+          act=${update}
+          done=${`${tag.name} is changed.`}
+        />
+        <${Action}
+          label="Delete"
+          title=${`Delete ${tag.name}`}
+          explain="It is taken from all nodes."
+          reason=${false}
+          act=${remove}
+          done=${`${tag.name} is deleted.`}
+          danger
+        />`
+    }`;
 }

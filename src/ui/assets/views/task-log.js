@@ -1,24 +1,41 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query } from '../api.js';
+import { Choice } from '../ask.js';
 import { html } from '../html.js';
-import { Choice, Problem } from '../parts.js';
+import { Problem, State } from '../parts.js';
 import { filterBy } from '../router.js';
-import { follow } from '../store.js';
+import { follow, useData } from '../store.js';
+import { placeOf } from '../words.js';
 
 /** More text than this is not kept on the page; the download has all. */
 const MOST = 400_000;
 
-/** What a task printed, as it prints it. */
+/** So near its end a log goes on by itself; further up one is reading. */
+const NEAR_END = 40;
+
+/** What a task printed, as it prints it: below everything else, until it is closed. */
 export function TaskLog({ base, task, live, names }) {
   const [stream, setStream] = useState('stdout');
-  const [state, setState] = useState({ text: '', ended: null, problem: undefined });
-  const place = useRef(null);
+  const [attempt, setAttempt] = useState('');
+  const [round, setRound] = useState(0);
+  const [state, setState] = useState(NOTHING);
+  const [box, heading] = [useRef(null), useRef(null)];
+  const following = useRef(true);
   const path = `${base}/logs/${encodeURIComponent(task)}`;
+  const { node, text } = placeOf(task, names);
+  const name = task.slice(0, task.lastIndexOf('@'));
+  // The tries of the task, and whether a new one has begun since.
+  const rows = useData(`${base}/tasks${query({ nodes: node, name, limit: 100 })}`, { every: live ? 3_000 : undefined });
+  const row = rows.data?.items.find((one) => one.task === name && one.node === node);
+  const tries = row?.attempts ?? 0;
+  const known = rows.data !== undefined || rows.problem !== undefined;
   useEffect(() => {
-    setState({ text: '', ended: null, problem: undefined });
+    if (!known) return undefined;
+    setState(NOTHING);
+    following.current = true;
     let offset;
     return follow(
-      () => `${path}${query({ stream, follow: live ? 'true' : '', offset })}`,
+      () => `${path}${query({ stream, attempt, follow: live ? 'true' : '', offset })}`,
       (event, data, id) => {
         offset = id ?? offset;
         setState((before) => {
@@ -33,22 +50,46 @@ export function TaskLog({ base, task, live, names }) {
       },
       { once: !live },
     );
-  }, [path, stream, live]);
+  }, [path, stream, attempt, live, round, known, attempt === '' ? tries : 0]);
   useEffect(() => {
-    const box = place.current;
-    if (box && live) box.scrollTop = box.scrollHeight;
-  }, [state.text, live]);
-  const at = task.lastIndexOf('@');
-  const node = task.slice(at + 1);
-  return html`<section class="log" aria-label=${`Log of ${task}`}>
+    if (box.current && following.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [state.text]);
+  const close = () => {
+    filterBy({ log: '' });
+    // Back to where it was opened from.
+    requestAnimationFrame(() => document.querySelector(`[data-log="${CSS.escape(task)}"]`)?.focus());
+  };
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    const onKey = (event) => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) close();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const scrolled = ({ target }) => {
+    following.current = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END;
+  };
+  return html`<section class="log" aria-label=${`Log of ${text}`}>
     <div class="filters">
-      <h2>Log of ${task.slice(0, at)} on ${names[node] ?? node}</h2>
+      <h2 tabindex="-1" ref=${heading}>Log of ${text} ${row && html`<${State} of=${row.status} />`}</h2>
       <${Choice} label="Stream" value=${stream} options=${[['stdout', 'output'], ['stderr', 'errors']]} onChange=${setStream} />
-      <a href=${`${path}${query({ stream })}`} download=${`${task}.${stream}.log`}>Download</a>
-      <button type="button" onClick=${() => filterBy({ log: '' })}>Close</button>
+      ${
+        tries > 1 &&
+        html`<${Choice}
+          label="Try"
+          value=${attempt}
+          options=${[['', `newest (${tries})`], ...Array.from({ length: tries - 1 }, (_, at) => [String(tries - 1 - at), String(tries - 1 - at)])]}
+          onChange=${setAttempt}
+        />`
+      }
+      <a href=${`${path}${query({ stream, attempt })}`} download=${`${task}.${stream}.log`}>Download</a>
+      <button type="button" onClick=${close}>Close</button>
     </div>
-    <${Problem} of=${state.problem} />
-    <pre ref=${place} tabindex="0" aria-live="off">${state.text === '' && state.problem === undefined ? 'Nothing printed yet.' : state.text}</pre>
+    <${Problem} of=${state.problem} onRetry=${() => setRound(round + 1)} />
+    ${state.problem === undefined && html`<pre ref=${box} tabindex="0" aria-label="Output" onScroll=${scrolled}>${state.text === '' ? 'Nothing printed yet.' : state.text}</pre>`}
     ${state.ended && html`<p class="quiet">It ended: ${state.ended.outcome ?? ''} ${state.ended.message ?? ''}</p>`}
   </section>`;
 }
+
+const NOTHING = { text: '', ended: null, problem: undefined };

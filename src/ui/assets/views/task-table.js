@@ -1,11 +1,10 @@
 import { post, query as queryOf } from '../api.js';
+import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Action, Choice, Loaded, Search, State, Table } from '../parts.js';
-import { filterBy } from '../router.js';
+import { Loaded, State, Table } from '../parts.js';
+import { addressWith, filterBy } from '../router.js';
 import { useData } from '../store.js';
-import { lasting, said, timeOf } from '../words.js';
-
-const STATUSES = ['failed', 'dep_failed', 'retrying', 'running', 'waiting', 'successful', 'ignored', 'skipped'];
+import { lasting, placeOf, said, TASK_STATUSES, timeOf } from '../words.js';
 
 /** Tasks of a graph, failed ones first, in pages that the API cuts. The filters are in the address. */
 export function TaskTable({ base, graph, query, version, live, names }) {
@@ -14,12 +13,12 @@ export function TaskTable({ base, graph, query, version, live, names }) {
   const path = `${base}/tasks${queryOf({ graph, nodes, statuses: status, name, before, limit: 50 })}`;
   const tasks = useData(path, { again: version });
   const change = (field) => (value) => filterBy({ [field]: value, before: '' });
-  return html`<h2>Tasks</h2>
-    <form class="filters" role="search" aria-label="Filter tasks" onSubmit=${(event) => event.preventDefault()}>
-      <${Search} key=${`task${name}`} label="Task" value=${name} onChange=${change('task')} />
-      <${Search} key=${`node${node}`} label="Node" value=${node} placeholder="id or name" onChange=${change('node')} />
-      <${Choice} label="Status" value=${status} options=${[['', 'all'], ...STATUSES.map((one) => [one, said(one)])]} onChange=${change('status')} />
-      ${(node || status || name) && html`<button type="button" onClick=${() => filterBy({ node: '', status: '', task: '', before: '' })}>Show all</button>`}
+  const none = { node: '', status: '', task: '', before: '' };
+  return html`<form class="filters" role="search" aria-label="Filter tasks" onSubmit=${(event) => event.preventDefault()}>
+      <${Search} label="Task" value=${name} onChange=${change('task')} />
+      <${Search} label="Node" value=${names[node] ?? node} placeholder="id or name" onChange=${change('node')} />
+      <${Choice} label="Status" value=${status} options=${[['', 'all'], ...TASK_STATUSES.map((one) => [one, said(one)])]} onChange=${change('status')} />
+      ${(node || status || name) && html`<button type="button" onClick=${() => filterBy(none)}>Show all</button>`}
     </form>
     <${Loaded} from=${tasks}>
       ${({ items, next }) =>
@@ -29,16 +28,18 @@ export function TaskTable({ base, graph, query, version, live, names }) {
             keyOf=${(one) => `${one.task}@${one.node}`}
             empty="No such task."
             columns=${[
-              ['Task', (one) => html`<a href=${logAddress(one)}>${one.task}</a>`],
+              ['Task', (one) => html`<${LogLink} of=${`${one.task}@${one.node}`}>${one.task}<//>`, 'name'],
               [
                 'Node',
                 (one) => (one.node === 'null' ? html`<span class="quiet">none</span>` : (names[one.node] ?? one.node)),
+                'name',
               ],
               ['Status', (one) => html`<${State} of=${one.status} />`],
-              ['Tries', (one) => one.attempts || ''],
+              ['Tries', (one) => one.attempts || '', 'number'],
               [
                 'Took',
                 (one) => html`<span title=${timeOf(one.time_start)}>${lasting(one.time_start, one.time_end)}</span>`,
+                'number',
               ],
               [
                 'What happened',
@@ -46,7 +47,7 @@ export function TaskTable({ base, graph, query, version, live, names }) {
                   html`${one.message ?? ''} ${one.root_cause && html`<${RootCause} of=${one.root_cause} names=${names} />`}`,
                 'wide',
               ],
-              ['', (one) => live && html`<${TaskActions} base=${base} task=${one} />`, 'actions'],
+              ['', (one) => live && html`<${TaskActions} base=${base} task=${one} names=${names} />`, 'actions'],
             ]}
           />
           <nav class="pages" aria-label="Pages">
@@ -63,37 +64,31 @@ function idsOf(text, names) {
   return found.length === 0 ? text : found.join(',');
 }
 
-function logAddress(task) {
-  const next = new URLSearchParams(location.search);
-  next.set('log', `${task.task}@${task.node}`);
-  return `${location.pathname}?${next}`;
-}
+const LogLink = ({ of, children }) =>
+  html`<a href=${addressWith({ log: of })} data-stay data-log=${of}>${children}</a>`;
 
 function RootCause({ of, names }) {
   if (of.startsWith('offline:'))
     return html`<span class="quiet">lost with node ${names[of.slice(8)] ?? of.slice(8)}, which does not answer</span>`;
-  const at = of.lastIndexOf('@');
-  const [task, node] = [of.slice(0, at), of.slice(at + 1)];
-  return html`<span class="quiet"
-    >lost with <a href=${logAddress({ task, node })}>${task}</a> on ${names[node] ?? node}</span
-  >`;
+  const { task, node } = placeOf(of);
+  return html`<span class="quiet">lost with <${LogLink} of=${of}>${task}<//> on ${names[node] ?? node}</span>`;
 }
 
-function TaskActions({ base, task }) {
-  const name = `${task.task}@${task.node}`;
-  const to = (verb) => (given) => post(`${base}/tasks/${encodeURIComponent(name)}/${verb}`, given);
+function TaskActions({ base, task, names }) {
+  const key = `${task.task}@${task.node}`;
+  const { text } = placeOf(key, names);
+  const to = (verb) => (given) => post(`${base}/tasks/${encodeURIComponent(key)}/${verb}`, given);
   const failed = task.status === 'failed';
   if (!failed && task.status !== 'waiting') return null;
   return html`${
     failed &&
-    html`<${Action} label="Retry" title=${`Retry ${name}`} explain="Runs the task again; what was lost with it becomes free again." act=${to('retry')} done=${`${name} is tried again.`} />`
+    html`<${Action} label="Retry" title=${`Retry ${text}`} explain="Runs the task again; what was lost with it becomes free again." act=${to('retry')} done=${`${text} is tried again.`} />`
   }
     <${Action}
       label="Skip"
-      title=${`Skip ${name}`}
+      title=${`Skip ${text}`}
       explain="Goes on as if the task had nothing to do: at once if it failed, else when its turn comes. What comes after it runs without it."
       act=${to('skip')}
-      done=${`${name} is skipped.`}
-      danger
+      done=${`${text} is skipped.`}
     />`;
 }

@@ -1,0 +1,30 @@
+// Who acts on this page, and what they may do.
+import { signal } from '@preact/signals';
+import { get, operator } from './api.js';
+
+const RANK = { viewer: 0, operator: 1, admin: 2 };
+
+/** What the API says about us: `{name, role, tokens}`; null until it said so. */
+export const me = signal(null);
+
+/** Asks who we are: once, since a token keeps its role. The API being away is shown elsewhere. */
+export async function learnWhoWeAre() {
+  try {
+    me.value = await get('/api/v1/me');
+  } catch {
+    me.value = null;
+  }
+}
+
+/** With tokens the name is the token's; without them people say who they are. */
+export const hasToken = () => me.value?.tokens === true;
+
+/** Whom reports and the audit will name. */
+export const actorName = () => (hasToken() ? me.value.name : operator.name);
+
+/** Why this role may not do it; undefined where it may, or where nobody knows yet: then the API decides. */
+export function forbidden(needs) {
+  const role = me.value?.role;
+  if (role === undefined || RANK[role] >= RANK[needs]) return undefined;
+  return `Your token has the role ${role}; this needs ${needs === 'admin' ? 'an admin' : 'an operator'}.`;
+}

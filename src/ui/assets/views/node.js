@@ -1,0 +1,81 @@
+import { query } from '../api.js';
+import { html } from '../html.js';
+import { Fold, Loaded, Missing, State, Table, Title } from '../parts.js';
+import { listsChanged, useData } from '../store.js';
+import { lasting, said, timeOf } from '../words.js';
+
+const LIST = ['/nodes', 'Nodes'];
+
+/** One node: what it is for, what it is, and what runs on its site did to it. */
+export function NodeView({ id }) {
+  const again = listsChanged.value;
+  const node = useData(`/api/v1/nodes/${id}`, { again });
+  const cluster = useData(node.data?.cluster ? `/api/v1/clusters/${node.data.cluster}` : null);
+  const assigned = useData(node.data?.cluster ? `/api/v1/clusters/${node.data.cluster}/tag_assignments` : null, {
+    again,
+  });
+  const sources = new Map(
+    (assigned.data ?? []).filter((one) => one.node_id === Number(id)).map((one) => [one.tag, one]),
+  );
+  if (node.data === undefined && node.problem !== undefined)
+    return html`<${Missing} of=${`Node ${id}`} problem=${node.problem} list=${LIST} onRetry=${node.reload} />`;
+  return html`<${Loaded} from=${node}>
+    ${(one) => html`<${Title} of=${`Node ${one.name}`} trail=${[LIST]}>
+        Node ${one.name} <${State} of=${one.status} /> ${!one.online && html`<${State} of="lost">does not answer<//>`}
+      <//>
+      ${one.error_msg && html`<p class="problem">${one.error_msg}</p>`}
+      <dl class="details">
+        <dt>Id</dt><dd>${one.id}</dd>
+        <dt>Cluster</dt><dd>${one.cluster ? html`<a href=${`/clusters/${one.cluster}`}>${cluster.data?.name ?? one.cluster}</a>` : html`none; a <a href="/clusters">cluster</a> takes it in`}</dd>
+        ${one.site && html`<dt>Site</dt><dd><a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a></dd>`}
+        <dt>Roles</dt><dd>${one.roles.join(', ') || 'none'}${one.pending_roles.length > 0 ? `; to get with the next deployment: ${one.pending_roles.join(', ')}` : ''}</dd>
+        <dt>Tags</dt><dd>${one.tags.length === 0 ? 'none' : one.tags.map((tag) => html`<${Tag} key=${tag} name=${tag} of=${sources.get(tag)} primary=${one.primary_tags.includes(tag)} />`)}</dd>
+        <dt>Host name</dt><dd>${one.fqdn ?? one.hostname ?? ''}</dd>
+        ${one.ip && html`<dt>Address</dt><dd>${one.ip}</dd>`}
+        ${one.mac && html`<dt>MAC</dt><dd><code>${one.mac}</code></dd>`}
+        ${one.os_platform && html`<dt>System</dt><dd>${one.os_platform}</dd>`}
+        ${Object.keys(one.labels).length > 0 && html`<dt>Labels</dt><dd>${Object.entries(one.labels).map(([key, value]) => html`<span class="tag">${key}=${value}</span>`)}</dd>`}
+      </dl>
+      ${one.site && html`<h2>What runs on its site did</h2><${History} node=${one} />`}
+      <h2>Hardware</h2>
+      <${Fold} label="Disks, interfaces and facts as JSON">${() => html`<pre tabindex="0">${JSON.stringify({ meta: one.meta, network_data: one.network_data }, null, 2)}</pre>`}<//>`}
+  <//>`;
+}
+
+const Tag = ({ name, of, primary }) => html`<span
+  class="tag"
+  title=${of === undefined ? undefined : of.role ? `with role ${of.role}` : `given by ${of.source}`}
+  >${name}${primary ? html`<span aria-label=", primary">★</span>` : ''}</span
+>`;
+
+function History({ node }) {
+  const runs = useData(
+    `/api/v1/sites/${encodeURIComponent(node.site)}/nodes/${encodeURIComponent(node.name)}/history${query({ limit: 20 })}`,
+    {
+      again: listsChanged.value,
+    },
+  );
+  return html`<${Loaded} from=${runs}>
+    ${({ items }) =>
+      html`<${Table}
+        label="Runs of this node"
+        rows=${items}
+        keyOf=${(one) => one.run.id}
+        empty="No run touched it yet."
+        columns=${[
+          [
+            'Run',
+            (one) =>
+              html`<a href=${`/runs/${one.run.id}?node=${encodeURIComponent(node.name)}`}>${said(one.run.kind)}</a>`,
+            'name',
+          ],
+          ['State', (one) => html`<${State} of=${one.state} />`],
+          ['Group', (one) => one.group ?? ''],
+          ['Tries', (one) => one.attempts ?? '', 'number'],
+          ['Started', (one) => timeOf(one.started_at), 'number'],
+          ['Took', (one) => lasting(one.started_at, one.ended_at), 'number'],
+          ['Reason', (one) => one.reason ?? '', 'wide'],
+        ]}
+      />`}
+  <//>`;
+}

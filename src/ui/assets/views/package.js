@@ -1,0 +1,103 @@
+import { send } from '../api.js';
+import { Action } from '../ask.js';
+import { html } from '../html.js';
+import { Loaded, Missing, State, Table, Title } from '../parts.js';
+import { go } from '../router.js';
+import { listsChanged, useData } from '../store.js';
+import { timeOf } from '../words.js';
+import { nameOf } from './graphs.js';
+import { sizeOf } from './packages.js';
+
+const LIST = ['/packages', 'Packages'];
+
+/** One package: what it is, and everything that came with it. */
+export function PackageView({ id }) {
+  const path = `/api/v1/packages/${id}`;
+  const found = useData(path, { again: listsChanged.value });
+  const remove = async () => {
+    await send('DELETE', path);
+    go('/packages');
+  };
+  if (found.data === undefined && found.problem !== undefined)
+    return html`<${Missing} of=${`Package ${id}`} problem=${found.problem} list=${LIST} onRetry=${found.reload} />`;
+  return html`<${Loaded} from=${found}>
+    ${(one) => html`<${Title}
+        of=${`${one.name} ${one.version}`}
+        trail=${[LIST]}
+        actions=${html`<a class="button" href=${`${path}/archive`} download>Download</a>
+          <${Action}
+            label="Remove"
+            title=${`Remove ${one.name}`}
+            explain="Takes its releases and plugins along. Refused while a cluster uses them."
+            needs="admin"
+            reason=${false}
+            act=${remove}
+            done=${`${one.name} is removed.`}
+            danger
+          />`}
+      />
+      <dl class="details">
+        <dt>Kind</dt><dd>${one.kind}</dd>
+        <dt>Format</dt><dd>${one.package_version}</dd>
+        <dt>Installed</dt><dd>${timeOf(one.installed_at)}${one.updated_at === one.installed_at ? '' : `, brought to this version ${timeOf(one.updated_at)}`}</dd>
+        <dt>Archive</dt><dd>${sizeOf(one)}, SHA-256 <code>${one.checksum}</code></dd>
+      </dl>
+      ${one.releases.map((release) => html`<${Release} key=${release.id} id=${release.id} />`)}
+      ${one.plugins.map((plugin) => html`<${Plugin} key=${plugin.id} id=${plugin.id} />`)}`}
+  <//>`;
+}
+
+function Release({ id }) {
+  const release = useData(`/api/v1/releases/${id}`);
+  return html`<${Loaded} from=${release}>
+    ${(one) => html`<h2>Release ${one.name} ${one.version} <${State} of=${one.state} /></h2>
+      <p class="facts">${one.description} ${one.operating_system && `For ${one.operating_system}.`}</p>
+      <${Table}
+        label=${`Roles of ${one.name}`}
+        rows=${one.roles}
+        keyOf=${(role) => role}
+        empty="It has no roles."
+        columns=${[
+          ['Role', (role) => role, 'name'],
+          ['What it is', (role) => one.roles_metadata[role]?.description ?? '', 'wide'],
+          [
+            'Brings the tags',
+            (role) => (one.roles_metadata[role]?.tags ?? []).map((tag) => html`<span class="tag">${tag}</span>`),
+            'wide',
+          ],
+        ]}
+      />
+      <${Graphs} of=${`/api/v1/releases/${id}/deployment_graphs`} />
+      <p class="quiet"><a href=${`/tags?owner=release/${id}`}>Its tags</a></p>`}
+  <//>`;
+}
+
+function Plugin({ id }) {
+  const plugin = useData(`/api/v1/plugins/${id}`);
+  return html`<${Loaded} from=${plugin}>
+    ${(one) => html`<h2>Plugin ${one.title || one.name} ${one.version}</h2>
+      <p class="facts">
+        ${one.description} ${one.licenses?.length > 0 ? `Licence: ${one.licenses.join(', ')}.` : ''}
+        ${one.homepage && html` <a href=${one.homepage} target="_blank" rel="noreferrer">Its home page</a>`}
+      </p>
+      <${Graphs} of=${`/api/v1/plugins/${id}/deployment_graphs`} />`}
+  <//>`;
+}
+
+function Graphs({ of }) {
+  const graphs = useData(of);
+  return html`<${Loaded} from=${graphs}>
+    ${(all) =>
+      html`<${Table}
+        label="Graphs"
+        rows=${all}
+        keyOf=${(one) => one.id}
+        empty="It brought no graph."
+        columns=${[
+          ['Graph', (one) => html`<a href=${`/graphs/${one.id}`}>${nameOf(one)}</a>`, 'name'],
+          ['Type', (one) => one.relations.map(({ type }) => type).join(', ')],
+          ['Tasks', (one) => one.tasks.length, 'number'],
+        ]}
+      />`}
+  <//>`;
+}

@@ -1,0 +1,92 @@
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ROLES, type Role } from '../../src/access/index.js';
+import { tokenOperations } from '../../src/ops/tokens.js';
+import { type ApiRig, apiAlone } from '../api/api-rig.js';
+import { environment } from '../api/fuel-graphs-rig.js';
+import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
+
+describePage('the page of an API with tokens', () => {
+  let browser: Browser;
+  let rig: ApiRig;
+  let origin: string;
+  let secrets: Record<Role, string>;
+  const opened: OpenPage[] = [];
+
+  beforeAll(async () => {
+    [browser, rig] = await Promise.all([launch(), apiAlone({ tokens: true })]);
+    const tokens = tokenOperations(rig.store);
+    const made = await Promise.all(ROLES.map((role) => tokens.create({ name: `nina-${role}`, role }, 'test')));
+    secrets = Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
+    await environment(rig.store, 'prod');
+    await rig.api.listen({ port: 0, host: '127.0.0.1' });
+    origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => closePages(opened));
+  afterAll(async () => {
+    await rig?.close();
+    await browser?.close();
+  });
+
+  const at = async (path: string) => {
+    const one = await openPage(browser, `${origin}${path}`);
+    opened.push(one);
+    return one.page;
+  };
+
+  test('asks for a token, says when it is wrong, and shows what was asked for once it is right', async () => {
+    const page = await at('/clusters');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    // Nothing but the question: no list that failed, no button that cannot work.
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByText('sitewright token create').waitFor();
+    await page.getByLabel('Token').fill('swt_nobody_knows_this_one');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('Ask an admin for another').waitFor();
+    await page.getByLabel('Token').fill(secrets.operator);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    await page.getByText('nina-operator').waitFor();
+
+    // It is kept for other pages of this tab, and goes where links cannot carry it.
+    await page.goto(`${origin}/graphs`);
+    await page.getByRole('heading', { name: 'Graphs' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  test('a name in the audit is the token’s, and what a role may not do says which may', async () => {
+    const page = await at('/');
+    const signIn = async (role: Role) => {
+      await page.evaluate(`sessionStorage.setItem('sitewright.token', ${JSON.stringify(secrets[role])})`);
+      await page.goto(`${origin}/clusters`);
+      await page.getByText(`nina-${role}`).waitFor();
+    };
+    await signIn('viewer');
+    const create = page.getByRole('button', { name: 'Create a cluster' });
+    expect(await create.getAttribute('aria-disabled')).toBe('true');
+    await create.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('Your token has the role viewer; this needs an operator.').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+
+    await signIn('operator');
+    await page.goto(`${origin}/packages`);
+    await page.getByRole('button', { name: 'Install a package' }).click();
+    await page.getByRole('status').getByText('this needs an admin').waitFor();
+    await page.goto(`${origin}/clusters`);
+    await create.click();
+    const dialog = page.getByRole('dialog');
+    // Who acts is not asked where the token says so.
+    expect(await dialog.getByLabel('Your name').count()).toBe(0);
+    await dialog.getByLabel('Name', { exact: true }).fill('lab');
+    await dialog.getByRole('button', { name: 'Create a cluster' }).click();
+    await page.getByRole('heading', { name: 'Cluster lab' }).waitFor();
+    const { body } = await rig.ask('GET', '/api/v1/audit?action=cluster.create', undefined, {
+      authorization: `Bearer ${secrets.viewer}`,
+    });
+    expect(body.items[0]).toMatchObject({ actor: 'nina-operator' });
+  });
+});

@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { checkPackage, readPackageFolder, writePackageArchive } from '../../src/packages/index.js';
+import { type ApiRig, apiAlone } from '../api/api-rig.js';
+import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.js';
+
+const api = '/api/v1';
+const FUEL_RELEASE = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
+
+/** One system, which these tests fill one after the other: from nothing to a cluster that could run. */
+describePage('operating from the page alone', () => {
+  let browser: Browser;
+  let rig: ApiRig;
+  let origin: string;
+  let folder: string;
+  let page: Page;
+  const opened: OpenPage[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitewright-operating-'));
+    [browser, rig] = await Promise.all([launch(), apiAlone()]);
+    await rig.api.listen({ port: 0, host: '127.0.0.1' });
+    origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
+    opened.push(await openPage(browser, `${origin}/`));
+    page = opened[0]!.page;
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state === 'fail') return;
+    expect(opened.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+  afterAll(async () => {
+    await closePages(opened).finally(async () => {
+      await rig?.close();
+      await browser?.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+  });
+
+  /** The library of the Fuel line, as `package build` writes it. */
+  async function archive(): Promise<string> {
+    const read = await readPackageFolder(FUEL_RELEASE);
+    const { name, version } = checkPackage(read).tree as { name: string; version: string };
+    return (await writePackageArchive(read, name, version, folder)).path;
+  }
+
+  test('a system with nothing in it says on every page what to do next', async () => {
+    for (const [path, next] of [
+      ['sites', 'sitewright site create NAME'],
+      ['runs', 'Deploy a'],
+      ['nodes', 'sitewright node register --name NAME'],
+      ['clusters', 'sitewright package install FILE_OR_FOLDER'],
+      ['graphs', 'Releases bring graphs'],
+      ['packages', 'sitewright package build FOLDER'],
+      ['tags', 'Install a'],
+      ['audit', 'Nobody has changed anything yet.'],
+    ]) {
+      await page.goto(`${origin}/${path}`);
+      await page.getByText(next!).first().waitFor();
+    }
+  });
+
+  test('a package is installed from a file, and what it brought is shown', async () => {
+    await page.goto(`${origin}/packages`);
+    await page.getByText('No release is installed').waitFor();
+    await page.getByRole('button', { name: 'Install a package' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Your name').fill('nina');
+    await dialog
+      .getByLabel(/^Archive/)
+      .setInputFiles({ name: 'x.tar.gz', mimeType: '', buffer: Buffer.from('no archive') });
+    await dialog.getByRole('button', { name: 'Install a package' }).click();
+    // What is wrong with it is said, and nothing came of it.
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel(/^Archive/).setInputFiles(await archive());
+    await dialog.getByRole('button', { name: 'Install a package' }).click();
+    await page.getByRole('heading', { name: 'fuel-newton 10.0.0' }).waitFor();
+    await page.getByRole('heading', { name: /Release fuel-newton newton-10.0/ }).waitFor();
+    await page
+      .getByRole('row', { name: /^controller The Controller/ })
+      .getByText('rabbitmq')
+      .waitFor();
+    await page
+      .getByRole('row', { name: /default/ })
+      .getByText('204')
+      .waitFor();
+    await page.getByRole('heading', { name: /^Plugin/ }).waitFor();
+    const audit = (await rig.ask('GET', `${api}/audit?action=package.install`)).body.items;
+    expect(audit).toMatchObject([{ actor: 'nina' }]);
+    await page.getByRole('link', { name: 'Packages' }).first().click();
+    await page.getByRole('cell', { name: 'release fuel-newton newton-10.0, plugin fuel-newton 10.0.0' }).waitFor();
+    expect(await page.getByText('No release is installed').count()).toBe(0);
+  });
+
+  test('nodes are taken into a cluster with roles, and out of it again', async () => {
+    const names = Array.from({ length: 14 }, (_, at) => `node-${at + 1}`);
+    await rig.ask('POST', `${api}/clusters`, { name: 'lab', release_id: 1 });
+    for (const name of names) await rig.ask('POST', `${api}/nodes`, { name, status: 'discover' });
+    await page.goto(`${origin}/clusters/1`);
+    await page.getByText('No node yet: take some in below.').waitFor();
+    await page.getByText('Take nodes into the cluster').click();
+    await page.getByRole('button', { name: 'Assign', exact: true }).click();
+    await page.getByRole('alert').getByText('No node is chosen').waitFor();
+    // Of many, those that are looked for.
+    await page.getByLabel('Find in Nodes').fill('node-1');
+    await page.getByLabel('node-2').waitFor({ state: 'hidden' });
+    await page.getByLabel('node-1', { exact: true }).check();
+    await page.getByLabel('node-14').check();
+    await page.getByLabel('controller', { exact: true }).check();
+    await page.getByRole('button', { name: 'Assign', exact: true }).click();
+    const row = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row', { name: /node-14/ });
+    await row.getByText('to get controller').waitFor();
+    await row.getByText('rabbitmq').waitFor();
+    expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(2);
+
+    await row.getByRole('button', { name: 'Assign tags' }).click();
+    await page.getByRole('dialog').getByLabel('mongo').check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign tags' }).click();
+    await row.getByText('mongo').waitFor();
+    await screenshot(page, 'page-cluster');
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(1);
+  });
+
+  test('settings are saved; what is no JSON is not, and says where', async () => {
+    await rig.ask('PUT', `${api}/clusters/1/attributes`, { editable: { storage: { replicas: { value: '3' } } } });
+    await page.goto(`${origin}/clusters/1?settings=1`);
+    const box = page.getByLabel('Settings');
+    const before = await box.inputValue();
+    expect(before).toContain('"value": "3"');
+    await box.fill(before.replace('"value": "3"', '"value": 2,,'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/This is no JSON: .*line \d+/)
+      .waitFor();
+    await box.fill(before.replace('"value": "3"', '"value": "2"'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The settings are saved.').waitFor();
+    const { body } = await rig.ask('GET', `${api}/clusters/1/attributes`);
+    expect(body.editable.storage.replicas.value).toBe('2');
+  });
+});
