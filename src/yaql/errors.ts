@@ -38,6 +38,7 @@ export type YaqlErrorClass =
   | 'UnicodeEncodeError'
   | 'RuntimeError'
   | 'ParserError'
+  | 'RepresenterError'
   // a function the host registered threw something that is not a YaqlError
   | 'HelperError';
 
@@ -65,6 +66,7 @@ const ancestors: Partial<Record<YaqlErrorClass, readonly string[]>> = {
   UnicodeDecodeError: ['UnicodeError', 'ValueError'],
   UnicodeEncodeError: ['UnicodeError', 'ValueError'],
   ParserError: ['ValueError'],
+  RepresenterError: ['YAMLError'],
   HelperError: ['YaqlException'],
 };
 

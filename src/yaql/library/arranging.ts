@@ -3,6 +3,7 @@ import type { Context } from '../runtime/context.js';
 import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
 import type { Lambda } from '../runtime/lambda.js';
 import { keywords, optional, p, rest } from '../runtime/parameters.js';
+import { callMethod } from '../runtime/value-call.js';
 import { Dict, Tuple } from '../values/collections.js';
 import { equals } from '../values/equality.js';
 import { type HashKey, hashKey } from '../values/hash.js';
@@ -119,41 +120,50 @@ function* join(left: Value, right: Value, predicate: Lambda, selector: Lambda): 
     for (const b of iterate(right)) if (isTruthy(predicate.call2(a, b))) yield selector.call2(a, b);
 }
 
-function* slices(items: Value, length: Integer): Generator<Value> {
+/** A list as the `toList` of the context makes it: that of the 0.2 language makes mutable ones. */
+const listIn = (context: Context, items: Value): Value => callMethod(context, 'toList', [items]);
+
+const itemsOf = (list: Value): readonly Value[] => sequenceItems(list) as readonly Value[];
+
+/** Part of a list, mutable where the list is. */
+const partOf = (list: Value, start: number, end?: number): Value =>
+  Array.isArray(list) ? list.slice(start, end) : new Tuple(itemsOf(list).slice(start, end));
+
+function* slices(context: Context, items: Value, length: Integer): Generator<Value> {
   const source = new LazyIterator(pullFrom(items));
   for (;;) {
-    const part = [...take(source, drawCount(length))];
-    if (part.length === 0) return;
-    yield new Tuple(part);
+    const part = listIn(context, take(source, drawCount(length)));
+    if (itemsOf(part).length === 0) return;
+    yield part;
   }
 }
 
-const listOf = (items: Value): readonly Value[] => sequenceItems(items) ?? [...iterate(items)];
-
-function* splitWhere(items: Value, predicate: Lambda): Generator<Value> {
-  const list = listOf(items);
+function* splitWhere(context: Context, items: Value, predicate: Lambda): Generator<Value> {
+  const all = listIn(context, items);
+  const list = itemsOf(all);
   let start = 0;
   for (let i = 0; i < list.length; i++) {
     if (!isTruthy(predicate.call1(list[i] as Value))) continue;
-    yield new Tuple(list.slice(start, i));
+    yield partOf(all, start, i);
     start = i + 1;
   }
-  if (start !== list.length) yield new Tuple(list.slice(start));
+  if (start !== list.length) yield partOf(all, start);
 }
 
-function* sliceWhere(items: Value, predicate: Lambda): Generator<Value> {
-  const list = listOf(items);
+function* sliceWhere(context: Context, items: Value, predicate: Lambda): Generator<Value> {
+  const all = listIn(context, items);
+  const list = itemsOf(all);
   let start = 0;
   let last: Value | undefined;
   for (let i = 0; i < list.length; i++) {
     const value = predicate.call1(list[i] as Value);
     if (last !== undefined && !equals(value, last)) {
-      yield new Tuple(list.slice(start, i));
+      yield partOf(all, start, i);
       start = i;
     }
     last = value;
   }
-  if (start !== list.length) yield new Tuple(list.slice(start));
+  if (start !== list.length) yield partOf(all, start);
 }
 
 type ListMerger = (a: Value, b: Value) => Value;
@@ -286,31 +296,31 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
     'Lists of the n-th elements of all, filled up with `default`.',
     (_, collections, named) => zipLongest(collections, named.get('default') ?? null),
   ),
-  fn('slice', 'method', [it(), p.int('length')], 'Lists of that many elements.', (_, items, length) =>
-    lazily(slices(items, length)),
+  fn('slice', 'method', [it(), p.int('length')], 'Lists of that many elements.', (context, items, length) =>
+    lazily(slices(context, items, length)),
   ),
   fn(
     'splitWhere',
     'method',
     [it(), p.lambda('predicate')],
     'Lists of the elements between those for which the expression holds.',
-    (_, items, predicate) => lazily(splitWhere(items, predicate)),
+    (context, items, predicate) => lazily(splitWhere(context, items, predicate)),
   ),
   fn(
     'sliceWhere',
     'method',
     [it(), p.lambda('predicate')],
     'Lists of neighbours for which the expression gives the same.',
-    (_, items, predicate) => lazily(sliceWhere(items, predicate)),
+    (context, items, predicate) => lazily(sliceWhere(context, items, predicate)),
   ),
   fn(
     'splitAt',
     'method',
     [it(), p.int('index')],
     'Two lists: the elements before the index, and the others.',
-    (_, items, index) => {
-      const list = listOf(items);
-      return [new Tuple(list.slice(0, toIndex(index))), new Tuple(list.slice(toIndex(index)))];
+    (context, items, index) => {
+      const list = listIn(context, items);
+      return [partOf(list, 0, toIndex(index)), partOf(list, toIndex(index))];
     },
   ),
   fn(
@@ -330,7 +340,7 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
           ? (a, b) => {
               if (Array.isArray(a) !== Array.isArray(b)) throw typeError('Cannot join a list and a mutable list');
               const all = [...(sequenceItems(a) as readonly Value[]), ...(sequenceItems(b) as readonly Value[])];
-              return new Tuple([...distinct(context.runtime, all, undefined)]);
+              return listIn(context, lazily(distinct(context.runtime, all, undefined)));
             }
           : (a, b) => listMerger.call2(a, b);
       const items: ListMerger = itemMerger === undefined ? (_, b) => b : (a, b) => itemMerger.call2(a, b);

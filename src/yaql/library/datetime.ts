@@ -8,7 +8,7 @@ import { parseTimeByFormat } from '../time/parse-format.js';
 import type { Value } from '../values/kind.js';
 import { float, type Integer, integer, isInteger, type Numeric, toDouble } from '../values/numbers.js';
 import { divideHalfEven, exactFraction } from '../values/rounding.js';
-import { DateTime, TimeSpan } from '../values/time.js';
+import { type CivilTime, DateTime, TimeSpan } from '../values/time.js';
 
 const fn = chapterOf('datetime');
 /** A field of a date, which the reference implementation keeps in a C int. */
@@ -25,13 +25,7 @@ const dt = () => p.datetime('dt');
 const ts = () => p.timespan('ts');
 const DAY = 86_400_000_000n;
 
-const maxZone = DAY;
-function zoneOf(span: Value): bigint {
-  const { microseconds } = span as TimeSpan;
-  if (microseconds <= -maxZone || microseconds >= maxZone)
-    throw valueError('offset must be a timedelta strictly between -24 and 24 hours');
-  return microseconds;
-}
+const zoneOf = (span: Value): bigint => (span as TimeSpan).microseconds;
 
 function fromTimestamp(timestamp: Numeric, span: Value): DateTime {
   let micro: bigint;
@@ -80,7 +74,7 @@ function replaceFields(value: DateTime, fields: readonly (Integer | Value)[], sp
       second: given(5, c.second),
       microsecond: given(6, c.microsecond),
     },
-    span === null ? value.offset : zoneOf(span),
+    span === null ? value.zone : zoneOf(span),
   );
 }
 
@@ -88,7 +82,7 @@ const replaced = (name: string) => optional(nullable(p.int(name)), null);
 
 const compareAs = (sign: string, holds: (a: bigint, b: bigint) => boolean): FunctionDefinition[] => [
   fn(`#operator_${sign}`, 'function', [p.datetime('dt1'), p.datetime('dt2')], 'Compares instants.', (_, a, b) =>
-    holds(a.utc, b.utc),
+    a.zone === b.zone ? holds(a.local, b.local) : holds(a.utc, b.utc),
   ),
   fn(`#operator_${sign}`, 'function', [p.timespan('ts1'), p.timespan('ts2')], 'Compares lengths of time.', (_, a, b) =>
     holds(a.microseconds, b.microseconds),
@@ -99,6 +93,11 @@ function clock(context: Context): bigint {
   const now = context.runtime.options.clock;
   if (now === undefined) throw valueError('No clock was given to the engine');
   return now();
+}
+
+/** The date that the local clock shows. */
+function today(context: Context): CivilTime {
+  return new DateTime(clock(context), context.runtime.options.localOffset ?? 0n).civil();
 }
 
 export const datetimeFunctions: readonly FunctionDefinition[] = [
@@ -160,9 +159,11 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'datetime',
     'function',
     [p.string('string'), optional(nullable(p.string('format')), null)],
-    'Time of a text: ISO 8601, or by a format of `strptime`. ParserError, ValueError.',
-    (_, text, format) =>
-      format === null || format === '' ? parseDate(text) : parseTimeByFormat(text, format as string),
+    'Time of a text: ISO 8601 or much else, or by a format of `strptime`. ParserError, ValueError, OverflowError.',
+    (context, text, format) =>
+      format === null || format === ''
+        ? parseDate(text, () => today(context))
+        : parseTimeByFormat(text, format as string),
   ),
   fn(
     'now',
@@ -193,7 +194,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'function',
     [p.datetime('dt1'), p.datetime('dt2')],
     'Length of time between two instants.',
-    (_, a, b) => new TimeSpan(a.utc - b.utc),
+    (_, a, b) => new TimeSpan(a.zone === b.zone ? a.local - b.local : a.utc - b.utc),
   ),
   fn(
     '#operator_+',
@@ -289,7 +290,7 @@ function properties(): FunctionDefinition[] {
   const time = (name: string, documentation: string, of: (value: DateTime) => Value): FunctionDefinition =>
     fn(`#property#${name}`, 'function', [p.datetime('obj')], documentation, (_, value) => of(value));
   const date = (value: DateTime): DateTime =>
-    DateTime.fromCivil({ ...value.civil(), hour: 0, minute: 0, second: 0, microsecond: 0 }, value.offset);
+    DateTime.fromCivil({ ...value.civil(), hour: 0, minute: 0, second: 0, microsecond: 0 }, value.zone);
   const utc = (value: DateTime): DateTime => value.plus(-value.offset);
   return [
     fn(
@@ -317,6 +318,10 @@ function properties(): FunctionDefinition[] {
     // As in the reference implementation, the offset is taken off twice.
     time('timestamp', 'Seconds between 1970 and `utc`, a float.', (value) => float(Number(`${utc(value).utc}e-6`))),
     time('date', 'Start of the day.', date),
-    time('time', 'Length of time since the start of the day.', (value) => new TimeSpan(value.utc - date(value).utc)),
+    time(
+      'time',
+      'Length of time since the start of the day.',
+      (value) => new TimeSpan(value.local - date(value).local),
+    ),
   ];
 }

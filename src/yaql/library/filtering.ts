@@ -210,7 +210,7 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'The receiver that many times, without end when negative.',
     (_, value, times) => {
       const forever = (times as Integer) < 0;
-      let left = toSize(times as Integer);
+      let left = forever ? 0 : toSize(times as Integer);
       const repeated = new LazyIterator(() => (forever || left-- > 0 ? value : DONE));
       repeated.shown = () => (forever ? `repeat(${repr(value)})` : `repeat(${repr(value)}, ${Math.max(left, 0)})`);
       return repeated;
@@ -271,10 +271,10 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     [it(), optional(nullable(p.int('start')), 0)],
     'Pairs of index and element.',
     (_, items, start) => {
-      if (start === null) throw typeError('the start of enumerate() must be an integer');
       const pull = pullFrom(items);
-      let index = BigInt(start as Integer);
+      let index = BigInt((start ?? 0) as Integer);
       return new LazyIterator(() => {
+        if (start === null) throw typeError('the start of enumerate() must be an integer');
         const item = pull();
         if (item === DONE) return DONE;
         const at = index++;

@@ -22,8 +22,11 @@ const minus = (left: SetLike, right: SetLike): ValueSet => {
   return new ValueSet([...left].filter((value) => !others.has(value)));
 };
 
-const common = (left: ValueSet, right: SetLike): ValueSet =>
-  new ValueSet([...right].filter((value) => left.has(value)));
+/** Of members that are equal but not the same, like 1 and true, those of the smaller set are kept, as CPython does. */
+const common = (left: ValueSet, right: SetLike): ValueSet => {
+  if (right instanceof ValueSet && right.size > left.size) return common(right, left);
+  return new ValueSet([...right].filter((value) => left.has(value)));
+};
 
 const difference = fn(
   'difference',

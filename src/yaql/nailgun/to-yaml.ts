@@ -1,4 +1,4 @@
-import { valueError } from '../errors.js';
+import { YaqlError } from '../errors.js';
 import { Dict, Tuple, ValueSet } from '../values/collections.js';
 import type { Value } from '../values/kind.js';
 import { floatText, numberText } from '../values/number-text.js';
@@ -162,7 +162,7 @@ function scalarOf(value: Value, inKey: boolean): Scalar {
     const text = isoText(value, ' ');
     return timestampText.test(text) ? plain(text) : { text, style: 'single', tag: '!!timestamp' };
   }
-  throw valueError('cannot represent the value in YAML');
+  throw new YaqlError('RepresenterError', 'cannot represent the value in YAML');
 }
 
 function yamlFloat(x: number): string {

@@ -27,6 +27,7 @@ export interface RegexOptions {
  */
 export class Regex extends ValueObject {
   readonly pattern: string;
+  /** The flags in force, those written in the pattern included. */
   readonly options: { readonly ignoreCase: boolean; readonly multiLine: boolean; readonly dotAll: boolean };
   readonly groups: number;
   /** Names of groups with their numbers. */
@@ -38,12 +39,14 @@ export class Regex extends ValueObject {
   constructor(pattern: string, options: RegexOptions = {}) {
     super();
     this.pattern = pattern;
-    this.options = {
+    const given = {
       ignoreCase: options.ignoreCase ?? false,
       multiLine: options.multiLine ?? false,
       dotAll: options.dotAll ?? false,
     };
-    this.parsed = parsePattern(pattern, { ...this.options, verbose: false, ascii: false }, options.unicode ?? false);
+    this.parsed = parsePattern(pattern, { ...given, verbose: false, ascii: false }, options.unicode ?? false);
+    const { ignoreCase, multiLine, dotAll } = this.parsed.flags;
+    this.options = { ignoreCase, multiLine, dotAll };
     this.groups = this.parsed.groups;
     this.names = [...this.parsed.names];
     this.program = compilePattern(this.parsed.root, this.parsed.groups);

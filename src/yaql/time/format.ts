@@ -5,7 +5,8 @@ import { dayNames, monthNames, short } from './names.js';
 export function formatTime(value: DateTime, pattern: string): string {
   const civil = value.civil();
   const weekday = value.weekday();
-  return pattern.replace(/%([-_0^#]*)([a-zA-Z%])/g, (whole, flags: string, letter: string) => {
+  // The pattern is text of C, which ends at a zero.
+  return pattern.replace(/\0.*$/s, '').replace(/%([-_0^#]*)([a-zA-Z%])/g, (whole, flags: string, letter: string) => {
     const text = directive(letter, value, civil, weekday, flags);
     if (text === null) return whole;
     if (flags.includes('^')) return text.toUpperCase();
@@ -78,7 +79,7 @@ function directive(letter: string, value: DateTime, c: CivilTime, weekday: numbe
     case 'R':
       return again('%H:%M');
     case 's':
-      return String((value.utc + value.offset) / 1_000_000n);
+      return String(value.local / 1_000_000n);
     case 'S':
       return number(c.second, 2);
     case 't':

@@ -1,84 +1,56 @@
 import { YaqlError } from '../errors.js';
-import { type CivilTime, DateTime } from '../values/time.js';
-import { monthNames, short } from './names.js';
+import { type CivilTime, DateTime, daysInMonth } from '../values/time.js';
+import { type DateReading, readDate } from './read-date.js';
 
-const months = monthNames.flatMap((name) => [name, short(name)]).join('|');
-const days = '(?:mon|tue|tues|wed|wednes|thu|thurs|thur|fri|sat|satur|sun)(?:day)?';
+/** What day it is; the parts of a date that a text leaves out come from it. */
+export type Today = () => { readonly year: number; readonly month: number; readonly day: number };
 
-const time =
-  '(?<hour>\\d{1,2})(?::(?<minute>\\d{1,2})(?::(?<second>\\d{1,2})(?:[.,](?<fraction>\\d{1,9}))?)?)?\\s*(?<half>am|pm|a\\.m\\.|p\\.m\\.)?';
-const compactTime = '(?<chour>\\d{2})(?<cminute>\\d{2})(?:(?<csecond>\\d{2})(?:[.,](?<cfraction>\\d{1,9}))?)?';
-const zone = '\\s*(?<zone>z|utc|gmt|[+-]\\d{2}(?::?\\d{2})?(?::?\\d{2})?)?';
-
-/** Dates the way `dateutil` reads them without guessing: year first; with a month's name; American with slashes. */
-const dates = [
-  '(?<year>\\d{4})-(?<month>\\d{1,2})-(?<day>\\d{1,2})',
-  '(?<year>\\d{4})/(?<month>\\d{1,2})/(?<day>\\d{1,2})',
-  '(?<year>\\d{4})\\.(?<month>\\d{1,2})\\.(?<day>\\d{1,2})',
-  '(?<year>\\d{4})(?<month>\\d{2})(?<day>\\d{2})',
-  `(?:${days},?\\s+)?(?<day>\\d{1,2})(?:st|nd|rd|th)?[\\s-]+(?<name>${months})\\.?,?[\\s-]+(?<year>\\d{4})`,
-  `(?:${days},?\\s+)?(?<name>${months})\\.?\\s+(?<day>\\d{1,2})(?:st|nd|rd|th)?,?\\s+(?<year>\\d{4})`,
-  '(?<month>\\d{1,2})/(?<day>\\d{1,2})/(?<year>\\d{4})',
-];
-const patterns = dates.flatMap((date) => [
-  new RegExp(`^\\s*${date}(?:(?:[t\\s]|,\\s)\\s*${time}${zone})?\\s*$`, 'i'),
-  new RegExp(`^\\s*${date}t${compactTime}${zone}\\s*$`, 'i'),
-]);
-patterns.push(/^\s*(?<year>\d{4})(?<month>\d{2})(?<day>\d{2})(?<chour>\d{2})(?<cminute>\d{2})(?<csecond>\d{2})?\s*$/);
+const maxCInt = 2_147_483_647;
+const DAY = 86_400_000_000n;
 
 /**
- * Parses a date and time without a format: ISO 8601 and a few unambiguous relatives; without a zone it is UTC.
- * `dateutil` guesses at many more; they are refused here, with its class of error, ParserError.
+ * Parses a date and time without a format, as `dateutil` 2.9 does: ISO 8601 and very much else, month before day.
+ * What is left out is of today at midnight; without a zone it is UTC. ParserError for what is no date, OverflowError
+ * for numbers beyond a C int and dates beyond the calendar.
  */
-export function parseDate(text: string): DateTime {
-  // The patterns are linear, but nothing that long is a date.
-  if (text.length > 100) throw parserError(text);
-  for (const pattern of patterns) {
-    const found = pattern.exec(text);
-    if (found !== null) return assemble(text, found.groups as Record<string, string | undefined>);
-  }
-  throw parserError(text);
+export function parseDate(text: string, today: Today): DateTime {
+  const reading = refusingAs(text, () => readDate(text, () => today().year));
+  const { weekday, zone, ...fields } = reading;
+  if (Object.values(reading).every((value) => value === undefined))
+    throw parserError('String does not contain a date', text);
+  const given = Object.values(fields).filter((value) => value !== undefined);
+  const tooLarge = given.some((value) => value > maxCInt);
+  let date: DateTime;
+  if (tooLarge && fields.day !== undefined) throw overflow();
+  const civil = refusingAs(text, () => completed(fields, today));
+  if (tooLarge) throw overflow();
+  date = refusingAs(text, () => DateTime.fromCivil(civil, 0n));
+  if (weekday !== undefined && !fields.day) date = date.plus(BigInt((7 - date.weekday() + weekday) % 7) * DAY);
+  const offset = BigInt(zone ?? 0) * 1_000_000n;
+  return new DateTime(date.local - offset, offset);
 }
 
-const parserError = (text: string): YaqlError =>
-  new YaqlError('ParserError', `Unknown string format: ${text.slice(0, 100)}`);
+const overflow = (): YaqlError => new YaqlError('OverflowError', 'signed integer is greater than maximum');
 
-function assemble(text: string, f: Record<string, string | undefined>): DateTime {
-  let month = Number(f.month ?? 0);
-  let day = Number(f.day);
-  if (f.name !== undefined)
-    month = monthNames.findIndex((n) => short(n).toLowerCase() === short(f.name as string).toLowerCase()) + 1;
-  // `31/12/2016` can only be meant the other way round.
-  else if (month > 12 && day <= 12 && text.includes('/')) [month, day] = [day, month];
-  let hour = Number(f.hour ?? f.chour ?? 0);
-  if (f.hour !== undefined && f.minute === undefined && f.half === undefined && !/\dt\d/i.test(text))
-    throw parserError(text);
-  if (f.half !== undefined) {
-    if (hour < 1 || hour > 12) throw parserError(text);
-    hour = (hour % 12) + (f.half.toLowerCase().startsWith('p') ? 12 : 0);
-  }
-  const fraction = (f.fraction ?? f.cfraction ?? '').padEnd(6, '0').slice(0, 6);
-  const civil: CivilTime = {
-    year: Number(f.year),
-    month,
-    day,
-    hour,
-    minute: Number(f.minute ?? f.cminute ?? 0),
-    second: Number(f.second ?? f.csecond ?? 0),
-    microsecond: Number(fraction),
-  };
+/** The day of a month that has fewer days than today's number is its last. */
+function completed(fields: Omit<DateReading, 'weekday' | 'zone'>, today: Today): CivilTime {
+  const { hour = 0, minute = 0, second = 0, microsecond = 0 } = fields;
+  const year = fields.year ?? today().year;
+  const month = fields.month ?? today().month;
+  if (fields.day === undefined && !(month >= 1 && month <= 12))
+    throw new YaqlError('ValueError', 'bad month number; must be 1-12');
+  const day = fields.day ?? Math.min(today().day, daysInMonth(year, month));
+  return { year, month, day, hour, minute, second, microsecond };
+}
+
+const parserError = (message: string, text: string): YaqlError =>
+  new YaqlError('ParserError', `${message}: ${text.slice(0, 100)}`);
+
+function refusingAs<T>(text: string, read: () => T): T {
   try {
-    return DateTime.fromCivil(civil, zoneOffset(f.zone));
+    return read();
   } catch (error) {
-    if (error instanceof YaqlError && error.errorClass === 'ValueError')
-      throw new YaqlError('ParserError', error.message);
+    if (error instanceof YaqlError && error.errorClass === 'ValueError') throw parserError(error.message, text);
     throw error;
   }
-}
-
-function zoneOffset(zoneText: string | undefined): bigint {
-  if (zoneText === undefined || /^[a-z]/i.test(zoneText)) return 0n;
-  const [, sign, hours, minutes = '0', seconds = '0'] = /^([+-])(\d{2}):?(\d{2})?:?(\d{2})?$/.exec(zoneText) ?? [];
-  const total = BigInt(Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1_000_000n;
-  return sign === '-' ? -total : total;
 }

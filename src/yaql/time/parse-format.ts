@@ -1,4 +1,5 @@
 import { valueError, YaqlError } from '../errors.js';
+import { blank, isBlank } from '../values/text.js';
 import { DateTime, daysFromCivil } from '../values/time.js';
 import { dayNames, monthNames, short } from './names.js';
 
@@ -47,9 +48,9 @@ function patternOf(format: string): string {
   const expanded = format.replace(/%([cxX])/g, (_, letter: string) => composed[letter] as string);
   for (let i = 0; i < expanded.length; i++) {
     const c = expanded[i] as string;
-    if (/\s/.test(c)) {
-      while (/\s/.test(expanded[i + 1] ?? '')) i++;
-      out += '\\s+';
+    if (isBlank(c)) {
+      while (isBlank(expanded[i + 1] ?? '')) i++;
+      out += `${blank}+`;
     } else if (c !== '%') out += c.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
     else {
       const letter = expanded[++i];

@@ -46,7 +46,8 @@ function equalObjects(a: object, b: object): boolean {
   if (a instanceof Dict) return b instanceof Dict && equalDicts(a, b);
   if (a instanceof Float) return b instanceof Float && a.value === b.value;
   if (isSetLike(a)) return isSetLike(b) && equalSets(a, b);
-  if (a instanceof DateTime) return b instanceof DateTime && a.utc === b.utc;
+  if (a instanceof DateTime)
+    return b instanceof DateTime && (a.zone === b.zone ? a.local === b.local : a.utc === b.utc);
   if (a instanceof TimeSpan) return b instanceof TimeSpan && a.microseconds === b.microseconds;
   if (a instanceof Regex) return b instanceof Regex && a.pattern === b.pattern && a.flagText === b.flagText;
   return false;

@@ -1,6 +1,6 @@
-import { typeError } from '../errors.js';
+import { typeError, YaqlError } from '../errors.js';
 import { Dict, DictView, Tuple, ValueSet } from './collections.js';
-import { Kind, type Value, ValueObject } from './kind.js';
+import { Kind, kindOf, type Value, ValueObject } from './kind.js';
 
 /** What a {@link Pull} gives when there is nothing more; it must go on giving it. */
 export const DONE: unique symbol = Symbol('done');
@@ -108,6 +108,8 @@ export function iterate(value: Value): Iterable<Value> {
   if (value instanceof OrderedIterable) return value;
   if (value instanceof Dict) return value.keys();
   if (typeof value === 'string') return value;
+  // A context has keys, so Python asks it for the item 0 and stumbles over a name that is no text.
+  if (kindOf(value) === Kind.Context) throw new YaqlError('AttributeError', 'a context has no items');
   throw typeError('object is not iterable');
 }
 

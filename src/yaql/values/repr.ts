@@ -85,7 +85,7 @@ function reprDateTime(value: DateTime): string {
   const fields = [c.year, c.month, c.day, c.hour, c.minute];
   if (c.second !== 0 || c.microsecond !== 0) fields.push(c.second);
   if (c.microsecond !== 0) fields.push(c.microsecond);
-  const zone = value.offset === 0n ? 'tzutc()' : `tzoffset(None, ${Number(value.offset / 1_000_000n)})`;
+  const zone = value.zone === 0n ? 'tzutc()' : `tzoffset(None, ${Number(value.zone / 1_000_000n)})`;
   return `datetime.datetime(${fields.join(', ')}, tzinfo=${zone})`;
 }
 

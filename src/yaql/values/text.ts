@@ -40,8 +40,8 @@ export function compareText(a: string, b: string): number {
   return a.length < b.length ? -1 : 1;
 }
 
-/** Characters for which Python's `str.isspace` holds. */
-const blank = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
+/** Class of the characters for which Python's `str.isspace` holds. */
+export const blank = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const leadingBlanks = new RegExp(`^${blank}+`);
 const blanks = new RegExp(`${blank}+`, 'g');
 const oneBlank = new RegExp(`^${blank}$`);

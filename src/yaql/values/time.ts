@@ -78,20 +78,34 @@ const maxLocal = BigInt(daysFromCivil(10000, 1, 1)) * DAY - 1n;
 
 const floorDiv = (a: bigint, b: bigint): bigint => (a % b !== 0n && a < 0n !== b < 0n ? a / b - 1n : a / b);
 
-/** An instant together with the offset of the zone it is told in. Years 1 to 9999, microseconds. */
+/**
+ * An instant together with the offset of the zone it is told in. Years 1 to 9999, microseconds. As in Python, a zone a
+ * day or more from UTC may be given, and only what needs the offset refuses it.
+ */
 export class DateTime extends ValueObject {
-  /** Microseconds since 1970-01-01T00:00:00 UTC. */
-  readonly utc: bigint;
-  /** Microseconds east of UTC. */
-  readonly offset: bigint;
+  /** Microseconds from 1970-01-01T00:00:00 to what clock and calendar of the zone show. */
+  readonly local: bigint;
+  /** Microseconds east of UTC as given, of any size; see {@link offset}. */
+  readonly zone: bigint;
 
   /** OverflowError when the local date leaves the years 1 to 9999. */
-  constructor(utc: bigint, offset: bigint) {
+  constructor(utc: bigint, zone: bigint) {
     super();
-    this.utc = utc;
-    this.offset = offset;
-    const local = utc + offset;
-    if (local < minLocal || local > maxLocal) throw new YaqlError('OverflowError', 'date value out of range');
+    this.local = utc + zone;
+    this.zone = zone;
+    if (this.local < minLocal || this.local > maxLocal) throw new YaqlError('OverflowError', 'date value out of range');
+  }
+
+  /** Microseconds east of UTC. ValueError for a day or more. */
+  get offset(): bigint {
+    if (this.zone <= -DAY || this.zone >= DAY)
+      throw valueError('offset must be a timedelta strictly between -24 and 24 hours');
+    return this.zone;
+  }
+
+  /** Microseconds since 1970-01-01T00:00:00 UTC. ValueError as of {@link offset}. */
+  get utc(): bigint {
+    return this.local - this.offset;
   }
 
   /** ValueError for a field outside its range. */
@@ -117,9 +131,8 @@ export class DateTime extends ValueObject {
 
   /** The local clock and calendar. */
   civil(): CivilTime {
-    const local = this.utc + this.offset;
-    const days = floorDiv(local, DAY);
-    const inDay = local - days * DAY;
+    const days = floorDiv(this.local, DAY);
+    const inDay = this.local - days * DAY;
     const seconds = Number(inDay / 1_000_000n);
     return {
       ...civilFromDays(Number(days)),
@@ -132,12 +145,12 @@ export class DateTime extends ValueObject {
 
   /** Monday is 0. */
   weekday(): number {
-    const days = Number(floorDiv(this.utc + this.offset, DAY));
+    const days = Number(floorDiv(this.local, DAY));
     return (((days + 3) % 7) + 7) % 7;
   }
 
   plus(microseconds: bigint): DateTime {
-    return new DateTime(this.utc + microseconds, this.offset);
+    return new DateTime(this.local - this.zone + microseconds, this.zone);
   }
 }
 
