@@ -107,7 +107,7 @@ export function devServerArguments(
     'matching.numTaskqueueWritePartitions': 1,
     // How often a loaded queue is written down though nothing happened in it; at the default (1 minute), 1,000 idle
     // nodes make 70 writes a second. What is read again after the server's death is known to have been done.
-    'matching.updateAckInterval': '"10m"',
+    'matching.updateAckInterval': '"5m"',
     // Each node agent holds long polls open; the default (1,200) is used up by 300 nodes.
     'frontend.namespaceCount': 5000,
   };

@@ -181,7 +181,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
       'server start-dev --ip 127.0.0.1 --port 1 --ui-port 2 --db-filename /d/t.db' +
         ' --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL' +
         ' --dynamic-config-value matching.numTaskqueueReadPartitions=1 --dynamic-config-value matching.numTaskqueueWritePartitions=1' +
-        ' --dynamic-config-value matching.updateAckInterval="10m" --dynamic-config-value frontend.namespaceCount=5000' +
+        ' --dynamic-config-value matching.updateAckInterval="5m" --dynamic-config-value frontend.namespaceCount=5000' +
         ' --search-attribute SiteName=Keyword --search-attribute RunPhase=Keyword --search-attribute GraphType=Keyword' +
         ' --search-attribute FailedNodes=Int --search-attribute StartedBy=Keyword --namespace n --log-level warn --log-format json',
     );
