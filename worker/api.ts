@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { createApi } from '../src/api/index.js';
 import type { Settings } from '../src/config/index.js';
-import { createOperations, type Operations, tagExtensionsOf } from '../src/ops/index.js';
+import { AgentPresence, createOperations, type Operations, tagExtensionsOf } from '../src/ops/index.js';
 import { openPlanner } from '../src/planning/index.js';
 import { openStore } from '../src/store/index.js';
 import type { Logger } from '../src/telemetry/log.js';
@@ -50,8 +50,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   const tls = tlsOf(settings);
   // The store tells of its calls before there are metrics to note them: they ask it in their turn.
   let metrics: ApiMetrics | undefined;
+  let agents: AgentPresence | undefined;
   const store = await openStore(settings.store.url, { onCall: (call) => metrics?.storeCall(call) });
-  metrics = new ApiMetrics(programVersion(), store);
+  metrics = new ApiMetrics(programVersion(), store, { latest: () => agents?.latest() });
   const traces = tracesOf(settings, 'sitewright-api', log);
   const onAttempt = observeMaas(metrics, traces);
   const closing: (() => Promise<unknown>)[] = [() => store.close(), async () => traces?.stop()];
@@ -68,15 +69,17 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     closing.push(() => planner.close());
     const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
+    const temporal = {
+      client: new Client({ connection, namespace, ...encryptionOf(settings) }),
+      connection,
+      namespace,
+      taskQueue,
+      address,
+    };
+    agents = new AgentPresence({ store, temporal });
     const operations = createOperations({
       store,
-      temporal: {
-        client: new Client({ connection, namespace, ...encryptionOf(settings) }),
-        connection,
-        namespace,
-        taskQueue,
-        address,
-      },
+      temporal,
       maas: machines.maas,
       planner,
       version: programVersion(),

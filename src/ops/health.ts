@@ -62,7 +62,7 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
           );
           const pollers = queue.pollers?.length ?? 0;
           if (pollers === 0) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
-          return `${pollers} workers poll task queue ${temporal.taskQueue}`;
+          return `${pollers === 1 ? '1 worker polls' : `${pollers} workers poll`} task queue ${temporal.taskQueue}`;
         }),
         attempt('maas', "Run 'sitewright maas check'.", async () => {
           const { client } = deps.maas();

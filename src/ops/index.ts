@@ -15,6 +15,7 @@ import { type TokenOperations, tokenOperations } from './tokens.js';
 
 export type { MaasCheck } from '../maas/index.js';
 export type { TagOwner } from '../store/index.js';
+export { type AgentCounts, AgentPresence } from './agent-presence.js';
 export type { OpsDependencies, TemporalAccess } from './dependencies.js';
 export {
   type ClusterPlanView,

@@ -85,6 +85,12 @@ const maasResult = (outcome: number | string): string =>
         ? 'refused'
         : 'no_answer';
 
+/** How many agents asked for work lately, and when that was found out. */
+export interface AgentsSeen {
+  /** Does not wait for news. Undefined: it is not known. */
+  latest(): { readonly online: number; readonly offline: number; readonly at: Date } | undefined;
+}
+
 /** Those of the API: its requests, and what the store knows of runs and nodes at the moment it is asked. */
 export class ApiMetrics extends ProcessMetrics {
   readonly #askedStore: Pick<Store, 'runs' | 'nodes'>;
@@ -92,13 +98,17 @@ export class ApiMetrics extends ProcessMetrics {
   readonly #up: Gauge;
   readonly #runs: Gauge;
   readonly #nodes: Gauge;
+  readonly #agents: Gauge;
+  readonly #agentsAt: Gauge;
+  readonly #agentsSeen: AgentsSeen | undefined;
   readonly #kinds = new LabelValues();
   readonly #phases = new LabelValues();
   readonly #outcomes = new LabelValues();
 
-  constructor(version: string, store: Pick<Store, 'runs' | 'nodes'>) {
+  constructor(version: string, store: Pick<Store, 'runs' | 'nodes'>, agents?: AgentsSeen) {
     super(version);
     this.#askedStore = store;
+    this.#agentsSeen = agents;
     const registers = [this.registry];
     this.#requests = new Histogram({
       name: 'sitewright_http_request_duration_seconds',
@@ -124,6 +134,17 @@ export class ApiMetrics extends ProcessMetrics {
       labelNames: ['online'],
       registers,
     });
+    this.#agents = new Gauge({
+      name: 'sitewright_agents',
+      help: 'Nodes of clusters, by whether their agents asked Temporal for work within 90 seconds before the last look.',
+      labelNames: ['online'],
+      registers,
+    });
+    this.#agentsAt = new Gauge({
+      name: 'sitewright_agents_looked_at_seconds',
+      help: 'When agents were looked for last, in seconds since 1970; a look is taken when metrics are asked for, once a minute at most.',
+      registers,
+    });
   }
 
   override async text(): Promise<string> {
@@ -146,6 +167,13 @@ export class ApiMetrics extends ProcessMetrics {
     if (nodes !== undefined) {
       this.#nodes.set({ online: 'true' }, nodes.online);
       this.#nodes.set({ online: 'false' }, nodes.offline);
+    }
+    const seen = this.#agentsSeen?.latest();
+    this.#agents.reset();
+    if (seen !== undefined) {
+      this.#agents.set({ online: 'true' }, seen.online);
+      this.#agents.set({ online: 'false' }, seen.offline);
+      this.#agentsAt.set(seen.at.getTime() / 1000);
     }
     return super.text();
   }

@@ -1,4 +1,4 @@
-import { graphsLeft } from '../../clusters/index.js';
+import { readGraphsLeft } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
 import { didYouMean } from '../../documents/index.js';
@@ -72,7 +72,7 @@ async function earlierGraphs(store: Store, from: number, cluster: number): Promi
   const earlier = await store.transactions.getRun(from);
   const { run } = earlier;
   if (run.clusterId !== cluster) throw notFoundAs('transaction', `Transaction ${from} is not of cluster ${cluster}.`);
-  const left = graphsLeft(earlier);
+  const left = await readGraphsLeft(store, earlier);
   if (left.ok) return left.graphs;
   throw problem('conflict', `transaction ${run.id} ${left.why}`, { hint: left.hint });
 }

@@ -37,6 +37,7 @@ export async function startGraphRun(
       errors: parsed.problems.map((message) => ({ severity: 'error', code: 'run.input', message })),
     });
   }
+  if (input.from !== undefined) await endEarlierIfGone(deps, input.from);
   const graphs = await requestedGraphs(deps.store, input, options);
   const found = await fitOrRefused(deps, input, graphs);
   const created = await createTransactions(deps, input, graphs);
@@ -107,6 +108,16 @@ async function endIfGone({ store, temporal }: OpsDependencies, id: number): Prom
   const how = described === null ? 'Temporal has no record of it any more' : described.status.name.toLowerCase();
   await store.transactions.endRun(id, { status: 'error', message: `its workflow has ended: ${how}` });
   return true;
+}
+
+/** An earlier run whose workflow was terminated would never end, and so could not be gone on from. */
+async function endEarlierIfGone(deps: OpsDependencies, id: number): Promise<void> {
+  try {
+    await endIfGone(deps, id);
+  } catch (error) {
+    // Whoever reads the request says that it is not there.
+    if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+  }
 }
 
 async function describeWorkflow(

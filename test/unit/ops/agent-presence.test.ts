@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.js';
+import { ApiMetrics } from '../../../src/telemetry/metrics.js';
+import { apiAlone } from '../../api/api-rig.js';
+
+const MINUTE = 60_000;
+const START = Date.parse('2026-05-01T12:00:00Z');
+
+/** A clock and a Temporal that the test holds: when each queue was polled last, in milliseconds before now. */
+function world(polled: Readonly<Record<string, number | undefined>>) {
+  let now = START;
+  let away = false;
+  const asked: string[] = [];
+  let atOnce = 0;
+  let most = 0;
+  const describeTaskQueue = async ({ taskQueue }: { taskQueue: { name: string } }) => {
+    asked.push(taskQueue.name);
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await Promise.resolve();
+    atOnce -= 1;
+    if (away) throw new Error('away');
+    const ago = polled[taskQueue.name];
+    return {
+      pollers: ago === undefined ? [] : [{ lastAccessTime: { seconds: Math.floor((START - ago) / 1000) } }],
+    };
+  };
+  const nodes = [
+    { id: 1, name: 'a', hostname: null, clusterId: 1 },
+    { id: 2, name: 'b', hostname: null, clusterId: 1 },
+    { id: 3, name: 'c', hostname: null, clusterId: 2 },
+    { id: 4, name: 'd', hostname: null, clusterId: null },
+    ...Array.from({ length: 40 }, (_, at) => ({ id: 10 + at, name: `x${at}`, hostname: null, clusterId: 2 })),
+  ];
+  const deps = {
+    store: {
+      nodes: { list: async () => nodes },
+      clusters: {
+        list: async () => [
+          { id: 1, site: 'dc1' },
+          { id: 2, site: null },
+        ],
+      },
+    },
+    temporal: { connection: { workflowService: { describeTaskQueue } }, namespace: 'default' },
+  } as unknown as OpsDependencies;
+  const presence = new AgentPresence(deps, { now: () => now });
+  return {
+    presence,
+    asked,
+    most: () => most,
+    later: (ms: number) => {
+      now += ms;
+    },
+    goAway: (is: boolean) => {
+      away = is;
+    },
+  };
+}
+
+test('an agent is online when it asked for work within 90 seconds, on the queue where it always answers', async () => {
+  const { presence, asked, most } = world({
+    'node.dc1.a.ctl': 70_000,
+    'node.dc1.b.ctl': 91_000,
+    'node.cluster-2.3.ctl': 0,
+  });
+  expect(presence.latest()).toBeUndefined();
+  await presence.look();
+  expect(presence.latest()).toEqual({ online: 2, offline: 41, at: new Date(START) });
+  expect(asked).toContain('node.cluster-2.10.ctl');
+  // Once each, though it was asked twice; nodes of no cluster have no agent.
+  expect(asked).toHaveLength(43);
+  expect(new Set(asked).size).toBe(43);
+  expect(most()).toBeLessThanOrEqual(8);
+});
+
+test('it is looked once a minute at most, and only when somebody asks', async () => {
+  const { presence, asked, later } = world({ 'node.dc1.a.ctl': 0 });
+  await presence.look();
+  later(MINUTE - 1);
+  expect(presence.latest()).toMatchObject({ online: 1 });
+  await presence.look();
+  expect(asked).toHaveLength(43);
+  later(1);
+  await presence.look();
+  expect(asked).toHaveLength(86);
+  later(MINUTE);
+  // Two minutes after it asked last.
+  await presence.look();
+  expect(presence.latest()).toMatchObject({ online: 0, at: new Date(START + 2 * MINUTE) });
+});
+
+test('nothing is told while Temporal is away, and all again when it is back', async () => {
+  const { presence, later, goAway } = world({ 'node.dc1.a.ctl': 0 });
+  await presence.look();
+  goAway(true);
+  later(MINUTE);
+  await presence.look();
+  expect(presence.latest()).toBeUndefined();
+  goAway(false);
+  later(MINUTE);
+  await presence.look();
+  expect(presence.latest()).toMatchObject({ online: 0, offline: 43 });
+});
+
+test('the metrics of the API show it, with the time of the look, and do not wait for it', async () => {
+  const { presence, goAway, later } = world({ 'node.dc1.a.ctl': 0 });
+  const rig = await apiAlone();
+  const metrics = new ApiMetrics('1', rig.store, presence);
+  expect(await metrics.text()).not.toMatch(/^sitewright_agents\{/m);
+  await presence.look();
+  const text = await metrics.text();
+  expect(text).toContain('sitewright_agents{online="true"} 1\n');
+  expect(text).toContain('sitewright_agents{online="false"} 42\n');
+  expect(text).toContain(`sitewright_agents_looked_at_seconds ${START / 1000}\n`);
+  goAway(true);
+  later(MINUTE);
+  await presence.look();
+  const afterwards = await metrics.text();
+  expect(afterwards).not.toMatch(/^sitewright_agents\{/m);
+  expect(afterwards).toContain(`sitewright_agents_looked_at_seconds ${START / 1000}\n`);
+  await rig.close();
+});
