@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { executionFolder } from '../../src/agent/execution.js';
+import { Journal } from '../../src/agent/journal.js';
 import { startDevServer } from '../../src/temporal/dev-server.js';
 import { chaos } from '../rig/agent-chaos.js';
-import { supervisorProgram } from '../rig/agent-host-process.js';
+import { peakRssBytes, supervisorProgram } from '../rig/agent-host-process.js';
 import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';
 import { TcpProxy } from '../rig/tcp-proxy.js';
 
@@ -126,17 +128,31 @@ test.each([
   expect(ends[`short-limit@clock-${way}`]).toMatchObject({ outcome: 'timeout' });
 });
 
-test('a flood of output leaves the agent small, its log capped and its end short', async () => {
-  const bytes = 200 * 1024 * 1024;
-  site.script('flood', `head -c ${bytes} /dev/zero | tr '\\0' x`);
+test('a gigabyte of lines leaves agent and supervisor small, the heartbeats in time, the log capped and the end short', async () => {
+  const bytes = 1024 ** 3;
+  const key = { run: 'r1', task: 'flood', node: 'flooded', generation: 1 };
+  const [begin, flooded] = [site.gate('begin'), site.gate('flood')];
+  const after = readFileSync(join(site.folder, 'scripts/flood.sh'), 'utf8').replace('echo before\n', '');
+  site.script('flood', `yes 'one line of very many' | head -c ${bytes}\n${after.replace('echo after\n', '')}`);
   const agent = await site.host(['flooded']);
-  const run = await site.start({ nodes: site.queues(['flooded']), tasks: ['noop-first', 'flood'] });
+  const run = await site.start({ nodes: site.queues(['flooded']), tasks: ['begin', 'flood'], heartbeatMs: 10_000 });
+  await begin.begun();
+  const before = agent.peakRssBytes();
+  begin.open();
+  await flooded.begun();
+  const { pid } = new Journal(executionFolder(site.stateDir, key)).readClaim()!;
+  const supervisor = peakRssBytes(pid);
+  flooded.open();
   const ends = await run.result();
   expect(ends['flood@flooded']).toMatchObject({ outcome: 'ok' });
   expect(JSON.stringify(ends['flood@flooded']).length).toBeLessThan(2_000);
-  expect(agent.peakRssBytes()).toBeLessThan(300 * 1024 * 1024);
+  expect(agent.peakRssBytes() - before).toBeLessThan(50 * 1024 * 1024);
+  expect(supervisor).toBeLessThan(200 * 1024 * 1024);
+  const { events = [] } = await run.fetchHistory();
+  const attempts = events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started?.attempt ?? []);
+  expect(attempts).toEqual([1, 1]);
   let [kept, dropped] = [0, 0];
-  for await (const part of site.logs.read({ run: 'r1', task: 'flood', node: 'flooded', generation: 1 }, 'stdout')) {
+  for await (const part of site.logs.read(key, 'stdout')) {
     if (part.kind === 'output') kept += part.bytes.length;
     if (part.kind === 'gap') dropped += part.to - part.offset;
   }
@@ -144,7 +160,7 @@ test('a flood of output leaves the agent small, its log capped and its end short
   expect(kept + dropped).toBe(bytes);
 });
 
-test('a server that is killed and started again during 20 running tasks loses none and repeats none', async () => {
+test('a server that is killed, started, stopped and started again during 50 running tasks loses none and repeats none', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-server-'));
   const options = {
     binary: inject('temporalBinary'),
@@ -156,17 +172,19 @@ test('a server that is killed and started again during 20 running tasks loses no
   try {
     const own = await AgentSite.open(server.address);
     try {
-      const nodes = own.names(20);
+      const nodes = own.names(50);
       const gate = own.gate('under-way');
       await own.agents(nodes);
       const run = await own.start({ nodes: own.queues(nodes), tasks: ['under-way', 'next'], heartbeatMs: 5_000 });
       await eventually(() => nodes.every((node) => own.counted(node).length === 1));
       process.kill(server.pid, 'SIGKILL');
-      await server.stop();
-      server = await startDevServer({ ...options, port: Number(server.address.split(':')[1]) });
+      for (let start = 1; start <= 2; start += 1) {
+        await server.stop();
+        server = await startDevServer({ ...options, port: Number(server.address.split(':')[1]) });
+      }
       gate.open();
       const ends = await run.result();
-      expect(Object.values(ends).filter(({ outcome }) => outcome === 'ok')).toHaveLength(40);
+      expect(Object.values(ends).filter(({ outcome }) => outcome === 'ok')).toHaveLength(100);
       for (const node of nodes) expect(own.counted(node)).toEqual(['under-way', 'next']);
     } finally {
       await own.close();

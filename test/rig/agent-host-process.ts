@@ -89,6 +89,10 @@ export class AgentHost {
   }
 
   peakRssBytes(): number {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+    return peakRssBytes(this.child.pid!);
   }
 }
+
+/** The most memory a living process had at once. */
+export const peakRssBytes = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
