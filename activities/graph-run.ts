@@ -17,6 +17,9 @@ import { requestedGraphs } from './requested-graphs.js';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
+/** Enough to save a busy part two timers of three, few enough for rows to come within half a minute at worst. */
+const BUSY_SLACK_SECONDS = 15;
+
 /** A transaction that the API wrote and whose workflow never began is given up after so long. */
 const UNSTARTED_MS = 10 * 60_000;
 
@@ -66,6 +69,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     search_attributes: await deps.searchAttributes(),
     heartbeat_seconds: deps.settings.heartbeat_seconds,
     offline_wait_seconds: deps.settings.offline_wait_seconds ?? OFFLINE_WAIT_SECONDS,
+    busy_slack_seconds: BUSY_SLACK_SECONDS,
   };
 }
 
@@ -100,6 +104,7 @@ async function transactionsOf(
   if (input.transaction !== undefined) return await givenRun(store, input.transaction, cluster, holder);
   const before = await store.transactions.findRun(holder.workflowId, holder.runId);
   if (before !== null) return { ok: true, value: before };
+  if (input.from !== undefined) await endIfOrphan(deps, input.from, cluster);
   const requested = await requestedGraphs(store, input, cluster);
   if (!requested.ok) return requested;
   const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
@@ -161,6 +166,14 @@ async function endGiven(store: Store, input: GraphRunInput, cluster: ClusterReco
 }
 
 const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';
+
+/** An earlier run whose workflow was terminated would never end, and so could not be gone on from. */
+async function endIfOrphan(deps: ActivityDependencies, id: number, cluster: ClusterRecord): Promise<void> {
+  const [earlier] = await deps.store.transactions.list({ ids: [id], clusterId: cluster.id });
+  if (earlier === undefined) return;
+  const { run } = await deps.store.transactions.getRun(earlier.id);
+  if (!isEnded(run)) await endOrphan(deps, run);
+}
 
 /** Ends a run whose workflow is gone; says who it is when it is not. */
 async function endOrphan(

@@ -1,4 +1,4 @@
-import { graphsLeft } from '../src/clusters/index.js';
+import { readGraphsLeft } from '../src/clusters/index.js';
 import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
 import { type ClusterRecord, type Store, StoreError } from '../src/store/index.js';
 
@@ -38,7 +38,7 @@ async function ofEarlierRun(store: Store, from: number, cluster: ClusterRecord):
   const earlier = await found(store.transactions.getRun(from));
   if (earlier === undefined || earlier.run.clusterId !== cluster.id)
     return refuse(`transaction ${from} is no run of cluster ${cluster.id}`);
-  const left = graphsLeft(earlier);
+  const left = await readGraphsLeft(store, earlier);
   return left.ok ? left : refuse(`run ${earlier.run.id} ${left.why}`);
 }
 

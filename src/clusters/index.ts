@@ -17,7 +17,7 @@ export { clusterState, type Surroundings } from './cluster-state.js';
 export { clusterStates } from './cluster-states.js';
 export { clusterStatusAfter } from './cluster-status.js';
 export { type GraphMetadata, type MergedGraph, mergeGraph } from './graph-layers.js';
-export { type GraphsLeft, graphsLeft } from './graphs-left.js';
+export { type GraphsLeft, graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.js';
 export { type ChosenNodes, chooseNodes, type NodeLeftOut, nodeRow } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';
 export { newestState, oldStatesOf, startsAfresh } from './old-states.js';

@@ -310,6 +310,66 @@ describe('a run to its end', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`b@${two}`]);
   });
 
+  test('that goes on is planned anew, without the nodes that left the cluster', async () => {
+    const world = await twoNodes();
+    const [one, two] = world.nodes as [number, number];
+    const { begun, graph, of } = await run(world, 'run-1', {
+      graphs: [{ type: 'default', nodes: [one, two] }],
+    });
+    await world.record_tasks({
+      ...of,
+      sequence: 1,
+      rows: [
+        row('a', one, 'failed'),
+        row('b', one, 'dep_failed', { attempt: 0, root_cause: `a@${one}` }),
+        row('a', two, 'failed'),
+        row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
+      ],
+    });
+    await world.close_graph({ transaction: begun.transaction, graph, result: 'failure', nodes: {} });
+    await world.close(begun, 'failed');
+    await world.store.nodes.unassign(world.cluster, [two]);
+    const next = await run(world, 'run-2', { from: begun.transaction });
+    const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
+    expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${one}`, `b@${one}`]);
+  });
+
+  test('that lost what it could do without goes on with that, one whose workflow was terminated with all it had not done', async () => {
+    const world = await twoNodes();
+    const [one, two] = world.nodes as [number, number];
+    const first = await run(world, 'run-1');
+    await world.record_tasks({
+      ...first.of,
+      sequence: 1,
+      rows: [
+        row('a', one, 'successful'),
+        row('b', one, 'successful'),
+        row('a', two, 'failed'),
+        row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
+      ],
+    });
+    const closing = { transaction: first.begun.transaction, graph: first.graph, result: 'success' as const, nodes: {} };
+    await world.close_graph(closing);
+    await world.close(first.begun, 'success');
+    const second = await run(world, 'run-2', { from: first.begun.transaction });
+    const waiting = async (graph: number) => {
+      const rows = await world.store.taskHistory.list(graph, { statuses: ['waiting'] });
+      return rows.map(({ task, node }) => `${task}@${node}`);
+    };
+    expect(await waiting(second.graph)).toEqual([`a@${two}`, `b@${two}`]);
+    await world.record_tasks({
+      ...second.of,
+      sequence: 1,
+      rows: [row('a', two, 'successful'), row('b', two, 'running')],
+    });
+    const from = second.begun.transaction;
+    expect(await world.refused({ from }, 'run-3')).toMatchObject({ kind: 'cluster-busy' });
+    world.open.delete('run-2');
+    const third = await run(world, 'run-3', { from });
+    expect(await waiting(third.graph)).toEqual([`b@${two}`]);
+    expect((await world.store.transactions.get(from)).message).toContain('ended without closing it');
+  });
+
   test('that ends lets old plans go that no transaction shows', async () => {
     const world = await twoNodes();
     const plan = (hash: string) => ({

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { graphsLeft } from '../../../src/clusters/index.js';
+import { graphsLeft, type SinceThen } from '../../../src/clusters/index.js';
 import type { RunTransactions, TransactionRecord } from '../../../src/store/index.js';
 
+/** Ids are the places of types in the alphabet. */
 const graph = (type: string, status: TransactionRecord['status'], input: unknown = { type }) =>
-  ({ graphType: type, status, input }) as TransactionRecord;
+  ({ id: type.charCodeAt(0) - 96, graphType: type, status, input }) as TransactionRecord;
+
+const since: SinceThen = { nodes: [7, 8, 9], withLosses: new Set() };
 
 const runOf = (graphs: readonly TransactionRecord[], run: Partial<TransactionRecord> = {}): RunTransactions =>
   ({ run: { id: 7, status: 'error', mode: 'apply', ...run }, graphs }) as RunTransactions;
@@ -14,7 +17,7 @@ test('the first graph that did not end well is left, and all after it, as they w
     graph('deploy', 'error', { type: 'deploy', nodes: [8], tasks: ['a'] }),
     graph('verify', 'stopped', null),
   ]);
-  expect(graphsLeft(earlier)).toEqual({
+  expect(graphsLeft(earlier, since)).toEqual({
     ok: true,
     graphs: [{ type: 'deploy', nodes: [8], tasks: ['a'] }, { type: 'verify' }],
   });
@@ -27,5 +30,30 @@ test.each([
   ['is no run of graphs', runOf([])],
   ['ended well: nothing is left to do', runOf([graph('a', 'ready')], { status: 'ready' })],
 ])('a run that %s is not gone on from', (why, earlier) => {
-  expect(graphsLeft(earlier)).toMatchObject({ ok: false, why });
+  expect(graphsLeft(earlier, since)).toMatchObject({ ok: false, why });
+});
+
+test('a run that ended well although it lost tasks goes on where it lost the first', () => {
+  const earlier = runOf([graph('a', 'ready'), graph('b', 'ready'), graph('c', 'ready')], { status: 'ready' });
+  expect(graphsLeft(earlier, { ...since, withLosses: new Set([2]) })).toEqual({
+    ok: true,
+    graphs: [{ type: 'b' }, { type: 'c' }],
+  });
+});
+
+test('what failed comes first: losses that an earlier graph could do without are left', () => {
+  const earlier = runOf([graph('a', 'ready'), graph('b', 'error')]);
+  expect(graphsLeft(earlier, { ...since, withLosses: new Set([1, 2]) })).toEqual({
+    ok: true,
+    graphs: [{ type: 'b' }],
+  });
+});
+
+test('nodes that left the cluster are left out, unless none is left', () => {
+  const earlier = runOf([graph('a', 'error', { type: 'a', nodes: [3, 8] }), graph('b', 'pending')]);
+  expect(graphsLeft(earlier, since)).toEqual({ ok: true, graphs: [{ type: 'a', nodes: [8] }, { type: 'b' }] });
+  expect(graphsLeft(earlier, { ...since, nodes: [7] })).toMatchObject({
+    ok: false,
+    why: 'was to execute graph a on nodes 3, 8, which all left the cluster since',
+  });
 });
