@@ -38,7 +38,7 @@ describe('several graphs', () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     const phases: string[] = [];
     const look = async (when: string) => {
-      const { workflowId } = Context.current().info.workflowExecution;
+      const { workflowId } = Context.current().info.workflowExecution!;
       const { phase } = await rig.client.workflow.getHandle(workflowId).query<GraphRunStatus>('status');
       phases.push(`${when} ${phase}`);
     };
