@@ -147,8 +147,9 @@ export async function findTemporalBinary(options = {}) {
     const absolute = resolve(path);
     const verdict = await inspectTemporalBinary(absolute);
     if (verdict.ok) return hit(source, absolute, verdict.serverVersion);
-    const there = await exists(absolute);
-    if (there) report(`Passing over ${absolute} (${source}): ${verdict.problem}.`);
+    // A path that somebody named is told of, even when nothing is there.
+    if (source === 'TEMPORAL_CLI' || (await exists(absolute)))
+      report(`Passing over ${absolute} (${source}): ${verdict.problem}.`);
     return failed({ source, tried: absolute, problem: verdict.problem, next });
   }
 

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { CliError, type CliProblem } from './problem.js';
 import { createProgram } from './program.js';
@@ -12,15 +12,20 @@ import { paintFor } from './views/paint.js';
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const before = process.exitCode;
   process.exitCode = undefined;
+  const complain = wantsJson(args) ? () => {} : terminal.err;
+  const program = createProgram(terminal, complain);
   try {
-    const complain = wantsJson(args) ? () => {} : terminal.err;
-    await createProgram(terminal, complain).parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.done;
       const message = error.message.replace(/^error: /, '');
-      if (wantsJson(args)) terminal.err(await problemText({ code: 'usage', message }, args, terminal));
+      const meant = meantCommands(program, error);
+      const hint = meant.length === 0 ? undefined : `Did you mean ${meant.join(' or ')}?`;
+      if (wantsJson(args))
+        terminal.err(await problemText({ code: 'usage', message, ...(hint && { hint }) }, args, terminal));
+      else if (hint !== undefined) terminal.err(`(${hint})\n`);
       return EXIT.invalid;
     }
     if (error instanceof CliError) {
@@ -33,6 +38,15 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   } finally {
     process.exitCode = before;
   }
+}
+
+/** Who says `sitewright deploy` means a command of that name in a group. */
+function meantCommands(program: Command, error: CommanderError): string[] {
+  if (error.code !== 'commander.unknownCommand') return [];
+  const [, name] = /unknown command '(.+?)'/.exec(error.message) ?? [];
+  return program.commands.flatMap((group) =>
+    group.commands.filter((one) => one.name() === name).map((one) => `'sitewright ${group.name()} ${one.name()}'`),
+  );
 }
 
 /** For people: message, findings with their places, next step. With `-f json`: the problem as JSON. */

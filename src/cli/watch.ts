@@ -53,9 +53,10 @@ export async function followRun(
     } catch (error) {
       if (interrupted.aborted) break;
       if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
+      const isNews = awaySince === undefined;
       awaySince ??= terminal.now();
       if (terminal.now() - awaySince > PATIENCE_MS) throw error;
-      if (awaySince === terminal.now() || terminal.now() - lastWord >= HEARTBEAT_MS)
+      if (isNews || terminal.now() - lastWord >= HEARTBEAT_MS)
         speak(`${error.problem.message}; the run goes on, still trying`);
     }
     await terminal.sleep(LOOK_EVERY_MS, interrupted);
@@ -67,6 +68,8 @@ export async function followRun(
 export function exitCodeOfOutcome(outcome: string | null): ExitCode {
   return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.runFailed;
 }
+
+const nodesOf = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
 
 function heartbeat(status: RunStatusAnswer | GraphRunStatusAnswer, elapsedMs: number): string {
   const held = status.paused ? 'still paused' : 'still running';
@@ -130,7 +133,7 @@ class Changes {
     }
     const now = status.current;
     if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
-      lines.push(`${now.call} group ${printable(now.group)}: ${now.running.length + now.waiting} nodes`);
+      lines.push(`${now.call} group ${printable(now.group)}: ${nodesOf(now.running.length + now.waiting)}`);
     if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} nodes done`);
     if (status.outcome !== undefined && last?.outcome === undefined)
       lines.push(`run ended: ${paintState(paint, status.outcome)}`);

@@ -1,5 +1,5 @@
 import type { MaasClient, MaasUser, MaasVersion } from './client.js';
-import { MaasError } from './failure.js';
+import { describeFailure, MaasError } from './failure.js';
 import { machineStatusName } from './status.js';
 
 /** One thing that was looked at. */
@@ -35,8 +35,14 @@ export async function checkMaas(client: MaasClient, signal?: AbortSignal): Promi
       return await ask();
     } catch (error) {
       if (!(error instanceof MaasError)) throw error;
-      const fix = error.failure.hint ?? 'try again; if it stays, look at the logs of the MAAS region';
-      findings.push({ check, ok: false, severity: 'error', message: error.message, fix });
+      const { hint: fix = 'try again; if it stays, look at the logs of the MAAS region', ...failure } = error.failure;
+      findings.push({
+        check,
+        ok: false,
+        severity: 'error',
+        message: `${describeFailure(failure)}, at ${client.root}`,
+        fix,
+      });
       return undefined;
     }
   };

@@ -163,12 +163,12 @@ export function registerRun(program: Command, session: Session): void {
   registerRunAgain(group, session, RUN);
 
   const acts = [
-    ['pause', 'Start nothing new; what runs may end', 'paused'],
-    ['resume', 'Go on after a pause', 'resumed'],
-    ['stop', 'End gracefully: what runs may end, then the report', 'will stop'],
-    ['cancel', 'Abort what runs, as far as MAAS can', 'will be cancelled'],
+    ['pause', 'Start nothing new; what runs may end', 'paused', 'resume'],
+    ['resume', 'Go on after a pause', 'resumed', 'watch'],
+    ['stop', 'End gracefully: what runs may end, then the report', 'will stop', 'watch'],
+    ['cancel', 'Abort what runs, as far as MAAS can', 'will be cancelled', 'watch'],
   ] as const;
-  for (const [action, description, done] of acts) {
+  for (const [action, description, done, next] of acts) {
     group
       .command(action)
       .description(description)
@@ -184,7 +184,13 @@ export function registerRun(program: Command, session: Session): void {
         const answer = await client.runs.act(run.id, action, noteOf(session, flags));
         const { wait, watch } = flags;
         const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
-        if (!(wait || watch)) return printOne(terminal, flags, record, `run ${run.id} ${done}\n`);
+        if (!(wait || watch))
+          return printOne(
+            terminal,
+            flags,
+            record,
+            `run ${run.id} ${done}\n  next:  sitewright run ${next} ${reference}\n`,
+          );
         return follow(session, client, run, flags);
       });
   }

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { cli } from './recording-terminal.js';
+
+test.each([
+  [['deploy', 'dc1'], "Did you mean 'sitewright site deploy' or 'sitewright cluster deploy'?"],
+  [['site', 'pause', 'dc1'], "Did you mean 'sitewright run pause'?"],
+])('a command of another group is named: %j', async (args, hint) => {
+  const { code, err } = await cli(args);
+  expect(code).toBe(2);
+  expect(err).toContain(`(${hint})`);
+  const forPrograms = await cli([...args, '-f', 'json']);
+  expect(JSON.parse(forPrograms.err)).toMatchObject({ code: 'usage', hint });
+});
+
+test('what no group has is only unknown', async () => {
+  expect((await cli(['frobnicate'])).err).toBe("error: unknown command 'frobnicate'\n(add --help for what it takes)\n");
+});
