@@ -1,0 +1,171 @@
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
+import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
+import type { RunReport } from '../../src/core/site-run/index.js';
+import { normaliseTask } from '../../src/graph/index.js';
+import { MachineStatus } from '../../src/maas/index.js';
+import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protocol.js';
+import { exampleDocuments, exampleHosts, livingSite } from '../rig/living-site.js';
+import { causeOf } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await rig.close();
+  rig = await temporalRig();
+});
+
+const shell = (id: string, more: object) => ({
+  id,
+  type: 'shell',
+  version: '2.1.0',
+  parameters: { cmd: `echo ${id}`, timeout: 60 },
+  ...more,
+});
+
+/** A network everywhere, then a database on the control node, then the rest; one compute node may fail. */
+const library = [
+  { id: 'control', type: 'group', version: '2.1.0', roles: ['control'], fault_tolerance: 0 },
+  { id: 'compute', type: 'group', version: '2.1.0', roles: ['compute'], fault_tolerance: 1 },
+  shell('network', { roles: ['/.*/'] }),
+  shell('database', { roles: ['control'], requires: ['network'] }),
+  shell('hypervisor', {
+    roles: ['compute'],
+    requires: ['network'],
+    'cross-depends': [{ name: 'database', role: ['control'] }],
+  }),
+];
+
+const [control, ...computes] = exampleHosts as [string, ...string[]];
+
+/** The example site on a simulated MAAS, a cluster of its machines, and agents that do what `ends` says. */
+async function siteWithCluster() {
+  const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+  const site = await livingSite(rig, { seed: { machines } });
+  closing.push(() => site.close());
+  await site.commit(await exampleDocuments());
+  const { store } = site;
+  const release = await store.releases.create({
+    name: 'Newton',
+    version: 'newton-10.0',
+    operatingSystem: 'Ubuntu',
+    rolesMetadata: { control: {}, compute: {} },
+    tagsMetadata: {},
+  });
+  await store.graphs.put({ kind: 'release', id: release.id }, 'default', {
+    tasks: library.map((task) => normaliseTask(task)),
+  });
+  const cluster = await store.clusters.create({ name: 'six', releaseId: release.id, site: site.name });
+  for (const name of exampleHosts) {
+    const { id } = await store.nodes.create({ name, hostname: name, site: site.name, status: 'discover' });
+    await store.nodes.assign(cluster.id, [{ id, roles: [name === control ? 'control' : 'compute'] }]);
+  }
+  const ran: string[] = [];
+  const ends = new Map<string, () => TaskEnd | Promise<TaskEnd>>();
+  for (const node of exampleHosts) {
+    const tasks: NodeTaskActivities = {
+      run_task: async ({ task, node: on }: RunTask) => {
+        ran.push(`${task}@${on}`);
+        return (await ends.get(`${task}@${on}`)?.()) ?? { outcome: 'ok' };
+      },
+    };
+    const facts = { node, agent_version: 'test', boot_id: 'test', task_types: ['shell'], containment: 'none' };
+    const answers: NodeControlActivities = { ping: async () => facts, drain: async () => ({ unfinished: [] }) };
+    for (const [taskQueue, activities] of [
+      [nodeQueue(site.name, node), tasks],
+      [controlQueue(nodeQueue(site.name, node)), answers],
+    ] as const) {
+      const worker = await rig.runWorker({
+        workflowsPath: undefined as unknown as string,
+        taskQueue,
+        activities: { ...activities },
+      });
+      closing.push(() => worker.stop());
+    }
+  }
+  const start = () =>
+    rig.client.workflow.start('deploy_site', {
+      taskQueue: site.worker.taskQueue,
+      workflowId: rig.workflowId('deploy_site'),
+      args: [{ site: site.name, started_by: 'nina' }],
+    });
+  const reportOf = async (runId: string) => (await store.runs.getReport(runId)) as unknown as RunReport;
+  const statuses = async () =>
+    Object.fromEntries((await store.nodes.list({ clusterId: cluster.id })).map(({ name, status }) => [name, status]));
+  return { site, store, cluster: cluster.id, ran, ends, start, reportOf, statuses };
+}
+
+const all = (status: string) => Object.fromEntries(exampleHosts.map((host) => [host, status]));
+
+test('deploys the machines, then the software of the linked cluster; a critical failure is told and mended by another start', async () => {
+  const { site, store, cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
+  ends.set(`database@${control}`, () => ({ outcome: 'failed', message: 'no space left', exit_code: 1 }));
+  const first = await start();
+  const error = await first.result().catch((caught: Error) => caught);
+  expect(causeOf(error as Error).type).toBe('SoftwareFailed');
+  const failed = await reportOf(first.firstExecutionRunId);
+  expect(failed).toMatchObject({ outcome: 'failed', failure: { kind: 'software-failed', cluster } });
+  expect(failed.reason).toContain('no space left');
+  // The machines are deployed all the same, and are told so.
+  expect(failed.baremetal!.groups.map(({ state }) => state)).toEqual(['success', 'success', 'success']);
+  expect(failed.phases.at(-1)).toMatchObject({ name: 'software', state: 'failure' });
+  expect(ran.filter((task) => task.startsWith('hypervisor'))).toEqual([]);
+  expect((await statuses())[control]).toBe('error');
+  const transaction = (await store.transactions.list({ clusterId: cluster })).find(
+    ({ parentId }) => parentId === null,
+  )!;
+  expect(transaction).toMatchObject({ status: 'error', startedBy: 'nina' });
+
+  ends.clear();
+  ran.length = 0;
+  const second = await start();
+  expect(await second.result()).toMatchObject({ outcome: 'success' });
+  expect(ran).toContain(`database@${control}`);
+  expect([...ran].filter((task) => task.startsWith('hypervisor')).sort()).toEqual(
+    computes.map((node) => `hypervisor@${node}`).sort(),
+  );
+  expect(await statuses()).toEqual(all('ready'));
+  expect((await store.clusters.brief(cluster)).status).toBe('operational');
+  // No machine was touched again.
+  expect(await site.entered(MachineStatus.Deploying)).toEqual(Object.fromEntries(exampleHosts.map((one) => [one, 1])));
+}, 120_000);
+
+test('what the cluster may do without is no failure of the site; a pause of the site holds its software', async () => {
+  const { cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
+  const lost = computes[0]!;
+  ends.set(`hypervisor@${lost}`, () => ({ outcome: 'failed', message: 'no /dev/kvm' }));
+  let begun: () => void = () => undefined;
+  let release: () => void = () => undefined;
+  const database = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  ends.set(`database@${control}`, async () => {
+    begun();
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return { outcome: 'ok' };
+  });
+  const handle = await start();
+  await database;
+  await handle.executeUpdate('pause', { args: [{ by: 'nina' }] });
+  const child = rig.client.workflow.getHandle(graphWorkflowId(cluster, handle.firstExecutionRunId));
+  while ((await child.query<GraphRunStatus>('status')).paused === null);
+  release();
+  while ((await child.query<GraphRunStatus>('status')).counts.running > 0);
+  expect(ran.filter((task) => task.startsWith('hypervisor'))).toEqual([]);
+  expect(await handle.query('status')).toMatchObject({ phase: 'software', paused: { by: 'nina' } });
+  await handle.executeUpdate('resume', { args: [{ by: 'nina' }] });
+  expect(await handle.result()).toMatchObject({ outcome: 'success' });
+  expect((await reportOf(handle.firstExecutionRunId)).phases.at(-1)).toMatchObject({
+    name: 'software',
+    state: 'success',
+  });
+  expect(await statuses()).toEqual({ ...all('ready'), [lost]: 'error' });
+}, 120_000);
