@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { createActivities } from '../../activities/index.js';
+import type { TaskLogs } from '../../src/agent-logs/index.js';
 import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
 import { createOperations } from '../../src/ops/index.js';
 import { plannerHere } from '../../src/planning/index.js';
@@ -29,7 +30,11 @@ const noMaas = (): MachineContext => {
 
 export async function livingCluster(
   rig: TemporalRig,
-  options: { readonly offlineWaitSeconds?: number } = {},
+  options: {
+    readonly offlineWaitSeconds?: number;
+    /** Where agents put what tasks print, for the API to read. */
+    readonly taskLogs?: TaskLogs;
+  } = {},
 ): Promise<LivingCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-cluster-'));
   const store: Store = await openStore(join(folder, 'store.db'));
@@ -52,13 +57,17 @@ export async function livingCluster(
   const client = new Client({ connection, namespace: rig.namespace });
   const temporal = { client, connection, namespace: rig.namespace, taskQueue: worker.taskQueue, address: rig.address };
   const nodes: RunningWorker[] = [];
-  const api = await apiOf(createOperations({ store, temporal, maas: noMaas }), store, async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
-    await worker.stop();
-    await connection.close();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const api = await apiOf(
+    createOperations({ store, temporal, maas: noMaas, ...(options.taskLogs && { taskLogs: options.taskLogs }) }),
+    store,
+    async () => {
+      await Promise.all(nodes.map((node) => node.stop()));
+      await worker.stop();
+      await connection.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  );
   await api.api.listen({ port: 0, host: '127.0.0.1' });
   const { port } = api.api.server.address() as AddressInfo;
   return {

@@ -74,7 +74,7 @@ describePage('the page of an API with tokens', () => {
 
     await signIn('operator');
     await page.goto(`${origin}/packages`);
-    await page.getByRole('button', { name: 'Install a package' }).click();
+    await page.getByRole('button', { name: 'Install a package' }).press('Enter');
     await page.getByRole('status').getByText('this needs an admin').waitFor();
     await page.goto(`${origin}/clusters`);
     await create.click();

@@ -303,6 +303,20 @@ describePage('pages over a store', () => {
     expect(await page.getByRole('button', { name: 'Deploy' }).isDisabled()).toBe(true);
   });
 
+  test('while the API is away the page says so, and goes on by itself', async () => {
+    const page = await at('/sites');
+    await page.getByText('There is no site yet').waitFor();
+    await page.route('**/api/**', (route) => route.abort());
+    rig.api.server.closeAllConnections();
+    await page.getByText('The API does not answer since').waitFor();
+    // What was there stays.
+    await page.getByText('There is no site yet').waitFor();
+    await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
+    await page.unroute('**/api/**');
+    await page.getByRole('link', { name: 'dc9' }).waitFor();
+    await page.getByText('The API does not answer since').waitFor({ state: 'detached' });
+  });
+
   test('what the API refuses is said with what to do, and a run that is none is none', async () => {
     await environment(rig.store, 'prod');
     const page = await at('/clusters');

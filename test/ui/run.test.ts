@@ -1,8 +1,18 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
+import { TaskLogs } from '../../src/agent-logs/index.js';
+import { environmentSecrets } from '../../src/secrets/index.js';
+import { createLogger } from '../../src/telemetry/log.js';
+import { type RunningAgents, startAgents } from '../../worker/agent.js';
+import { storeOrders } from '../../worker/store-orders.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
+import { supervisorProgram } from '../rig/agent-host-process.js';
+import { obeysTemporal } from '../rig/agent-orders.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
@@ -39,6 +49,9 @@ describePage('the page of a run of graphs', () => {
   let rig: TemporalRig;
   let system: LivingCluster;
   let env: Environment;
+  let folder: string;
+  let logs: TaskLogs;
+  let agents: RunningAgents | undefined;
   const opened: OpenPage[] = [];
   let endAll = (): void => undefined;
 
@@ -46,7 +59,9 @@ describePage('the page of a run of graphs', () => {
     [browser, rig] = await Promise.all([launch(), temporalRig({ namespace: 'own' })]);
   });
   beforeEach(async () => {
-    system = await livingCluster(rig, { offlineWaitSeconds: 60 });
+    folder = mkdtempSync(join(tmpdir(), 'sitewright-page-run-'));
+    logs = new TaskLogs({ folder: join(folder, 'logs') });
+    system = await livingCluster(rig, { offlineWaitSeconds: 60, taskLogs: logs });
     await system.store.migrate();
     env = await environment(system.store, 'prod');
     await system.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks: TASKS });
@@ -60,7 +75,10 @@ describePage('the page of a run of graphs', () => {
     }
     // A worker ends once its tasks do.
     endAll();
+    await agents?.stop();
+    agents = undefined;
     await system.close();
+    rmSync(folder, { recursive: true, force: true });
     await checked;
   });
   afterAll(async () => {
@@ -108,6 +126,9 @@ describePage('the page of a run of graphs', () => {
     await dialog.getByRole('button', { name: button, exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
   };
+  /** One of the views of the run: tasks, graph, timeline. */
+  const look = (page: Page, view: string) =>
+    page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
   const drawn = (page: Page, task: string, look: string) =>
     page.locator(`g.node.is-${look}[data-task="${task}"]`).waitFor();
 
@@ -117,13 +138,13 @@ describePage('the page of a run of graphs', () => {
     const page = await at('/clusters');
     const run = await start(page);
 
+    const task = page.getByRole('row', { name: /database/ });
+    await task.getByText('running').waitFor();
+    await look(page, 'Timeline');
+    await page.locator('.timeline .span.busy').first().waitFor();
+    await look(page, 'Graph');
     await drawn(page, 'packages', 'successful');
     await drawn(page, 'database', 'running');
-    await page
-      .getByRole('row', { name: /database/ })
-      .getByText('running')
-      .waitFor();
-    await page.locator('.timeline .span.busy').first().waitFor();
     await screenshot(page, 'page-run-live');
 
     await act(page, 'Pause', 'power work in row 3');
@@ -134,34 +155,49 @@ describePage('the page of a run of graphs', () => {
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
 
     gate.end('database', { outcome: 'failed', message: 'exit code 2: <b>disk full</b>' });
+    // The same picture, in other colours.
     await drawn(page, 'database', 'failed');
+    await drawn(page, 'compute-agent', 'dep_failed');
+    // A task that is chosen in it is shown among the tasks.
+    await page.locator('g.node[data-task="database"]').press('Enter');
+    await page.waitForURL(/task=database/);
+    await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show all' }).click();
     // What a node says is text, whatever it looks like.
     await page.getByText('exit code 2: <b>disk full</b>').first().waitFor();
     await screenshot(page, 'page-run-failed');
     expect(await page.locator('td.wide b').count()).toBe(0);
 
     // Filters are in the address, so that a link carries them.
-    await page.getByLabel('Status').selectOption('failed');
+    await page.getByRole('group', { name: 'Tasks by status' }).getByRole('button', { name: '1 failed' }).click();
     await page.waitForURL(/status=failed/);
+    expect(await page.getByRole('combobox', { name: /^Status/ }).inputValue()).toBe('failed');
     await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });
     await act(page, 'Retry', 'disk was cleaned');
     await page.getByText('No such task.').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
-    await drawn(page, 'database', 'running');
+    await task.getByText('running').waitFor();
     gate.end('database', { outcome: 'ok' });
+    await look(page, 'Graph');
     await drawn(page, 'compute-agent', 'successful');
     await page.getByText('What people did').waitFor();
     await page.getByText('disk was cleaned').waitFor();
   });
 
-  test('a task is skipped, its log says that there is none, and a stopped run offers to go on', async () => {
+  test('a task is skipped with a reason, its log says that there is none, and a stopped run goes on from its failure', async () => {
     const gate = gates();
     await serve(gate.task);
     const page = await at('/clusters');
-    await start(page);
-    await drawn(page, 'database', 'running');
-    await page.getByLabel('Task', { exact: true }).fill('compute');
+    const run = await start(page);
+    await page
+      .getByRole('row', { name: /database/ })
+      .getByText('running')
+      .waitFor();
+    const filter = page.getByLabel('Task', { exact: true });
+    await filter.pressSequentially('compute');
     await page.waitForURL(/task=compute/);
+    // One goes on writing where one was.
+    expect(await filter.evaluate('document.activeElement.type')).toBe('search');
     await page
       .getByRole('row', { name: /compute-agent/ })
       .getByRole('button', { name: 'Skip' })
@@ -172,9 +208,10 @@ describePage('the page of a run of graphs', () => {
     await page.getByRole('link', { name: 'compute-agent' }).click();
     await page
       .getByRole('region', { name: /Log of compute-agent/ })
-      .getByRole('alert')
+      .getByText('Nothing printed yet.')
       .waitFor();
-    await page.getByRole('button', { name: 'Close' }).click();
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(`document.activeElement.textContent === 'compute-agent'`);
 
     await act(page, 'Stop', 'enough');
     await page.getByText('Stopping: what runs ends').waitFor();
@@ -182,11 +219,71 @@ describePage('the page of a run of graphs', () => {
     await page.getByRole('button', { name: 'Retry from failure' }).waitFor();
     await page.getByRole('heading', { level: 1 }).getByText('stopped').waitFor();
 
-    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await act(page, 'Retry from failure', 'now it may');
+    await page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.includes(run));
+    await page.getByText(/“now it may”/).waitFor();
+    endAll();
+    await page.getByRole('heading', { level: 1 }).getByText('success').waitFor();
+
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
     await page.getByLabel('Outcome').selectOption('stopped');
     await page.waitForURL(/outcome=stopped/);
     await page.getByRole('cell', { name: 'nina' }).waitFor();
     await page.getByLabel('Outcome').selectOption('success');
     await page.getByText('No such run.').waitFor();
+  });
+
+  test('what a real task prints is read while it runs, and each try has its own log', async () => {
+    const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
+    const cmd = `echo try; echo warned >&2; if [ -e ${begun} ]; then echo better; exit 0; fi; touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
+    const tasks = [shell('migrate', { role: ['controller'], parameters: { cmd, timeout: 60, retries: 0 } })];
+    await system.ask('PUT', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks });
+    const secrets = environmentSecrets();
+    const orders = storeOrders({
+      store: system.store,
+      logs,
+      secrets,
+      readSource: () => Promise.reject(new Error('none')),
+    });
+    const { address, namespace } = rig;
+    agents = await startAgents(
+      {
+        temporal: { address, namespace, task_queue: 'unused' } as never,
+        agent: { state_dir: join(folder, 'agents'), keep_days: 14 } as never,
+      },
+      env.nodes.map((node) => ({ site: `cluster-${env.cluster}`, node: String(node) })),
+      createLogger({ level: 'silent', format: 'json' }, 'agent'),
+      {
+        ordersOf: () => ({ orders, control: obeysTemporal }),
+        version: '1',
+        agent: { supervisorCommand: supervisorProgram() },
+      },
+    );
+    const page = await at('/clusters');
+    await start(page);
+    await page.getByRole('link', { name: 'migrate' }).click();
+    const log = page.getByRole('region', { name: 'Log of migrate on prod-1' });
+    const output = log.getByLabel('Output', { exact: true });
+    await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\n');
+    expect(existsSync(begun)).toBe(true);
+    await log.getByLabel('Stream').selectOption('stderr');
+    await expect.poll(() => output.textContent()).toBe('warned\n');
+    await log.getByLabel('Stream').selectOption('stdout');
+    writeFileSync(go, '');
+    await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\ngone <b>wrong</b>\n');
+    await log.getByText('It ended: failed').waitFor();
+
+    await act(page, 'Retry', 'once more');
+    // The log goes on with the new try by itself; the one that failed is still there.
+    await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\nbetter\n');
+    await log.getByLabel('Try').selectOption('1');
+    await expect.poll(() => output.textContent()).toBe('try\ngone <b>wrong</b>\n');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      log.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/^migrate@\d+\.stdout\.log$/);
+    await log.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('success').waitFor();
   });
 });

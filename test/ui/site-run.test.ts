@@ -53,13 +53,32 @@ describePage('the page of a run on a site', () => {
     const run = page.url().split('/runs/')[1]!;
 
     // Its groups are a tree, and what it waits for is named.
-    await page.getByText(/Now: .* of group/).waitFor();
-    await page.getByRole('list', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
+    await page.getByText(/Now: deploy of group .*: 3 nodes at\s+work/).waitFor();
+    await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
     await act('Pause', 'power work in row 3');
     await page.getByText(/Paused since .* by eva: power work in row 3/).waitFor();
     const { body } = await api.ask('GET', `/api/v1/runs/${run}/status`);
     expect(body.paused).toMatchObject({ by: 'eva', reason: 'power work in row 3' });
+    // A machine fails. Of a run that is under way it can be tried again.
+    await site.control('stl1r01s03/failed', {});
+    for (const host of ['stl1r01s02', 'stl1r01s04']) await site.control(`${host}/deployed`, {});
+    const row = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row', { name: /stl1r01s03/ });
+    await row.getByText('failed').first().waitFor();
+    // Failed ones are first.
+    expect(
+      await page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row').nth(1).textContent(),
+    ).toContain('stl1r01s03');
+    await row.getByRole('button', { name: 'Retry' }).click();
+    await dialog.getByLabel('Reason').fill('new cable');
+    await dialog.getByRole('button', { name: 'Retry' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('new cable').waitFor();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Resume', exact: true }).click();
+    await row.getByText('failed').first().waitFor({ state: 'detached' });
+    await act('Stop', 'enough for today');
+    await page.getByText('Stopping: what runs ends').waitFor();
     await act('Cancel', 'the wrong site');
     await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
     const audit = (await api.ask('GET', '/api/v1/audit?action=run.cancel')).body.items;
