@@ -53,6 +53,8 @@ export type OpenGraphRunAnswer =
       readonly heartbeat_seconds: number;
       /** How long a node that does not answer is waited for: before the run, and when a task of it is due. */
       readonly offline_wait_seconds: number;
+      /** `Patience`; absent in histories from before it: none. */
+      readonly busy_slack_seconds?: number;
       /** Most events of one history; absent: `MOST_EVENTS`. */
       readonly most_events?: number;
     }

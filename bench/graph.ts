@@ -89,6 +89,7 @@ const activities: GraphActivities = {
     search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes'],
     heartbeat_seconds: 30,
     offline_wait_seconds: 180,
+    busy_slack_seconds: 15,
   }),
   plan_graph: async () => ({ ok: true, plan: reference }),
   load_graph_part: async ({ part, chunk }) => ({ text: pieces.get(String(part))![chunk]! }),

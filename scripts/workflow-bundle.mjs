@@ -6,6 +6,9 @@ import { dirname } from 'node:path';
 import { contentKey } from './content-key.mjs';
 import { withLock } from './lock.mjs';
 
+/** Of the bundle; Node 20 knows all of it. */
+const SYNTAX = 'es2022';
+
 /**
  * @typedef {object} WorkflowBundleFile
  * @property {string} codePath file to give to `Worker.create({ workflowBundle: { codePath } })`
@@ -28,7 +31,7 @@ import { withLock } from './lock.mjs';
  */
 export async function bundleWorkflows({ entry, sources, root, target }) {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
-  const key = await contentKey({ sources, root, salt: sdk });
+  const key = await contentKey({ sources, root, salt: `${sdk} ${SYNTAX}` });
   return (
     (await current(target, key)) ??
     (await withLock(`${target}.lock`, async () => (await current(target, key)) ?? (await make())))
@@ -49,7 +52,7 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
     };
     let code;
     try {
-      ({ code } = await bundleWorkflowCode({ workflowsPath: entry, logger }));
+      ({ code } = await bundleWorkflowCode({ workflowsPath: entry, logger, webpackConfigHook: forThisNode }));
     } catch (error) {
       throw new Error([error instanceof Error ? error.message : String(error), ...said.slice(-5)].join('\n'));
     }
@@ -62,6 +65,20 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
     await writeFile(keyFile(target), JSON.stringify({ key, bytes: Buffer.byteLength(code) }));
     return { codePath: target, key, bytes: Buffer.byteLength(code), fresh: true };
   }
+}
+
+/**
+ * The SDK translates down to ES2017, by which each `...` becomes calls of functions; every Node that runs us knows it.
+ *
+ * @param {import('webpack').Configuration} config
+ */
+function forThisNode(config) {
+  for (const rule of config.module?.rules ?? []) {
+    if (typeof rule !== 'object' || rule === null || typeof rule.use !== 'object' || rule.use === null) continue;
+    const { options } = /** @type {{ options?: { jsc?: { target?: string } } }} */ (rule.use);
+    if (options?.jsc) options.jsc.target = SYNTAX;
+  }
+  return config;
 }
 
 /** @param {string} target */

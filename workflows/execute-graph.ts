@@ -253,7 +253,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 
   async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
-    const { heartbeat_seconds, offline_wait_seconds, most_events } = opened;
+    const { heartbeat_seconds, offline_wait_seconds, busy_slack_seconds, most_events } = opened;
     run.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
@@ -262,7 +262,11 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         plan: plan.hash,
         mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
         debug: input.debug ?? false,
-        patience: { heartbeat_seconds, offline_wait_seconds },
+        patience: {
+          heartbeat_seconds,
+          offline_wait_seconds,
+          ...(busy_slack_seconds === undefined ? {} : { busy_slack_seconds }),
+        },
       },
       hold: input.hold_on_failure ?? false,
       ...(most_events === undefined ? {} : { most_events }),

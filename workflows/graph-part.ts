@@ -2,6 +2,7 @@ import { CancellationScope, scheduleActivity, workflowInfo } from '@temporalio/w
 import type { GraphPartChunk, LoadGraphPart } from '../activities/graph-contract.js';
 import {
   createLedger,
+  createPace,
   type ExecutablePart,
   hasRoomForRetry,
   hasRoomForWish,
@@ -99,6 +100,7 @@ export function createPartDriver(
   const agents = createAgents(part, run);
   const records = createRecords(ledger, of, control.wake, kept?.records);
   const alarm = createAlarm(control.wake);
+  const pace = createPace(run.patience.busy_slack_seconds);
   const tasks = new CancellationScope({ cancellable: true });
   const whole = part.graph.part === undefined;
   const inbox: SchedulerEvent[] = [...(kept?.inbox ?? [])];
@@ -249,7 +251,10 @@ export function createPartDriver(
         if (running === 0 && (finished || control.cancelled)) break;
         // What could not even be sent has ended already.
         if (inbox.length > 0) continue;
-        alarm.set(earliest(wakeAt, records.dueAt(), again));
+        // Rows and news that are due are written in any turn; a retry begins at its time.
+        pace.turned(now);
+        const due = earliest(records.dueAt(), again);
+        alarm.set(earliest(wakeAt, due === null ? null : due + pace.slack(now)));
         await control.changed();
       }
       alarm.stop();

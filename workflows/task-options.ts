@@ -22,6 +22,8 @@ export interface Patience {
   readonly heartbeat_seconds: number;
   /** How long a node that does not answer is waited for. */
   readonly offline_wait_seconds: number;
+  /** How much later than due rows and news may be written by a timer while tasks end all the time (`Pace`). */
+  readonly busy_slack_seconds?: number;
 }
 
 /**

@@ -3,10 +3,10 @@ import { partition } from '../scheduler/index.js';
 
 /**
  * Most tasks with work in one workflow, the question to each of its nodes counted as one: however slowly they come,
- * this many stay under 10,000 events (design §5), with room for some 150 further attempts. See `history-room.ts` for
+ * this many stay under 10,000 events (design §5), with room for some 80 further attempts. See `history-room.ts` for
  * what a task takes.
  */
-export const TASKS_IN_ONE_WORKFLOW = 1_150;
+export const TASKS_IN_ONE_WORKFLOW = 1_165;
 
 /** By node: its tasks with work, and one more for asking it whether it is there. */
 function workByNode(graph: SchedulerGraph): number[] {

@@ -25,6 +25,7 @@ export {
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
 export { ON_MASTER } from './on-master.js';
 export type { GraphOperatorAction } from './operator-action.js';
+export { createPace, type Pace } from './pace.js';
 export {
   type FailedTask,
   NO_TASKS,

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { createPace } from '../../../../src/core/graph-run/index.js';
+
+describe('the pace of a part', () => {
+  const slackAfter = (turns: readonly number[], now: number, most?: number): number => {
+    const pace = createPace(most);
+    for (const at of turns) pace.turned(at);
+    return pace.slack(now);
+  };
+  const every = (ms: number, turns: number): number[] => Array.from({ length: turns }, (_, turn) => 1_000 + turn * ms);
+
+  it('leaves time only once ten turns came within five seconds', () => {
+    expect(slackAfter(every(100, 9), 1_900, 15)).toBe(0);
+    expect(slackAfter(every(100, 10), 1_900, 15)).toBe(15_000);
+    expect(slackAfter(every(600, 20), 1_000 + 600 * 19, 15)).toBe(0);
+  });
+
+  it('forgets when turns stay away', () => {
+    expect(slackAfter(every(100, 50), 1_000 + 4_900 + 4_000, 15)).toBe(15_000);
+    expect(slackAfter(every(100, 50), 1_000 + 4_900 + 4_100, 15)).toBe(0);
+  });
+
+  it('leaves none to histories from before it', () => {
+    expect(slackAfter(every(1, 100), 1_100)).toBe(0);
+  });
+});
