@@ -18,7 +18,10 @@ export function installRuntime(log: Logger, announces = true): void {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      if (message !== NOISE) log[levels[level]]({ ...(meta ?? {}) }, message);
+      if (message === NOISE) return;
+      // Where our log expects errors: elsewhere they would be shown as empty objects.
+      const { error, ...known } = (meta ?? {}) as Record<string, unknown>;
+      log[levels[level]]({ ...known, ...(error === undefined ? {} : { err: error }) }, message);
     }),
     shutdownSignals: [],
     ...(announces ? {} : { workerHeartbeatInterval: 0 }),

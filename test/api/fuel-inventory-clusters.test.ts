@@ -42,6 +42,7 @@ test('a cluster is made, shown, listed, renamed and deleted', async () => {
     is_locked: false,
     changes: [],
     components: [],
+    tags: [],
     extensions: [],
     ui_settings: {},
   });

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../documents/diagnostics/did-you-mean.js';
 import type { FormatValues } from '../fields/python-format.js';
 import type { ClusterState, OldStates } from '../fields/state.js';
 import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
@@ -22,13 +23,14 @@ export type ReadInput =
 /**
  * Reads what is to be planned, as one object: `tasks`, or `layers: {release, plugins, cluster}` to merge first;
  * `cluster` with `resolver` (the nodes), `deployment_info` (the state) and `formatter`; optionally `old_state`,
- * `selected_tasks`, `subgraphs`, `legacy_plugin_tasks`, and `any_choices` to keep to those of an earlier result. All problems at once; unknown keys are left alone.
+ * `selected_tasks`, `subgraphs`, `legacy_plugin_tasks`, and `any_choices` to keep to those of an earlier result. All problems at once. A key that is nearly one of these is an error; any other is told and not looked at.
  */
 export function readPlanInput(value: unknown): ReadInput {
   const problems = new Problems();
   const reader = new InputReader(problems);
   const fields = reader.mapping(value, []);
   if (fields === undefined) return { ok: false, problems: problems.all() };
+  reader.keys(fields);
   const tasks = mergeLayers(reader.layers(fields), ({ at, error }) =>
     problems.error(at, error.code, error.message, error.hint),
   );
@@ -71,6 +73,17 @@ export function readTasks(value: unknown): {
   return { tasks, problems: problems.all() };
 }
 
+const KEYS = [
+  'tasks',
+  'layers',
+  'cluster',
+  'old_state',
+  'selected_tasks',
+  'subgraphs',
+  'legacy_plugin_tasks',
+  'any_choices',
+];
+
 const LAYERS: readonly LayerName[] = ['release', 'plugins', 'cluster'];
 
 class InputReader {
@@ -92,6 +105,15 @@ class InputReader {
       value === undefined ? `${at.at(-1) ?? 'the input'} is missing` : `must be a mapping, is ${describe(value)}`,
       'Write {"…": …}.',
     );
+  }
+
+  /** A slip of the pen must not plan something else; a recorded case may carry more than is to be planned. */
+  keys(fields: Fields): void {
+    for (const key of Object.keys(fields).filter((one) => !KEYS.includes(one))) {
+      const near = didYouMean(key, KEYS);
+      if (near !== undefined) this.bad([key], `there is no key '${key}' here`, near);
+      else this.problems.warning([key], 'graph.unknown-key', 'is not looked at', `Known: ${KEYS.join(', ')}.`);
+    }
   }
 
   private list(value: unknown, at: InputPath): readonly unknown[] {

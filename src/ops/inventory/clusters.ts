@@ -43,6 +43,8 @@ export interface ClusterView {
   readonly cluster: ClusterDetails;
   readonly release: ReleaseRecord;
   readonly nodes: readonly NodeRecord[];
+  /** Names of the tags that are its own; what its release and plugins bring is not among them. */
+  readonly tags: readonly string[];
   /** Whether a run works on it. */
   readonly busy: boolean;
 }
@@ -62,12 +64,13 @@ export const NO_RELEASES_HINT =
 
 export function clusterOperations({ store }: OpsDependencies): ClusterOperations {
   async function view(cluster: ClusterDetails): Promise<ClusterView> {
-    const [release, nodes, holder] = await Promise.all([
+    const [release, nodes, tags, holder] = await Promise.all([
       store.releases.get(cluster.releaseId),
       store.nodes.list({ clusterId: cluster.id }),
+      store.tags.list({ kind: 'cluster', id: cluster.id }),
       store.clusterClaims.holder(cluster.id),
     ]);
-    return { cluster, release, nodes, busy: holder !== null };
+    return { cluster, release, nodes, tags: tags.map(({ name }) => name), busy: holder !== null };
   }
 
   async function refuseTaken(name: string, id?: number): Promise<void> {

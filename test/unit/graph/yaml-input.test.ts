@@ -75,3 +75,29 @@ describe('a graph as YAML', () => {
     expect(read.ok && readTasks(read.source.value).tasks.map(({ task }) => task.id)).toEqual(['a']);
   });
 });
+
+describe('keys that nobody reads', () => {
+  test('are refused when they are nearly one that is read, with their places', () => {
+    const { cluster, tasks } = JSON_INPUT;
+    const typo = readPlanText(
+      JSON.stringify({ tasks, cluster, old_sate: {}, selected_task: ['a'] }, null, 1),
+      'x.json',
+    );
+    const { problems } = typo;
+    expect(typo.ok).toBe(false);
+    expect(problems.map(({ severity, path, hint }) => ({ severity, path, hint }))).toEqual([
+      { severity: 'error', path: 'old_sate', hint: "Did you mean 'old_state'?" },
+      { severity: 'error', path: 'selected_task', hint: "Did you mean 'selected_tasks'?" },
+    ]);
+    for (const { line } of problems) expect(line).toBeGreaterThan(1);
+  });
+
+  test('are told otherwise: a recorded case may carry more than is to be planned', () => {
+    const read = readPlanText(JSON.stringify({ ...JSON_INPUT, expected: {}, about: 'x' }), 'x.json');
+    expect(read.ok).toBe(true);
+    expect(read.problems.map(({ severity, code, path }) => [severity, code, path])).toEqual([
+      ['warning', 'graph.unknown-key', 'expected'],
+      ['warning', 'graph.unknown-key', 'about'],
+    ]);
+  });
+});

@@ -50,6 +50,7 @@ export const clusterSchema = z
     is_locked: z.boolean().describe('Whether a run works on it now.'),
     changes: listOf(changeSchema).describe('What the next deployment would do to nodes.'),
     components: listOf(z.string()),
+    tags: listOf(z.string()).describe('Names of its own tags; `/clusters/ID/tags` has all, with what they are.'),
     extensions: listOf(z.string()),
     ui_settings: anyJson,
   })
@@ -75,6 +76,7 @@ export const clusterChangesBody = z
         is_customized: z.boolean(),
         is_locked: z.boolean(),
         changes: z.array(anyJson),
+        tags: z.array(z.string()),
         extensions: z.array(z.string()),
       })
       .partial().shape,

@@ -42,7 +42,7 @@ export function viewRelease(release: ReleaseRecord): ReleaseAnswer {
   };
 }
 
-export function viewCluster({ cluster, release, nodes, busy }: ClusterView): ClusterAnswer {
+export function viewCluster({ cluster, release, nodes, tags, busy }: ClusterView): ClusterAnswer {
   const changes = nodes.flatMap((node) => {
     const pending = [
       ...(node.pendingAddition ? ['pending_addition'] : []),
@@ -64,6 +64,7 @@ export function viewCluster({ cluster, release, nodes, busy }: ClusterView): Clu
     is_locked: cluster.isLocked || busy,
     changes,
     components: textsOf(cluster.components),
+    tags,
     extensions: [],
     ui_settings: cluster.uiSettings,
   };
