@@ -1,10 +1,8 @@
 import { isAbsolute } from 'node:path';
 import type { ControlJudge, OrderSource } from '../src/agent/index.js';
 import type { Settings } from '../src/config/index.js';
-import { auditedAlarms, sourceFilesBelow } from '../src/gateway/index.js';
+import { sourceFilesBelow } from '../src/gateway/index.js';
 import { openStore, type Store } from '../src/store/index.js';
-import type { Logger } from '../src/telemetry/log.js';
-import type { AgentNode } from './agent.js';
 import { secretsOf } from './gateway.js';
 import { storeControl } from './store-control.js';
 import { storeOrders } from './store-orders.js';
@@ -24,13 +22,7 @@ export function localOrders(settings: Settings, store: Store): OrderSource {
 /** The same with a store of its own, to be closed at the end. */
 export async function openLocalOrders(
   settings: Settings,
-  log: Logger,
-): Promise<{ orders: OrderSource; controlOf(node: AgentNode): ControlJudge; close(): Promise<void> }> {
+): Promise<{ orders: OrderSource; control: ControlJudge; close(): Promise<void> }> {
   const store = await openStore(settings.store.url);
-  const alarms = auditedAlarms(store.audit, log);
-  return {
-    orders: localOrders(settings, store),
-    controlOf: (node) => storeControl(store, alarms, node),
-    close: () => store.close(),
-  };
+  return { orders: localOrders(settings, store), control: storeControl(store), close: () => store.close() };
 }

@@ -3,7 +3,6 @@ import type { NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
 import type { Settings } from '../src/config/index.js';
-import { auditedAlarms } from '../src/gateway/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import { maasTaskTypes } from '../src/maas-tasks/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
@@ -32,7 +31,7 @@ export async function startMasterAgents(
   }: { readonly store: Store; readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
 ): Promise<RunningAgents> {
   const orders = localOrders(settings, store);
-  const alarms = auditedAlarms(store.audit, log);
+  const control = storeControl(store);
   const endIdentity = endsIdentities(store);
   try {
     openStateFolder(settings.agent.state_dir);
@@ -42,7 +41,7 @@ export async function startMasterAgents(
     log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
   const agents = await startAgents(settings, [], log, {
-    ordersOf: (node) => ({ orders, control: storeControl(store, alarms, node) }),
+    ordersOf: () => ({ orders, control }),
     version: programVersion(),
     staysEmpty: true,
     ...(dataConverter === undefined ? {} : { dataConverter }),

@@ -31,16 +31,16 @@ export async function runAgents(
 ): Promise<RunningAgents> {
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
   openStateFolder(settings.agent.state_dir);
-  const { orders, controlOf, close } = await openLocalOrders(settings, log);
+  const { orders, control, close } = await openLocalOrders(settings);
   try {
     const agents = await startAgents(
       settings,
       nodes,
       log,
       {
-        ordersOf: (node) => ({
+        ordersOf: () => ({
           orders,
-          control: controlOf(node),
+          control,
           // Over ssh the node's own policy comes first, and it is asked there.
           ...(policy === undefined || ssh !== undefined
             ? {}

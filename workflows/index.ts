@@ -1,5 +1,6 @@
 /** The only entry of the workflow bundle: its exports are the workflow types (workflows/protocol.ts). */
 export { deploy_site } from './deploy-site.js';
+export { drain_agent } from './drain-agent.js';
 export { execute_graph } from './execute-graph.js';
 export { redeploy_nodes } from './redeploy-nodes.js';
 export { run_call } from './run-call.js';

@@ -17,6 +17,8 @@ export const WORKFLOWS = {
   run_graph_part: 'run_graph_part',
   /** Child of the above on big sites: one call on a slice of a group's nodes. */
   run_call: 'run_call',
+  /** Asks one agent to go. */
+  drain_agent: 'drain_agent',
 } as const;
 
 export const SIGNALS = {

@@ -5,6 +5,8 @@ import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { TaskLogs } from '../../src/agent-logs/index.js';
+import { drainAgent } from '../../src/cli/processes/drain-agent.js';
 import { addEncryptionKey } from '../../src/codec/index.js';
 import { loadSettings, type Settings } from '../../src/config/index.js';
 import { hashOfToken } from '../../src/identity/index.js';
@@ -17,7 +19,7 @@ import { encryptionOf } from '../../worker/encryption.js';
 import { nodeFiles, startEnrolledAgent } from '../../worker/enrolled-agent.js';
 import { gatewayUrl, type RunningGateway, startGateway } from '../../worker/gateway.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
-import { nodeQueue } from '../../workflows/protocol.js';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { supervisorProgram } from '../rig/agent-host-process.js';
 import { eventually } from '../rig/agent-site.js';
@@ -366,3 +368,67 @@ test('a node whose certificate is revoked gets no more orders; one that is deplo
   expect(new Set(Object.values(await statuses(await run())))).toEqual(new Set(['ready']));
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);
 }, 90_000);
+
+test('what Temporal alone cancels goes on; what an operator cancels ends, and says so', async () => {
+  const first = String(env.nodes[0]);
+  const logs = new TaskLogs({ folder: settings.task_logs.folder });
+  /** A run whose first task waits; answers what the graph is called by agents, and how the run is asked for. */
+  const held = async () => {
+    const before = counted(first, 'first');
+    writeFileSync(at('hold'), '');
+    const running = run();
+    await eventually(() => counted(first, 'first') === before + 1);
+    const { workflowId, temporalRunId } = await store.transactions.get(latest);
+    const graph = String(await graphOf(latest));
+    const result = () => logs.result({ run: graph, task: 'first', node: first, generation: 1 });
+    return { running, workflowId: workflowId!, runId: temporalRunId!, result };
+  };
+
+  const stolen = await held();
+  await client.workflow.getHandle(stolen.workflowId).cancel();
+  await eventually(async () => (await alarms()).includes(`node/${site}/${first} cancel-not-ordered`));
+  rmSync(at('hold'));
+  await stolen.running;
+  expect(stolen.result()).toMatchObject({ outcome: 'ok', exitCode: 0 });
+
+  const ordered = await held();
+  await ask('POST', `/runs/${ordered.runId}/cancel`, { reason: 'wrong release' });
+  await ordered.running;
+  rmSync(at('hold'));
+  expect(ordered.result()).toMatchObject({
+    outcome: 'cancelled',
+    failure: { kind: 'cancelled', reason: 'wrong release', by: 'nina' },
+  });
+}, 120_000);
+
+test('an agent is drained by an operator, once, and by nobody who only has the credential of the namespace', async () => {
+  const second = String(env.nodes[1]);
+  const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
+  const taskQueue = `drainer-${process.pid}`;
+  const intruder = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    workflowBundle: { codePath },
+    ...encryptionOf(settings),
+  });
+  const asked = (id: string) =>
+    client.workflow.execute('askControl', {
+      taskQueue,
+      workflowId: `drainer-${process.pid}-${id}`,
+      args: ['drain', controlQueue(nodeQueue(site, second)), second],
+    });
+  await intruder.runUntil(async () => {
+    await expect(asked('first')).rejects.toThrow();
+    expect(await alarms()).toContain(`node/${site}/${second} drain-not-ordered`);
+    expect(await drainAgent(settings, { site, node: second, by: 'nina', reason: 'an upgrade' })).toEqual({
+      ok: true,
+      unfinished: [],
+    });
+    await agents.get(second)!.done;
+    await enrol(second, `node-${second}-upgraded`);
+    // The order was for the process that has gone.
+    await expect(asked('again')).rejects.toThrow();
+  });
+  expect(new Set(Object.values(await statuses(await run())))).toEqual(new Set(['ready']));
+}, 120_000);

@@ -20,7 +20,13 @@ interface InstallFlags {
   readonly again?: boolean;
 }
 
-/** `sitewright agent serve, install, token, policy`: a machine's way to become a node, and its own rules. */
+const HINTS = {
+  silent: 'See that it runs: systemctl status sitewright-agent on the node.',
+  refused: 'An enrolled agent takes the order from the gateway: it must read the store that this command wrote to.',
+  'no-worker': 'Start one: sitewright worker.',
+} as const;
+
+/** `sitewright agent serve, install, token, drain, policy`: a machine's way to become a node, and its own rules. */
 export function registerAgentOnboarding(group: Command, session: Session): void {
   const { terminal } = session;
 
@@ -64,6 +70,28 @@ export function registerAgentOnboarding(group: Command, session: Session): void 
       if (!end.ok)
         throw new CliError({ code: 'not-installed', message: end.message, hint: end.hint }, EXIT.unreachable);
       for (const { what, changed } of end.steps) terminal.out(`${changed ? 'changed  ' : 'unchanged'}  ${what}\n`);
+    });
+
+  group
+    .command('drain')
+    .description('Have the agent of a node take nothing new and end; what runs there goes on for the next agent')
+    .requiredOption('--site <site>', 'site, or cluster-<id>')
+    .requiredOption('--node <node>', 'name of the node')
+    .option('--reason <text>', 'why; kept in the audit trail')
+    .addOption(formatOption())
+    .action(async ({ site, node, reason, ...flags }: NodeFlags & { readonly reason?: string }) => {
+      const { settings } = await session.settings();
+      const [{ drainAgent }, { actor }] = await Promise.all([
+        import('../processes/drain-agent.js'),
+        import('../processes/node-identities.js'),
+      ]);
+      const wish = { site, node, by: actor(), ...(reason === undefined ? {} : { reason }) };
+      const end = await drainAgent(settings, wish);
+      if (!end.ok)
+        throw new CliError({ code: 'not-drained', message: end.message, hint: HINTS[end.why] }, EXIT.unreachable);
+      const { unfinished } = end;
+      const going = unfinished.length === 0 ? '' : `; goes on: ${unfinished.join(', ')}`;
+      await printOne(terminal, flags, { site, node, unfinished }, `the agent of ${node} is drained${going}\n`);
     });
 
   const policy = group.command('policy').description('What a node lets itself be told');

@@ -97,4 +97,4 @@ export const dropOrderKey = (settings: Settings, id: string): Promise<boolean> =
 
 export const newEncryptionKey = (path: string): string => addEncryptionKey(path);
 
-const actor = (): string => process.env.SUDO_USER || process.env.USER || process.env.LOGNAME || 'operator';
+export const actor = (): string => process.env.SUDO_USER || process.env.USER || process.env.LOGNAME || 'operator';

@@ -1,0 +1,69 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  Client,
+  Connection,
+  TimeoutFailure,
+  WorkflowFailedError,
+} from '@temporalio/client';
+import { encryptionOf } from '../../../worker/encryption.js';
+import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.js';
+import type { DrainAgent } from '../../../workflows/drain-agent.js';
+import { WORKFLOWS } from '../../../workflows/protocol.js';
+import type { Settings } from '../../config/index.js';
+import { openStore } from '../../store/index.js';
+import { connectionOptions } from '../../temporal/connection-options.js';
+
+/** How long an agent may take to answer, and whoever carries the question to it. */
+const WAIT_MS = 90_000;
+const WHOLE_MS = 240_000;
+
+export type DrainEnd =
+  /** `unfinished`: run/task/attempt of what goes on under its supervisor. */
+  | { readonly ok: true; readonly unfinished: readonly string[] }
+  | { readonly ok: false; readonly why: 'silent' | 'refused' | 'no-worker'; readonly message: string };
+
+/** Writes an order to drain down, and has the agent hear of it. */
+export async function drainAgent(
+  settings: Settings,
+  wish: { readonly site: string; readonly node: string; readonly by: string; readonly reason?: string },
+  waitMs = WAIT_MS,
+): Promise<DrainEnd> {
+  const { site, node, by, reason } = wish;
+  const { namespace, task_queue: taskQueue } = settings.temporal;
+  const connection = await Connection.connect(connectionOptions(settings.temporal));
+  try {
+    const store = await openStore(settings.store.url);
+    const order = await store.audit
+      .append({
+        actor: by,
+        action: DRAIN_ACTION,
+        target: agentTarget(site, node),
+        ...(reason === undefined ? {} : { reason }),
+      })
+      .finally(() => store.close());
+    const client = new Client({ connection, namespace, ...encryptionOf(settings) });
+    const input: DrainAgent = { site, node, wait_ms: waitMs };
+    const { unfinished } = (await client.workflow.execute(WORKFLOWS.drain_agent, {
+      taskQueue,
+      workflowId: `${WORKFLOWS.drain_agent}:${site}:${node}:${order.id}`,
+      workflowExecutionTimeout: WHOLE_MS,
+      args: [input],
+    })) as { readonly unfinished: readonly string[] };
+    return { ok: true, unfinished };
+  } catch (error) {
+    return endOf(error, node);
+  } finally {
+    await connection.close();
+  }
+}
+
+function endOf(error: unknown, node: string): DrainEnd {
+  if (!(error instanceof WorkflowFailedError)) throw error;
+  const { cause } = error;
+  if (cause instanceof TimeoutFailure)
+    return { ok: false, why: 'no-worker', message: 'no worker of the orchestrator took the question' };
+  if (!(cause instanceof ActivityFailure)) throw error;
+  if (cause.cause instanceof ApplicationFailure) return { ok: false, why: 'refused', message: cause.cause.message };
+  return { ok: false, why: 'silent', message: `no agent of ${node} answered` };
+}
