@@ -57,7 +57,7 @@ export async function followRun(
       awaySince ??= terminal.now();
       if (terminal.now() - awaySince > PATIENCE_MS) throw error;
       if (isNews || terminal.now() - lastWord >= HEARTBEAT_MS)
-        speak(`${error.problem.message}; the run goes on, still trying`);
+        speak(`${error.problem.message}; ${isApiAway(error) ? 'the run goes on, ' : ''}still trying`);
     }
     await terminal.sleep(LOOK_EVERY_MS, interrupted);
   }
@@ -68,6 +68,9 @@ export async function followRun(
 export function exitCodeOfOutcome(outcome: string | null): ExitCode {
   return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.runFailed;
 }
+
+/** A run needs no API; what else is away it may well need, and the message tells. */
+const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unreachable';
 
 const nodesOf = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
 

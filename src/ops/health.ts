@@ -3,6 +3,11 @@ import type { OpsDependencies } from './dependencies.js';
 import { asProblem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
 
+/** Who asks wants to know now: what has not answered by then is away. (A deployment gives MAAS a minute for a read.) */
+const LIMIT_MS = 8_000;
+/** A worker asks for work every minute; Temporal goes on naming one that died for five. */
+const POLLS_WITHIN_MS = 120_000;
+
 export interface HealthCheck {
   readonly name: 'store' | 'temporal' | 'namespace' | 'worker' | 'maas';
   readonly ok: boolean;
@@ -23,13 +28,24 @@ export interface HealthOperations {
 
 export function healthOperations(deps: OpsDependencies): HealthOperations {
   const { store, temporal } = deps;
-  const attempt = async (name: HealthCheck['name'], fix: string, look: () => Promise<string>): Promise<HealthCheck> => {
+  const attempt = async (
+    name: HealthCheck['name'],
+    fix: string,
+    look: (signal: AbortSignal) => Promise<string>,
+  ): Promise<HealthCheck> => {
+    const limit = new AbortController();
+    const late = new Promise<never>((_, fail) => {
+      limit.signal.addEventListener('abort', () => fail(limit.signal.reason), { once: true });
+    });
+    const timer = setTimeout(() => limit.abort(new Error(`no answer within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
     try {
-      return { name, ok: true, message: await look() };
+      return { name, ok: true, message: await Promise.race([look(limit.signal), late]) };
     } catch (error) {
       const { code, message, hint } = asProblem(error);
       // What nobody foresaw is no defect here, only a thing that does not work: its fix is known.
       return { name, ok: false, message, fix: (code === 'unexpected' ? undefined : hint) ?? fix };
+    } finally {
+      clearTimeout(timer);
     }
   };
 
@@ -60,13 +76,18 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
               taskQueueType: 1,
             }),
           );
-          const pollers = queue.pollers?.length ?? 0;
-          if (pollers === 0) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
+          const lastPolls = (queue.pollers ?? []).map((one) => Number(one.lastAccessTime?.seconds ?? 0) * 1000);
+          const pollers = lastPolls.filter((at) => Date.now() - at < POLLS_WITHIN_MS).length;
+          if (lastPolls.length === 0) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
+          if (pollers === 0) {
+            const ago = Math.round((Date.now() - Math.max(...lastPolls)) / 1000);
+            throw new Error(`no worker polls task queue ${temporal.taskQueue} any more; the last one did ${ago} s ago`);
+          }
           return `${pollers === 1 ? '1 worker polls' : `${pollers} workers poll`} task queue ${temporal.taskQueue}`;
         }),
-        attempt('maas', "Run 'sitewright maas check'.", async () => {
+        attempt('maas', "Run 'sitewright maas check'.", async (signal) => {
           const { client } = deps.maas();
-          const [version, user] = [await client.version(), await client.whoami()];
+          const [version, user] = [await client.version(signal), await client.whoami(signal)];
           return `MAAS ${version.version} as ${user.username}`;
         }),
       ]);

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { healthOperations } from '../../../src/ops/health.js';
+import type { OpsDependencies } from '../../../src/ops/index.js';
+
+const NOW = Date.parse('2026-05-01T12:00:00Z');
+const never = (): Promise<never> => new Promise(() => {});
+
+beforeEach(() => void vi.useFakeTimers({ now: NOW }));
+afterEach(() => void vi.useRealTimers());
+
+/** A system that is well but for what is given: when workers polled last, in seconds before now; how MAAS answers. */
+function health(
+  polled: readonly number[],
+  version: () => Promise<{ version: string }> = async () => ({ version: '3.6' }),
+) {
+  const pollers = polled.map((ago) => ({ lastAccessTime: { seconds: NOW / 1000 - ago } }));
+  return healthOperations({
+    store: { status: async () => ({ pending: [], dialect: 'sqlite', location: 'here', schemaVersion: 4 }) },
+    temporal: {
+      address: 'here:1',
+      namespace: 'default',
+      taskQueue: 'q',
+      connection: {
+        withDeadline: (_until: number, work: () => unknown) => work(),
+        workflowService: {
+          getSystemInfo: async () => ({ serverVersion: '1.29' }),
+          describeNamespace: async () => ({}),
+          describeTaskQueue: async () => ({ pollers }),
+        },
+      },
+    },
+    maas: () => ({ client: { version, whoami: async () => ({ username: 'admin' }) } }),
+  } as unknown as OpsDependencies);
+}
+
+test.each([
+  [[], false, 'no worker polls task queue q'],
+  [[30], true, '1 worker polls task queue q'],
+  [[30, 61], true, '2 workers poll task queue q'],
+  // Temporal goes on naming a worker that was killed.
+  [[30, 200], true, '1 worker polls task queue q'],
+  [[200, 250], false, 'no worker polls task queue q any more; the last one did 200 s ago'],
+])('workers that polled %j seconds ago', async (polled, ok, message) => {
+  const { checks } = await health(polled).check();
+  expect(checks.find(({ name }) => name === 'worker')).toMatchObject({ ok, message });
+});
+
+test('what does not answer is away after seconds, and holds nothing else up', async () => {
+  const asked = health([1], never).check();
+  await vi.advanceTimersByTimeAsync(8_000);
+  const { ok, checks } = await asked;
+  expect(ok).toBe(false);
+  expect(checks.filter((one) => !one.ok)).toEqual([
+    { name: 'maas', ok: false, message: 'no answer within 8 s', fix: "Run 'sitewright maas check'." },
+  ]);
+});
+
+test('no timer is left behind', async () => {
+  await health([1]).check();
+  expect(vi.getTimerCount()).toBe(0);
+});
