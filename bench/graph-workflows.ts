@@ -5,19 +5,22 @@ export * from '../workflows/index.js';
 
 type Chain = { readonly queue: string; readonly tasks: number };
 
-export async function bare_set({ parts }: { parts: readonly (readonly Chain[])[] }): Promise<void> {
+/** `chains`: each node's activities one after the other. `at_once`: all of them scheduled in one go. */
+type Shape = 'chains' | 'at_once';
+
+export async function bare_set({ parts, shape }: { parts: readonly (readonly Chain[])[]; shape: Shape }) {
   const { workflowId } = workflowInfo();
   await Promise.all(
-    parts.map((chains, at) => executeChild('bare_part', { workflowId: `${workflowId}/${at}`, args: [chains] })),
+    parts.map((chains, at) => executeChild('bare_part', { workflowId: `${workflowId}/${at}`, args: [chains, shape] })),
   );
 }
 
-export async function bare_part(chains: readonly Chain[]): Promise<void> {
+export async function bare_part(chains: readonly Chain[], shape: Shape): Promise<void> {
   await Promise.all(
     chains.map(async ({ queue, tasks }) => {
-      for (let task = 0; task < tasks; task++) {
-        await scheduleActivity('empty', [], { taskQueue: queue, startToCloseTimeout: '1 minute' });
-      }
+      const one = () => scheduleActivity('empty', [], { taskQueue: queue, startToCloseTimeout: '1 minute' });
+      if (shape === 'at_once') await Promise.all(Array.from({ length: tasks }, one));
+      else for (let task = 0; task < tasks; task++) await one();
     }),
   );
 }

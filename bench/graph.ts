@@ -1,7 +1,7 @@
 /**
  * Executes the real plan (recorded library, cluster grown to NODES) with agents that end every task at once, and, in
- * turns on the same server, agents and workers, a bare workflow set that runs as many empty activities: as many
- * children, as many nodes each, a chain a node, nothing else. Beside the rates, which other work on the machine moves,
+ * turns on the same server, agents and workers, two bare workflow sets that run as many empty activities in as many
+ * children on as many nodes, and nothing else: one a chain a node, one all activities in one go. Beside the rates, which other work on the machine moves,
  * it states what does not depend on that: processor seconds of this process and of the server, and workflow tasks.
  * Usage: npx tsx bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */
@@ -159,7 +159,7 @@ function processorSeconds(pid: number): number {
   return (Number(user) + Number(system)) / 100;
 }
 
-async function timed(type: string, input: unknown, tasks = work): Promise<Timed> {
+async function timed(type: string, input: object, tasks = work): Promise<Timed> {
   const id = `${type}:${Date.now()}`;
   const from = performance.now();
   const before = { worker: processorSeconds(process.pid), server: processorSeconds(server.pid) };
@@ -170,7 +170,7 @@ async function timed(type: string, input: unknown, tasks = work): Promise<Timed>
   const ofServer = processorSeconds(server.pid) - before.server;
   const load = loadavg()[0]!;
   console.error(
-    `${type}: ${seconds.toFixed(1)} s, ${Math.round(tasks / seconds)} a second, processor ${worker.toFixed(1)} + ${ofServer.toFixed(1)} s, load ${load.toFixed(1)}`,
+    `${type}${'shape' in input ? ` ${input.shape}` : ''}: ${seconds.toFixed(1)} s, ${Math.round(tasks / seconds)} a second, processor ${worker.toFixed(1)} + ${ofServer.toFixed(1)} s, load ${load.toFixed(1)}`,
   );
   return { id, seconds, rate: tasks / seconds, load, worker, server: ofServer };
 }
@@ -215,12 +215,14 @@ async function sizes(id: string, ids: readonly string[]): Promise<Size[]> {
 try {
   // Queues are made when they are first used: that is nobody's rate.
   const once = bare.map((part) => part.map(({ queue }) => ({ queue, tasks: 1 })));
-  await timed('bare_set', { parts: once }, once.flat().length);
+  await timed('bare_set', { parts: once, shape: 'chains' }, once.flat().length);
   const ours: Timed[] = [];
   const theirs: Timed[] = [];
+  const atOnce: Timed[] = [];
   for (let round = 0; round < rounds; round++) {
-    theirs.push(await timed('bare_set', { parts: bare }));
+    theirs.push(await timed('bare_set', { parts: bare, shape: 'chains' }));
     ours.push(await timed('execute_graph', { cluster: 1, mode: 'noop_run' }));
+    atOnce.push(await timed('bare_set', { parts: bare, shape: 'at_once' }));
   }
   const children = reference.parts.map((_part, at) => at);
   const histories = (
@@ -247,6 +249,7 @@ try {
     Math.round(all.reduce((total, one) => total + one[what], 0) / rounds);
   const own = median(ours.map(({ rate }) => rate));
   const limit = median(theirs.map(({ rate }) => rate));
+  const inOneGo = median(atOnce.map(({ rate }) => rate));
   const describe = (all: readonly Timed[], sizesOfAll: readonly Size[]) => ({
     tasks_per_second: all.map(({ rate }) => Math.round(rate)),
     worker_processor_seconds: median(all.map(({ worker }) => worker)),
@@ -270,7 +273,9 @@ try {
         rounds,
         tasks_per_second: Math.round(own),
         bare_per_second: Math.round(limit),
+        bare_at_once_per_second: Math.round(inOneGo),
         ratio: Math.round((own / limit) * 100) / 100,
+        ratio_at_once: Math.round((own / inOneGo) * 100) / 100,
         ours: { ...describe(ours, histories), records: sum(histories, 'records') },
         bare: describe(theirs, bareHistories),
         recorded_rows: recordedRows,

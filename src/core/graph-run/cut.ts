@@ -6,7 +6,7 @@ import { partition } from '../scheduler/index.js';
  * this many stay under 10,000 events (design §5), with room for some 80 further attempts. See `history-room.ts` for
  * what a task takes.
  */
-export const TASKS_IN_ONE_WORKFLOW = 1_165;
+export const TASKS_IN_ONE_WORKFLOW = 1_170;
 
 /** By node: its tasks with work, and one more for asking it whether it is there. */
 function workByNode(graph: SchedulerGraph): number[] {

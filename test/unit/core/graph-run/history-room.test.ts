@@ -21,7 +21,7 @@ test('a full part stays under 10,000 events, however many attempts fail, and has
     events += ALONE;
   }
   expect(events).toBeLessThan(10_000);
-  expect(attempts).toBeGreaterThan(80);
+  expect(attempts).toBeGreaterThanOrEqual(80);
 });
 
 test('operators are heard as long as what is left to do still fits', () => {
