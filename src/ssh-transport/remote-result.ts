@@ -9,7 +9,7 @@ import {
 } from '../agent/index.js';
 import { judgePuppet } from '../agent/task-types/puppet.js';
 import { namesInReport } from '../agent/task-types/puppet-summary.js';
-import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './remote-task.js';
+import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
 
 /** Record of an end as the runner wrote it: `key=value` lines, of which `try` and `file_failed` may come often. */
 class EndRecord {

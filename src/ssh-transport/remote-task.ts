@@ -4,6 +4,9 @@ import type { FileFrame, UploadedFile } from '../agent/task-types/placed-file.js
 import { PUPPET_LOCKS, type PuppetParameters, puppetArguments } from '../agent/task-types/puppet.js';
 import { SYNC_ARGUMENTS } from '../agent/task-types/sync.js';
 import { shellWord } from '../onboarding/ssh-command.js';
+import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
+import { PLACE } from './place-over-ssh.js';
+import { enterFolder } from './remote-folders.js';
 
 /** What a connection brings to the node for one execution. */
 export interface RemoteTask {
@@ -16,13 +19,6 @@ export interface RemoteTask {
   readonly contents: readonly Uint8Array[];
   readonly limits: TaskLimits;
 }
-
-/** Exit codes of our own scripts, which programs do not use. */
-export const REFUSED_PATH = 240;
-export const MISSING_PROGRAM = 241;
-export const BUSY = 242;
-export const MISSING_FOLDER = 243;
-export const FILES_FAILED = 244;
 
 /** Types that run over ssh. All others need an agent. */
 export const REMOTE_TYPES: readonly string[] = [
@@ -61,8 +57,14 @@ export async function remoteTask(
     }
     case 'sync': {
       const { src, dst } = parameters as { readonly src: string; readonly dst: string };
-      const inside = `${rootCheck(roots)}inside ${shellWord(dst)} || { echo 'it is under none of the allowed folders' >&2; exit ${REFUSED_PATH}; }\n`;
-      const start = `${begin}${inside}mkdir -p -- ${shellWord(dst)} || exit 1\n${run([...SYNC_ARGUMENTS, src, dst])}`;
+      const inside = `enter ${shellWord(dst)} 700
+case $? in
+  0) ;;
+  ${REFUSED_PATH}) echo 'it is under none of the allowed folders' >&2; exit ${REFUSED_PATH} ;;
+  *) echo 'the folder cannot be made' >&2; exit 1 ;;
+esac
+`;
+      const start = `${begin}${enterFolder(roots)}${inside}${run([...SYNC_ARGUMENTS, src, './'])}`;
       return { ...plain, start };
     }
     case 'puppet':
@@ -89,23 +91,6 @@ function run(words: readonly string[], last = ''): string {
 clean ${words.map(shellWord).join(' ')} ${last}
 `;
 }
-
-/** `inside PATH`: whether it lies under an allowed folder, links resolved as far as it exists. */
-const rootCheck = (roots: readonly string[]): string => `inside() {
-  near=$1 rest=
-  while [ ! -d "$near" ]; do rest=/$(basename -- "$near")$rest; near=$(dirname -- "$near"); done
-  real=$(cd -P -- "$near" && pwd -P) || return 1
-  [ "$real" = / ] && real=
-  for root in ${roots.map(shellWord).join(' ')}; do
-    [ "$root" = / ] && return 0
-    for one in "$root" "$(cd -P -- "$root" 2>/dev/null && pwd -P)"; do
-      case $one in '') continue ;; esac
-      case "$real$rest/" in "$one"/*) return 0 ;; esac
-    done
-  done
-  return 1
-}
-`;
 
 function puppetScript(p: PuppetParameters, execution: Execution): string {
   const noop = execution.mode === 'noop' || p.noopRun;
@@ -192,50 +177,8 @@ async function placing(
   const start = `${base.start}. "$1/settings"
 dir=$1 failed=0
 : >"$dir/told"
-${rootCheck(roots)}${PLACE}${each.join('\n')}
+${enterFolder(roots)}${PLACE}${each.join('\n')}
 [ "$failed" -eq 0 ] || exit ${FILES_FAILED}
 `;
   return { ...base, finalCodes: [...base.finalCodes, FILES_FAILED], start, contents };
 }
-
-/** As the agent places files: beside the target with its final owner and permissions, then renamed. */
-const PLACE = `refuse() { # code path why
-  echo "$2: $3" >&2
-  echo "file_failed=$(printf '%s\\n%s' "$2" "$3" | base64 | tr -d '\\n')" >>"$dir/told"
-  return "$1"
-}
-place() { # content path mode mode-of-folders owner group overwrite parents
-  content=$1 path=$2 mode=$3 folders=$4 owner=$5 group=$6
-  parent=$(dirname -- "$path")
-  inside "$parent" || { refuse ${REFUSED_PATH} "$path" 'it is under none of the allowed folders'; return; }
-  if [ -L "$path" ]; then refuse ${REFUSED_PATH} "$path" 'a link is there'; return; fi
-  if [ -e "$path" ] && [ ! -f "$path" ]; then refuse ${REFUSED_PATH} "$path" 'something that is no file is there'; return; fi
-  if [ ! -d "$parent" ]; then
-    [ "$8" = true ] || { refuse 1 "$path" 'its folder is not there'; return; }
-    made=$parent
-    while [ ! -d "$(dirname -- "$made")" ]; do made=$(dirname -- "$made"); done
-    mkdir -p -- "$parent" || { refuse 1 "$path" 'its folder cannot be made'; return; }
-    while :; do
-      chmod "$folders" "$parent"
-      [ "$parent" = "$made" ] && break
-      parent=$(dirname -- "$parent")
-    done
-    parent=$(dirname -- "$path")
-  fi
-  if [ -e "$path" ] && [ "$7" != true ]; then echo "unchanged: $path"; return 0; fi
-  new=$(mktemp "$parent/.sitewright.XXXXXX") || { refuse 1 "$path" 'nothing can be written there'; return; }
-  if ! cat "$content" >"$new"; then rm -f "$new"; refuse 1 "$path" 'it cannot be written'; return; fi
-  if [ -n "$owner" ] && ! chown "$owner" "$new"; then rm -f "$new"; refuse 1 "$path" "there is no user $owner"; return; fi
-  if [ -n "$group" ] && ! chgrp "$group" "$new"; then rm -f "$new"; refuse 1 "$path" "there is no group $group"; return; fi
-  chmod "$mode" "$new"
-  if [ -e "$path" ] && cmp -s "$new" "$path" && [ "$(stat -c '%a %u %g' "$new")" = "$(stat -c '%a %u %g' "$path")" ]; then
-    rm -f "$new"
-    echo "unchanged: $path"
-    return 0
-  fi
-  sync "$new"
-  mv -fT -- "$new" "$path" || { rm -f "$new"; refuse 1 "$path" 'it cannot be written'; return; }
-  echo "changed=1" >>"$dir/told"
-  echo "written: $path"
-}
-`;

@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
@@ -241,6 +250,35 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(
       execFileSync('sh', ['-c', 'grep -rlF "value of db" "$0" /dev/shm; true', rig.folder]).toString().trim(),
     ).toBe(path);
+  });
+
+  test.skipIf(!has('perl'))('nothing lands outside the roots while a folder is swapped for a link', async () => {
+    const [roots, outside] = [at('roots'), at('outside')];
+    for (const folder of [`${roots}/swap`, outside]) mkdirSync(folder, { recursive: true });
+    symlinkSync(outside, `${roots}/link`);
+    writeFileSync(at('swapped'), 'x'.repeat(1000));
+    // Now the folder, now a link to the outside, for some milliseconds each.
+    const swap = `chdir shift; for (;;) {
+      for (['swap', 'real', 'link', 'swap'], ['swap', 'link', 'real', 'swap']) {
+        rename $$_[0], $$_[1] or die; rename $$_[2], $$_[3] or die; select undef, undef, undef, rand 0.02;
+      }
+    }`;
+    const swapping = spawn('perl', ['-e', swap, roots], { stdio: 'ignore' });
+    try {
+      const files = Array.from({ length: 150 }, (_unused, n) => ({
+        src: at('swapped'),
+        dst: `${roots}/swap/${n % 2 === 0 ? '' : `deep-${n}/`}file-${n}`,
+      }));
+      const policy: NodePolicy = { ...allowed(), path_roots: [roots] };
+      const copied = await carried(execution('copy_files', { files }), node({ policy }));
+      expect(swapping.exitCode).toBeNull();
+      expect(readdirSync(outside)).toEqual([]);
+      const tried = readdirSync(`${roots}/${existsSync(`${roots}/real`) ? 'real' : 'swap'}`);
+      expect(tried.length).toBeGreaterThan(0);
+      expect(copied).toMatchObject({ outcome: 'failed', changed: true, failure: { kind: 'files' } });
+    } finally {
+      swapping.kill();
+    }
   });
 
   test.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {

@@ -1,0 +1,48 @@
+import { REFUSED_PATH } from './exit-codes.js';
+
+/**
+ * `place`, in plain `sh`, as the agent places files: beside the target with its final owner and permissions, then
+ * renamed. After `enter` everything goes by names in the folder it is in, and by the open file: a link that is swapped
+ * in meanwhile is replaced, never followed. Wants `enterFolder`, and `$dir`: the execution's folder.
+ */
+export const PLACE = `refuse() { # code path why
+  echo "$2: $3" >&2
+  echo "file_failed=$(printf '%s\\n%s' "$2" "$3" | base64 | tr -d '\\n')" >>"$dir/told"
+  return "$1"
+}
+place() ( # content path mode mode-of-folders owner group overwrite parents
+  content=$1 path=$2 mode=$3 folders=$4 owner=$5 group=$6 overwrite=$7
+  parent=\${path%/*} name=./\${path##*/}
+  [ "$8" = true ] || folders=
+  enter "\${parent:-/}" "$folders"
+  case $? in
+    0) ;;
+    2) refuse 1 "$path" 'its folder is not there'; exit ;;
+    ${REFUSED_PATH}) refuse ${REFUSED_PATH} "$path" 'it is under none of the allowed folders'; exit ;;
+    *) refuse 1 "$path" 'its folder cannot be made'; exit ;;
+  esac
+  if [ -L "$name" ]; then refuse ${REFUSED_PATH} "$path" 'a link is there'; exit; fi
+  if [ -e "$name" ] && [ ! -f "$name" ]; then refuse ${REFUSED_PATH} "$path" 'something that is no file is there'; exit; fi
+  if [ -e "$name" ] && [ "$overwrite" != true ]; then echo "unchanged: $path"; exit 0; fi
+  new=$(mktemp -u ./.sitewright.XXXXXXXX)
+  # Made by nobody but us (O_EXCL), and open from here on.
+  set -C
+  command exec 6>"$new" || { refuse 1 "$path" 'nothing can be written there'; exit; }
+  set +C
+  file=/proc/self/fd/6
+  give_up() { rm -f -- "$new"; refuse 1 "$path" "$1"; exit; }
+  cat "$content" >&6 || give_up 'it cannot be written'
+  [ -z "$owner" ] || chown "$owner" $file || give_up "there is no user $owner"
+  [ -z "$group" ] || chgrp "$group" $file || give_up "there is no group $group"
+  chmod "$mode" $file || give_up 'its permissions cannot be set'
+  if [ -e "$name" ] && cmp -s $file "$name" && [ "$(stat -L -c '%a %u %g' $file)" = "$(stat -c '%a %u %g' "$name")" ]; then
+    rm -f -- "$new"
+    echo "unchanged: $path"
+    exit 0
+  fi
+  sync $file
+  mv -fT -- "$new" "$name" || give_up 'it cannot be written'
+  echo "changed=1" >>"$dir/told"
+  echo "written: $path"
+)
+`;

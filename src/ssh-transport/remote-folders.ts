@@ -1,0 +1,48 @@
+import { shellWord } from '../onboarding/ssh-command.js';
+import { REFUSED_PATH } from './exit-codes.js';
+
+/**
+ * `enter FOLDER MODE`, in plain `sh`: goes into a folder under the roots, makes what is missing of it with that mode
+ * (none: nothing is made), and stays where it is then: whoever swaps a part of the path for a link afterwards moves
+ * nothing that is done by names in it. Links are followed to places under the roots only. Returns 0; 1 when it cannot;
+ * 2 when it is not there; `REFUSED_PATH` when it is under none of the roots.
+ */
+export const enterFolder = (roots: readonly string[]): string => `allowed() { # a folder, resolved
+  for root in ${roots.map(shellWord).join(' ')}; do
+    [ "$root" = / ] && return 0
+    for one in "$root" "$(cd -P -- "$root" 2>/dev/null && pwd -P)"; do
+      case $one in '') continue ;; esac
+      case "$1/" in "$one"/*) return 0 ;; esac
+    done
+  done
+  return 1
+}
+here() { # where this really is, also when the name ends with a newline
+  here=$(pwd -P; echo .)
+  here=\${here%??}
+  [ "$here" = / ] && here=
+  return 0
+}
+enter() {
+  near=$1 rest=
+  while [ ! -d "$near" ]; do
+    rest=\${near##*/}/$rest
+    near=\${near%/*}
+    [ -n "$near" ] || near=/
+  done
+  cd -P -- "$near" 2>/dev/null || return 1
+  here
+  allowed "$here/$rest" || return ${REFUSED_PATH}
+  while [ -n "$rest" ]; do
+    part=\${rest%%/*} rest=\${rest#*/}
+    [ -n "$part" ] || continue
+    [ -n "$2" ] || return 2
+    made=
+    mkdir -m 700 -- "$part" 2>/dev/null && made=yes
+    cd -P -- "./$part" 2>/dev/null || return 1
+    here
+    allowed "$here/$rest" || return ${REFUSED_PATH}
+    [ -z "$made" ] || chmod "$2" . || return 1
+  done
+}
+`;
