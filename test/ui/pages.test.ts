@@ -74,7 +74,6 @@ describePage('pages over a store', () => {
     await page.locator('.picture g.node').nth(1).waitFor();
     await page.getByText('Show and change as JSON').click();
     await page.getByLabel('Settings').waitFor();
-    await screenshot(page, 'page-cluster');
   });
 
   test('tags are created, assigned, taken and deleted', async () => {
@@ -221,7 +220,6 @@ describePage('pages over a store', () => {
     await page.waitForURL(/group=compute/);
     await page.getByText('21 nodes', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
-    await screenshot(page, 'page-site-run');
     // Another look at it is a step back away.
     await page.getByRole('link', { name: 'Timeline' }).click();
     await page.waitForURL(/view=timeline/);

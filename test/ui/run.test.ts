@@ -228,8 +228,9 @@ describePage('the page of a run of graphs', () => {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
     await page.getByLabel('Outcome').selectOption('stopped');
     await page.waitForURL(/outcome=stopped/);
+    await page.getByRole('cell', { name: 'success' }).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'nina' }).waitFor();
-    await page.getByLabel('Outcome').selectOption('success');
+    await page.getByLabel('Outcome').selectOption('failed');
     await page.getByText('No such run.').waitFor();
   });
 

@@ -79,9 +79,13 @@ export const Empty = ({ title, children }) => html`<div class="empty">
 export function Command({ text }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    say('Copied.');
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      say('Copied.');
+    } catch {
+      say('The browser does not let this page copy: mark the text instead.');
+    }
   };
   return html`<div class="command">
     <code>${text}</code>
@@ -114,15 +118,15 @@ export function Table({ label, columns, rows, keyOf, empty = 'None.' }) {
   </div>`;
 }
 
-/** `done` of `total`, as a bar and as text. */
-export const Progress = ({ done, total, bad = 0, what = 'nodes', small = false }) => html`<div
+/** `done` of `total`, as a bar and as text; `badly`: in words what `bad` of them are. */
+export const Progress = ({ done, total, bad = 0, badly = `${bad} failed`, what = 'nodes', small = false }) => html`<div
   class=${small ? 'progress small' : 'progress'}
 >
   <div class="bar" aria-hidden="true">
     <span class="good" style=${{ width: `${share(done - bad, total)}%` }}></span
     ><span class="failed" style=${{ width: `${share(bad, total)}%` }}></span>
   </div>
-  <span>${done.toLocaleString()} / ${total.toLocaleString()} ${what}${bad > 0 ? html`, <span class="bad">${bad} failed</span>` : ''}</span>
+  <span>${done.toLocaleString()} / ${total.toLocaleString()} ${what}${bad > 0 ? html`, <span class="bad">${badly}</span>` : ''}</span>
 </div>`;
 
 const share = (part, whole) => (whole === 0 ? 0 : (100 * part) / whole);

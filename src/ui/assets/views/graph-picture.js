@@ -39,7 +39,7 @@ export function GraphPicture({ path, states, onChoose }) {
   useEffect(() => {
     const stop = new AbortController();
     setProblem(undefined);
-    draw(path, stop.signal)
+    draw(path, stop.signal, onChoose !== undefined)
       .then((picture) => {
         box.current.replaceChildren(picture.svg);
         setDrawn(picture);
@@ -123,8 +123,8 @@ function Tools({ drawn, scale, setScale, show, states, path, box }) {
 const scaleToFit = (box, { width, height }) =>
   Math.max(LEAST, Math.min((box.clientWidth - 24) / width, (0.7 * innerHeight) / height, 1.5));
 
-/** The drawing, its nodes by name, its size in pixels, and the kinds of its nodes. */
-async function draw(path, signal) {
+/** The drawing, in which nodes may be chosen; its nodes by name, its size in pixels, and the kinds of its nodes. */
+async function draw(path, signal, isChosenFrom) {
   const text = await (await request(path, { signal, accept: 'image/svg+xml' })).text();
   const svg = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true);
   const nodes = new Map();
@@ -136,8 +136,8 @@ async function draw(path, signal) {
     nodes.set(title.textContent, node);
     node.dataset.task = title.textContent;
     node.setAttribute('class', `node kind-${kind}`);
-    node.setAttribute('tabindex', '0');
-    node.setAttribute('role', 'button');
+    node.setAttribute('role', isChosenFrom ? 'button' : 'img');
+    if (isChosenFrom) node.setAttribute('tabindex', '0');
     node.setAttribute('aria-label', title.textContent);
   }
   svg.setAttribute('role', 'group');

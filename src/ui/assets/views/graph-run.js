@@ -82,8 +82,11 @@ export function GraphRun({ base, tables, query }) {
     ${view === 'graph' && html`<${Graph} ...${{ base, graph, tasks, nodes }} />`}
     ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} />`}
     <p class="quiet">
-      <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a> ·
-      <a href=${`/api/v1/transactions/${chosen}/plan`} target="_blank">Plan with reasons</a>
+      <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a>${' · '}<a
+        href=${`/api/v1/transactions/${chosen}/plan`}
+        target="_blank"
+        >Plan with reasons</a
+      >
     </p>
     ${log !== null && html`<${TaskLog} key=${log} base=${base} task=${log} live=${live} names=${names} />`}`;
 }

@@ -36,6 +36,7 @@ export function RunView({ id, query }) {
       done=${status.done}
       total=${status.total}
       bad=${ofGraphs ? sum(status.counts, ['failed', 'dep_failed']) : status.counts.failure}
+      badly=${ofGraphs ? failedAndLost(status.counts) : undefined}
       what=${ofGraphs ? 'tasks' : 'nodes'}
     />
     ${
@@ -61,6 +62,10 @@ export function RunView({ id, query }) {
     }
     <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
 }
+
+/** What is lost came to nothing because something before it failed. */
+const failedAndLost = ({ failed, dep_failed: lost }) =>
+  [failed > 0 && `${failed} failed`, lost > 0 && `${lost} lost`].filter(Boolean).join(', ');
 
 /** What it works on, who started it, when and why. */
 function Facts({ run }) {

@@ -5,6 +5,9 @@ import { lookOf, said, timeOf } from '../words.js';
 const ROWS = 60;
 const MOST_ZOOM = 64;
 
+/** Room for the time at a tick. */
+const TICK_PX = 150;
+
 /** Steps of the axis, in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
@@ -32,7 +35,7 @@ export function Timeline({ rows, from, until }) {
   const all = [...lines];
   const shown = all.slice(page * ROWS, (page + 1) * ROWS);
   const at = (time) => (100 * (time - start)) / (end - start);
-  const ticks = ticksOf(start, end, 8 * zoom);
+  const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX)) * zoom);
   const looks = [...new Set(begun.map((one) => one.status))];
   return html`<div class="filters">
       <span class="quiet">${timeOf(start)} – ${timeOf(end)}</span>
