@@ -1,0 +1,133 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.js';
+import { loadSettings } from '../../src/config/index.js';
+import { MachineStatus } from '../../src/maas/index.js';
+import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '../../src/maas/simulator/index.js';
+import { createLogger } from '../../src/telemetry/log.js';
+import { type DevServer, startDevServer } from '../../src/temporal/dev-server.js';
+import { type RunningApi, startApi } from '../../worker/api.js';
+import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
+import { exampleHosts } from '../rig/living-site.js';
+import { recordingTerminal } from '../unit/cli/recording-terminal.js';
+
+/*
+ * What docs/operating.md says of backup, restore and upgrade, done: a run is under way when everything is stopped and
+ * copied; its folder is lost; what was copied is brought back elsewhere, with a worker of another build, and the run
+ * goes on to its end. MAAS has gone on meanwhile.
+ */
+const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url));
+const site = 'stl1';
+
+let root = '';
+let simulator: Simulator;
+let env: NodeJS.ProcessEnv = {};
+let running: { temporal: DevServer; api: RunningApi; worker: Orchestrator } | undefined;
+
+/** All processes over one folder that has all there is to keep. */
+async function start(folder: string, bundle: string): Promise<void> {
+  const temporal = await startDevServer({
+    binary: inject('temporalBinary'),
+    databaseFile: join(folder, 'temporal.db'),
+    logFile: join(folder, 'temporal.log'),
+    uiPort: 'none',
+  });
+  env = {
+    SITEWRIGHT_TEMPORAL_ADDRESS: temporal.address,
+    SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'sitewright.db')}`,
+    SITEWRIGHT_MAAS_URL: simulator.url,
+    SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
+    SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.05',
+    SITEWRIGHT_MAAS_POLL_MAX_SECONDS: '0.5',
+    SITEWRIGHT_API_PORT: '0',
+    SITEWRIGHT_LOG_LEVEL: 'error',
+  };
+  const loaded = loadSettings({ cwd: folder, env });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const log = createLogger(loaded.settings.log, 'test');
+  // The order of the page: the worker first.
+  const worker = await startOrchestrator(loaded.settings, log, bundle);
+  running = { temporal, worker, api: await startApi(loaded.settings, log) };
+}
+
+async function stop(): Promise<void> {
+  await running?.api.stop();
+  await running?.worker.stop();
+  await running?.temporal.stop();
+  running = undefined;
+}
+
+async function sitewright(...args: string[]): Promise<string> {
+  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_API: running!.api.url, USER: 'ann' }, cwd: root });
+  terminal.onSleep = () => new Promise((done) => setTimeout(done, 50));
+  const code = await runCli(args, terminal);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${code}\n${terminal.said.err}${terminal.said.out}`);
+  return terminal.said.out;
+}
+
+const control = async (path: string, body?: unknown): Promise<unknown> => {
+  const method = body === undefined ? 'GET' : 'POST';
+  const sent = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+  const answer = await fetch(`${simulator.controlUrl}/${path}`, sent);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+};
+
+/** How often MAAS began to deploy each machine. */
+async function deploys(): Promise<Record<string, number>> {
+  const effects = (await control('effects')) as readonly Effect[];
+  const begun: Record<string, number> = {};
+  for (const { hostname, from, to } of effects)
+    if (to === MachineStatus.Deploying && from !== to) begun[hostname] = (begun[hostname] ?? 0) + 1;
+  return begun;
+}
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'sitewright-backup-'));
+  const machines = exampleHosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' }));
+  // Nothing is ever deployed until the test says so.
+  simulator = await simulateMaas({ port: 0, seed: { machines }, auto: { commission_ms: 20, deploy_ms: 3_600_000 } });
+});
+afterAll(async () => {
+  await stop();
+  await simulator?.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('a run that was under way goes on from a backup, in a new folder, with a newer worker', async () => {
+  const lost = join(root, 'lost');
+  const brought = join(root, 'brought-back');
+  const bundle = inject('workflowBundlePath');
+  await start(lost, bundle);
+  await sitewright('site', 'create', site);
+  await sitewright('site', 'commit', site, documents);
+  const run = JSON.parse(await sitewright('site', 'deploy', site, '-f', 'json')) as { id: string };
+  // Until the first group deploys, and waits for MAAS.
+  const masters = exampleHosts.slice(0, 3);
+  const isDeploying = async (): Promise<boolean> => {
+    const begun = await deploys();
+    return masters.every((host) => begun[host] === 1);
+  };
+  while (!(await isDeploying())) await new Promise((done) => setTimeout(done, 50));
+
+  await stop();
+  cpSync(lost, brought, { recursive: true });
+  rmSync(lost, { recursive: true });
+  for (const host of masters) await control(`${host}/deployed`, {});
+  await control('auto', { commission_ms: 20, deploy_ms: 20 });
+  const newer = join(root, 'newer-bundle.js');
+  writeFileSync(newer, `${readFileSync(bundle, 'utf8')}\n// Another build.\n`);
+  await start(brought, newer);
+
+  expect(await sitewright('doctor')).toContain('everything a deployment needs is there');
+  expect(await sitewright('run', 'watch', run.id)).toMatch(/deploy_site of stl1: success/);
+  expect(await sitewright('db', 'status')).toMatch(/up to date/);
+  const report = JSON.parse(await sitewright('run', 'report', run.id, '-f', 'json'));
+  expect(report.baremetal.nodes_by_state.success).toHaveLength(exampleHosts.length);
+  expect(await deploys()).toEqual(Object.fromEntries(exampleHosts.map((host) => [host, 1])));
+  // And what comes after it.
+  expect(await sitewright('site', 'update', site, '--wait')).toMatch(/success/);
+}, 180_000);
