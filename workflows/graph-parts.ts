@@ -90,6 +90,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   const told = { paused: false, stopping: false, cancelled: false };
   const state = { begun: false, offline: [] as string[] };
   let broken: { readonly error: unknown } | null = null;
+  let cancelling = false;
 
   async function run(child: Child, part: number): Promise<void> {
     const { chunks, tasks, nodes } = plan.parts[part]!;
@@ -130,12 +131,15 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
 
   const failures = (): number => children.reduce((sum, child) => sum + child.news.counts.failed, 0);
 
-  /**
-   * The request that cancelling the scope makes is for a child's first run only. The signal in which a later one tells
-   * of itself may come before the cancellation or behind it.
-   */
+  /** Cancelling the scope asks the first run of each child; one that has continued as new is asked by its id. */
+  function cancelChildren(): void {
+    cancelling = true;
+    scope.cancel();
+    children.forEach(cancelContinued);
+  }
+
   function cancelContinued(child: Child): void {
-    if (!child.continued || !told.cancelled) return;
+    if (!cancelling || !child.continued) return;
     child.continued = false;
     void CancellationScope.nonCancellable(() => getExternalWorkflowHandle(child.id).cancel()).catch(() => undefined);
   }
@@ -148,7 +152,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         .catch((error: unknown) => {
           broken ??= { error };
           // The others cannot come to an end without it.
-          scope.cancel();
+          cancelChildren();
         })
         .finally(control.wake),
     );
@@ -193,9 +197,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     for (;;) {
       if (control.cancelled && !told.cancelled) {
         told.cancelled = true;
-        scope.cancel();
+        cancelChildren();
       }
-      for (const child of children) cancelContinued(child);
       coordinator.hold = plan.hold && failures() > 0;
       const events = gather();
       if (events.length > 0) for (const command of coordinate(coordinator, ...events)) obey(command);
@@ -228,7 +231,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         if (child.report === null) child.news = signal.news;
       }
       child.heard = Math.max(child.heard, signal.heard);
-      if (signal.continued) child.continued = true;
+      if (signal.continued) {
+        // It may tell so before the cancellation or behind it.
+        child.continued = true;
+        cancelContinued(child);
+      }
       if (signal.ready) child.ready = signal.ready.offline;
       for (const message of signal.messages) inbox.push({ type: 'heard', message });
       control.wake();

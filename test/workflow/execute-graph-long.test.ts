@@ -7,6 +7,7 @@ import { recordHistory } from '../rig/histories.js';
 import { failed, ok, scriptedGraph } from '../rig/scripted-graph.js';
 import { expectLegal } from '../rig/scripted-graph-checks.js';
 import { startGraphRun } from '../rig/scripted-graph-run.js';
+import { causeOf } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
@@ -93,6 +94,24 @@ test('operators reach a part that has continued, and cancelling ends it', async 
   expect(((await run.ended()).failure as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
   expect(graph.rows().get('t52@n1')).toMatchObject({ end: { outcome: 'cancelled' } });
   expect(graph.closed[0]).toMatchObject({ outcome: 'cancelled' });
+});
+
+test('a part that breaks ends the others, also one that has continued', async () => {
+  const long = chain(50);
+  const plan: SchedulerPlan = {
+    ...long,
+    nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
+    tasks: [...long.tasks, { id: 'other', node: 'n2', type: 'shell' }],
+  };
+  const graph = scriptedGraph({ plans: { default: plan }, partOf: (id) => (id === 'n1' ? 0 : 1), mostEvents: 500 });
+  graph.hold.add('t45@n1').add('other@n2');
+  const run = await startGraphRun(rig, graph);
+  await graph.begun('t45@n1');
+  expect((await historiesOf(`${run.handle.workflowId}/11.1`)).length).toBeGreaterThan(1);
+  await rig.client.workflow.getHandle(`${run.handle.workflowId}/11.2`).terminate('by mistake');
+  expect(causeOf((await run.ended()).failure).type).toBe('StepFailed');
+  expect(graph.events.filter(({ what, task }) => what === 'end' && task === 't45')).toHaveLength(1);
+  expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
 });
 
 test.each([
