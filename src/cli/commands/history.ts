@@ -59,7 +59,7 @@ export function registerHistory(program: Command, session: Session): void {
       const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end', 'root_cause', 'message'];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
-      await printList(terminal, flags, rows, columns);
+      await printList(terminal, flags, flags.format === 'table' ? rows.map(withReason) : rows, columns);
     });
 
   for (const [name, path, what] of [
@@ -107,4 +107,11 @@ interface ShowFlags extends OutputFlags {
   readonly tasks?: readonly string[];
   readonly parameters?: boolean;
   readonly summary?: boolean;
+}
+
+/** Fuel's `error` is also what never began: people shall see at once that it did not fail itself. */
+function withReason(row: HistoryRow): HistoryRow {
+  const { message, root_cause: cause, time_start: begun } = row as HistoryRow & Record<string, unknown>;
+  if (message != null || cause == null || begun != null) return row;
+  return { ...row, message: `did not run, because of ${String(cause)}` } as HistoryRow;
 }

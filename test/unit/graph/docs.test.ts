@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { registerGraphPlanning } from '../../../src/cli/commands/graph-planning.js';
-import { createSession } from '../../../src/cli/session.js';
+import { runCli } from '../../../src/cli/run-cli.js';
+import { type FuelRig, fuelRig, newton } from '../../api/fuel-inventory-rig.js';
 import { recordingTerminal } from '../cli/recording-terminal.js';
 
 const root = new URL('../../../', import.meta.url);
@@ -12,7 +12,10 @@ const page = readFileSync(new URL('docs/graphs.md', root), 'utf8');
 const home = process.cwd();
 const folder = mkdtempSync(join(tmpdir(), 'graphs-'));
 
-/** Runs `sitewright graph …` in this process; what it printed on both streams, with its exit status if not 0. */
+let rig: FuelRig;
+let api = '';
+
+/** Runs `sitewright graph …` in this process, against an API with a cluster that has no graph yet; what it printed on both streams, with its exit status if not 0. */
 async function run(line: string): Promise<string> {
   let said = '';
   const take = (text: unknown): boolean => {
@@ -22,13 +25,9 @@ async function run(line: string): Promise<string> {
   const spies = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
   for (const spy of spies) spy.mockImplementation(take);
   try {
-    const program = new Command('sitewright');
-    registerGraphPlanning(
-      program.command('graph'),
-      createSession(recordingTerminal(), () => ({})),
-    );
-    await program.parseAsync(line.split(/\s+/).slice(1), { from: 'user' });
-    return process.exitCode ? `${said}exit status ${process.exitCode}\n` : said;
+    const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api }, cwd: folder });
+    const code = await runCli(line.split(/\s+/).slice(1), { ...terminal, out: take, err: take });
+    return code ? `${said}exit status ${code}\n` : said;
   } finally {
     process.exitCode = 0;
     for (const spy of spies) spy.mockRestore();
@@ -45,7 +44,11 @@ const commands = [...page.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, bl
     .map((one) => ({ line: one.slice(0, one.indexOf('\n')), output: one.slice(one.indexOf('\n') + 1) })),
 );
 
-beforeAll(() => {
+beforeAll(async () => {
+  rig = await fuelRig();
+  await rig.made('/clusters/', { name: 'lab', release: await rig.made('/releases/', newton) });
+  await rig.api.listen({ host: '127.0.0.1', port: 0 });
+  api = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
   process.chdir(folder);
   for (const { name, base, text } of files) {
     const whole =
@@ -53,7 +56,8 @@ beforeAll(() => {
     writeFileSync(name, whole);
   }
 });
-afterAll(() => {
+afterAll(async () => {
+  await rig.close();
   process.chdir(home);
   rmSync(folder, { recursive: true });
 });
