@@ -40,7 +40,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** Who says `sitewright deploy` means a command of that name in a group. */
+/** A word that is no command here may be one in a group: `deploy` is one of `site`. */
 function meantCommands(program: Command, error: CommanderError): string[] {
   if (error.code !== 'commander.unknownCommand') return [];
   const [, name] = /unknown command '(.+?)'/.exec(error.message) ?? [];

@@ -1,4 +1,5 @@
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 
 /** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as the clients of the Fuel line keep them. */
@@ -16,8 +17,17 @@ export interface Owner {
   readonly id: string;
 }
 
-export const fileFormatOption = (): Option =>
-  new Option('-f, --format <format>', 'form of the file').choices(['json', 'yaml']).default('yaml');
+/** Adds `--release` and `--env` to a command. */
+export const ownedBy = (command: Command): Command =>
+  command
+    .option('-r, --release <id>', 'id of the release', idArgument)
+    .option('-e, --env <id>', 'id of the cluster', idArgument);
+
+/** Adds where the file is and of what form. */
+export const inFile = (command: Command): Command =>
+  command
+    .addOption(new Option('-f, --format <format>', 'form of the file').choices(['json', 'yaml']).default('yaml'))
+    .option('-d, --directory <folder>', 'where the file is', '.');
 
 /** One of -r and -e must be given. */
 export function ownerOf({ release, env }: { readonly release?: string; readonly env?: string }): Owner {

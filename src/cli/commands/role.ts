@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { apiPath } from '../client.js';
 import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 import {
   describedFile,
   type FileFlags,
-  fileFormatOption,
+  inFile,
+  ownedBy,
   ownerOf,
   readDescribed,
   writeDescribed,
@@ -21,17 +21,10 @@ interface Role {
 export function registerRole(program: Command, session: Session): void {
   const { terminal } = session;
   const group = program.command('role').description('Roles: what nodes are for, and the tags they bring');
-  const owned = (command: Command): Command =>
-    command
-      .option('-r, --release <id>', 'id of the release', idArgument)
-      .option('-e, --env <id>', 'id of the cluster', idArgument);
   const filed = (command: Command): Command =>
-    owned(command)
-      .requiredOption('-n, --name <name>', 'name of the role')
-      .addOption(fileFormatOption())
-      .option('-d, --directory <folder>', 'where the file is', '.');
+    inFile(ownedBy(command).requiredOption('-n, --name <name>', 'name of the role'));
 
-  owned(group.command('list').description('Roles of a release or cluster'))
+  ownedBy(group.command('list').description('Roles of a release or cluster'))
     .addOption(formatOption())
     .addOption(columnOption())
     .action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string }) => {
@@ -86,7 +79,7 @@ export function registerRole(program: Command, session: Session): void {
     },
   );
 
-  owned(
+  ownedBy(
     group
       .command('delete')
       .description('Delete a role that no node has')

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { apiPath } from '../client.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import {
   describedFile,
   type FileFlags,
-  fileFormatOption,
+  inFile,
+  ownedBy,
   ownerOf,
   readDescribed,
   writeDescribed,
@@ -36,16 +37,11 @@ interface OwnedTag {
 export function registerTag(program: Command, session: Session): void {
   const { terminal } = session;
   const group = program.command('tag').description('Tags: what places tasks on nodes');
-  const owned = (command: Command): Command =>
-    command
-      .option('-r, --release <id>', 'id of the release', idArgument)
-      .option('-e, --env <id>', 'id of the cluster', idArgument);
-  const named = (command: Command): Command => owned(command).requiredOption('-n, --name <name>', 'name of the tag');
-  const filed = (command: Command): Command =>
-    named(command).addOption(fileFormatOption()).option('-d, --directory <folder>', 'where the file is', '.');
+  const named = (command: Command): Command => ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
+  const filed = (command: Command): Command => inFile(named(command));
   const singular = { releases: 'release', clusters: 'cluster' } as const;
 
-  owned(group.command('list').description('Tags of a release, or of a cluster with those of its release and plugins'))
+  ownedBy(group.command('list').description('Tags of a release, or of a cluster with those of its release and plugins'))
     .addOption(formatOption())
     .addOption(columnOption())
     .action(async (flags: OwnerFlags & OutputFlags) => {
