@@ -118,6 +118,19 @@ describe('planning a graph', () => {
     ).toBe(1);
   });
 
+  test('hands a graph that its run has no room for to a child, and keeps to that when asked again', async () => {
+    const world = await twoNodes();
+    const begun = await world.begin();
+    const request = { transaction: begun.transaction, graph: begun.graphs[0]!.transaction };
+    // Four tasks, and two nodes to be asked.
+    const plan = planOf(await world.plan_graph({ ...request, room: 5 }));
+    expect(plan).toMatchObject({ tasks: 4, parts: [{ tasks: 4, nodes: 2 }], coordination: { chunks: 1 } });
+    const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
+    expect(part.graph.part).toMatchObject({ index: 0, count: 1 });
+    expect(await loadWhole(world, plan.hash, 'coordination', 1)).toMatchObject({ parts: 1, joins: [], tasks: [] });
+    expect(planOf(await world.plan_graph({ ...request, room: 6 }))).toEqual(plan);
+  });
+
   test('calls nodes of a site by their names, in queues and in orders', async () => {
     const world = await twoNodes('dc1');
     const begun = await world.begin();

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/index.js';
-import { createLedger, reportGraphRun } from '../../../../src/core/graph-run/index.js';
-import { compilePlan } from '../../../../src/core/scheduler/index.js';
+import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.js';
+import {
+  compilePlan,
+  createScheduler,
+  reduce,
+  restoreScheduler,
+  type SchedulerEvent,
+  takeSnapshot,
+} from '../../../../src/core/scheduler/index.js';
 
 function ledgerOf(nodes: readonly string[], names: readonly string[]) {
   const compiled = compilePlan({
@@ -128,4 +135,44 @@ test('a report stays under 200 KB by shortening its lists, and says so', () => {
   const report = reportGraphRun(progress);
   expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(200_000);
   expect(report.cut!.failed_omitted).toBeGreaterThan(0);
+});
+
+test('a ledger that goes on elsewhere tells the same, and takes up what had not ended', () => {
+  const ids = ['n1', 'n2', 'n3'];
+  const compiled = compilePlan({
+    nodes: ids.map((id) => ({ id, kind: 'node' })),
+    tasks: ids.flatMap((node) => ['a', 'b', 'c'].map((id) => ({ id, node }))),
+    edges: ids.flatMap((node) => [[`a@${node}`, `b@${node}`] as const, [`b@${node}`, `c@${node}`] as const]),
+    fault_tolerance_groups: [{ name: 'all', node_ids: ids, fault_tolerance: 3 }],
+  });
+  if (!compiled.ok) throw new Error('not a plan');
+  const scheduler = createScheduler(compiled.graph);
+  const ledger = createLedger(compiled.graph);
+  const told = (...events: SchedulerEvent[]) => {
+    for (const event of events) for (const command of reduce(scheduler, event)) ledger.note(command, 5);
+  };
+  const ended = (task: string, outcome: 'successful' | 'failed', attempt = 1) => {
+    ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'ok' });
+    told({ type: 'ended', task, attempt, outcome });
+  };
+  told({ type: 'begin' });
+  ended('a@n1', 'failed');
+  ended('a@n2', 'failed');
+  ended('a@n3', 'successful');
+  told({ type: 'retry_task', task: 'a@n2' });
+  // Its end has come, but nobody has answered it yet.
+  ledger.ended('a@n2', { outcome: 'ok' });
+  ledger.takeRows();
+  const kept = JSON.parse(JSON.stringify([takeSnapshot(scheduler), ledger.keep()]));
+  const next = restoreScheduler(compiled.graph, kept[0]);
+  const restored = restoreLedger(next, kept[1]);
+  const sorted = ({ running, ...news }: ReturnType<typeof ledger.news>) => ({ ...news, running: [...running].sort() });
+  expect(sorted(restored.news())).toEqual(sorted(ledger.news()));
+  expect(restored.news()).toMatchObject({
+    counts: { waiting: 3, running: 2, successful: 1, failed: 1, dep_failed: 2 },
+    failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no link' }],
+  });
+  expect(restored.pending).toBe(0);
+  for (const one of [restored, ledger]) one.note({ type: 'settled', task: 'a@n2', status: 'successful' }, 9);
+  expect(restored.takeRows()).toEqual(ledger.takeRows());
 });
