@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cgroup, removeEmptyGroup } from './cgroup.js';
-import { type ProcessState, readProcess } from './process-identity.js';
+import { type ProcessMoment, type ProcessState, readProcess } from './process-identity.js';
 import type { KillRecord } from './result.js';
 
 /** The variable that marks a task's processes, so that they are found without a cgroup. */
@@ -27,11 +27,17 @@ export interface Containment {
 
 /**
  * Contains by cgroup where the machine allows it. Elsewhere by looking at every process: those of the
- * task's sessions, their descendants, and those that carry the task's mark in their environment.
+ * task's sessions, their descendants, those that carry the task's mark in their environment, and all that fell to the
+ * supervisor's reaper.
  */
-export function contain(cgroupRoot: string | false, mark: string, sessions: Iterable<number> = []): Containment {
+export function contain(
+  cgroupRoot: string | false,
+  mark: string,
+  sessions: Iterable<number> = [],
+  reaper?: ProcessMoment,
+): Containment {
   const group = cgroupRoot === false ? undefined : Cgroup.open(cgroupRoot, `sitewright-${mark}`);
-  if (group === undefined) return new ProcessWalk(mark, sessions);
+  if (group === undefined) return new ProcessWalk(mark, sessions, reaper);
   return {
     means: 'cgroup',
     run: (start) => group.run(start),
@@ -51,10 +57,12 @@ class ProcessWalk implements Containment {
   readonly means = 'process-walk';
   readonly #mark: Buffer;
   readonly #sessions: Set<number>;
+  readonly #reaper: ProcessMoment | undefined;
 
-  constructor(mark: string, sessions: Iterable<number>) {
+  constructor(mark: string, sessions: Iterable<number>, reaper: ProcessMoment | undefined) {
     this.#mark = Buffer.from(`${MARK_VARIABLE}=${mark}\0`);
     this.#sessions = new Set(sessions);
+    this.#reaper = reaper;
   }
 
   run<T>(start: () => T): T {
@@ -79,11 +87,21 @@ class ProcessWalk implements Containment {
       const before = known.get(pid);
       if (before !== undefined) return before;
       known.set(pid, false);
-      const ours = this.#sessions.has(found.session) || this.#isMarked(pid) || isOurs(found.parent);
+      const ours =
+        this.#sessions.has(found.session) || this.#isMarked(pid) || isOurs(found.parent) || this.#isLeft(found, all);
       known.set(pid, ours);
       return ours;
     };
     return [...all.keys()].filter(isOurs);
+  }
+
+  /** Descends from the reaper, and is none of its own: supervisor and helpers share its session. */
+  #isLeft(process: ProcessState, all: ReadonlyMap<number, ProcessState>): boolean {
+    const reaper = this.#reaper;
+    if (reaper === undefined || process.session === reaper.pid) return false;
+    for (let at: ProcessState | undefined = process; at !== undefined; at = all.get(at.parent))
+      if (at.pid === reaper.pid) return at.startTime === reaper.startTime;
+    return false;
   }
 
   #isMarked(pid: number): boolean {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createDurably, readJson, replaceDurably, syncFolder } from './durable-file.js';
 import { type Execution, stableJson } from './execution.js';
-import type { ProcessIdentity } from './process-identity.js';
+import type { ProcessIdentity, ProcessMoment } from './process-identity.js';
 import type { TaskResult, TryRecord } from './result.js';
 
 /** Where an execution is between its claim and its end. */
@@ -16,6 +16,12 @@ export interface Progress {
   readonly tries: readonly TryRecord[];
   /** Set before a reboot is asked for: the boot id that must change. */
   readonly rebootFrom?: string;
+}
+
+/** Who runs an execution. */
+export interface Claim extends ProcessIdentity {
+  /** To whom its orphans fall. */
+  readonly reaper?: ProcessMoment;
 }
 
 export interface CancelRequest {
@@ -63,14 +69,14 @@ export class Journal {
   }
 
   /** False when somebody else claimed it: then it must not be run. */
-  claim(identity: ProcessIdentity): boolean {
+  claim(identity: Claim): boolean {
     if (!existsSync(this.#path('reserve')))
       writeFileSync(this.#path('reserve'), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
     return createDurably(this.#path('claim.json'), JSON.stringify(identity));
   }
 
-  readClaim(): ProcessIdentity | undefined {
-    return readJson<ProcessIdentity>(this.#path('claim.json'));
+  readClaim(): Claim | undefined {
+    return readJson<Claim>(this.#path('claim.json'));
   }
 
   /** On a full disk the old record stays: losing a display line must not end a task. */

@@ -18,13 +18,15 @@ export function ownSupervisor(): readonly [string, ...string[]] {
  * @throws Error when it ends before that; its own words are in the message
  */
 export async function launchSupervisor(
-  [program, ...args]: readonly [string, ...string[]],
+  command: readonly [string, ...string[]],
   journal: Journal,
   order: SupervisorOrder,
+  environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
+  const [program, ...args] = command;
   const logPath = join(journal.folder, 'supervisor.log');
   const log = openSync(logPath, 'a', 0o600);
-  const child = spawn(program, args, { detached: true, stdio: ['pipe', 'pipe', log] });
+  const child = spawn(program, args, { detached: true, env: environment, stdio: ['pipe', 'pipe', log] });
   closeSync(log);
   // Its standard output says one thing, by being closed: the execution is claimed.
   const ended = new Promise<void>((resolve, reject) => {

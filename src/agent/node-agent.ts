@@ -19,6 +19,7 @@ import { DEFAULT_PATH_ROOTS } from './path-rules.js';
 import { systemFailure } from './place-file.js';
 import { type PreparedTask, prepareTask } from './prepare-task.js';
 import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.js';
+import { underReaper } from './reaper.js';
 import type { TaskFailure, TaskResult } from './result.js';
 import { type Machine, resultWithout, settle } from './settle.js';
 import type { SupervisorOrder } from './supervisor-order.js';
@@ -76,6 +77,7 @@ export class NodeAgent {
   readonly #options: NodeAgentOptions;
   readonly #stateDir: string;
   readonly #machine: Machine;
+  #triedMeans: NodeFacts['containment'] | undefined;
 
   constructor(options: NodeAgentOptions) {
     if (process.platform !== 'linux')
@@ -190,15 +192,23 @@ export class NodeAgent {
       const { run, task, node, generation } = execution;
       return [{ run, task, node, generation }];
     });
-    const probe = contain(this.#machine.cgroupRoot, `probe-${process.pid}`);
-    probe.close();
     return {
       node: this.#options.node,
       bootId: readBootId(this.#machine.bootIdPath),
       taskTypes: this.#options.allowedTypes ?? taskTypeNames,
-      containment: probe.means,
+      containment: this.#means(),
       unfinished,
     };
+  }
+
+  /** Whether groups can be made here is tried, not guessed. */
+  #means(): NodeFacts['containment'] {
+    if (this.#triedMeans === undefined) {
+      const probe = contain(this.#machine.cgroupRoot, `probe-${process.pid}`);
+      probe.close();
+      this.#triedMeans = probe.means;
+    }
+    return this.#triedMeans;
   }
 
   #journal(key: ExecutionKey): Journal {
@@ -267,7 +277,9 @@ export class NodeAgent {
       else sources[input.path] ??= await this.#source(input.path, execution);
     }
     const options = this.#options;
-    await launchSupervisor(options.supervisorCommand ?? ownSupervisor(), journal, {
+    const own = options.supervisorCommand ?? ownSupervisor();
+    const adopting = this.#means() === 'process-walk' ? underReaper(own) : undefined;
+    const order: SupervisorOrder = {
       folder: journal.folder,
       lockFile: join(nodeFolder(this.#stateDir, execution.node), 'lock'),
       lockWaitSec: options.lockWaitSec ?? 60,
@@ -277,7 +289,8 @@ export class NodeAgent {
       taskPath: options.taskPath ?? DEFAULT_TASK_PATH,
       secrets,
       sources,
-    });
+    };
+    await launchSupervisor(adopting?.command ?? own, journal, order, adopting?.environment);
   }
 
   async #secret(ref: string, key: ExecutionKey): Promise<string> {

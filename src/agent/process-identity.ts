@@ -2,11 +2,15 @@ import { readFileSync } from 'node:fs';
 
 export const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
 
-/** A process, told apart from a later one with the same number. */
-export interface ProcessIdentity {
+/** A process of this boot, told apart from a later one with the same number. */
+export interface ProcessMoment {
   readonly pid: number;
   /** Clock ticks since boot, as the kernel counts them. */
   readonly startTime: string;
+}
+
+/** The same over all boots. */
+export interface ProcessIdentity extends ProcessMoment {
   readonly bootId: string;
 }
 

@@ -66,7 +66,7 @@ export async function settle(folder: string, machine: Machine): Promise<TaskResu
   const rebooted = claim.bootId !== bootId;
   let killed: KillRecord | null = null;
   if (!rebooted) {
-    const containment = contain(machine.cgroupRoot, executionMark(folder), progress?.sessions ?? []);
+    const containment = contain(machine.cgroupRoot, executionMark(folder), progress?.sessions ?? [], claim.reaper);
     killed = await endAll(containment, 0, 'interrupted');
     containment.close();
     if (killed.found === 0) killed = null;

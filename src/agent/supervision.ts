@@ -8,6 +8,7 @@ import { NodeLock } from './node-lock.js';
 import { systemFailure } from './place-file.js';
 import type { PreparedTask } from './prepare-task.js';
 import { readBootId } from './process-identity.js';
+import { ownReaper } from './reaper.js';
 import {
   describeFailure,
   isFinal,
@@ -129,7 +130,7 @@ export class Supervision {
     // What a killed supervisor left running must not run beside us.
     if (last !== '' && last !== folder) await settle(last, machine);
     answer.lock.sign(folder);
-    this.#containment = contain(machine.cgroupRoot, this.#mark);
+    this.#containment = contain(machine.cgroupRoot, this.#mark, [], ownReaper());
     await this.#work(new Date().toISOString());
     this.#containment.close();
     answer.lock.release();

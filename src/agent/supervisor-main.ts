@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Journal } from './journal.js';
 import { prepareTask } from './prepare-task.js';
 import { ownIdentity } from './process-identity.js';
+import { ownReaper } from './reaper.js';
 import { resultWithout } from './settle.js';
 import { Supervision } from './supervision.js';
 import type { SupervisorOrder } from './supervisor-order.js';
@@ -13,7 +14,8 @@ const journal = new Journal(order.folder);
 const execution = journal.readExecution();
 if (execution === undefined) throw new Error(`${order.folder} holds no execution`);
 const identity = ownIdentity(order.machine.bootIdPath);
-if (journal.claim(identity)) {
+const reaper = ownReaper();
+if (journal.claim({ ...identity, ...(reaper === undefined ? {} : { reaper }) })) {
   process.chdir('/');
   // The agent waits for this end of file; what takes the number's place is harmless to write to.
   closeSync(1);

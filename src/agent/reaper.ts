@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { type ProcessMoment, readProcess } from './process-identity.js';
+
+/** Number of prctl, by which a process becomes the parent of its orphans; Node has no word for it. */
+const PRCTL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
+  x64: 157,
+  arm64: 167,
+  riscv64: 167,
+  loong64: 167,
+  ppc64: 171,
+  s390x: 172,
+  ia32: 172,
+  arm: 172,
+};
+const PERL = '/usr/bin/perl';
+
+/** Tells a supervisor that its parent is its reaper. */
+const VARIABLE = 'SITEWRIGHT_REAPER';
+
+/**
+ * 36 is PR_SET_CHILD_SUBREAPER. It takes in what ends, so that nothing stays as a zombie, and goes with a supervisor
+ * that ended well; after one that was killed it stays until all it left has ended, so that it can be found.
+ */
+const PROGRAM = `syscall(0 + shift, 36, 1, 0, 0, 0);
+my $own = fork;
+exit 126 unless defined $own;
+if (!$own) { exec { $ARGV[0] } @ARGV; exit 127 }
+chdir '/';
+open STDIN, '<', '/dev/null';
+open STDOUT, '>', '/dev/null';
+while ((my $ended = waitpid(-1, 0)) > 0) { exit 0 if $ended == $own && $? == 0 }`;
+
+/**
+ * A supervisor's command under a parent of its own, to whom everything falls that a task starts and leaves: for
+ * machines without cgroups, where a process could otherwise hide by clearing its environment and beginning a session.
+ *
+ * @returns undefined where there is no perl (every Debian and Ubuntu has it), or on an unknown kind of processor
+ */
+export function underReaper(
+  command: readonly [string, ...string[]],
+): { readonly command: readonly [string, ...string[]]; readonly environment: NodeJS.ProcessEnv } | undefined {
+  const call = PRCTL[process.arch];
+  if (call === undefined || !existsSync(PERL)) return undefined;
+  return {
+    command: [PERL, '-e', PROGRAM, String(call), ...command],
+    environment: { ...process.env, [VARIABLE]: '1' },
+  };
+}
+
+/** The reaper of this process, if it is a supervisor under one. */
+export function ownReaper(): ProcessMoment | undefined {
+  const parent = process.env[VARIABLE] === undefined ? undefined : readProcess(process.ppid);
+  return parent === undefined ? undefined : { pid: parent.pid, startTime: parent.startTime };
+}

@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { executionFolder } from '../../../src/agent/execution.js';
+import { Journal } from '../../../src/agent/journal.js';
+import { readProcess } from '../../../src/agent/process-identity.js';
+import { AgentRig } from '../../rig/agent.js';
+
+const rig = new AgentRig();
+const agent = rig.agent({ cgroupRoot: false });
+afterAll(() => rig.tidy());
+
+const missing = existsSync('/usr/bin/perl') ? undefined : 'perl is not installed';
+if (missing !== undefined) console.warn(`skipped: orphans without cgroups, because ${missing}`);
+
+/** Two daemons, in a session of their own, without anything of their environment, whose parents are gone. */
+const hidden = (stray: string) =>
+  `env -i setsid sh -c 'env -i setsid sh -c "sleep ${stray} & exec sleep ${stray}" & exit' & wait $!`;
+/** Sleepers of a task: the number they sleep for is nobody else's. */
+const asleep = (stray: string): number[] =>
+  execFileSync('sh', ['-c', 'grep -alF "$0" /proc/[0-9]*/cmdline 2>/dev/null; true', stray])
+    .toString()
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(path) && readFileSync(path, 'utf8').startsWith('sleep\0'))
+    .map((path) => Number(path.split('/')[2]));
+/** Until all three sleep: nobody tells. */
+const standing = (stray: string) => `until [ $(pgrep -fxc 'sleep ${stray}') -ge 2 ]; do sleep 0.05; done; echo here`;
+const claimOf = (task: Parameters<typeof executionFolder>[1]) =>
+  new Journal(executionFolder(rig.stateDir, task)).readClaim()!;
+
+describe.skipIf(missing !== undefined)('without cgroups, whatever session and environment it has', () => {
+  it('all that a task started ends with it when it is cancelled', async () => {
+    const stray = `86571.${process.pid}`;
+    const task = rig.task(
+      'shell',
+      { cmd: `${hidden(stray)}; ${standing(stray)}; sleep ${stray}` },
+      { killGraceSec: 1 },
+    );
+    await agent.ensure(task);
+    for await (const event of agent.follow(task)) {
+      if (event.kind === 'output') {
+        expect(asleep(stray).length).toBeGreaterThanOrEqual(2);
+        agent.cancel(task, 'no');
+      }
+      if (event.kind === 'ended')
+        expect(event.result).toMatchObject({ outcome: 'cancelled', killed: { means: 'process-walk', survivors: 0 } });
+    }
+    expect(asleep(stray)).toEqual([]);
+  });
+
+  it('and when its supervisor is killed', async () => {
+    const stray = `86572.${process.pid}`;
+    const task = rig.task('shell', { cmd: `${hidden(stray)}; ${standing(stray)}; sleep ${stray}` });
+    await agent.ensure(task);
+    for await (const event of agent.follow(task)) {
+      if (event.kind === 'output') process.kill(claimOf(task).pid, 'SIGKILL');
+      if (event.kind === 'ended')
+        expect(event.result).toMatchObject({ outcome: 'interrupted', killed: { survivors: 0 } });
+    }
+    expect(asleep(stray)).toEqual([]);
+  });
+
+  it('what it leaves on purpose stays and is counted, its zombies are taken in, and nothing of ours stays', async () => {
+    const stray = `86573.${process.pid}`;
+    const zombies = 'for n in $(seq 50); do (true & exec true); done';
+    const task = rig.task('shell', { cmd: `${hidden(stray)}; ${standing(stray)}; ${zombies}; ps -eo ppid,stat` });
+    const result = await rig.run(agent, task);
+    expect(result).toMatchObject({ outcome: 'ok', killed: null, leftRunning: 2 });
+    const { reaper } = claimOf(task);
+    expect(reaper).toBeDefined();
+    const ofReaper = result.output.stdout.tail.split('\n').filter((line) => line.trim().startsWith(`${reaper!.pid} `));
+    expect(ofReaper.filter((line) => line.includes('Z')).length).toBeLessThan(5);
+    const left = asleep(stray);
+    expect(left).toHaveLength(2);
+    for (const pid of left) process.kill(pid);
+    await vi.waitFor(() => expect(readProcess(reaper!.pid)?.startTime).not.toBe(reaper!.startTime), 20_000);
+  });
+});
