@@ -398,3 +398,26 @@ describe('cancelling and draining', () => {
     await expect(away.cancelled(key)).rejects.toThrow();
   });
 });
+
+describe('content of any size', () => {
+  it('of a file comes with its order, signed; none of it passes through Temporal, whose payloads are small', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const data = 'ü'.repeat(2_000_000);
+    const key = rig.plan(shell({ type: 'upload_file', parameters: { path: '/srv/big', data } }));
+    const order = await node.fetch(key);
+    expect(order.execution.parameters.data).toBe(data);
+    expect(await node.verify(order, key)).toBeUndefined();
+    const cut = { ...order, execution: { ...order.execution, parameters: { path: '/srv/big', data: data.slice(1) } } };
+    expect(await node.verify(cut, key)).toContain('not what was signed');
+  });
+
+  it('of a source comes in bytes', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const src = rig.path('sources/big');
+    mkdirSync(rig.path('sources'), { recursive: true });
+    const bytes = Buffer.alloc(5_000_000, 'sitewright');
+    writeFileSync(src, bytes);
+    const key = rig.plan(shell({ type: 'copy_files', parameters: { files: [{ src, dst: '/srv/big' }] } }));
+    expect(bytes.equals(Buffer.from(await node.source(src, key)))).toBe(true);
+  });
+});
