@@ -57,12 +57,8 @@ export function GraphPicture({ path, states, onChoose }) {
     // What fits is shown whole; of what does not, that which wants to be seen.
     setScale(scaleToFit(box.current, drawn) > 0.6 ? Math.min(1, scaleToFit(box.current, drawn)) : 1);
     const first = LOOKS.slice(0, 5).map((look) => box.current.querySelector(`.is-${look}`));
-    requestAnimationFrame(() =>
-      (first.find((one) => one !== null) ?? [...drawn.nodes.values()][0])?.scrollIntoView({
-        block: 'nearest',
-        inline: 'center',
-      }),
-    );
+    const target = first.find((one) => one !== null) ?? [...drawn.nodes.values()][0];
+    if (target !== undefined) requestAnimationFrame(() => centre(box.current, target));
   }, [drawn]);
   useEffect(() => {
     if (drawn === null) return;
@@ -77,7 +73,7 @@ export function GraphPicture({ path, states, onChoose }) {
   const show = (node) => {
     for (const other of drawn.nodes.values()) other.classList.toggle('is-found', other === node);
     setScale((before) => Math.max(before, 1));
-    requestAnimationFrame(() => node.scrollIntoView({ block: 'center', inline: 'center' }));
+    requestAnimationFrame(() => centre(box.current, node));
   };
   return html`<${Problem} of=${problem} onRetry=${() => ask(asked + 1)} />
     ${drawn === null && problem === undefined && html`<p class="quiet" role="status">The graph is being drawn …</p>`}
@@ -118,6 +114,13 @@ function Tools({ drawn, scale, setScale, show, states, path, box }) {
     </ul>
     <a href=${path} download="graph.svg">Download the drawing</a>
   </div>`;
+}
+
+/** Scrolls the picture, not the page. */
+function centre(box, node) {
+  const [inner, outer] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+  box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  box.scrollTop += inner.top + inner.height / 2 - outer.top - outer.height / 2;
 }
 
 const scaleToFit = (box, { width, height }) =>

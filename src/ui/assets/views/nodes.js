@@ -99,7 +99,9 @@ export const NodeTable = ({ nodes, nameOf, actions, empty = 'No such node.' }) =
         (one) =>
           html`<${State} of=${one.status} /> ${!one.online && html`<span class="bad">away</span>`} ${one.error_msg && html`<p class="bad">${one.error_msg}</p>`}`,
       ],
-      ['Site', (one) => one.site && html`<a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a>`],
+      ...(nodes.some((one) => one.site)
+        ? [['Site', (one) => one.site && html`<a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a>`]]
+        : []),
       ...(nameOf === undefined
         ? []
         : [
@@ -123,7 +125,9 @@ export const NodeTable = ({ nodes, nameOf, actions, empty = 'No such node.' }) =
               html`<span class="tag" title=${one.primary_tags.includes(tag) ? 'primary' : undefined}>${tag}${one.primary_tags.includes(tag) ? '★' : ''}</span>`,
           ),
       ],
-      ['Address', (one) => html`${one.ip ?? ''} <span class="quiet">${one.mac ?? ''}</span>`],
+      ...(nodes.some((one) => one.ip || one.mac)
+        ? [['Address', (one) => html`${one.ip ?? ''} <span class="quiet">${one.mac ?? ''}</span>`]]
+        : []),
       ...(actions === undefined ? [] : [['', actions, 'actions']]),
     ]}
   />`;

@@ -35,7 +35,10 @@ export function Timeline({ rows, from, until }) {
   const all = [...lines];
   const shown = all.slice(page * ROWS, (page + 1) * ROWS);
   const at = (time) => (100 * (time - start)) / (end - start);
-  const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX)) * zoom);
+  const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX)) * zoom).filter(
+    // The last one would have no room for its text.
+    (tick) => at(tick.at) < 100 - 4 / zoom,
+  );
   const looks = [...new Set(begun.map((one) => one.status))];
   return html`<div class="filters">
       <span class="quiet">${timeOf(start)} – ${timeOf(end)}</span>
