@@ -12,6 +12,7 @@ import {
   NO_ROOM,
   outcomeOf,
   restoreLedger,
+  shouldContinue,
   type TaskEnd,
 } from '../src/core/graph-run/index.js';
 import {
@@ -45,8 +46,8 @@ export interface PartOf {
 }
 
 export interface PartListener {
-  /** Asked when nothing runs: whether to leave off there, since another run of the workflow goes on (`keep`). */
-  leavesOff?(): boolean;
+  /** Another run of the workflow can go on (`keep`): the driver leaves off when that makes room and nothing runs. */
+  readonly canContinue?: true;
   /** Commands that are not about single tasks: `tell`, `stopping`, `rejected`, `finish`. */
   heard(command: SchedulerCommand): void;
   /** After each turn; returns when it wants another (milliseconds) though nothing happens. */
@@ -67,7 +68,7 @@ export interface PartDriver {
   hasRoomForWish(): boolean;
   /** Until the scheduler has finished and all rows are written; after a cancellation, until what ran has ended. */
   drive(): Promise<RunResult | undefined>;
-  /** Whether `drive` ended because its listener left off. */
+  /** Whether `drive` ended since another run of the workflow is to go on. */
   readonly leftOff: boolean;
   /** All that another driver of the part needs to go on. */
   keep(): KeptPart;
@@ -130,11 +131,17 @@ export function createPartDriver(
   const givesUp = (): boolean => stopping || control.cancelled;
 
   /** What the history must hold beside; on a single node nothing, since it may leave off behind each task. */
-  const isLone = listener.leavesOff !== undefined && hasLoneNode(part.graph);
+  const isLone = listener.canContinue === true && hasLoneNode(part.graph);
   const workAhead = (): number => (isLone ? 0 : workLeft(scheduler));
 
   /** First attempts always fit into the history; asked where it matters only, since it looks at every task. */
   const hasRoom = (): boolean => isLone || hasRoomForRetry(workflowInfo().historyLength, workAhead(), run.most_events);
+
+  /** Behind half a history on a single node; else only where it brings room back, since parts are cut to size. */
+  const shouldLeaveOff = (): boolean =>
+    listener.canContinue === true &&
+    shouldContinue(workflowInfo().historyLength, run.most_events) &&
+    (isLone || !hasRoom());
 
   function isExhausted(): boolean {
     scheduler.exhausted ||= !hasRoom();
@@ -239,7 +246,7 @@ export function createPartDriver(
         const now = Date.now();
         steer();
         // Here and not behind the turn: what ended is not answered yet, so that nothing new has started.
-        leftOff = running === 0 && !finished && !control.cancelled && listener.leavesOff?.() === true;
+        leftOff = running === 0 && !finished && !control.cancelled && shouldLeaveOff();
         if (leftOff) break;
         if (wakeAt !== null && wakeAt <= now) {
           wakeAt = null;

@@ -13,7 +13,6 @@ import {
   type ExecutablePart,
   type PartReport,
   reportPart,
-  shouldContinue,
   type TaskCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.js';
@@ -134,7 +133,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       { ...input, hold: false },
       control,
       {
-        leavesOff: () => shouldContinue(workflowInfo().historyLength, input.most_events),
+        canContinue: true,
         heard(command) {
           if (command.type === 'tell') outgoing.push(command.message);
         },

@@ -19,7 +19,7 @@ const EVENTS_A_GRAPH = 150;
 export const taskRoom = (events: number, later: number, most: number = MOST_EVENTS): number =>
   Math.max(0, Math.floor((most - events - SPARE_EVENTS - later * EVENTS_A_GRAPH) / EVENTS_A_TASK));
 
-/** Whether a part that can (nothing runs in it at the moment) goes on with an empty history. */
+/** Whether a history is long enough for its workflow to go on with an empty one, at a moment at which it can. */
 export const shouldContinue = (events: number, most: number = MOST_EVENTS): boolean => events > most / 2;
 
 /**
