@@ -1,19 +1,13 @@
-import {
-  EVENT_ID,
-  type Event,
-  getScalarValue,
-  parseEvents,
-  SCALAR_STYLE,
-  type ScalarEvent,
-  YAMLException,
-} from 'js-yaml';
+import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent, YAMLException } from 'js-yaml';
 import { eventRange } from '../documents/yaml/compose.js';
+import { parseYamlEvents } from '../documents/yaml/parse-events.js';
 import { parseYaml } from '../documents/yaml/parse-yaml.js';
 import { readPlainScalar } from '../documents/yaml/pyyaml-schema.js';
 import { SourceText } from '../documents/yaml/source-text.js';
 import { type DataNode, keyName, type MappingEntry, type Place, type ScalarNode } from './data-node.js';
 import type { Problems } from './problems.js';
 import { SourcePlace } from './source-place.js';
+import { strayTab } from './stray-tab.js';
 import { readTimestamp } from './timestamp.js';
 
 /** Values a file may stand for once its aliases are written out; a few lines of aliases can stand for 10^9. */
@@ -27,7 +21,7 @@ const MAX_EXPANDED_VALUES = 200_000;
 export function readYaml(text: string, file: string, problems: Problems): DataNode | undefined {
   let events: Event[];
   try {
-    events = parseEvents(text, {});
+    events = parseYamlEvents(text);
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     reportSyntax(text, file, error, problems);
@@ -74,8 +68,14 @@ class Composer {
   run(): DataNode | undefined {
     const [first] = this.#events;
     this.#redefinesTags = first?.type === EVENT_ID.DOCUMENT && first.directives.some(({ kind }) => kind === 'tag');
+    const tab = strayTab(this.#source.text, this.#events);
+    if (tab !== undefined) {
+      this.#fail(tab, 'yaml.syntax', 'not valid YAML: a tab stands here outside of quotes', {
+        hint: 'Write blanks: the tools that packages are made for take no tab outside of quotes and blocks of text.',
+      });
+    }
     const documents = this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length;
-    if (documents === 0) return { kind: 'null', value: null, place: this.#place(0) };
+    if (documents === 0) return this.#usable ? { kind: 'null', value: null, place: this.#place(0) } : undefined;
     this.#next = 1;
     const root = this.#node(0);
     if (documents > 1) {

@@ -1,12 +1,12 @@
-import { type Event, parseEvents, YAMLException } from 'js-yaml';
+import { EVENT_ID, type Event, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
 
 /** Characters that may be read again in all; a text that needs more gets its error instead. */
 const REREAD_BUDGET = 16_000_000;
 
 /**
- * js-yaml's events of a text, with one thing allowed that YAML 1.2 forbids and PyYAML takes, and that
- * real files do (Fuel's own release fixture): a closing bracket on a line of its own, indented no more
- * than the key its list belongs to.
+ * js-yaml's events of a text, with one thing allowed that YAML 1.2 forbids and PyYAML takes, and that real files do
+ * (Fuel's own release fixture): lines of a bracketed list or mapping, or of a quoted text, that are indented no more
+ * than the key they belong to.
  *
  *     nics: [
  *       "8086:10f8"
@@ -18,30 +18,43 @@ const REREAD_BUDGET = 16_000_000;
 export function parseYamlEvents(text: string, maxDepth = 100): Event[] {
   let readable = text;
   let budget = REREAD_BUDGET;
+  let first: YAMLException | undefined;
   for (;;) {
     try {
-      return parseEvents(readable, { maxDepth });
+      const events = parseEvents(readable, { maxDepth });
+      return first === undefined ? events : events.map((event) => asWritten(text, event));
     } catch (error) {
+      if (!(error instanceof YAMLException)) throw error;
       budget -= text.length;
-      const next = budget > 0 && error instanceof YAMLException ? joinClosingBracket(readable, error) : undefined;
-      if (next === undefined) throw error;
+      const next = budget > 0 ? joinToLineAbove(readable, error) : undefined;
+      // A bracket or quote that is never closed swallows what follows: the first line that does not fit says it best.
+      if (next === undefined) throw /flow|quoted|stream/.test(error.reason) ? (first ?? error) : error;
+      first ??= error;
       readable = next;
     }
   }
 }
 
-/** Blanks the line break before the bracket the parser stumbled over: it then ends the line above, at the same offset. */
-function joinClosingBracket(text: string, error: YAMLException): string | undefined {
+/** Blanks the line breaks before the line the parser stumbled over: it then ends the line above, at the same offset. */
+function joinToLineAbove(text: string, error: YAMLException): string | undefined {
   const position = error.mark?.position ?? -1;
-  if (error.reason !== 'deficient indentation' || !/[\]}]/.test(text[position] ?? '')) return undefined;
+  if (error.reason !== 'deficient indentation' || position < 0) return undefined;
   const before = text.slice(Math.max(0, position - 10_000), position);
-  const gap = /(?:[ \t]*(?:\r\n|\r|\n))+[ \t]*$/.exec(before);
+  const commented = /(?:(?:(?<=\s)#[^\r\n]*)?[ \t]*(?:\r\n|\r|\n))+[ \t]*$/.exec(before);
+  if (!commented) return undefined;
+  const last = before.slice(0, commented.index).trimEnd().at(-1) ?? '';
+  // A comment stands beside a mark; beside a word it is the text of a quote, or it ends the word, which is then no YAML.
+  const gap =
+    '[{,'.includes(last) || /[\]},]/.test(text[position] ?? '')
+      ? commented
+      : /(?:[ \t]*(?:\r\n|\r|\n))+[ \t]*$/.exec(before);
   if (!gap) return undefined;
-  // A bracket after a comment would become part of it.
-  const lineAbove = before
-    .slice(0, gap.index)
-    .split(/[\r\n]/)
-    .at(-1)!;
-  if (/(?:^|\s)#/.test(lineAbove)) return undefined;
   return text.slice(0, position - gap[0].length) + ' '.repeat(gap[0].length) + text.slice(position);
+}
+
+/** A scalar read as if on one line, which it is not, has its lines yet to be folded. */
+function asWritten(text: string, event: Event): Event {
+  if (event.type !== EVENT_ID.SCALAR || !event.fast) return event;
+  if (event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK) return event;
+  return /[\r\n]/.test(text.slice(event.valueStart, event.valueEnd)) ? { ...event, fast: false } : event;
 }

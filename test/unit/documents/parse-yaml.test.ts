@@ -57,6 +57,20 @@ describe('values', () => {
     ]);
   });
 
+  it('takes any indentation inside brackets and quotes, as PyYAML does', () => {
+    expect(values('a: [1,\n2]\n')).toEqual([{ a: [1, 2] }]);
+    expect(values('a:\n  b: {c: 1,\nd: 2\n}\ne: 3\n')).toEqual([{ a: { b: { c: 1, d: 2 } }, e: 3 }]);
+    expect(values('a: [ # first\n1, # second\n2 # last\n]\n')).toEqual([{ a: [1, 2] }]);
+    expect(values('a: "x\ny"\nb: [p\nq, \'r\n\ns\']\n')).toEqual([{ a: 'x y', b: ['p q', 'r\ns'] }]);
+    expect(values('a: "x # y\nz"\n')).toEqual([{ a: 'x # y z' }]);
+  });
+
+  it('names the line that does not fit when a bracket or quote is never closed', () => {
+    for (const text of ['a: [1,\nb: 2\nc: 3\n', 'a: "x\nb: 2\nc: 3\n'])
+      expect(problems(text).map(([, line]) => line)).toEqual([2]);
+    expect(problems('a: [1 # one\n2]\n')).toHaveLength(1);
+  });
+
   it('takes a closing bracket on a line of its own, as PyYAML does', () => {
     const text = 'a:\n  nics: [\n    "8086:10f8",\n    x\n  ]\n  map: {\n    k: v\n\n  }\n  after: [1, [\n  ]]\n';
     const parsed = parseYaml(text);

@@ -280,3 +280,25 @@ describe('releases', () => {
     ]);
   });
 });
+
+describe('YAML as PyYAML reads it', () => {
+  const environment = (text: string): string[] =>
+    check('', { 'environment_config.yaml': text }).errors.map(({ code, line, column }) => `${code} ${line}:${column}`);
+
+  it.each(['a:\tx', 'a: x\t', 'a\t: x', 'a: x\ty', 'a: "x"\t# c', 'a: >-\t\n  x', 'a: x\n\t\nb: y'])(
+    'refuses a tab outside of quotes, blocks and comments: %j',
+    (text) => {
+      const before = text.slice(0, text.indexOf('\t')).split('\n');
+      expect(environment(`${text}\n`)).toContain(`yaml.syntax ${before.length}:${before.at(-1)!.length + 1}`);
+    },
+  );
+
+  it.each(['#\tc', 'a: "x\ty"', "a: 'x\ty'", 'a: |\n  x\ty', 'a: x #\tc'])('takes a tab in %j', (text) => {
+    expect(environment(`${text}\n`).filter((found) => found.startsWith('yaml.'))).toEqual([]);
+  });
+
+  it('takes any indentation inside brackets', () => {
+    const report = check('    x_path: a.yaml\n', { 'a.yaml': 'b: [\n1,\n2\n]\n' });
+    expect(record(report)).toMatchObject({ x: { b: [1, 2] } });
+  });
+});
