@@ -124,7 +124,7 @@ export const Progress = ({ done, total, bad = 0, badly = `${bad} failed`, what =
 >
   <div class="bar" aria-hidden="true">
     <span class="good" style=${{ width: `${share(done - bad, total)}%` }}></span
-    ><span class="failed" style=${{ width: `${share(bad, total)}%` }}></span>
+    >${bad > 0 && html`<span class="failed" style=${{ width: `${share(bad, total)}%` }}></span>`}
   </div>
   <span>${done.toLocaleString()} / ${total.toLocaleString()} ${what}${bad > 0 ? html`, <span class="bad">${badly}</span>` : ''}</span>
 </div>`;
