@@ -138,6 +138,7 @@ const NEEDS: Readonly<Record<string, Needs>> = {
   '/sites/:site/nodes/status': { GET: 'viewer' },
   '/sites/:site/revisions': { GET: 'viewer', POST: 'operator' },
   '/sites/:site/revisions/:ref': { GET: 'viewer' },
+  '/sites/:site/revisions/:ref/difference': { GET: 'viewer' },
   '/sites/:site/revisions/:ref/files': { GET: 'viewer' },
   '/sites/:site/revisions/:ref/select': { POST: 'viewer' },
   '/sites/:site/revisions/:ref/strategy': { GET: 'viewer' },

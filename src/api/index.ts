@@ -86,7 +86,12 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.setErrorHandler(answerProblem);
   app.addHook('onRoute', checkRequestsOf);
   app.addHook('onRequest', async (request, reply) => {
-    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    // Nothing of it is for a frame, a picture or a script of another page.
+    void reply
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff')
+      .header('x-frame-options', 'DENY')
+      .header('cross-origin-resource-policy', 'same-origin');
   });
   app.addHook('onResponse', async (request, reply) => {
     const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';

@@ -17,6 +17,7 @@ import type {
   RunTreeAnswer,
   SelectedNodesAnswer,
   SiteAnswer,
+  SiteDifferenceAnswer,
   SiteListAnswer,
   StartRunBody,
   StrategyAnswer,
@@ -115,6 +116,8 @@ export class ApiClient {
       this.#get<RevisionFilesAnswer>(apiPath`/sites/${site}/revisions/${revision}/files`),
     strategy: (site: string, revision: string) =>
       this.#get<StrategyAnswer>(apiPath`/sites/${site}/revisions/${revision}/strategy`),
+    difference: (site: string, revision: string, query: { readonly since?: string | undefined }) =>
+      this.#get<SiteDifferenceAnswer>(apiPath`/sites/${site}/revisions/${revision}/difference`, query),
     select: (site: string, revision: string, selectors: readonly SelectorBody[]) =>
       this.#post<SelectedNodesAnswer>(apiPath`/sites/${site}/revisions/${revision}/select`, { selectors }),
     start: (site: string, body: StartRunBody) => this.#post<RunAnswer>(apiPath`/sites/${site}/runs`, body),

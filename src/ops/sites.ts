@@ -10,6 +10,7 @@ import {
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
+import { compareSites, type SiteDifference } from './site-difference.js';
 import { siteOccupancy } from './site-occupancy.js';
 
 /** What a check of documents says. */
@@ -55,6 +56,16 @@ export interface SiteOperations {
     readonly site: SiteDocuments;
     readonly warnings: readonly Diagnostic[];
   }>;
+  /**
+   * What a revision wants that another one did not, and the other way about.
+   *
+   * @param since reference of the other one; `last-good` where none was deployed yet is no revision at all
+   */
+  difference(
+    site: string,
+    reference: string,
+    since: string,
+  ): Promise<SiteDifference & { readonly revision: number; readonly since: number | null }>;
 }
 
 export function siteOperations(deps: OpsDependencies): SiteOperations {
@@ -119,6 +130,17 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
         });
       }
       return { record, site: loaded.site, warnings: loaded.diagnostics.filter((one) => !isError(one)) };
+    },
+    async difference(site, reference, since) {
+      const { lastGoodRevision } = await store.sites.get(site);
+      const after = await this.documents(site, reference);
+      const isFirst = since === 'last-good' && lastGoodRevision === null;
+      const before = isFirst ? null : await this.documents(site, since);
+      return {
+        ...compareSites(before?.site ?? null, after.site),
+        revision: after.record.number,
+        since: before?.record.number ?? null,
+      };
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   revisionPageSchema,
   revisionSchema,
 } from '../schemas/revision.js';
-import { strategySchema } from '../schemas/strategy.js';
+import { differenceQuery, siteDifferenceSchema, strategySchema } from '../schemas/strategy.js';
 import { viewPage } from '../views/run.js';
 import { viewRevision } from '../views/site.js';
 import { given, isTrue, problems, type RouteGroup } from './route-group.js';
@@ -125,5 +125,20 @@ export const revisionRoutes: RouteGroup = async (app, { operations: { sites } })
       response: { 200: strategySchema, ...problems(400, 404, 409, 503) },
     },
     handler: async (request) => viewStrategy((await sites.documents(request.params.site, request.params.ref)).site),
+  });
+
+  app.get('/sites/:site/revisions/:ref/difference', {
+    schema: {
+      operationId: 'compareRevisions',
+      summary: 'Show what a revision wants that was not deployed, or not in another revision',
+      tags,
+      params: revisionParams,
+      querystring: differenceQuery,
+      response: { 200: siteDifferenceSchema, ...problems(400, 404, 503) },
+    },
+    handler: async ({ params: { site, ref }, query: { since = 'last-good' } }) => ({
+      site,
+      ...(await sites.difference(site, ref, since)),
+    }),
   });
 };

@@ -26,5 +26,5 @@ export type {
   VersionAnswer,
 } from './service.js';
 export type { SiteAnswer, SiteListAnswer } from './site.js';
-export type { SelectedNodesAnswer, StrategyAnswer } from './strategy.js';
+export type { SelectedNodesAnswer, SiteDifferenceAnswer, StrategyAnswer } from './strategy.js';
 export type { CreatedTokenAnswer, MeAnswer, TokenAnswer, TokenListAnswer } from './token.js';

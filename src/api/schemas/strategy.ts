@@ -50,3 +50,34 @@ export const selectedSchema = z.strictObject({ revision: z.int(), nodes: names }
 
 export type StrategyAnswer = z.output<typeof strategySchema>;
 export type SelectedNodesAnswer = z.output<typeof selectedSchema>;
+
+const changes = listOf(
+  z.strictObject({
+    name: z.string(),
+    change: z.enum(['added', 'changed', 'removed']),
+    fields: names.describe('Which of its fields changed.'),
+  }),
+);
+
+export const siteDifferenceSchema = z
+  .strictObject({
+    site: z.string(),
+    revision: z.int().describe('What is wanted.'),
+    since: z.int().nullable().describe('What it is compared with; null: nothing was deployed successfully yet.'),
+    nodes: changes,
+    groups: changes,
+    configuration: names.describe('Fields of the DeploymentConfiguration that changed.'),
+    unchanged_nodes: z.int(),
+  })
+  .meta({ id: 'SiteDifference', description: 'What a revision wants that another did not, by meaning.' });
+
+export const differenceQuery = z.strictObject({
+  since: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('The other revision: a number, a hash, `latest`, or `last-good` (default).'),
+});
+
+export type SiteDifferenceAnswer = z.output<typeof siteDifferenceSchema>;

@@ -186,6 +186,21 @@ export function registerSite(program: Command, session: Session): void {
       await printOne(terminal, flags, { strategy, nodes: status }, (color) => planText(strategy, status, color));
     });
 
+  site
+    .command('diff')
+    .description('What is wanted against what was deployed last: nodes and groups that are new, changed or gone')
+    .argument('<site>', 'name of the site')
+    .option('--revision <revision>', 'what is wanted: number, hash, latest or last-good', 'latest')
+    .option('--since <revision>', 'what it is compared with (default: last-good)')
+    .addOption(formatOption())
+    .addOption(columnOption())
+    .action(async (name: string, flags: OutputFlags & { readonly revision: string; readonly since?: string }) => {
+      const client = await session.client();
+      const difference = await client.sites.difference(name, flags.revision, { since: flags.since });
+      const { differenceText } = await import('../views/site-difference.js');
+      await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
+    });
+
   starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, one group after the other');
   starter(
     site,

@@ -65,6 +65,17 @@ describe('without tokens', () => {
     expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
+  it('a page of others gets no answer into a frame, a picture or a script of its own', async () => {
+    for (const path of ['/', '/docs/', '/openapi.json', '/api/v1/sites', '/api/v1/nowhere', '/metrics']) {
+      const { headers } = await rig.ask('GET', path);
+      expect(headers, path).toMatchObject({
+        'x-frame-options': 'DENY',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      });
+    }
+  });
+
   it('its own page and programs do', async () => {
     const ours: Record<string, string>[] = [
       {},

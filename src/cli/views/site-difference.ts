@@ -1,0 +1,24 @@
+import type { SiteDifferenceAnswer } from '../../api/schemas/index.js';
+import { printable } from '../formats/table.js';
+import { paintFor } from './paint.js';
+
+/** What a site is wanted to be, against what was deployed: `+` new, `~` changed, `-` gone; then one line of counts. */
+export function differenceText(difference: SiteDifferenceAnswer, color = false): string {
+  const { site, revision, since, nodes, groups, configuration, unchanged_nodes: unchanged } = difference;
+  const paint = paintFor(color);
+  const signs = { added: paint.good('+'), changed: paint.busy('~'), removed: paint.bad('-') };
+  const linesOf = (kind: string, changes: SiteDifferenceAnswer['nodes']): string[] =>
+    changes.map(({ name, change, fields }) => {
+      const what = fields.length === 0 ? '' : `: ${fields.map(printable).join(', ')}`;
+      return `${signs[change]} ${kind} ${printable(name)}${what}\n`;
+    });
+  const count = (wanted: string): number => nodes.filter(({ change }) => change === wanted).length;
+  const against = since === null ? 'nothing deployed yet' : `revision ${since}`;
+  return [
+    `${printable(site)} revision ${revision} against ${against}\n`,
+    ...linesOf('node', nodes),
+    ...linesOf('group', groups),
+    ...(configuration.length === 0 ? [] : [`${signs.changed} configuration: ${configuration.join(', ')}\n`]),
+    `nodes: ${count('added')} new, ${count('changed')} changed, ${count('removed')} gone, ${unchanged} the same\n`,
+  ].join('');
+}

@@ -1,0 +1,54 @@
+import { canonicalJson, type SiteDocuments } from '../documents/index.js';
+
+/** How one thing of a site differs between two revisions; `fields` are those that changed, by name. */
+export interface Change {
+  readonly name: string;
+  readonly change: 'added' | 'changed' | 'removed';
+  readonly fields: readonly string[];
+}
+
+/** What is wanted, against what was deployed. */
+export interface SiteDifference {
+  readonly nodes: readonly Change[];
+  readonly groups: readonly Change[];
+  /** Fields of the DeploymentConfiguration that changed. */
+  readonly configuration: readonly string[];
+  /** Nodes that are the same in both: an update leaves their machines alone, if they are still deployed. */
+  readonly unchanged_nodes: number;
+}
+
+/** Compares what two revisions mean, not how they are written: nodes and groups by name, after inheritance. */
+export function compareSites(before: SiteDocuments | null, after: SiteDocuments): SiteDifference {
+  const nodes = changesOf(before?.nodes ?? [], after.nodes);
+  const changed = nodes.filter(({ change }) => change !== 'removed').length;
+  return {
+    nodes,
+    groups: changesOf(before?.strategy?.groups ?? [], after.strategy?.groups ?? []),
+    configuration: before === null ? [] : fieldsThatDiffer(before.configuration, after.configuration),
+    unchanged_nodes: after.nodes.length - changed,
+  };
+}
+
+/** In the order of what is wanted; what is gone comes last. */
+function changesOf(before: readonly Named[], after: readonly Named[]): Change[] {
+  const old = new Map(before.map((one) => [one.name, one]));
+  const wanted = new Set(after.map(({ name }) => name));
+  const kept = after.flatMap((one): Change[] => {
+    const earlier = old.get(one.name);
+    if (earlier === undefined) return [{ name: one.name, change: 'added', fields: [] }];
+    const fields = fieldsThatDiffer(earlier, one);
+    return fields.length === 0 ? [] : [{ name: one.name, change: 'changed', fields }];
+  });
+  const gone = before.filter(({ name }) => !wanted.has(name));
+  return [...kept, ...gone.map(({ name }): Change => ({ name, change: 'removed', fields: [] }))];
+}
+
+type Named = object & { readonly name: string };
+
+function fieldsThatDiffer(before: object, after: object): string[] {
+  const [old, now] = [before, after] as readonly Readonly<Record<string, unknown>>[];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => textOf(old?.[name]) !== textOf(now?.[name])).sort();
+}
+
+const textOf = (value: unknown): string => (value === undefined ? '' : canonicalJson(value));

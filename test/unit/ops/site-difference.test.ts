@@ -1,0 +1,113 @@
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { differenceText } from '../../../src/cli/views/site-difference.js';
+import { loadSite, readDocumentFiles, type SiteDocuments } from '../../../src/documents/index.js';
+import { compareSites } from '../../../src/ops/site-difference.js';
+import { apiAlone } from '../../api/api-rig.js';
+
+let files: readonly { readonly name: string; readonly text: string }[];
+beforeAll(async () => {
+  files = (await readDocumentFiles([fileURLToPath(new URL('../../../examples/stl1', import.meta.url))])).files;
+});
+
+/** The example site with texts replaced in its files. */
+const edited = (...changes: readonly (readonly [RegExp, string])[]) =>
+  files.map(({ name, text }) => ({ name, text: changes.reduce((now, [from, to]) => now.replace(from, to), text) }));
+
+function siteOf(of: ReturnType<typeof edited>): SiteDocuments {
+  const { site, diagnostics } = loadSite(of);
+  if (site === undefined) throw new Error(JSON.stringify(diagnostics));
+  return site;
+}
+
+describe('the difference of two revisions', () => {
+  test('is nothing where only the spelling differs', () => {
+    const spelled = edited([/^# .*$/gm, '# another remark'], [/(critical): true/g, '$1:   true # yes']);
+    const { nodes, groups, configuration, unchanged_nodes } = compareSites(siteOf(edited()), siteOf(spelled));
+    expect({ nodes, groups, configuration, unchanged_nodes }).toEqual({
+      nodes: [],
+      groups: [],
+      configuration: [],
+      unchanged_nodes: 6,
+    });
+  });
+
+  test('is everything where nothing was deployed', () => {
+    const { nodes, groups, unchanged_nodes } = compareSites(null, siteOf(edited()));
+    expect(nodes.map(({ change }) => change)).toEqual(Array(6).fill('added'));
+    expect(groups).toHaveLength(3);
+    expect(unchanged_nodes).toBe(0);
+  });
+
+  test('names what is new, changed by field, and gone', () => {
+    const before = siteOf(edited());
+    const [first, second, ...others] = before.nodes;
+    const after: SiteDocuments = {
+      ...before,
+      nodes: [{ ...first!, tags: [...first!.tags, 'gold'] }, ...others, { ...second!, name: 'new01' }],
+      strategy: {
+        ...before.strategy!,
+        groups: before.strategy!.groups.map((group, at) =>
+          at === 0 ? { ...group, critical: !group.critical } : group,
+        ),
+      },
+    };
+    expect(compareSites(before, after)).toEqual({
+      nodes: [
+        { name: first!.name, change: 'changed', fields: ['tags'] },
+        { name: 'new01', change: 'added', fields: [] },
+        { name: second!.name, change: 'removed', fields: [] },
+      ],
+      groups: [{ name: before.strategy!.groups[0]!.name, change: 'changed', fields: ['critical'] }],
+      configuration: [],
+      unchanged_nodes: 4,
+    });
+  });
+});
+
+test('people read it as signs and counts', () => {
+  const text = differenceText({
+    site: 'dc1',
+    revision: 3,
+    since: 2,
+    nodes: [
+      { name: 'a', change: 'changed', fields: ['rack', 'tags'] },
+      { name: 'b', change: 'added', fields: [] },
+      { name: 'c', change: 'removed', fields: [] },
+    ],
+    groups: [{ name: 'g', change: 'changed', fields: ['critical'] }],
+    configuration: ['physical_provisioner'],
+    unchanged_nodes: 4,
+  });
+  expect(text).toBe(`dc1 revision 3 against revision 2
+~ node a: rack, tags
++ node b
+- node c
+~ group g: critical
+~ configuration: physical_provisioner
+nodes: 1 new, 1 changed, 1 gone, 4 the same
+`);
+});
+
+test('the API compares with the last good revision, of which there may be none', async () => {
+  const rig = await apiAlone();
+  await rig.ask('POST', '/api/v1/sites', { name: 'stl1' });
+  const commit = async (of: ReturnType<typeof edited>) =>
+    (await rig.ask('POST', '/api/v1/sites/stl1/revisions', { files: of })).status;
+  expect(await commit(edited())).toBe(201);
+  const path = '/api/v1/sites/stl1/revisions/latest/difference';
+  expect((await rig.ask('GET', path)).body).toMatchObject({
+    site: 'stl1',
+    revision: 1,
+    since: null,
+    unchanged_nodes: 0,
+  });
+  expect(await commit(edited([/critical: true/, 'critical: false']))).toBe(201);
+  const { status, body } = await rig.ask('GET', `${path}?since=1`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ revision: 2, since: 1, nodes: [], unchanged_nodes: 6 });
+  expect(body.groups).toEqual([{ name: expect.any(String), change: 'changed', fields: ['critical'] }]);
+  expect((await rig.ask('GET', `${path}?since=9`)).status).toBe(404);
+  expect((await rig.ask('GET', '/api/v1/sites/nowhere/revisions/latest/difference')).status).toBe(404);
+  await rig.close();
+});
