@@ -9,6 +9,7 @@ import { loadSettings, type Settings } from '../../src/config/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { type Answer, type ApiRig, apiOfSite, readAnswer } from './api-rig.js';
 
@@ -155,6 +156,7 @@ test('a Temporal that comes later is used without a restart', async () => {
     const { body } = await ask(api, 'GET', '/health');
     if (body.checks.every((one: { name: string; ok: boolean }) => one.ok || ['worker', 'maas'].includes(one.name)))
       break;
+    await lookAgain();
   }
   expect(await ask(api, 'GET', '/health')).toMatchObject({ status: 200, body: { status: 'degraded', ok: false } });
   await api.stop();
@@ -173,7 +175,7 @@ describe('without a worker', () => {
     api = await apiOfSite(rig, site);
     await api.ask('POST', '/api/v1/sites/stl1/revisions', { files: await exampleDocuments() });
     run = (await api.ask('POST', '/api/v1/sites/stl1/runs', { kind: 'deploy_site' })).body.id;
-    for (;;) if ((await api.ask('GET', `/api/v1/runs/${run}/status`)).body.current?.running.length === 3) break;
+    while ((await api.ask('GET', `/api/v1/runs/${run}/status`)).body.current?.running.length !== 3) await lookAgain();
     await site.worker.stop();
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
+import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import type { Answer } from './api-rig.js';
 import { type Environment, environment } from './fuel-graphs-rig.js';
@@ -54,8 +55,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
     const { status, body } = await system.ask('GET', path);
     expect(status, JSON.stringify(body)).toBe(200);
     if (wanted(body)) return body;
-    // The worker lives in this process: asking the store alone would never let it have a turn.
-    await new Promise(setImmediate);
+    await lookAgain();
   }
 }
 

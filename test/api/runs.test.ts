@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { type Answer, type ApiRig, apiOfSite } from './api-rig.js';
 
@@ -42,6 +43,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
     const { status, body } = await api.ask('GET', path);
     expect(status, JSON.stringify(body)).toBe(200);
     if (wanted(body)) return body;
+    await lookAgain();
   }
 }
 
@@ -205,7 +207,7 @@ test('a run is stopped gracefully', async () => {
 test('a run is cancelled, which aborts what runs', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
-  for (;;) if (Object.keys(await site.entered(MachineStatus.Deploying)).length === 3) break;
+  while (Object.keys(await site.entered(MachineStatus.Deploying)).length !== 3) await lookAgain();
   expect(await api.ask('POST', `/api/v1/runs/${run.id}/cancel`)).toMatchObject({ status: 202 });
   expect(await finished(run.id)).toMatchObject({ outcome: 'cancelled' });
   const last = new Map((await site.effects()).map((effect) => [effect.hostname, effect.to]));

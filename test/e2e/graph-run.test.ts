@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,6 +26,8 @@ const steps = [...page.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block
 /** Commands that only look: the page shows what they say once it is so. */
 const LOOKS = /^sitewright (run (status|report|logs)|history)\b|^tail /;
 const PATIENCE_MS = 120_000;
+/** A look is a process, which would take its time from the run that is looked at. */
+const BETWEEN_LOOKS_MS = 500;
 
 let rig: TemporalRig;
 let folder: string;
@@ -118,7 +121,10 @@ test('whoever follows the page gets what it says, from an empty system to a move
     const expected = asPattern(prints);
     const until = Date.now() + PATIENCE_MS;
     let said = await shell(command);
-    while (!expected.test(plain(said)) && LOOKS.test(command) && Date.now() < until) said = await shell(command);
+    while (!expected.test(plain(said)) && LOOKS.test(command) && Date.now() < until) {
+      await delay(BETWEEN_LOOKS_MS);
+      said = await shell(command);
+    }
     expect(plain(said), `$ ${command}`).toMatch(expected);
   }
 }, 400_000);

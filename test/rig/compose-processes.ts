@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ComposeFile, ComposeService } from './compose-file.js';
@@ -86,7 +87,11 @@ export class ComposeProcesses {
     for (;;) {
       const verdict = await this.health(name);
       if (verdict === 'healthy') return;
-      if (child.exitCode === null && performance.now() < deadline) continue;
+      if (child.exitCode === null && performance.now() < deadline) {
+        // A check is a process, which would take its time from what is starting.
+        await delay(250);
+        continue;
+      }
       throw new Error(`${name} is not healthy: ${verdict}\n${(await this.log(name)).slice(-4_000)}`);
     }
   }

@@ -1,4 +1,5 @@
 import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.js';
+import { lookAgain } from './look-again.js';
 import type { ScriptedGraph } from './scripted-graph.js';
 import type { TemporalRig } from './temporal.js';
 
@@ -31,11 +32,12 @@ export async function startGraphRun(
     },
     status,
     report: () => handle.query<GraphRunReport>('report'),
-    /** Resolves when the run's status satisfies `wanted`; each look is a round trip, not a sleep. */
+    /** Resolves when the run's status satisfies `wanted`. */
     reaches: async (wanted: (status: GraphRunStatus) => boolean): Promise<GraphRunStatus> => {
       for (;;) {
         const now = await status();
         if (wanted(now)) return now;
+        await lookAgain();
       }
     },
     update: (name: string, payload?: unknown) =>

@@ -1,6 +1,7 @@
 import { type ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { expect } from 'vitest';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
+import { lookAgain } from './look-again.js';
 import type { ScriptedSite } from './scripted-site.js';
 import type { TemporalRig } from './temporal.js';
 
@@ -29,7 +30,7 @@ export async function startRun(rig: TemporalRig, site: ScriptedSite, type: strin
   };
 }
 
-/** Resolves when the run's status satisfies `wanted`; each look is a round trip, not a sleep. */
+/** Resolves when the run's status satisfies `wanted`. */
 export async function reaches(
   run: { status: () => Promise<RunStatus> },
   wanted: (status: RunStatus) => boolean,
@@ -37,6 +38,7 @@ export async function reaches(
   for (;;) {
     const status = await run.status();
     if (wanted(status)) return status;
+    await lookAgain();
   }
 }
 
