@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder } from '../../../src/agent/execution.js';
+import { carryOutOrder } from '../../../src/agent/index.js';
 import { Journal } from '../../../src/agent/journal.js';
 import { readOutput, SegmentedOutput } from '../../../src/agent/output-segments.js';
 import { readableTail, readableText } from '../../../src/agent/output-text.js';
 import { REDACTED, Scrubber } from '../../../src/agent/scrubber.js';
+import { TaskLogs } from '../../../src/agent-logs/index.js';
 import { AgentRig, contentsBelow, printed } from '../../rig/agent.js';
 import { AgentProcess } from '../../rig/agent-process-handle.js';
 import { Gate } from '../../rig/gate.js';
@@ -188,6 +190,20 @@ linux('output of a task', () => {
     expect(await printed(agent, task)).toEqual(Buffer.from('a\xff\0\x1b[1mb', 'latin1'));
   });
 
+  it('#10 that is random stays under 64 KiB of valid JSON, and nothing of it is lost', async () => {
+    const file = rig.path('random');
+    const cmd = `head -c 1000000 /dev/urandom | tee ${file}; cat ${file} >&2; printf '\\033[31mred\\000'`;
+    const task = rig.task('shell', { cmd, retries: 0 });
+    const result = await rig.run(agent, task);
+    expect(result.output).toMatchObject({ stdout: { bytes: 1_000_009, binary: true }, stderr: { binary: true } });
+    const json = JSON.stringify(result);
+    expect(json.length).toBeLessThan(64 * 1024);
+    expect(Buffer.from(json).toString()).toBe(json);
+    expect(JSON.parse(json)).toEqual(result);
+    expect(result.output.stdout.tail.endsWith('red\uFFFD')).toBe(true);
+    expect((await printed(agent, task, 'stderr')).equals(readFileSync(file))).toBe(true);
+  });
+
   it('#18 holds no secret, and neither do journal, arguments and result', async () => {
     const canaries = {
       'sec:env': 'canary-in-environment-7741',
@@ -319,6 +335,44 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
       expect(result.output.stdout.tail).toMatch(/last\n$/);
       expect(result.output.stdout.dropped).toBeGreaterThan(6_000_000);
       expect(result.output.stdout.dropped).toBe(8000011 - (await printed(small, task)).length);
+    } finally {
+      disk.gone();
+    }
+  });
+
+  it('under the log store keeps the output on the node, says so, and stops neither task nor agent', async () => {
+    const disk = smallDisk('log-disk', '1m');
+    try {
+      const logs = new TaskLogs({ folder: disk.path });
+      const carry = async (cmd: string) => {
+        const execution = rig.task('shell', { cmd, retries: 0 });
+        const { run, task, node, generation, type } = execution;
+        const end = await carryOutOrder(
+          { run, task, node, generation, type, mode: 'apply', plan: 'p' },
+          {
+            agent,
+            orders: {
+              fetch: async () => ({ execution }),
+              ship: async (wanted, chunk) => logs.append(wanted, chunk),
+              secret: async () => '',
+              source: async () => Buffer.alloc(0),
+            },
+            onProgress: () => undefined,
+            cancel: new AbortController().signal,
+            leave: new AbortController().signal,
+            logPatienceMs: 0,
+          },
+        );
+        return { execution, end };
+      };
+      const flood = await carry('head -c 4000000 /dev/zero | tr "\\0" x');
+      expect(flood.end).toMatchObject({
+        kind: 'ended',
+        result: { outcome: 'ok', output: { stdout: { bytes: 4_000_000, dropped: 0 } } },
+        unshipped: expect.stringMatching(/ENOSPC|no space/i),
+      });
+      expect((await printed(agent, flood.execution)).length).toBe(4_000_000);
+      expect((await carry('echo still here')).end).toMatchObject({ kind: 'ended', result: { outcome: 'ok' } });
     } finally {
       disk.gone();
     }

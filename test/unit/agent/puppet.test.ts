@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { contain } from '../../../src/agent/containment.js';
 import { executionFolder, executionMark } from '../../../src/agent/execution.js';
+import { Journal } from '../../../src/agent/journal.js';
 import { judgePuppet } from '../../../src/agent/task-types/puppet.js';
 import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.js';
-import { AgentRig } from '../../rig/agent.js';
+import { AgentRig, printed } from '../../rig/agent.js';
 import { appears, Gate } from '../../rig/gate.js';
 
 const rig = new AgentRig();
@@ -108,15 +109,24 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
   });
 
   it('fails with what failed; beside changes, too; each retry a try', async () => {
-    const failing = `exec { '/bin/false': }`;
-    expect(await rig.run(agent, task(failing, { retries: 1 }))).toMatchObject({
+    // One says no, one takes longer than its own limit, and what needs them is left out.
+    const failing = `exec { '/bin/false': } exec { '/bin/sleep 1000': timeout => 0.2 }`;
+    const [dependent, both] = [rig.path('dependent'), rig.path('both')];
+    const text = `${failing} file { '${dependent}': content => 'x', require => Exec['/bin/false'] }`;
+    const failed = task(text, { retries: 1 });
+    const result = await rig.run(agent, failed);
+    expect(result).toMatchObject({
       outcome: 'failed',
       failure: { kind: 'exit', exitCode: 4 },
+      changed: false,
       tries: [{ exitCode: 4 }, { exitCode: 4 }],
-      summary: { failedResources: ['Exec[/bin/false]'] },
+      summary: { resources: { failed: 2, skipped: 1 } },
     });
-    const both = `${failing} file { '${rig.path('both')}': content => 'x' }`;
-    expect(await rig.run(agent, task(both))).toMatchObject({ outcome: 'failed', exitCode: 6, changed: true });
+    expect(result.summary.failedResources).toEqual(['Exec[/bin/false]', 'Exec[/bin/sleep 1000]']);
+    expect((await printed(agent, failed, 'stderr')).toString()).toMatch(/exceeded timeout/i);
+    expect(existsSync(dependent)).toBe(false);
+    const some = `exec { '/bin/false': } file { '${both}': content => 'x' }`;
+    expect(await rig.run(agent, task(some))).toMatchObject({ outcome: 'failed', exitCode: 6, changed: true });
   });
 
   it('a syntax error and a missing manifest are failures', async () => {
@@ -151,6 +161,27 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
     });
     expect(contain(false, executionMark(executionFolder(rig.stateDir, running))).members()).toEqual([]);
   });
+
+  it.each([
+    // By itself it says exit code 1, and its summary counts no failure.
+    ['SIGTERM', { kind: 'exit', exitCode: 1 }],
+    ['SIGKILL', { kind: 'signal', signal: 'SIGKILL' }],
+  ] as const)(
+    "somebody else's %s in the middle of an exec is a failure, whatever the summary says",
+    async (signal, failure) => {
+      const gate = new Gate(rig.path(`${signal}-gate`));
+      const here = rig.path(`${signal}-here`);
+      const text = `exec { '/bin/sh -c "echo > ${here}; read x < ${gate.path}"': timeout => 0 }`;
+      const running = task(text);
+      await agent.ensure(running);
+      await appears(here);
+      const journal = new Journal(executionFolder(rig.stateDir, running));
+      process.kill(journal.readProgress()!.sessions[0]!, signal);
+      expect(await agent.result(running)).toMatchObject({ outcome: 'failed', failure, changed: null });
+      if (signal === 'SIGKILL')
+        expect(contain(false, executionMark(executionFolder(rig.stateDir, running))).members()).toEqual([]);
+    },
+  );
 
   it('two at once come one after the other', async () => {
     const log = rig.path('serial');

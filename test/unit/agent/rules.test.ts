@@ -1,8 +1,25 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.js';
+import { contain } from '../../../src/agent/containment.js';
+import {
+  type Execution,
+  executionFolder,
+  executionMark,
+  folderName,
+  stableJson,
+} from '../../../src/agent/execution.js';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
 import { describeFailure, outcomeOf } from '../../../src/agent/result.js';
 import { taskTypeNames } from '../../../src/agent/task-registry.js';
@@ -12,6 +29,20 @@ import { Gate } from '../../rig/gate.js';
 const rig = new AgentRig();
 const agent = rig.agent();
 afterAll(() => rig.tidy());
+
+/** Every entry below a folder: name, kind, mode, owner, times and the hash of what it holds. */
+const treeOf = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const { mode, uid, gid, mtimeMs, ctimeMs } = lstatSync(path);
+      const holds = entry.isSymbolicLink() ? readlinkSync(path) : entry.isFile() ? readFileSync(path) : '';
+      return [path, mode, uid, gid, mtimeMs, ctimeMs, createHash('sha256').update(holds).digest('hex')].join(' ');
+    })
+    .sort();
+
+const processesOf = (execution: Execution) =>
+  contain(false, executionMark(executionFolder(rig.stateDir, execution))).members();
 
 describe('task types', () => {
   it('are these', () => {
@@ -131,7 +162,7 @@ describe('#17 names and injected text', () => {
     expect(folder.startsWith('/state/nodes/')).toBe(true);
   });
 
-  it('run no program but ours (a trap in the PATH would tell)', async () => {
+  it('run no program but ours (a trap in the PATH would tell)', { timeout: 60_000 }, async () => {
     const trap = rig.path('trap');
     mkdirSync(trap);
     for (const name of ['id', 'touch', 'sh', 'puppet', 'rsync', 'nice'])
@@ -140,16 +171,28 @@ describe('#17 names and injected text', () => {
       });
     const trapped = rig.agent({ taskPath: `${trap}:/usr/bin:/bin` });
     const texts = [';id', '$(id)', '`id`', '\nid\n', '|id', '&& id', '-e id', '--', "'id'", '*'];
-    for (const text of texts.slice(0, 5)) {
-      await rig.run(
-        trapped,
-        rig.task('puppet', { puppet_manifest: `/${text}`, cwd: '/tmp', retries: 0 }, { task: text }),
-      );
-      await rig.run(
-        trapped,
-        rig.task('sync', { src: `/${text}`, dst: rig.path(`x${text.replaceAll('/', '')}`), retries: 0 }),
-      );
-    }
+    /** What each field that takes a path or a name makes of it: run as it is, or refused; never a program of its own. */
+    const fields: Record<string, (text: string) => readonly [string, Record<string, unknown>]> = {
+      manifest: (text) => ['puppet', { puppet_manifest: `/${text}`, cwd: '/tmp', retries: 0 }],
+      modules: (text) => ['puppet', { puppet_manifest: '/m', puppet_modules: `/${text}`, retries: 0 }],
+      cwd: (text) => ['shell', { cmd: ':', cwd: `/tmp/${text}`, retries: 0 }],
+      src: (text) => ['sync', { src: `/${text}`, dst: rig.path('sync-target'), retries: 0 }],
+      dst: (text) => ['sync', { src: '/nowhere', dst: rig.path(`t${text}`), retries: 0 }],
+      path: (text) => ['upload_file', { path: rig.path(`u${text}`), data: 'x', retries: 0 }],
+    };
+    const outcomes: Record<string, number> = {};
+    let tried = 0;
+    // Those that differ in what a shell would make of them, in every field; and in the ids, each beside another.
+    const kinds = [';id', '$(id)', '\nid\n', 'id\0id', `$(id)${'x'.repeat(4096)}`];
+    for (const field of Object.values(fields))
+      for (const [at, text] of kinds.entries()) {
+        const [type, parameters] = field(text);
+        const task = rig.task(type, parameters, { run: `${(tried += 1)}`, task: kinds[(at + 1) % kinds.length]! });
+        const answer = await trapped.ensure(task);
+        const outcome = answer.kind === 'accepted' ? (await trapped.result(task)).outcome : answer.kind;
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      }
+    expect(Object.keys(outcomes).sort()).toEqual(['failed', 'ok', 'refused', 'rejected']);
     for (const text of texts) {
       const rejected = rig.task('puppet', {
         puppet_manifest: '/m',
@@ -167,22 +210,50 @@ describe('#17 names and injected text', () => {
 });
 
 describe('#15 a noop run', () => {
-  it('of any type but puppet, which simulates, starts nothing and changes nothing', async () => {
-    const path = rig.path('noop/never');
+  it('of any type but puppet, which simulates, starts no process and leaves every file as it was', async () => {
+    const there = rig.path('noop');
+    mkdirSync(`${there}/from`, { recursive: true });
+    for (const name of ['file', 'link-target', 'from/new'])
+      writeFileSync(`${there}/${name}`, `content of ${name}`, { mode: 0o640 });
+    symlinkSync('link-target', `${there}/link`);
+    const called = rig.path('noop-called');
+    const trap = rig.path('noop-trap');
+    mkdirSync(trap);
+    for (const name of ['bash', 'sh', 'rsync', 'puppet', 'systemctl', 'reboot'])
+      writeFileSync(join(trap, name), `#!/bin/bash\necho "$0 $*" >> ${called}\n`, { mode: 0o755 });
+    const path = `${there}/file`;
+    const cmd = `rm -rf ${there}`;
     const parameters: Record<string, Record<string, unknown>> = {
-      shell: { cmd: `mkdir -p ${path}` },
-      master_shell: { cmd: `mkdir -p ${path}` },
-      upload_file: { path, data: 'x' },
-      upload_files: { nodes: [{ uid: '1', files: [{ dst: path, data: 'x' }] }] },
+      shell: { cmd },
+      master_shell: { cmd },
+      upload_file: { path, data: 'x', permissions: '0600' },
+      upload_files: {
+        nodes: [
+          {
+            uid: '1',
+            files: [
+              { dst: path, data: 'x' },
+              { dst: `${there}/more`, data: 'x' },
+            ],
+          },
+        ],
+      },
       copy_files: { files: [{ src: '/etc/passwd', dst: path }] },
-      sync: { src: '/etc/', dst: path },
+      sync: { src: `${there}/from/`, dst: there },
     };
-    const rebootCommand = ['mkdir', '-p', path] as const;
+    const before = treeOf(there);
+    expect(before.length).toBe(5);
+    const idle = rig.agent({ rebootCommand: [join(trap, 'reboot')], taskPath: trap });
     for (const type of taskTypeNames.filter((name) => name !== 'puppet')) {
       const task = rig.task(type, parameters[type] ?? {}, { mode: 'noop' });
-      expect(await rig.run(rig.agent({ rebootCommand }), task)).toMatchObject({ outcome: 'skipped', changed: false });
+      expect(await rig.run(idle, task), type).toMatchObject({ outcome: 'skipped', changed: false, tries: [] });
+      expect(processesOf(task), type).toEqual([]);
     }
-    expect(existsSync(rig.path('noop'))).toBe(false);
+    expect(treeOf(there)).toEqual(before);
+    expect(existsSync(called)).toBe(false);
+    // The trap is one, and the tree would show it.
+    await rig.run(idle, rig.task('sync', { src: '/x', dst: there, retries: 0 }));
+    expect(existsSync(called)).toBe(true);
   });
 });
 
