@@ -192,7 +192,9 @@ describe('a site', () => {
     expect(second.code).toBe(4);
     expect(second.err).toContain(id);
 
-    expect((await sitewright('run', 'pause', id, '--reason', 'lunch')).out).toBe(`run ${id} paused\n`);
+    expect((await sitewright('run', 'pause', id, '--reason', 'lunch')).out).toBe(
+      `run ${id} paused\n  next:  sitewright run resume ${id}\n`,
+    );
     expect((await sitewright('run', 'status', id)).out).toMatch(/paused since .* by ann: lunch/);
     expect((await sitewright('run', 'resume', id)).code).toBe(0);
     await expect
