@@ -211,6 +211,32 @@ describe('a site', () => {
     expect((await sitewright('run', 'pause', id)).code).toBe(4);
   });
 
+  test('has runs that are called something, found by it, and started again', async () => {
+    const said = ['--title', 'Look at the racks', '--description', 'Before the *move*.', '--label', 'ticket:OPS-7'];
+    const first = JSON.parse((await sitewright('site', 'test', site, ...said, '--wait', '-f', 'json')).out);
+    const again = await sitewright('run', 'again', first.id, '--reason', 'after the move', '--wait', '-f', 'json');
+    const second = JSON.parse(again.out);
+    expect(again.code).toBe(0);
+    expect(second).toMatchObject({ kind: 'test_site', revision: first.revision, title: 'Look at the racks' });
+    expect(second.id).not.toBe(first.id);
+    const found = await sitewright('run', 'list', '--label', 'ticket:OPS-7', '--by', 'ann', '-f', 'json');
+    expect(JSON.parse(found.out).map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
+    expect((await sitewright('run', 'list', '--label', 'ticket:OPS-8', '-f', 'csv', '-c', 'id')).out).toBe('id\r\n');
+    expect((await sitewright('run', 'show', second.id)).out).toMatch(/^description +Before the \*move\*\.$/m);
+    const { out } = await sitewright(
+      'audit',
+      'list',
+      '--target',
+      `site/${site}`,
+      '--action',
+      'run.test_site',
+      '-f',
+      'csv',
+    );
+    expect(out).toContain(`,ann,run.test_site,site/${site},after the move\r\n`);
+    expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 gone, 6 the same$/m);
+  });
+
   test('is deleted when somebody means it', async () => {
     expect((await sitewright('site', 'delete', site)).code).toBe(2);
     expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(0);
