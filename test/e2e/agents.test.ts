@@ -195,6 +195,30 @@ test('a server that is killed, started, stopped and started again during 50 runn
   }
 });
 
+test('agents as twenty processes of their own, of which some are killed in mid-task: no task is late, lost or repeated', async () => {
+  const count = Number(process.env.SITEWRIGHT_TEST_AGENT_PROCESSES ?? 20);
+  const nodes = site.names(count).map((name) => `own-${name}`);
+  const gate = site.gate('under-way');
+  const began = performance.now();
+  const agents = await Promise.all(nodes.map((node) => site.host([node])));
+  const run = await site.start({ nodes: site.queues(nodes), tasks: ['under-way', 'next'], heartbeatMs: 5_000 });
+  await eventually(() => nodes.every((node) => site.counted(node).length === 1), 120_000);
+  const peaks = agents.map((agent) => Math.round(agent.peakRssBytes() / 1024 / 1024));
+  const killed = agents.flatMap((agent, at) => (at % 3 === 0 ? [{ agent, node: nodes[at]! }] : []));
+  await Promise.all(killed.map(({ agent }) => agent.kill()));
+  await Promise.all(killed.map(({ node }) => site.host([node])));
+  gate.open();
+  const ends = Object.values(await run.result());
+  // Late would be: offline, by the limit on the time until a task is taken.
+  expect(ends.map(({ outcome }) => outcome)).toEqual(Array(2 * count).fill('ok'));
+  for (const node of nodes) expect(site.counted(node)).toEqual(['under-way', 'next']);
+  expect(Math.max(...peaks)).toBeLessThan(200);
+  const seconds = Math.round((performance.now() - began) / 1000);
+  console.info(
+    `${count} agent processes, ${killed.length} killed: ${seconds} s, ${Math.min(...peaks)}-${Math.max(...peaks)} MB each`,
+  );
+});
+
 test('random kill -9 of agents, worker and server: no counted task is lost, none is run twice', async () => {
   const result = await chaos({
     binary: inject('temporalBinary'),
