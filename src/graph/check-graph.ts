@@ -24,6 +24,8 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
       'Each has to end before the next starts: remove one of these dependencies.',
     );
   }
+  const groups = tasks.filter(({ task }) => task.type === 'group');
+  const listedInGroup = new Set(groups.flatMap(({ task }) => (Array.isArray(task.tasks) ? task.tasks : [])));
   graph.forEachNode((name, { task }) => {
     if (task !== undefined) return;
     const users = [...graph.inNeighbors(name), ...graph.outNeighbors(name)].filter((one) => placeOf.has(one));
@@ -32,7 +34,9 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
       at,
       'graph.unknown-dependency',
       `no task is called '${name}'; ${users.slice(0, 3).join(', ')} name it`,
-      'Correct the name; it orders nothing.',
+      listedInGroup.has(name)
+        ? 'Correct the name, or take it out of the group: until then no run of the graph is planned, unless another layer defines the task.'
+        : 'Correct the name; it orders nothing.',
     );
   });
   return problems.all();

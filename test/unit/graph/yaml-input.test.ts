@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { planGraph, readPlanText, readSource, readTasks, serializedText } from '../../../src/graph/index.js';
+import {
+  checkGraph,
+  planGraph,
+  readPlanText,
+  readSource,
+  readTasks,
+  serializedText,
+} from '../../../src/graph/index.js';
 
 const JSON_INPUT = {
   tasks: [
@@ -100,4 +107,21 @@ describe('keys that nobody reads', () => {
       ['warning', 'graph.unknown-key', 'about'],
     ]);
   });
+});
+
+test('a group that lists a task nobody defines is told what comes of it, a dependency what does not', () => {
+  const tasks = [
+    { id: 'a', type: 'shell', version: '2.1.0', roles: '*', requires: ['gone'] },
+    { id: 'g', type: 'group', roles: ['web'], tasks: ['a', 'nope'] },
+  ];
+  const { tasks: merged } = readTasks(tasks);
+  const found = checkGraph(merged).map(({ severity, message, hint }) => [severity, message, hint]);
+  expect(found).toEqual([
+    ['warning', expect.stringContaining("'gone'"), 'Correct the name; it orders nothing.'],
+    [
+      'warning',
+      expect.stringContaining("'nope'"),
+      expect.stringMatching(/take it out of the group: until then no run/),
+    ],
+  ]);
 });
