@@ -4,7 +4,7 @@ import type { ProblemAnswer } from '../schemas/index.js';
 /** What only a shell that speaks HTTP can refuse with. */
 const HTTP_CODES = {
   unauthenticated: { status: 401, title: 'A token is needed' },
-  forbidden: { status: 403, title: 'The role of the token is not enough' },
+  forbidden: { status: 403, title: 'Whoever asks may not do this' },
   'method-not-allowed': { status: 405, title: 'The path does not know this method' },
   timeout: { status: 408, title: 'The request took too long to arrive' },
   'too-large': { status: 413, title: 'The request is too large' },
