@@ -4,7 +4,7 @@ import { valueKey } from '../fields/value-key.js';
 import type { FaultTolerance } from '../plan.js';
 import type { Problems } from '../problem.js';
 import type { MergedTask } from '../tasks/merge-layers.js';
-import { describe, namePattern } from '../tasks/name-pattern.js';
+import { describe } from '../tasks/name-pattern.js';
 import { INTERNAL_TYPES } from '../tasks/task.js';
 import { faultTolerance } from './fault-tolerance.js';
 import type { NodeResolver } from './node-resolver.js';
@@ -58,7 +58,7 @@ export function placeTasks(
     const placedBy = `${by} ${text(value)}`;
     const resolver = merged.layer === 'plugins' && by !== 'tags' ? byRoles : byTags;
     const found = problems.attempt([...merged.at, by], () =>
-      resolver.resolve(by === 'groups' ? withGroupRoles(value, groupTasks, field) : value),
+      resolver.resolve(by === 'groups' ? withGroupRoles(value, groupTasks, resolver, field) : value),
     );
     if (Array.isArray(value) && value.includes('*')) {
       problems.warning(
@@ -101,13 +101,22 @@ interface Resolved {
 
 type FieldOf = (merged: MergedTask, name: string) => unknown;
 
-/** Names of groups, and the tags or roles of those groups that are tasks of this graph under other names. */
-function withGroupRoles(groups: unknown, groupTasks: readonly MergedTask[], field: FieldOf): unknown {
+/**
+ * Names of groups, and, for a name that no node has as a tag, the tags or roles of the group task of that name (spec 3:
+ * "or lookup task's roles from its group"). Where a node has the tag, and for patterns, the reference looks no further.
+ */
+function withGroupRoles(
+  groups: unknown,
+  groupTasks: readonly MergedTask[],
+  resolver: NodeResolver,
+  field: FieldOf,
+): unknown {
   const names = typeof groups === 'string' ? [groups] : groups;
   if (!Array.isArray(names) || groups === '*') return groups;
   const more = new Set<unknown>();
   for (const group of groupTasks) {
-    const isNamed = names.some((name: unknown) => typeof name === 'string' && namePattern(name).matches(group.task.id));
+    const { id } = group.task;
+    const isNamed = names.includes(id) && resolver.resolve([id]).nodes.length === 0;
     const by = isNamed ? PLACING.find((one) => one !== 'groups' && Object.hasOwn(group.task, one)) : undefined;
     if (by === undefined) continue;
     const own = field(group, by);

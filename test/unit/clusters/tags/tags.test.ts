@@ -205,6 +205,13 @@ describe('the engine', () => {
     ).toMatchObject({ mysql: ['1'], haproxy: ['1'], globals: ['1', '2'], 'by-group': ['2'] });
   });
 
+  test('the roles of a group count only where no node has its name as a tag, and not for patterns', () => {
+    const nodes = [node(1, ['controller']), node(2, ['controller']), node(3, ['compute'])];
+    const groups = ['controller', 'hosts'].map((id) => ({ id, type: 'group', version: '2.0.0', roles: ['compute'] }));
+    const tasks = [task('tagged', { groups: ['controller'] }), task('pattern', { groups: ['/host.*/'] })];
+    expect(plan([...groups, ...tasks], nodes)).toMatchObject({ tagged: ['2'], pattern: [] });
+  });
+
   test('a task of a plugin without tags goes by roles as before, one with tags by tags', () => {
     const nodes = [node(1, ['controller'], { tags: ['mysql'] }), node(2, [], { tags: ['controller'] })];
     const tasks = [
