@@ -252,6 +252,29 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     ).toBe(path);
   });
 
+  test('names are names: whatever stands in ids, paths and folders, nothing of it is run', async () => {
+    const trap = at('trap');
+    const texts = [
+      `;touch ${trap}`,
+      `$(touch ${trap})`,
+      `\`touch ${trap}\``,
+      `\ntouch ${trap}\n`,
+      `'"; touch ${trap} #`,
+      '-rf',
+      '*',
+    ];
+    const names = texts.map((text) => text.replaceAll('/', ''));
+    const files = names.map((name) => ({ dst: at(`odd/ ${name}/ ${name}`), data: name }));
+    const upload = execution('upload_files', { nodes: [{ uid: 'n1', files }], retries: 0 }, { task: texts.join('') });
+    expect(await carried(upload)).toMatchObject({ outcome: 'ok', changed: true });
+    for (const [at, { dst }] of files.entries()) expect(readFileSync(dst, 'utf8')).toBe(names[at]);
+    for (const text of texts.slice(0, 2)) {
+      const cwd = await carried({ ...shell('true', { cwd: `/tmp/${text}` }), run: text });
+      expect(cwd).toMatchObject({ failure: { kind: 'io', code: 'ENOENT' } });
+    }
+    expect(existsSync(trap)).toBe(false);
+  });
+
   test.skipIf(!has('perl'))('nothing lands outside the roots while a folder is swapped for a link', async () => {
     const [roots, outside] = [at('roots'), at('outside')];
     for (const folder of [`${roots}/swap`, outside]) mkdirSync(folder, { recursive: true });
