@@ -72,8 +72,16 @@ export async function placeFile(wanted: WantedFile, roots: readonly string[]): P
   }
 }
 
-/** Opens the parent folder part by part without following links any more; makes what is missing. */
-async function openFolder(path: string, wanted: WantedFile, roots: readonly string[]): Promise<FileHandle> {
+/**
+ * Opens a folder under one of the roots, part by part and without following links any more; makes what is missing. What
+ * is then done by names inside it stays there, whoever replaces a part of its path meanwhile.
+ * @throws PlacementError, or the system's error
+ */
+export async function openFolder(
+  path: string,
+  wanted: Pick<WantedFile, 'path' | 'parents' | 'dirPermissions'>,
+  roots: readonly string[],
+): Promise<FileHandle> {
   const missing: string[] = [];
   let existing = path;
   let resolved: string | undefined;

@@ -1,9 +1,6 @@
-import { realpathSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import type { ParameterReader } from '../parameters.js';
-import { isUnderRoots } from '../path-rules.js';
-import { systemFailure } from '../place-file.js';
+import { openFolder, PlacementError, systemFailure } from '../place-file.js';
 import { type TaskContext, type TaskType, type TryEnd, tryEndOf } from '../task-type.js';
 
 interface SyncParameters {
@@ -52,19 +49,27 @@ function read(parameters: ParameterReader): SyncParameters {
 }
 
 async function run(p: SyncParameters, context: TaskContext): Promise<TryEnd> {
+  let folder: FileHandle;
   try {
-    if (!isUnderRoots(nearest(p.dst), context.pathRoots)) {
-      const rule = `it is under none of ${context.pathRoots.join(', ')}`;
-      return { failure: { kind: 'refused-path', path: p.dst, rule }, changed: false };
-    }
-    await mkdir(p.dst, { recursive: true });
+    folder = await openFolder(p.dst, { path: p.dst, parents: true, dirPermissions: 0o755 }, context.pathRoots);
   } catch (error) {
-    return { failure: systemFailure(p.dst, error), changed: false };
+    const failure = error instanceof PlacementError ? error.failure : systemFailure(p.dst, error);
+    return { failure, changed: false };
   }
+  try {
+    return await synchronise(p, folder, context);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Inside the folder as it was opened: its path may lead elsewhere by now. */
+async function synchronise(p: SyncParameters, folder: FileHandle, context: TaskContext): Promise<TryEnd> {
   let changes = 0;
   let rest = '';
   const end = await context.run({
-    argv: [...SYNC_ARGUMENTS, p.src, p.dst],
+    argv: [...SYNC_ARGUMENTS, p.src, './'],
+    cwd: `/proc/${process.pid}/fd/${folder.fd}`,
     // Nobody is there to answer a question of ssh.
     environment: { RSYNC_RSH: 'ssh -o BatchMode=yes' },
     onStdout: (chunk) => {
@@ -74,16 +79,6 @@ async function run(p: SyncParameters, context: TaskContext): Promise<TryEnd> {
     },
   });
   return { ...tryEndOf(end, changes > 0), summary: { changes } };
-}
-
-/** The path with all links resolved, as far as it exists. */
-function nearest(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return `${nearest(dirname(path))}/${path.slice(path.lastIndexOf('/') + 1)}`.replace('//', '/');
-  }
 }
 
 /** Makes a folder equal to a source by checksum, and deletes what the source does not have. */

@@ -98,6 +98,18 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     expect(existsSync(rig.path('elsewhere'))).toBe(false);
   });
 
+  it('stays in the folder it opened when a link is put in its place meanwhile', async () => {
+    const [allowed, outside, bin] = ['swapped', 'outside', 'bin-swap'].map((name) => rig.path(name));
+    for (const folder of [`${allowed}/dst`, outside!, bin!]) mkdirSync(folder, { recursive: true });
+    const swap = `mv '${allowed}/dst' '${allowed}/away' && ln -s '${outside}' '${allowed}/dst' && exec /usr/bin/rsync "$@"`;
+    writeFileSync(`${bin}/rsync`, `#!/bin/bash\n${swap}\n`, { mode: 0o755 });
+    const agent = rig.agent({ pathRoots: [allowed!], taskPath: `${bin}:/usr/bin:/bin` });
+    const task = rig.task('sync', { src: `${source}/`, dst: `${allowed}/dst`, retries: 0 });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(readdirSync(outside!)).toEqual([]);
+    expect(readFileSync(`${allowed}/away/file`, 'utf8')).toBe('two');
+  });
+
   it('gets from a daemon; a module it does not have is exit code 5', async () => {
     const port = await freePort();
     const asRoot = process.getuid?.() === 0 ? 'uid = root\ngid = root\n' : '';
