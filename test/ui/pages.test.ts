@@ -92,11 +92,13 @@ describePage('pages over a store', () => {
     await dialog.getByText('nothing is chosen').waitFor();
     await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
-    await row.getByText('prod-1').waitFor();
+    // Dialogs stand in the row that opened them, and name its nodes, too.
+    const assigned = row.getByTitle('given by user');
+    await assigned.getByText('prod-1').waitFor();
     await row.getByRole('button', { name: 'Unassign' }).click();
     await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Unassign' }).click();
-    await row.getByText('prod-1').waitFor({ state: 'detached' });
+    await assigned.waitFor({ state: 'detached' });
     await row.getByRole('button', { name: 'Change' }).click();
     await dialog.getByLabel('One of its nodes').check();
     await dialog.getByRole('button', { name: 'Change' }).click();
