@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * One more than cores that are counted on: a file that works with real processes waits for them a third of its time.
+ * Vitest itself would take one on two cores. The same everywhere, since it wants projects with different numbers to run
+ * one after the other.
+ */
+const FILES_AT_ONCE = 3;
+
 /** These talk to the one dev server and the one workflow bundle that test/global-setup.ts provides. */
 const onTemporal = (name: string, timeoutMs: number) => ({
   extends: true as const,
@@ -9,10 +16,7 @@ const onTemporal = (name: string, timeoutMs: number) => ({
     globalSetup: ['test/global-setup.ts'],
     testTimeout: timeoutMs,
     hookTimeout: 60_000,
-    // Each file runs a worker with its own V8 isolate beside the server: more at once only wait for two cores.
-    maxWorkers: 2,
-    // After the quick suites; vitest wants projects with another number of workers in another group.
-    sequence: { groupOrder: 1 },
+    maxWorkers: FILES_AT_ONCE,
     // Native runtimes of the SDK end with their process, not with a thread.
     pool: 'forks' as const,
   },
@@ -30,8 +34,7 @@ export default defineConfig({
           include: ['test/{unit,property,golden,architecture}/**/*.test.ts'],
           pool: 'forks',
           hookTimeout: 60_000,
-          // On two cores vitest would take one by itself.
-          maxWorkers: 2,
+          maxWorkers: FILES_AT_ONCE,
         },
       },
       {
@@ -42,7 +45,7 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers: FILES_AT_ONCE,
         },
       },
       onTemporal('workflow', 60_000),
