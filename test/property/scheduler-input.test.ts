@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Simulation, SimulationResult } from '../../src/core/scheduler/simulate.js';
+import type { Simulation } from '../../src/core/scheduler/simulate.js';
 import { simulate } from '../../src/core/scheduler/simulate.js';
 import { readSimulation } from '../../src/core/scheduler/simulation-input.js';
 import { certainEnds } from '../unit/scheduler/certain-ends.js';
-import { Model, type Observed, violations } from '../unit/scheduler/invariants.js';
+import { Model, observed, violations } from '../unit/scheduler/invariants.js';
 import { type RawInput, randomInputs } from '../unit/scheduler/random-inputs.js';
 
 /** How many cases; many more when somebody looks for trouble (SIMULATED_CASES=20000). */
@@ -16,23 +16,6 @@ function read(input: RawInput): Simulation {
   const answer = readSimulation(JSON.parse(JSON.stringify(input)));
   if (!answer.ok) throw new Error(JSON.stringify(answer.problems));
   return answer.simulation;
-}
-
-/** The user's stop has its place in what was seen: right behind the end that it waited for. */
-function seen(plan: Simulation, run: SimulationResult): Observed {
-  const trace: Observed['trace'][number][] = [];
-  let ended = 0;
-  const stop = (): void => {
-    if (ended === plan.stop_after) trace.push({ event: 'stop', task: '' });
-  };
-  stop();
-  for (const entry of run.trace) {
-    trace.push(entry);
-    if (entry.event !== 'end') continue;
-    ended++;
-    stop();
-  }
-  return { result: run.result, tasks: run.tasks, nodes: run.nodes, rootCauses: run.root_causes, trace };
 }
 
 /** Why the plan must be refused, by plain definitions, in the order in which the reference looks; undefined: it runs. */
@@ -85,7 +68,7 @@ describe('graph simulate, for lines as anybody may write them', () => {
           const run = simulate(plan);
           const why = refusal(plan);
           expect(run.reason).toBe(why);
-          if (why === undefined) expect(violations(plan, seen(plan, run))).toEqual([]);
+          if (why === undefined) expect(violations(plan, observed(plan, run))).toEqual([]);
           else expect(run).toMatchObject({ result: 'refused', tasks: {}, nodes: {}, trace: [] });
         }),
         { numRuns },

@@ -1,34 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Simulation } from '../../src/core/scheduler/simulate.js';
 import { simulate } from '../../src/core/scheduler/simulate.js';
-import type { Observed } from '../unit/scheduler/invariants.js';
-import { violations } from '../unit/scheduler/invariants.js';
+import { observed, violations } from '../unit/scheduler/invariants.js';
 import { randomPlans } from '../unit/scheduler/random-plans.js';
-
-const observe = (plan: Simulation): Observed => {
-  const run = simulate(plan);
-  const trace: Observed['trace'][number][] = [];
-  let ended = 0;
-  const stop = (): void => {
-    if (ended === plan.stop_after) trace.push({ event: 'stop', task: '' });
-  };
-  stop();
-  for (const entry of run.trace) {
-    trace.push(entry);
-    if (entry.event === 'end') {
-      ended++;
-      stop();
-    }
-  }
-  return { result: run.result, tasks: run.tasks, nodes: run.nodes, rootCauses: run.root_causes, trace };
-};
 
 describe('simulated runs', () => {
   it('keep every invariant of the recordings, whatever fails, stops or is offline', () => {
     fc.assert(
       fc.property(randomPlans({ failures: true, stop: true, offline: true, retries: true }), (plan) => {
-        expect(violations(plan, observe(plan))).toEqual([]);
+        expect(violations(plan, observed(plan, simulate(plan)))).toEqual([]);
       }),
       { numRuns: 600 },
     );
@@ -37,7 +17,7 @@ describe('simulated runs', () => {
   it('end with every task done when nothing fails', () => {
     fc.assert(
       fc.property(randomPlans(), (plan) => {
-        const seen = observe(plan);
+        const seen = observed(plan, simulate(plan));
         expect(violations(plan, seen)).toEqual([]);
         expect(seen.result).toBe('success');
         for (const task of plan.tasks) {

@@ -1,4 +1,4 @@
-import type { Simulation, TraceEntry } from '../../../src/core/scheduler/simulate.js';
+import type { Simulation, SimulationResult, TraceEntry } from '../../../src/core/scheduler/simulate.js';
 
 /** What a drive saw: every start and end in order, the statuses at the end, and the result. */
 export interface Observed {
@@ -8,6 +8,23 @@ export interface Observed {
   readonly rootCauses: Readonly<Record<string, readonly string[]>>;
   /** Starts and ends in order; `stop` marks the user's stop. */
   readonly trace: readonly (Pick<TraceEntry, 'task' | 'outcome'> & { readonly event: 'start' | 'end' | 'stop' })[];
+}
+
+/** What was seen of a simulated run. The user's stop has its place in it: right behind the end that it waited for. */
+export function observed(plan: Simulation, run: SimulationResult): Observed {
+  const trace: Observed['trace'][number][] = [];
+  let ended = 0;
+  const stop = (): void => {
+    if (ended === plan.stop_after) trace.push({ event: 'stop', task: '' });
+  };
+  stop();
+  for (const entry of run.trace) {
+    trace.push(entry);
+    if (entry.event !== 'end') continue;
+    ended++;
+    stop();
+  }
+  return { result: run.result, tasks: run.tasks, nodes: run.nodes, rootCauses: run.root_causes, trace };
 }
 
 export interface Leeway {
