@@ -3,52 +3,29 @@ import type { RunTask } from '../../../activities/graph-contract.js';
 import { type MaasTaskDependencies, maasTask } from '../../../activities/node-task-maas.js';
 import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.js';
 import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../src/maas/index.js';
-import { openMachines } from '../../../src/maas/open-machines.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas/simulator/index.js';
+import { type QuickMachine, quickMachine } from '../../rig/quick-machine.js';
 
-let simulator: Simulator;
-let maas: MachineContext & { close(): Promise<void> };
+let machine: QuickMachine;
+let maas: MachineContext;
 
 beforeEach(async () => {
-  simulator = await simulateMaas({ port: 0 });
-  await control('auto', { commission_ms: 5, deploy_ms: 5, erase_ms: 5, release_ms: 5 });
-  await control('seed', { machines: [{ hostname: 'n001', status: MachineStatus.Ready, power_type: 'ipmi' }] });
-  maas = openMachines({
-    url: simulator.url,
-    apiKey: simulatorKeys.admin,
-    pollMinSeconds: 0.005,
-    pollMaxSeconds: 0.01,
-    patience: { retryDelaysMs: [5], settleMs: 20, markerGraceMs: 20 },
-  });
+  machine = await quickMachine();
+  maas = machine.maas;
   const found = await resolveMachine(maas, { hostname: 'n001' });
   if (!found.ok) throw new Error(found.failure.message);
   const { systemId } = found.machine;
   await deployMachine(maas, { systemId, site: 'dc1', node: 'n001', run: 'r7', distroSeries: 'jammy' });
 });
-afterEach(async () => {
-  await maas.close();
-  await simulator.close();
-});
-
-async function control(path: string, body: unknown): Promise<void> {
-  const answer = await fetch(`${simulator.controlUrl}/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-}
+afterEach(() => machine.close());
 
 /** What MAAS was asked to do with the machine, in order. */
 async function asked(): Promise<string[]> {
-  const requests = (await (await fetch(`${simulator.controlUrl}/requests`)).json()) as {
+  const requests = (await (await fetch(`${machine.simulator.controlUrl}/requests`)).json()) as {
     method: string;
     url: string;
   }[];
   return requests.flatMap(({ method, url }) => (method === 'POST' ? [/[?&]op=(\w+)/.exec(url)?.[1] ?? ''] : []));
 }
-
-const statusNow = async (): Promise<number> => (await maas.client.machines.list({ hostnames: ['n001'] }))[0]!.status;
 
 const request = (type: string, more: Partial<RunTask> = {}): RunTask => ({
   v: 1,
@@ -83,20 +60,20 @@ async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?:
 describe('tasks that MAAS does', () => {
   test('erase_node releases the machine with its disks erased; once more changes nothing', async () => {
     expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: true });
-    expect(await statusNow()).toBe(MachineStatus.Ready);
+    expect(await machine.status()).toBe(MachineStatus.Ready);
     expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: false });
     expect((await asked()).filter((op) => op === 'release')).toHaveLength(1);
   });
 
   test('move_to_bootstrap makes the machine bare', async () => {
     expect((await run(request('move_to_bootstrap')))!.end).toMatchObject({ outcome: 'ok', changed: true });
-    expect(await statusNow()).toBe(MachineStatus.Ready);
+    expect(await machine.status()).toBe(MachineStatus.Ready);
   });
 
   test('a machine of another site is left alone', async () => {
     const machineOf = async () => ({ hostname: 'n001', site: 'dc2', agent: 'n001' });
     expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({ outcome: 'failed' });
-    expect(await statusNow()).toBe(MachineStatus.Deployed);
+    expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
   test('cobbler_sync needs only a MAAS that answers', async () => {
@@ -118,7 +95,7 @@ describe('tasks that MAAS does', () => {
       expect((await run(request(type, { mode: 'noop' })))!.end).toMatchObject({ outcome: 'skipped', changed: false });
       expect(await asked()).toEqual(before);
     }
-    expect(await statusNow()).toBe(MachineStatus.Deployed);
+    expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
   test('a node that is not of the run, and an order that is none, are rejected', async () => {
@@ -126,7 +103,7 @@ describe('tasks that MAAS does', () => {
     expect((await run(request('erase_node'), nobody))!.end).toMatchObject({ outcome: 'rejected' });
     const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };
     expect((await run(request('erase_node'), refusing))!.end).toMatchObject({ outcome: 'rejected' });
-    expect(await statusNow()).toBe(MachineStatus.Deployed);
+    expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
   test('a type of the agents is not for MAAS', async () => {

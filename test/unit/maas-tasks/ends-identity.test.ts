@@ -2,39 +2,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.js';
 import { maasTask } from '../../../activities/node-task-maas.js';
 import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../src/maas/index.js';
-import { openMachines } from '../../../src/maas/open-machines.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas/simulator/index.js';
+import { type QuickMachine, quickMachine } from '../../rig/quick-machine.js';
 
-let simulator: Simulator;
-let maas: MachineContext & { close(): Promise<void> };
+let machine: QuickMachine;
+let maas: MachineContext;
 
 beforeEach(async () => {
-  simulator = await simulateMaas({ port: 0 });
-  await control('auto', { commission_ms: 5, deploy_ms: 5, erase_ms: 5, release_ms: 5 });
-  await control('seed', { machines: [{ hostname: 'n001', status: MachineStatus.Ready, power_type: 'ipmi' }] });
-  maas = openMachines({
-    url: simulator.url,
-    apiKey: simulatorKeys.admin,
-    pollMinSeconds: 0.005,
-    pollMaxSeconds: 0.01,
-    patience: { retryDelaysMs: [5], settleMs: 20, markerGraceMs: 20 },
-  });
+  machine = await quickMachine();
+  maas = machine.maas;
 });
-afterEach(async () => {
-  await maas.close();
-  await simulator.close();
-});
-
-async function control(path: string, body: unknown): Promise<void> {
-  const answer = await fetch(`${simulator.controlUrl}/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-}
-
-const statusNow = async (): Promise<number> => (await maas.client.machines.list({ hostnames: ['n001'] }))[0]!.status;
+afterEach(() => machine.close());
 
 async function deployed(acting?: (action: string) => Promise<void>): Promise<void> {
   const found = await resolveMachine(maas, { hostname: 'n001' });
@@ -77,7 +54,7 @@ test.each(['erase_node', 'move_to_bootstrap'])(
   async (type) => {
     await deployed();
     const ended: [...string[], number][] = [];
-    const endIdentity = async (...words: string[]) => void ended.push([...words, await statusNow()]);
+    const endIdentity = async (...words: string[]) => void ended.push([...words, await machine.status()]);
     expect(await run(type, endIdentity, { mode: 'noop' })).toMatchObject({ outcome: 'skipped' });
     expect(ended).toEqual([]);
     expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok' });
@@ -92,7 +69,7 @@ test('a machine is not given back as long as its identity cannot be ended', asyn
   await deployed();
   const away = async () => Promise.reject(new Error('the store is away'));
   await expect(run('erase_node', away)).rejects.toThrow('the store is away');
-  expect(await statusNow()).toBe(MachineStatus.Deployed);
+  expect(await machine.status()).toBe(MachineStatus.Deployed);
 });
 
 test('a deployment says so before it begins, and one that is there already says nothing', async () => {
