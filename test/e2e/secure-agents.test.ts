@@ -295,20 +295,24 @@ test('a run over gateway, signed orders and encrypted payloads: the secret is wh
   expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
 }, 90_000);
 
-test('whoever has the credential of the namespace alone commands nobody, and leaves an alarm', async () => {
-  const [first, second] = env.nodes.map(String) as [string, string];
-  const graph = await graphOf(transaction);
-  const { planHash } = await store.transactions.get(graph);
+/** A worker of somebody's own, who has the namespace's credential and the key of payloads. */
+async function intruderOn(taskQueue: string): Promise<Worker> {
   const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
-  // A worker of somebody's own, who has the key of payloads, too.
-  const taskQueue = `intruder-${process.pid}`;
-  const intruder = await Worker.create({
+  return Worker.create({
     connection: native,
     namespace,
     taskQueue,
     workflowBundle: { codePath },
     ...encryptionOf(settings),
   });
+}
+
+test('whoever has the credential of the namespace alone commands nobody, and leaves an alarm', async () => {
+  const [first, second] = env.nodes.map(String) as [string, string];
+  const graph = await graphOf(transaction);
+  const { planHash } = await store.transactions.get(graph);
+  const taskQueue = `intruder-${process.pid}`;
+  const intruder = await intruderOn(taskQueue);
   let tries = 0;
   const order = async (node: string, more: Partial<CountedTasks>) => {
     const input: CountedTasks = {
@@ -403,15 +407,8 @@ test('what Temporal alone cancels goes on; what an operator cancels ends, and sa
 
 test('an agent is drained by an operator, once, and by nobody who only has the credential of the namespace', async () => {
   const second = String(env.nodes[1]);
-  const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
   const taskQueue = `drainer-${process.pid}`;
-  const intruder = await Worker.create({
-    connection: native,
-    namespace,
-    taskQueue,
-    workflowBundle: { codePath },
-    ...encryptionOf(settings),
-  });
+  const intruder = await intruderOn(taskQueue);
   const asked = (id: string) =>
     client.workflow.execute('askControl', {
       taskQueue,
