@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { ownCgroup } from '../../src/agent/cgroup.js';
 import { contain } from '../../src/agent/containment.js';
-import { type Execution, executionMark } from '../../src/agent/execution.js';
+import { type Execution, executionFolder, executionMark } from '../../src/agent/execution.js';
 import { Journal } from '../../src/agent/journal.js';
 import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js';
 import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.js';
@@ -51,6 +51,11 @@ export class AgentRig {
 
   agent(more: Partial<NodeAgentOptions> = {}): NodeAgent {
     return new NodeAgent(this.options(more));
+  }
+
+  /** Processes of an execution, found by their mark. */
+  processesOf(execution: Execution) {
+    return contain(false, executionMark(executionFolder(this.stateDir, execution))).members();
   }
 
   /** A path that tasks of this test may use. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { contain } from '../../../src/agent/containment.js';
-import { type Execution, executionFolder, executionMark } from '../../../src/agent/execution.js';
+import { type Execution, executionFolder } from '../../../src/agent/execution.js';
 import { Journal } from '../../../src/agent/journal.js';
 import { AgentRig } from '../../rig/agent.js';
 import { AgentProcess } from '../../rig/agent-process-handle.js';
@@ -13,10 +12,6 @@ afterAll(() => rig.tidy());
 
 let gates = 0;
 const gate = () => new Gate(rig.path(`gate-${(gates += 1)}`));
-
-/** Processes of an execution, found by their mark. */
-const processesOf = (execution: Execution) =>
-  contain(false, executionMark(executionFolder(rig.stateDir, execution))).members();
 
 /** A task that counts its runs, starts a process that detaches itself, says `here` and waits at the gate. */
 function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execution; runs: () => string } {
@@ -30,7 +25,7 @@ function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execut
 async function oneOutcome(task: Execution): Promise<string> {
   const [result, again] = await Promise.all([agent.result(task), rig.agent().result(task)]);
   expect(again).toEqual(result);
-  expect(processesOf(task)).toEqual([]);
+  expect(rig.processesOf(task)).toEqual([]);
   expect(await agent.ensure(task)).toEqual({ kind: 'accepted', result });
   return result.outcome;
 }

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { contain } from '../../../src/agent/containment.js';
-import { executionFolder, executionMark } from '../../../src/agent/execution.js';
+import { executionFolder } from '../../../src/agent/execution.js';
 import { Journal } from '../../../src/agent/journal.js';
 import { judgePuppet } from '../../../src/agent/task-types/puppet.js';
 import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.js';
@@ -159,7 +158,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
       changed: null,
       killed: { cause: 'cancel', survivors: 0 },
     });
-    expect(contain(false, executionMark(executionFolder(rig.stateDir, running))).members()).toEqual([]);
+    expect(rig.processesOf(running)).toEqual([]);
   });
 
   it.each([
@@ -178,8 +177,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
       const journal = new Journal(executionFolder(rig.stateDir, running));
       process.kill(journal.readProgress()!.sessions[0]!, signal);
       expect(await agent.result(running)).toMatchObject({ outcome: 'failed', failure, changed: null });
-      if (signal === 'SIGKILL')
-        expect(contain(false, executionMark(executionFolder(rig.stateDir, running))).members()).toEqual([]);
+      if (signal === 'SIGKILL') expect(rig.processesOf(running)).toEqual([]);
     },
   );
 

@@ -20,10 +20,6 @@ afterAll(() => rig.tidy());
 let gates = 0;
 const gate = () => new Gate(rig.path(`gate-${(gates += 1)}`));
 
-/** Processes of an execution, found by their mark. */
-const processesOf = (execution: Execution) =>
-  contain(false, executionMark(executionFolder(rig.stateDir, execution))).members();
-
 /** A task that counts its runs, says `here`, waits at the gate and says `there`. */
 function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execution; runs: () => string } {
   const counter = rig.path(`counter-${gates}`);
@@ -169,7 +165,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         });
         expect(event.result.killed!.found).toBeGreaterThanOrEqual(5);
       }
-      expect(processesOf(task)).toEqual([]);
+      expect(rig.processesOf(task)).toEqual([]);
     });
 
     it('#4 kill -9 of supervisor and agent: the next task on the node ends the leftovers first', async () => {
@@ -183,10 +179,10 @@ for (const means of ['cgroup', 'process-walk'] as const) {
       await lost.said(here);
       await lost.kill();
       process.kill(new Journal(executionFolder(rig.stateDir, task)).readClaim()!.pid, 'SIGKILL');
-      expect(processesOf(task).length).toBeGreaterThanOrEqual(5);
+      expect(rig.processesOf(task).length).toBeGreaterThanOrEqual(5);
       const left = rig.path(`left-${means}`);
       await rig.run(contained, rig.task('shell', { cmd: `date > ${left}` }));
-      expect(processesOf(task)).toEqual([]);
+      expect(rig.processesOf(task)).toEqual([]);
       expect(await contained.result(task)).toMatchObject({ outcome: 'interrupted' });
     });
 
@@ -209,7 +205,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         // The four that were detached.
         expect(event.result.killed!.found).toBeGreaterThanOrEqual(4);
       }
-      expect(processesOf(task)).toEqual([]);
+      expect(rig.processesOf(task)).toEqual([]);
       expect(await rig.run(contained, rig.task('shell', { cmd: 'echo next' }))).toMatchObject({ outcome: 'ok' });
     });
 
@@ -221,7 +217,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         failure: { kind: 'signal', signal: 'SIGKILL' },
         killed: { cause: 'signal', found: 1, survivors: 0 },
       });
-      expect(processesOf(task)).toEqual([]);
+      expect(rig.processesOf(task)).toEqual([]);
     });
 
     it('#12 cancel ends detached groups that ignore TERM, and records it', async () => {
@@ -240,7 +236,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         });
         expect(event.result.killed!.found).toBeGreaterThanOrEqual(5);
       }
-      expect(processesOf(task)).toEqual([]);
+      expect(rig.processesOf(task)).toEqual([]);
     });
 
     it('#12 the deadline is kept on the node though the agent is dead', async () => {
@@ -255,7 +251,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         killed: { cause: 'timeout', means, survivors: 0 },
         tries: [{ number: 1, outcome: 'timeout' }],
       });
-      expect(processesOf(task)).toEqual([]);
+      expect(rig.processesOf(task)).toEqual([]);
     });
 
     it('#11 a thousand children that nobody waits for leave no zombie', async () => {
