@@ -9,11 +9,96 @@
  */
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
+/**
+ * The rooms of src, in the order in which data goes through them, each with the earlier rooms it may import. A room can
+ * only name rooms before it, so circles between rooms cannot be written down.
+ * @type {readonly (readonly [room: string, mayImport: readonly string[], meaning: string])[]}
+ */
+export const ROOMS = [
+  [
+    'core',
+    [],
+    'runs inside workflows, browsers and tests alike. Move the code that needs a package or a Node built-in to the room that owns that concern.',
+  ],
+  ['yaql', [], 'is a library of its own, usable in a workflow and in a browser.'],
+  ['documents', ['core', 'yaql'], 'is data in, data out: what users write, read with positions and checked.'],
+  ['packages', ['core', 'yaql', 'documents'], 'is data in, data out: releases and plugins.'],
+  [
+    'graph',
+    ['core', 'yaql', 'documents', 'packages'],
+    'is data in, data out: graphs merged, placed, evaluated, linked.',
+  ],
+  ['maas', ['core'], 'is a client: one that needs its caller has the arrow the wrong way round.'],
+  ['maas-simulator', ['core', 'maas'], 'stands in for a MAAS: it knows the words of the client and nothing else.'],
+  ['store', ['core'], 'keeps what it is given: one that needs its caller has the arrow the wrong way round.'],
+  [
+    'platform',
+    ['core', 'documents', 'maas', 'store'],
+    'serves every process: settings, telemetry, secrets, the codec, finding Temporal. It knows no use case.',
+  ],
+  [
+    'agent',
+    ['core', 'documents', 'platform', 'maas'],
+    'runs tasks on a node. Where orders come from and who is trusted is behind its port OrderSource.',
+  ],
+  [
+    'clusters',
+    ['core', 'yaql', 'documents', 'packages', 'graph', 'agent', 'store'],
+    'turns rows into plans: it reads and writes nothing. Read first, pass the rows in, store what comes back.',
+  ],
+  [
+    'gateway',
+    ['core', 'agent', 'platform', 'store'],
+    'serves what its ports give it. Plans, runs and settings come from worker/.',
+  ],
+  [
+    'ops',
+    ['core', 'yaql', 'documents', 'packages', 'graph', 'maas', 'store', 'platform', 'agent', 'clusters'],
+    'holds the use cases: a use case must not know how it is shown.',
+  ],
+  [
+    'api',
+    ['core', 'documents', 'graph', 'store', 'platform', 'agent', 'ops'],
+    'is thin: it goes through src/ops and touches neither the store nor Temporal itself.',
+  ],
+  [
+    'cli',
+    [
+      'core',
+      'yaql',
+      'documents',
+      'packages',
+      'graph',
+      'maas',
+      'maas-simulator',
+      'store',
+      'platform',
+      'agent',
+      'clusters',
+      'gateway',
+      'ops',
+      'api',
+    ],
+    'is a client of the REST API; offline commands call pure code.',
+  ],
+  ['ui', [], 'is served as it is to browsers.'],
+];
+
+const roomRules = ROOMS.map(([room, mayImport, meaning]) =>
+  rule(
+    `room-${room}`,
+    `src/${room} ${meaning} Of src it may import: ${[...mayImport, 'itself'].join(', ')}.`,
+    { path: `^src/${room}/` },
+    { path: '^src/', pathNot: `^src/(${[room, ...mayImport].join('|')})/` },
+  ),
+);
+
 export default {
   forbidden: [
+    ...roomRules,
     rule(
       'core-is-pure',
-      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
+      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the room that owns that concern.',
       { path: '^src/core/' },
       { pathNot: '^src/core/' },
     ),
@@ -53,59 +138,40 @@ export default {
       { path: 'node_modules/graphology' },
     ),
     rule(
-      'pure-planning',
-      'graph, documents and packages are data in, data out: they may import core, yaql and each other, no I/O clients, stores or shells.',
-      { path: '^src/(graph|documents|packages)/' },
-      {
-        path: [
-          '^src/(store|maas|agent|ops|api|cli|ui|telemetry|config)/',
-          '^(workflows|activities|worker)/',
-          'node_modules/@temporalio/',
-        ],
-      },
+      'rooms-below-the-shells',
+      'Only the command line composes processes (src/cli/processes) and only use cases and planning know the wire names: no other room imports workflows, activities or worker.',
+      { path: '^src/', pathNot: '^src/(cli|ops)/' },
+      { path: '^(workflows/(?!protocol)|activities|worker)/' },
     ),
     rule(
-      'clusters-are-data',
-      'src/clusters turns rows into plans: it imports core, yaql, graph and documents, and of the store the types of its ports only. Hand a port in; let an activity or a use case call it.',
-      { path: '^src/clusters/' },
-      {
-        path: [
-          '^src/(maas|agent|identity|ops|api|cli|ui|telemetry|config|packages|store/(?!index|ports/))',
-          '^(workflows|activities|worker)/',
-          'node_modules/@temporalio/',
-        ],
-      },
+      'planning-knows-no-temporal',
+      'graph, documents, packages and clusters are data in, data out: no Temporal, no client.',
+      { path: '^src/(graph|documents|packages|clusters)/' },
+      { path: 'node_modules/@temporalio/' },
     ),
     rule(
-      'clusters-see-types-of-ports-only',
+      'types-of-ports-only',
       'src/clusters may know what a store answers, not open one.',
       { path: '^src/clusters/' },
       { path: '^src/store/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
-      'planning-is-a-computation',
-      'src/planning turns data into plans, in a thread beside whoever asks: it reads and writes nothing, and of the store it knows types. Read first, hand in; store what comes back.',
-      { path: '^src/planning/' },
-      {
-        path: [
-          '^src/(maas|identity|ops|api|cli|ui|telemetry|config|packages|gateway|temporal|store/(?!index|ports/))',
-          '^workflows/(?!protocol)',
-          '^(activities|worker)/',
-          'node_modules/@temporalio/',
-        ],
-      },
+      'platform-sees-types-of-clients-only',
+      'Metrics count what MAAS and the store report; settings and logs never call either.',
+      { path: '^src/platform/' },
+      { path: '^src/(maas|store)/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
-      'planning-sees-types-of-ports-only',
-      'src/planning may know what a store keeps, not open one.',
-      { path: '^src/planning/' },
-      { path: '^src/store/', dependencyTypesNot: ['type-only'] },
+      'only-the-master-calls-maas',
+      'What a node cannot do to itself is done through MAAS by src/agent/master, in the worker. The rest of src/agent runs on nodes and reaches no service.',
+      { path: '^src/agent/', pathNot: '^src/agent/master/' },
+      { path: '^src/maas/' },
     ),
     rule(
       'pictures-know-no-domain',
-      'src/pictures turns drawings (DOT) into pictures: it imports the layout library and nothing of ours.',
-      { path: '^src/pictures/' },
-      { path: '^(src/(?!pictures/)|(workflows|activities|worker)/)' },
+      'src/graph/pictures turns drawings (DOT) into pictures: it imports the layout library and nothing of ours.',
+      { path: '^src/graph/pictures/' },
+      { path: '^(src/(?!graph/pictures/)|(workflows|activities|worker)/)' },
     ),
     rule(
       'activities-are-verbs',
@@ -114,38 +180,20 @@ export default {
       { path: ['^workflows/(?!protocol)', '^src/(api|cli|ui|ops)/'] },
     ),
     rule(
-      'clients-know-nothing-above-them',
-      'store and maas are below everything else; a client that needs its caller has the arrow the wrong way round.',
-      { path: '^src/(store|maas)/' },
-      { path: ['^src/(ops|api|cli|ui|graph|packages|agent)/', '^(workflows|activities|worker)/'] },
-    ),
-    rule(
-      'ground-floor',
-      'config and temporal (finding, starting, asking a server) serve everything above them: they know documents, the scripts and the wire names, no use case and no shell.',
-      { path: '^src/(config|temporal)/' },
-      {
-        path: [
-          '^src/(ops|api|cli|ui|store|maas|agent|graph|packages)/',
-          '^workflows/(?!protocol)',
-          '^(activities|worker)/',
-        ],
-      },
-    ),
-    rule(
-      'ops-is-not-a-shell',
-      'A use case must not know how it is shown.',
+      'ops-calls-no-activity',
+      'Use cases start workflows; they know the types of what activities answer, never an activity.',
       { path: '^src/ops/' },
-      { path: ['^src/(api|cli|ui)/', '^activities/(?!(graph-)?contract)'] },
+      { path: ['^activities/(?!(graph-)?contract)', '^workflows/(?!protocol)', '^worker/'] },
     ),
     rule(
-      'shells-are-thin',
-      'The API goes through src/ops; it touches neither store nor Temporal itself.',
+      'api-is-thin',
+      'The API goes through src/ops; it touches neither the store nor Temporal itself.',
       { path: '^src/api/' },
-      { path: ['^src/(maas|cli)/', '^(activities|worker)/', 'node_modules/@temporalio/'] },
+      { path: ['node_modules/@temporalio/'] },
     ),
     rule(
       'cli-talks-http',
-      'The CLI is a client of the REST API (offline commands call pure code); it may know the types of its answers. Composition commands (up, api, worker, maas simulate, doctor) load what they start lazily through src/cli/processes.',
+      'The CLI is a client of the REST API (offline commands call pure code); it may know the types of its answers. Composition commands (up, api, worker, maas simulate, doctor, the demo) load what they start lazily through src/cli/processes.',
       { path: '^src/cli/', pathNot: '^src/cli/processes/' },
       {
         path: ['^src/(store|ops|api)/', '^(activities|worker)/', 'node_modules/@temporalio/'],
@@ -153,42 +201,28 @@ export default {
       },
     ),
     rule(
+      'worker-knows-no-shell',
+      'worker/ puts processes together; the command line starts them, never the other way round.',
+      { path: '^worker/' },
+      { path: '^src/cli/' },
+    ),
+    rule(
       'identity-is-small',
-      'src/identity decides who is believed: it knows what an execution is (src/agent) and nothing else of ours, so that it can be read as a whole.',
-      { path: '^src/identity/' },
-      { path: '^(src/(?!identity/|agent/)|workflows|activities|worker)' },
+      'src/gateway/identity decides who is trusted: it knows what an execution is (src/agent) and private files, so that it can be read as a whole.',
+      { path: '^src/gateway/identity/' },
+      { path: '^(src/(?!gateway/identity/|agent/|platform/files/)|workflows|activities|worker)' },
     ),
     rule(
-      'secrets-know-nobody',
-      'A store of secrets answers one question. Whoever asks must be judged before it is asked, elsewhere.',
-      { path: '^src/secrets/' },
-      { path: '^(src/(?!secrets/)|workflows|activities|worker)' },
-    ),
-    rule(
-      'gateway-through-ports',
-      'The gateway hands out what ports give it: it may use the agent’s types, identity, secrets, the store’s ports and the log. Plans, runs and settings come from worker/.',
-      { path: '^src/gateway/' },
-      { path: '^(src/(?!gateway/|agent/|identity/|secrets/|store/|telemetry/)|workflows|activities|worker)' },
+      'secrets-are-a-leaf',
+      'A source of secrets answers one question. Who may ask is decided before it is asked, elsewhere.',
+      { path: '^src/platform/secrets/' },
+      { path: '^(src/(?!platform/secrets/)|workflows|activities|worker)' },
     ),
     rule(
       'codec-knows-keys-only',
       'The codec sees every payload: it knows its key file and nothing else of ours.',
-      { path: '^src/codec/' },
-      { path: '^(src/(?!codec/|identity/)|workflows|activities|worker)' },
-    ),
-    rule(
-      'onboarding-is-no-shell',
-      'src/onboarding makes what a machine needs to become a node; how it is asked for (CLI, deploy) is above it.',
-      { path: '^src/onboarding/' },
-      { path: '^(src/(api|cli|ui|ops|maas|graph|clusters|packages)/|workflows|activities|worker)' },
-    ),
-    rule(
-      'agent-knows-no-service',
-      'src/agent runs tasks on a node. Where orders come from and who is believed is behind its port OrderSource.',
-      { path: '^src/agent/' },
-      {
-        path: '^(src/(gateway|identity|secrets|onboarding|codec|store|ops|api|cli|ui|maas)/|workflows|activities|worker)',
-      },
+      { path: '^src/platform/codec/' },
+      { path: '^(src/(?!platform/(codec|files)/)|workflows|activities|worker)' },
     ),
     rule(
       'no-cycles',

@@ -1,5 +1,5 @@
+import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
-import type { Planner } from '../src/planning/index.js';
 import type { Store } from '../src/store/index.js';
 
 /** What the activities of a worker process share; made once by worker/. */

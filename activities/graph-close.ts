@@ -1,6 +1,6 @@
 import type { NodeTransition } from '../src/clusters/index.js';
+import type { StoredReference } from '../src/clusters/planning/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
-import type { StoredReference } from '../src/planning/index.js';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';

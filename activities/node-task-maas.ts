@@ -1,6 +1,6 @@
 import { OrderRefused, type OrderSource } from '../src/agent/index.js';
+import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.js';
 import { MaasConfigurationError, MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
-import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/maas-tasks/index.js';
 import type { RunTask, TaskEnd } from './graph-contract.js';
 import type { FurtherTask } from './node-task.js';
 

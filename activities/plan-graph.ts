@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { readClusterSources, readGraphLayers } from '../src/clusters/index.js';
+import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.js';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.js';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.js';
 import type { GraphProblem } from '../src/graph/index.js';
-import type { PreparedRun, StoredReference } from '../src/planning/index.js';
 import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';

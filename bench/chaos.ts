@@ -1,7 +1,7 @@
 // Random `kill -9` of agents, workflow worker and Temporal server over runs of 500 counted tasks:
 // `npx tsx bench/chaos.ts [kills] [seed]`. The result goes to bench/agents-results.md by hand.
 
-import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { chaos } from '../test/rig/agent-chaos.js';
 
 const [kills = 100, seed = 1] = process.argv.slice(2).map(Number);

@@ -17,9 +17,9 @@ import { bundleWorkflows } from '../scripts/workflow-bundle.mjs';
 import { splitForExecution } from '../src/core/graph-run/index.js';
 import { compilePlan, hasWork, type SchedulerGraph } from '../src/core/scheduler/index.js';
 import { planGraph, readPlanInput, schedulerPlan } from '../src/graph/index.js';
-import { startDevServer } from '../src/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
-import { ensureSearchAttributes } from '../src/temporal/search-attributes.js';
+import { startDevServer } from '../src/platform/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
+import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { clusterOf, recorded } from './recorded-cluster.js';
 
 const nodes = Number(process.argv[2] ?? 200);

@@ -1,12 +1,12 @@
 // What idle agents cost: `npx tsx bench/idle-agents.ts [agents=1000] [seconds=60]`. A dev server of its own, with the
-// flags of src/temporal/dev-server.ts, and all agents in one process. CPU by /proc, over the seconds in which nothing
+// flags of src/platform/temporal/dev-server.ts, and all agents in one process. CPU by /proc, over the seconds in which nothing
 // happens. The result goes to bench/agents-results.md by hand.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDevServer } from '../src/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
+import { startDevServer } from '../src/platform/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { startAgentHost } from '../test/rig/agent-host-process.js';
 
 const [agents = 1_000, seconds = 60] = process.argv.slice(2).map(Number);

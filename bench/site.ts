@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
+import { plannerHere } from '../src/clusters/planning/index.js';
 import { openMachines } from '../src/maas/open-machines.js';
-import { simulateMaas, simulatorKeys } from '../src/maas/simulator/index.js';
-import { plannerHere } from '../src/planning/index.js';
+import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.js';
+import { startDevServer } from '../src/platform/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
+import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
-import { startDevServer } from '../src/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
-import { ensureSearchAttributes } from '../src/temporal/search-attributes.js';
 import { workflowCode } from '../worker/bundle.js';
 
 const nodes = Number(process.argv[2] ?? 1_000);

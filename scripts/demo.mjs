@@ -19,7 +19,7 @@ try {
   console.error(error.message);
   process.exit(1);
 }
-const demo = join(root, 'dist/worker/demo.js');
+const demo = join(root, 'dist/src/cli/processes/demo.js');
 if (!existsSync(demo)) {
   console.error('dist/ is not built. Run `npm run build`; what it prints says what is wrong.');
   process.exit(1);

@@ -1,5 +1,5 @@
 // Finds a Temporal CLI (it carries the dev server), or gets one. Plain Node without dependencies:
-// scripts use it before `npm ci` has run, src/temporal uses it afterwards.
+// scripts use it before `npm ci` has run, src/platform/temporal uses it afterwards.
 import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';

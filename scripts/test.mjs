@@ -1,5 +1,5 @@
 // `npm test`: gets all the tests need, then runs them. Arguments go to vitest:
-//   npm test -- test/unit/config        only these
+//   npm test -- test/unit/platform/settings        only these
 //   npm test -- --project workflow      one suite
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';

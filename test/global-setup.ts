@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type DevServer, startDevServer } from '../src/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/temporal/find-server.js';
+import { type DevServer, startDevServer } from '../src/platform/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { bundleProjectWorkflows } from './rig/workflow-bundle.js';
 
 declare module 'vitest' {

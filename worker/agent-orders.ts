@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { ControlJudge, OrderSource } from '../src/agent/index.js';
-import type { Settings } from '../src/config/index.js';
 import { sourceFilesBelow } from '../src/gateway/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
 import { openStore, type Store } from '../src/store/index.js';
 import { secretsOf } from './gateway.js';
 import { storeControl } from './store-control.js';

@@ -15,9 +15,9 @@ import {
   type OrderSource,
   type OrderVerifier,
 } from '../src/agent/index.js';
-import type { Settings } from '../src/config/index.js';
-import type { Logger } from '../src/telemetry/log.js';
-import { connectionOptions, type ServerSettings } from '../src/temporal/connection-options.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
+import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
 

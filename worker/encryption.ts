@@ -1,8 +1,13 @@
 import { isIP } from 'node:net';
 import type { DataConverter } from '@temporalio/common';
-import { createCodecEndpoint, EncryptionCodec, encryptedData, readEncryptionKeys } from '../src/codec/index.js';
-import type { Settings } from '../src/config/index.js';
-import type { Logger } from '../src/telemetry/log.js';
+import {
+  createCodecEndpoint,
+  EncryptionCodec,
+  encryptedData,
+  readEncryptionKeys,
+} from '../src/platform/codec/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
 
 /** Spread into the options of clients and workers: encrypts what they send, when the settings want it. */
 export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['temporal'], 'encryption_key_file'> }): {

@@ -3,17 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { OrderRefused } from '../src/agent/index.js';
-import type { Settings } from '../src/config/index.js';
-import {
-  type EnrolmentTicket,
-  enrolNode,
-  GatewayClient,
-  type NodeCredentials,
-  readCredentials,
-} from '../src/gateway/index.js';
-import { readPrivate } from '../src/identity/index.js';
-import { agentOptionsOf, loadPolicy, policyRefusal } from '../src/onboarding/node-policy.js';
-import type { Logger } from '../src/telemetry/log.js';
+import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.js';
+import { agentOptionsOf, loadPolicy, policyRefusal } from '../src/agent/onboarding/node-policy.js';
+import { enrolNode, GatewayClient, type NodeCredentials, readCredentials } from '../src/gateway/index.js';
+import { readPrivate } from '../src/platform/files/private-file.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
 import { openStateFolder } from './state-folder.js';
 

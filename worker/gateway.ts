@@ -1,11 +1,11 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
-import type { Settings } from '../src/config/index.js';
+import { CertificateAuthority, OrderKeys } from '../src/gateway/identity/index.js';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
-import { CertificateAuthority, OrderKeys } from '../src/identity/index.js';
-import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/secrets/index.js';
+import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
 import { openStore } from '../src/store/index.js';
-import type { Logger } from '../src/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { storeOrderBook } from './gateway-orders.js';
 import { taskLogs } from './task-logs.js';

@@ -1,12 +1,12 @@
 import type { DataConverter } from '@temporalio/common';
 import type { NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
+import { maasTaskTypes } from '../src/agent/master/index.js';
 import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
-import type { Settings } from '../src/config/index.js';
 import type { MachineContext } from '../src/maas/index.js';
-import { maasTaskTypes } from '../src/maas-tasks/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
 import { type Store, StoreError } from '../src/store/index.js';
-import type { Logger } from '../src/telemetry/log.js';
 import { type RunningAgents, startAgents } from './agent.js';
 import { localOrders } from './agent-orders.js';
 import { endsIdentities } from './node-user-data.js';

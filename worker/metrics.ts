@@ -6,12 +6,12 @@ import { CancelledFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { RecordTasks } from '../activities/graph-contract.js';
 import type { TaskOrder } from '../src/clusters/index.js';
-import type { Settings } from '../src/config/index.js';
 import type { AttemptRecord } from '../src/maas/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
+import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/platform/telemetry/metrics.js';
+import { Traces } from '../src/platform/telemetry/traces.js';
 import type { Store } from '../src/store/index.js';
-import type { Logger } from '../src/telemetry/log.js';
-import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/telemetry/metrics.js';
-import { Traces } from '../src/telemetry/traces.js';
 import { programVersion } from './program-version.js';
 
 /** Serves a process's metrics where it has no HTTP server of its own; undefined when the settings want none. */

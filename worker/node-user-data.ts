@@ -1,6 +1,7 @@
 import type { ActivityDependencies } from '../activities/index.js';
-import type { Settings } from '../src/config/index.js';
-import { agentCloudConfig, issueTicket, mergeUserData } from '../src/onboarding/index.js';
+import { agentCloudConfig, mergeUserData } from '../src/agent/onboarding/index.js';
+import { issueTicket } from '../src/gateway/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
 import type { Store } from '../src/store/index.js';
 import { gatewayUrl } from './gateway.js';
 

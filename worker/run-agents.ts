@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import { folderName } from '../src/agent/index.js';
-import type { Settings } from '../src/config/index.js';
-import { agentOptionsOf, loadPolicy, type NodePolicy, policyRefusal, type SshTarget } from '../src/onboarding/index.js';
-import { SshNode } from '../src/ssh-transport/index.js';
-import type { Logger } from '../src/telemetry/log.js';
+import {
+  agentOptionsOf,
+  loadPolicy,
+  type NodePolicy,
+  policyRefusal,
+  type SshTarget,
+} from '../src/agent/onboarding/index.js';
+import { SshNode } from '../src/agent/ssh/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
 import { type AgentNode, type RunningAgents, startAgents } from './agent.js';
 import { openLocalOrders } from './agent-orders.js';
 import { encryptionOf } from './encryption.js';

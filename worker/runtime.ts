@@ -1,5 +1,5 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import type { Logger } from '../src/telemetry/log.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
 
 let installed = false;
 

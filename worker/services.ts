@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ActivitySettings } from '../activities/index.js';
-import { readMaasKey, type Settings } from '../src/config/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
 import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js';
+import { readMaasKey, type Settings } from '../src/platform/settings/index.js';
 
 /**
  * MAAS as settings name it. A worker without MAAS starts all the same, since graphs and queries do not

@@ -5,9 +5,9 @@ import {
   type OrderSource,
   type SecretUse,
 } from '../src/agent/index.js';
-import type { TaskLogs } from '../src/agent-logs/index.js';
+import type { TaskLogs } from '../src/agent/logs/index.js';
 import type { TaskOrder } from '../src/clusters/index.js';
-import type { SecretProvider } from '../src/secrets/index.js';
+import type { SecretProvider } from '../src/platform/secrets/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
 
 export interface StoreOrdersParts {

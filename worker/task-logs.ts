@@ -1,5 +1,5 @@
-import { TaskLogs } from '../src/agent-logs/index.js';
-import type { Settings } from '../src/config/index.js';
+import { TaskLogs } from '../src/agent/logs/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
 
 /** The output of tasks, where the settings say. */
 export const taskLogs = ({ task_logs }: Pick<Settings, 'task_logs'>): TaskLogs =>

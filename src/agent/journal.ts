@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createDurably, readJson, replaceDurably, syncFolder } from './durable-file.js';
+import { createDurably, readJson, replaceDurably, syncFolder } from '../platform/files/durable-file.js';
 import { type Execution, stableJson } from './execution.js';
 import type { ProcessIdentity, ProcessMoment } from './process-identity.js';
 import type { TaskResult, TryRecord } from './result.js';

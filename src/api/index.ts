@@ -9,8 +9,8 @@ import Fastify, {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
-import type { Logger } from '../telemetry/log.js';
-import type { Traces } from '../telemetry/traces.js';
+import type { Logger } from '../platform/telemetry/log.js';
+import type { Traces } from '../platform/telemetry/traces.js';
 import { guardRoutes } from './access/guard.js';
 import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';

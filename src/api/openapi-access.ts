@@ -1,4 +1,5 @@
-import { needOfRoute, ROLES, type Role } from '../access/index.js';
+import { ROLES, type Role } from '../core/access-role.js';
+import { needOfRoute } from './access/route-needs.js';
 import { PROBLEM_TYPE } from './problems/answer-problem.js';
 
 interface Operation {

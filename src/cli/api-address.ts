@@ -33,7 +33,7 @@ export async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
 
 /** The same with the origin of every setting. */
 export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
-  const { loadSettings } = await import('../config/index.js');
+  const { loadSettings } = await import('../platform/settings/index.js');
   const loaded = loadSettings({
     env: terminal.env,
     cwd: terminal.cwd,

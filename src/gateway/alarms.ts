@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Logger } from '../platform/telemetry/log.js';
 import type { AuditStore } from '../store/index.js';
-import type { Logger } from '../telemetry/log.js';
 
 /** Something that happens only when somebody tries what he may not, or when a part of ours is wrong. */
 export interface Alarm {

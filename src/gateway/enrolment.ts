@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { type CertificateAuthority, hashOfToken, type OrderKeys, readCertificateRequest } from '../identity/index.js';
 import type { NodeIdentityStore } from '../store/index.js';
 import type { Alarms } from './alarms.js';
+import { type CertificateAuthority, hashOfToken, type OrderKeys, readCertificateRequest } from './identity/index.js';
 import { Refusal } from './refusal.js';
 import type { EnrolmentAnswer } from './wire.js';
 

@@ -10,8 +10,8 @@ import type {
   OrderSource,
   OrderVerifier,
 } from '../agent/index.js';
-import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from '../identity/index.js';
 import { type GatewayConnection, GatewayRefused } from './gateway-connection.js';
+import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from './identity/index.js';
 import {
   connectionOf,
   type NodeCredentials,

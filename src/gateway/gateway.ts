@@ -2,11 +2,11 @@ import type { TLSSocket } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { TaskResult } from '../agent/index.js';
-import { fingerprintOf, type IssuedCertificate } from '../identity/index.js';
+import type { Logger } from '../platform/telemetry/log.js';
 import { StoreError } from '../store/index.js';
-import type { Logger } from '../telemetry/log.js';
 import { type EnrolmentParts, enrol, renew } from './enrolment.js';
 import { type Caller, HandOut, type HandOutParts } from './hand-out.js';
+import { fingerprintOf, type IssuedCertificate } from './identity/index.js';
 import type { LogSink } from './ports.js';
 import { Refusal } from './refusal.js';
 import {

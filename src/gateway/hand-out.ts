@@ -6,10 +6,10 @@ import {
   type OrderKey,
   prepareTask,
 } from '../agent/index.js';
-import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from '../identity/index.js';
-import type { SecretProvider } from '../secrets/index.js';
+import type { SecretProvider } from '../platform/secrets/index.js';
 import type { NodeIdentityStore } from '../store/index.js';
 import type { Alarms } from './alarms.js';
+import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from './identity/index.js';
 import type { OrderBook, PlannedTask, SourceFiles } from './ports.js';
 import { notYet, Refusal } from './refusal.js';
 

@@ -3,12 +3,12 @@ export { createGateway, type GatewayParts } from './gateway.js';
 export { GatewayClient } from './gateway-client.js';
 export { GatewayConnection, GatewayRefused } from './gateway-connection.js';
 export {
-  type EnrolmentTicket,
   enrolNode,
   type NodeCredentials,
   readCredentials,
   renewalDue,
   renewCredentials,
 } from './node-credentials.js';
+export { issueTicket, type TicketOffice } from './node-ticket.js';
 export type { LogSink, OrderBook, PlannedTask, SourceFiles } from './ports.js';
 export { sourceFilesBelow } from './source-files.js';

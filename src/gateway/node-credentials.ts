@@ -1,30 +1,16 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import {
-  createCertificateRequest,
-  newKeyPair,
-  PrivateFileError,
-  privateKeyPem,
-  readPrivate,
-  renewalTime,
-  writePrivate,
-} from '../identity/index.js';
+import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.js';
+import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.js';
 import { GatewayConnection } from './gateway-connection.js';
+import { createCertificateRequest, newKeyPair, privateKeyPem, renewalTime } from './identity/index.js';
 import { enrolmentAnswer, orderKeysAnswer } from './wire.js';
 
 const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.string() });
 
 /** What a node has to be itself: its key, its certificate, and whom it trusts. */
 export type NodeCredentials = z.output<typeof credentialsSchema>;
-
-/** What a node is given at its birth, by user data or by `agent install`. */
-export interface EnrolmentTicket {
-  readonly gateway: string;
-  /** PEM of the authority. */
-  readonly authority: string;
-  readonly token: string;
-}
 
 const fileOf = (folder: string) => join(folder, 'credentials.json');
 

@@ -1,5 +1,5 @@
 import type { ControlOrder, Execution, ExecutionKey, LogChunk } from '../agent/index.js';
-import type { LatestAttempt } from '../identity/index.js';
+import type { LatestAttempt } from './identity/index.js';
 
 /** One task of a stored plan on one node, and where its run stands. */
 export interface PlannedTask {

@@ -1,7 +1,7 @@
 import type { Client, Connection } from '@temporalio/client';
-import type { TaskLogs } from '../agent-logs/index.js';
+import type { TaskLogs } from '../agent/logs/index.js';
+import type { Planner } from '../clusters/planning/index.js';
 import type { MachineContext } from '../maas/index.js';
-import type { Planner } from '../planning/index.js';
 import type { Store } from '../store/index.js';
 import type { TagExtension } from './tags/tag-extension.js';
 

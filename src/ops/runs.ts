@@ -17,8 +17,8 @@ import {
   type SiteRunKind,
   type TreeNode,
 } from '../core/site-run/index.js';
+import { isOpenStatus } from '../platform/temporal/is-run-open.js';
 import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
-import { isOpenStatus } from '../temporal/is-run-open.js';
 import type { OpsDependencies } from './dependencies.js';
 import { graphStatusFromReport, lostGraphReport } from './graphs/ended-graph-run.js';
 import { asProblem, problem } from './problem.js';

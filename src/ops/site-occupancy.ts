@@ -1,6 +1,6 @@
 import { WorkflowFailedError } from '@temporalio/client';
+import { isRunOpen } from '../platform/temporal/is-run-open.js';
 import type { ClaimHolder } from '../store/index.js';
-import { isRunOpen } from '../temporal/is-run-open.js';
 import type { OpsDependencies } from './dependencies.js';
 import { type ProblemError, problem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';

@@ -1,5 +1,5 @@
 import type { ExecutionKey, OutputStream } from '../agent/index.js';
-import type { LogPart, TaskLogs } from '../agent-logs/index.js';
+import type { LogPart, TaskLogs } from '../agent/logs/index.js';
 import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.js';
 import { type Store, StoreError, type TransactionRecord } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';

@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
-import { idOfToken, isRole, matches, mintToken, ROLES, type Role } from '../access/index.js';
+import { isRole, ROLES, type Role } from '../core/access-role.js';
 import type { Diagnostic } from '../core/diagnostic.js';
+import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.js';
 import type { ApiToken, Store } from '../store/index.js';
 import { problem } from './problem.js';
 

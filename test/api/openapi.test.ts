@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { needOfRoute } from '../../src/access/index.js';
+import { needOfRoute } from '../../src/api/access/route-needs.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { apiAlone } from './api-rig.js';
 

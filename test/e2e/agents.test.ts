@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { executionFolder } from '../../src/agent/execution.js';
 import { Journal } from '../../src/agent/journal.js';
-import { startDevServer } from '../../src/temporal/dev-server.js';
+import { startDevServer } from '../../src/platform/temporal/dev-server.js';
 import { chaos } from '../rig/agent-chaos.js';
 import { peakRssBytes, supervisorProgram } from '../rig/agent-host-process.js';
 import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';

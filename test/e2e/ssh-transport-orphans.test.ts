@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Execution, TaskResult } from '../../src/agent/index.js';
-import { SshNode } from '../../src/ssh-transport/index.js';
+import { SshNode } from '../../src/agent/ssh/index.js';
 import { eventually } from '../rig/agent-site.js';
 import { SshdRig, sshdMissing } from '../rig/sshd.js';
 

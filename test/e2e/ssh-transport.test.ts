@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
-import type { NodePolicy } from '../../src/onboarding/index.js';
-import { SshNode, type SshNodeOptions } from '../../src/ssh-transport/index.js';
+import type { NodePolicy } from '../../src/agent/onboarding/index.js';
+import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.js';
 import { eventually } from '../rig/agent-site.js';
 import { SshdRig, sshdMissing } from '../rig/sshd.js';
 import { TcpProxy } from '../rig/tcp-proxy.js';

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installOverSsh, type SshInstallation } from '../../src/onboarding/install-over-ssh.js';
+import { installOverSsh, type SshInstallation } from '../../src/agent/onboarding/install-over-ssh.js';
 import {
   parseSshTarget,
   runOverSsh,
   type SshTarget,
   shellWord,
   sshTargetProblem,
-} from '../../src/onboarding/ssh-command.js';
+} from '../../src/agent/onboarding/ssh-command.js';
 import { SshdRig, sshdMissing } from '../rig/sshd.js';
 
 const missing = sshdMissing();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import { startDevServer } from '../../src/temporal/dev-server.js';
+import { startDevServer } from '../../src/platform/temporal/dev-server.js';
 import { lazyConnection } from '../../worker/api.js';
 import { nodeQueue } from '../../workflows/protocol.js';
 import { AgentRig } from './agent.js';

@@ -1,5 +1,5 @@
 // Node agents as a process of its own, for tests that kill it; `argv[2]` is the order as JSON.
-import { createLogger } from '../../src/telemetry/log.js';
+import { createLogger } from '../../src/platform/telemetry/log.js';
 import { startAgents } from '../../worker/agent.js';
 import { installRuntime } from '../../worker/runtime.js';
 import type { AgentHostOrder } from './agent-host-process.js';

@@ -9,8 +9,8 @@ import {
   type OrderSource,
   type OrderVerifier,
 } from '../../src/agent/index.js';
-import { TaskLogs } from '../../src/agent-logs/index.js';
-import { createLogger } from '../../src/telemetry/log.js';
+import { TaskLogs } from '../../src/agent/logs/index.js';
+import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.js';
 import { nodeQueue } from '../../workflows/protocol.js';
 import { AgentRig } from './agent.js';

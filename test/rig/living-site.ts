@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ActivityDependencies, createActivities } from '../../activities/index.js';
+import { plannerHere } from '../../src/clusters/planning/index.js';
 import { openMachines } from '../../src/maas/open-machines.js';
 import {
   type Effect,
@@ -9,10 +10,9 @@ import {
   type Seed,
   simulateMaas,
   simulatorKeys,
-} from '../../src/maas/simulator/index.js';
-import { plannerHere } from '../../src/planning/index.js';
+} from '../../src/maas-simulator/index.js';
+import { isRunOpen } from '../../src/platform/temporal/is-run-open.js';
 import { openStore, type Store } from '../../src/store/index.js';
-import { isRunOpen } from '../../src/temporal/is-run-open.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';
 
 /** A site with everything real but the machines: store, MAAS simulator, worker. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
-import { type Effect, simulatorKeys } from '../../src/maas/simulator/index.js';
+import { type Effect, simulatorKeys } from '../../src/maas-simulator/index.js';
 import { freePort } from './free-port.js';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));

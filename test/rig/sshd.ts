@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { SshTarget } from '../../src/onboarding/index.js';
+import type { SshTarget } from '../../src/agent/onboarding/index.js';
 import { freePort } from './free-port.js';
 
 const SSHD = '/usr/sbin/sshd';

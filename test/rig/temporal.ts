@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
 
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ROLES, type Role } from '../../src/access/index.js';
+import { ROLES, type Role } from '../../src/core/access-role.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';

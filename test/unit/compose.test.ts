@@ -5,9 +5,9 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import { loadSettings } from '../../src/config/index.js';
 import { loadSite, readDocumentFiles } from '../../src/documents/index.js';
-import { simulatorKeys } from '../../src/maas/simulator/index.js';
+import { simulatorKeys } from '../../src/maas-simulator/index.js';
+import { loadSettings } from '../../src/platform/settings/index.js';
 import { readComposeFile, readEnvFile, variablesOf } from '../rig/compose-file.js';
 import { recordingTerminal } from './cli/recording-terminal.js';
 

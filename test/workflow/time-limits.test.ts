@@ -1,7 +1,7 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { findTimeSkippingServer } from '../../src/temporal/time-skipping-server.js';
+import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.js';
 import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
 import { quietRuntime } from '../rig/temporal.js';
 

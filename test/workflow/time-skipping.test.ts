@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { beforeAll, expect, it } from 'vitest';
-import { findTimeSkippingServer, type TimeSkippingServer } from '../../src/temporal/time-skipping-server.js';
+import { findTimeSkippingServer, type TimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.js';
 import { quietRuntime } from '../rig/temporal.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { covers, type Need, needOfRoute, tokenFromHeaders } from '../../access/index.js';
+import { covers, type Need } from '../../core/access-role.js';
 import type { Principal, TokenOperations } from '../../ops/index.js';
 import type { HttpProblem } from '../problems/http-problem.js';
 import { RequestError } from '../problems/transport-problem.js';
+import { needOfRoute } from './route-needs.js';
+import { tokenFromHeaders } from './token-from-headers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

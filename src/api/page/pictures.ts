@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DrawingThread } from '../../pictures/drawing-thread.js';
+import { DrawingThread } from '../../graph/pictures/drawing-thread.js';
 
 /** Pictures that are kept; one of a large graph has about 1 MB. */
 const KEPT = 24;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROLES } from '../../access/index.js';
+import { ROLES } from '../../core/access-role.js';
 import { listOf, timestamp } from './primitives.js';
 
 export const meSchema = z

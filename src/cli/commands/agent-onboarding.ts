@@ -102,7 +102,7 @@ export function registerAgentOnboarding(group: Command, session: Session): void 
     .addOption(formatOption())
     .action(async (file: string, flags: OutputFlags) => {
       const [{ agentOptionsOf, loadPolicy }, { existsSync }] = await Promise.all([
-        import('../../onboarding/node-policy.js'),
+        import('../../agent/onboarding/node-policy.js'),
         import('node:fs'),
       ]);
       if (!existsSync(file))

@@ -14,7 +14,7 @@ export function registerConfig(program: Command, session: Session): void {
     .addOption(columnOption())
     .action(async (flags: OutputFlags) => {
       const loaded = await session.settings();
-      const { showSettings } = await import('../../config/index.js');
+      const { showSettings } = await import('../../platform/settings/index.js');
       for (const { message, hint } of loaded.warnings)
         terminal.err(`warning: ${message}${hint === undefined ? '' : `. ${hint}`}\n`);
       const rows = showSettings(loaded).map(({ path, value, origin }) => ({ setting: path, value, origin }));

@@ -105,7 +105,7 @@ async function drawOrigin(
   try {
     const tasks = graph.tasks.map(({ task }) => task);
     const drawing = drawGraph(tasks, { ...options, format: format === 'mermaid' ? 'mermaid' : 'dot' });
-    print(format === 'svg' ? await (await import('../../pictures/render-svg.js')).renderSvg(drawing) : drawing);
+    print(format === 'svg' ? await (await import('../../graph/pictures/render-svg.js')).renderSvg(drawing) : drawing);
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;

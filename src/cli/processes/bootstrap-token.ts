@@ -1,7 +1,7 @@
-import type { Settings } from '../../config/index.js';
 import { type CreatedToken, ProblemError } from '../../ops/index.js';
 import { asProblem, PROBLEM_CODES } from '../../ops/problem.js';
 import { tokenOperations } from '../../ops/tokens.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { openStore, StoreError } from '../../store/index.js';
 import { exitCodeOfStatus } from '../exit-codes.js';
 import { CliError } from '../problem.js';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Settings } from '../../config/index.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { openStore, type Store, StoreError, type StoreStatus } from '../../store/index.js';
 import { parseStoreUrl } from '../../store/store-url.js';
 import { EXIT } from '../exit-codes.js';

@@ -3,11 +3,11 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { machinesOf } from '../../../worker/services.js';
-import type { Settings } from '../../config/index.js';
 import { createOperations } from '../../ops/index.js';
+import type { Settings } from '../../platform/settings/index.js';
+import { connectionOptions } from '../../platform/temporal/connection-options.js';
+import { checkSearchAttributes } from '../../platform/temporal/search-attributes.js';
 import { openStore, type Store, StoreError } from '../../store/index.js';
-import { connectionOptions } from '../../temporal/connection-options.js';
-import { checkSearchAttributes } from '../../temporal/search-attributes.js';
 import { databaseFile } from './database.js';
 
 /** One thing that was looked at. */

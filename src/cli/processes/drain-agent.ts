@@ -10,9 +10,9 @@ import { encryptionOf } from '../../../worker/encryption.js';
 import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.js';
 import type { DrainAgent } from '../../../workflows/drain-agent.js';
 import { WORKFLOWS } from '../../../workflows/protocol.js';
-import type { Settings } from '../../config/index.js';
+import type { Settings } from '../../platform/settings/index.js';
+import { connectionOptions } from '../../platform/temporal/connection-options.js';
 import { openStore } from '../../store/index.js';
-import { connectionOptions } from '../../temporal/connection-options.js';
 
 /** How long an agent may take to answer, and whoever carries the question to it. */
 const WAIT_MS = 90_000;

@@ -1,7 +1,7 @@
 import { machinesOf } from '../../../worker/services.js';
 import type { MaasCheckAnswer } from '../../api/schemas/index.js';
-import type { Settings } from '../../config/index.js';
 import { checkMaas, MaasConfigurationError } from '../../maas/index.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 

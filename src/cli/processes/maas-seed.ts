@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Seed } from '../../maas/simulator/index.js';
+import type { Seed } from '../../maas-simulator/index.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError, usageError } from '../problem.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { type Seed, simulateMaas, simulatorKeys } from '../../maas/simulator/index.js';
+import { type Seed, simulateMaas, simulatorKeys } from '../../maas-simulator/index.js';
 import { describeMaasSimulate, type MaasSimulateFlags } from '../commands/maas-simulate.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError, usageError } from '../problem.js';

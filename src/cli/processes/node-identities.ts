@@ -1,16 +1,16 @@
 import { gatewayUrl } from '../../../worker/gateway.js';
-import { addEncryptionKey } from '../../codec/index.js';
-import type { Settings } from '../../config/index.js';
-import type { EnrolmentTicket } from '../../gateway/index.js';
-import { OrderKeys, type PublicOrderKey } from '../../identity/index.js';
+import type { EnrolmentTicket } from '../../agent/onboarding/enrolment-ticket.js';
 import {
   type InstallationEnd,
   installOverSsh,
-  issueTicket,
   parseSshTarget,
   type SshTarget,
   sshTargetProblem,
-} from '../../onboarding/index.js';
+} from '../../agent/onboarding/index.js';
+import { OrderKeys, type PublicOrderKey } from '../../gateway/identity/index.js';
+import { issueTicket } from '../../gateway/index.js';
+import { addEncryptionKey } from '../../platform/codec/index.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { type NodeCertificate, openStore, type Store } from '../../store/index.js';
 
 async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 import type { AgentNode } from '../../../worker/agent.js';
 import { runAgents } from '../../../worker/run-agents.js';
 import { installRuntime } from '../../../worker/runtime.js';
-import type { Settings } from '../../config/index.js';
-import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../onboarding/index.js';
+import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../agent/onboarding/index.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { usageError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';

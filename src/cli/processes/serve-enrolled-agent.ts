@@ -2,7 +2,7 @@ import { startEnrolledAgent } from '../../../worker/enrolled-agent.js';
 import { startGateway } from '../../../worker/gateway.js';
 import { programVersion } from '../../../worker/program-version.js';
 import { installRuntime } from '../../../worker/runtime.js';
-import type { Settings } from '../../config/index.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 

@@ -1,5 +1,5 @@
 import { startOrchestrator } from '../../../worker/orchestrator.js';
-import type { Settings } from '../../config/index.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 

@@ -2,11 +2,16 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { isAlive, withLock } from '../../../scripts/lock.mjs';
-import type { Settings } from '../../config/index.js';
-import { simulatorKeys } from '../../maas/simulator/oauth.js';
-import { type DevServer, DevServerFailed, type DevServerOptions, startDevServer } from '../../temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../../temporal/find-server.js';
-import { probeServer } from '../../temporal/probe.js';
+import { simulatorKeys } from '../../maas-simulator/oauth.js';
+import type { Settings } from '../../platform/settings/index.js';
+import {
+  type DevServer,
+  DevServerFailed,
+  type DevServerOptions,
+  startDevServer,
+} from '../../platform/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.js';
+import { probeServer } from '../../platform/temporal/probe.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 import type { Terminal } from '../terminal.js';

@@ -4,9 +4,9 @@ import {
   readClusterSources,
   readGraphLayers,
 } from '../../clusters/index.js';
+import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { type DrawOptions, drawGraph, GraphProblemError, type PlanExplanation } from '../../graph/index.js';
-import { type PlanForm, type PlanForms, plannerHere } from '../../planning/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
 import { checkClusterNodes } from './cluster-nodes.js';

@@ -6,9 +6,9 @@ import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../..
 import { graphRunActivities } from '../../../activities/graph-run.js';
 import { planGraphActivities } from '../../../activities/plan-graph.js';
 import { taskRecordActivities } from '../../../activities/task-records.js';
+import { type Planner, plannerHere } from '../../../src/clusters/planning/index.js';
 import type { GraphRunInput, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
 import { type Fields, normaliseTask } from '../../../src/graph/index.js';
-import { type Planner, plannerHere } from '../../../src/planning/index.js';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
 
 export interface GraphWorld extends GraphActivities {

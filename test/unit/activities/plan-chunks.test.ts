@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chunksOf } from '../../../src/planning/cut-plan.js';
+import { chunksOf } from '../../../src/clusters/planning/cut-plan.js';
 
 describe('chunks of a stored plan', () => {
   test.each([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.js';
-import { TaskLogs } from '../../../src/agent-logs/index.js';
+import { TaskLogs } from '../../../src/agent/logs/index.js';
 import { type Api, createApi } from '../../../src/api/index.js';
 import { createOperations } from '../../../src/ops/index.js';
 import { openStore, type Store } from '../../../src/store/index.js';

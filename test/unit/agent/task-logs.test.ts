@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.js';
-import { type LogPart, TaskLogs } from '../../../src/agent-logs/index.js';
+import { type LogPart, TaskLogs } from '../../../src/agent/logs/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-logs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_API } from '../../../src/cli/api-address.js';
 import { EXIT, exitCodeOfStatus } from '../../../src/cli/exit-codes.js';
 import { createProgram } from '../../../src/cli/program.js';
-import { settingDefinitions } from '../../../src/config/index.js';
 import { PROBLEM_CODES } from '../../../src/ops/problem.js';
+import { settingDefinitions } from '../../../src/platform/settings/index.js';
 import { recordingTerminal } from './recording-terminal.js';
 
 const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../../src/cli/program.js';
 import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
-import { searchAttributes } from '../../../src/temporal/search-attributes.js';
+import { searchAttributes } from '../../../src/platform/temporal/search-attributes.js';
 import { readComposeFile } from '../../rig/compose-file.js';
 import { recordingTerminal } from '../cli/recording-terminal.js';
 

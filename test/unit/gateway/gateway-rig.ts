@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { ControlOrder, Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.js';
+import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.js';
+import { CertificateAuthority, newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.js';
 import {
   auditedAlarms,
   createGateway,
-  type EnrolmentTicket,
   enrolNode,
   GatewayClient,
   type PlannedTask,
   sourceFilesBelow,
 } from '../../../src/gateway/index.js';
-import { CertificateAuthority, newEnrolmentToken, OrderKeys } from '../../../src/identity/index.js';
-import { directorySecrets } from '../../../src/secrets/index.js';
+import { directorySecrets } from '../../../src/platform/secrets/index.js';
 import { openStore, type Store } from '../../../src/store/index.js';
 
 /** A gateway on a real TLS port over a real store, whose plan, runs and clock the test holds. */

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { carryOutOrder, type Execution, NodeAgent, OrderRefused, prepareTask } from '../../../src/agent/index.js';
+import { CertificateAuthority, OrderKeys } from '../../../src/gateway/identity/index.js';
 import {
   enrolNode,
   type GatewayClient,
@@ -9,7 +10,6 @@ import {
   GatewayRefused,
   readCredentials,
 } from '../../../src/gateway/index.js';
-import { CertificateAuthority, OrderKeys } from '../../../src/identity/index.js';
 import { AgentRig, contentsBelow } from '../../rig/agent.js';
 import { GatewayRig } from './gateway-rig.js';
 

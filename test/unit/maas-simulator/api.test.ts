@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { simulatorKeys } from '../../../src/maas/simulator/index.js';
 import { MachineStatus as S } from '../../../src/maas/status.js';
+import { simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { authorization, SimulatedMaas } from './simulated-maas.js';
 
 /** What a client asks that no recording shows; the rules are those of reference/maas.md. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { simulateMaas } from '../../../src/maas/simulator/index.js';
 import { MachineStatus as S } from '../../../src/maas/status.js';
+import { simulateMaas } from '../../../src/maas-simulator/index.js';
 import { SimulatedMaas } from './simulated-maas.js';
 
 let maas: SimulatedMaas;

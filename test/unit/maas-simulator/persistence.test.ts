@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { simulateMaas, simulatorKeys } from '../../../src/maas/simulator/index.js';
 import { MachineStatus as S } from '../../../src/maas/status.js';
+import { simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { authorization, SimulatedMaas } from './simulated-maas.js';
 
 let folder: string;

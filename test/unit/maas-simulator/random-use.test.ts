@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rackEvents, simulatorKeys } from '../../../src/maas/simulator/index.js';
-import { transitions } from '../../../src/maas/simulator/transitions.js';
 import { inProgressStatuses, isMachineStatus, MachineStatus as S } from '../../../src/maas/status.js';
+import { rackEvents, simulatorKeys } from '../../../src/maas-simulator/index.js';
+import { transitions } from '../../../src/maas-simulator/transitions.js';
 import { SimulatedMaas } from './simulated-maas.js';
 
 const operations = [

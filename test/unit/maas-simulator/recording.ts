@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { simulatorKeys } from '../../../src/maas/simulator/index.js';
+import { simulatorKeys } from '../../../src/maas-simulator/index.js';
 import type { Reply, SimulatedMaas } from './simulated-maas.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked into field by field.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { transitions } from '../../../src/maas/simulator/transitions.js';
 import { inProgressStatuses, MachineStatus, machineStatusName, machineStatusNames } from '../../../src/maas/status.js';
+import { transitions } from '../../../src/maas-simulator/transitions.js';
 import { SimulatedMaas } from './simulated-maas.js';
 
 let maas: SimulatedMaas;

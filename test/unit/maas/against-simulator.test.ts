@@ -14,7 +14,7 @@ import {
   releaseMachine,
   resolveMachine,
 } from '../../../src/maas/index.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas/simulator/index.js';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
 
 let simulator: Simulator;
 let context: MachineContext;

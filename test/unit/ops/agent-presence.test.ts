@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.js';
-import { ApiMetrics } from '../../../src/telemetry/metrics.js';
+import { ApiMetrics } from '../../../src/platform/telemetry/metrics.js';
 import { apiAlone } from '../../api/api-rig.js';
 
 const MINUTE = 60_000;

@@ -1,0 +1,184 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createDurably, readJson } from '../../platform/files/durable-file.js';
+import { type ExecutionKey, folderName } from '../execution.js';
+import type { LogChunk } from '../order-source.js';
+import { type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.js';
+import type { TaskResult } from '../result.js';
+import { watchFolder } from '../watch-folder.js';
+
+/** Where the output of tasks is kept, and how much of it. */
+export interface TaskLogsOptions {
+  /** Made when first needed. Processes that share it share all logs. */
+  readonly folder: string;
+  /** Bytes kept of each stream of each attempt: the first part and the last. Default 16 MiB. */
+  readonly bytesPerStream?: number;
+}
+
+/** What there is to read of one stream. */
+export type LogPart =
+  | { readonly kind: 'output'; readonly offset: number; readonly bytes: Buffer }
+  /** Bytes that are not kept; reading goes on at `to`. */
+  | { readonly kind: 'gap'; readonly offset: number; readonly to: number }
+  /** The task is over, and nothing more comes. */
+  | { readonly kind: 'ended'; readonly result: TaskResult };
+
+export interface ReadOptions {
+  readonly offset?: number;
+  /** Waits for more until the task's end; otherwise ends with what is there now. */
+  readonly follow?: boolean;
+  readonly stop?: AbortSignal;
+}
+
+const DEFAULT_BYTES = 16 * 1024 * 1024;
+const SEGMENT_BYTES = 1024 * 1024;
+/** Where the file system does not tell of changes, and for a log that has not begun. */
+const LOOK_MS = 500;
+
+/**
+ * The output of tasks on nodes, in files laid out as on the node: readable while the task runs, and from any offset.
+ * A piece may be brought twice, by two followers at once, in any order: the bytes of an offset are the same wherever
+ * they come from, so they are only ever written to their own place.
+ */
+export class TaskLogs {
+  readonly #root: string;
+  readonly #limit: number;
+  readonly #segmentBytes: number;
+
+  constructor({ folder, bytesPerStream = DEFAULT_BYTES }: TaskLogsOptions) {
+    this.#root = folder;
+    this.#limit = Math.max(4, bytesPerStream);
+    this.#segmentBytes = Math.max(1, Math.min(SEGMENT_BYTES, Math.floor(this.#limit / 4)));
+  }
+
+  /** Adds a piece. @throws the file system's errors, e.g. a full disk: bring it again. */
+  append(key: ExecutionKey, chunk: LogChunk): void {
+    const folder = this.#folder(key);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (chunk.kind === 'ended') {
+      createDurably(join(folder, 'result.json'), JSON.stringify(chunk.result));
+      return;
+    }
+    const { stream, offset, bytes } = chunk;
+    for (let at = 0; at < bytes.length; ) at += this.#write(folder, stream, offset + at, bytes.subarray(at));
+  }
+
+  /** Attempts of a task that have a log, in order. */
+  attempts({ run, task, node }: Omit<ExecutionKey, 'generation'>): number[] {
+    const folder = join(this.#root, folderName(run), folderName(task), folderName(node));
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .map(Number)
+      .filter((number) => Number.isSafeInteger(number) && number > 0)
+      .sort((a, b) => a - b);
+  }
+
+  /** How the attempt ended; undefined while it has not, as far as is known here. */
+  result(key: ExecutionKey): TaskResult | undefined {
+    return readJson<TaskResult>(join(this.#folder(key), 'result.json'));
+  }
+
+  /** Reads a stream of one attempt. Parts of 256 KiB at most, each good until the next is asked for. */
+  async *read(key: ExecutionKey, stream: OutputStream, options: ReadOptions = {}): AsyncGenerator<LogPart, void, void> {
+    const folder = this.#folder(key);
+    const { follow = false, stop } = options;
+    const buffer = Buffer.allocUnsafe(256 * 1024);
+    let offset = options.offset ?? 0;
+    const isStopped = () => stop?.aborted === true;
+    while (!isStopped()) {
+      const change = nextChange(folder, stop);
+      try {
+        // Read first: all output is here by the time the end is.
+        const result = this.result(key);
+        for (;;) {
+          const part = existsSync(folder) ? readOutput(folder, stream, offset, buffer) : { kind: 'none' as const };
+          if (part.kind === 'none') break;
+          offset = part.kind === 'gap' ? part.to : part.offset + part.bytes.length;
+          yield part.kind === 'gap' ? part : { kind: 'output', offset: part.offset, bytes: part.bytes };
+          if (isStopped()) return;
+        }
+        if (result !== undefined) {
+          const { bytes } = result.output[stream];
+          if (bytes > offset) yield { kind: 'gap', offset, to: bytes };
+          yield { kind: 'ended', result };
+          return;
+        }
+        if (!follow) return;
+        await change.came;
+      } finally {
+        change.close();
+      }
+    }
+  }
+
+  /** Deletes all logs of a run. */
+  forget(run: string): void {
+    rmSync(join(this.#root, folderName(run)), { recursive: true, force: true });
+  }
+
+  #folder({ run, task, node, generation }: ExecutionKey): string {
+    return join(this.#root, folderName(run), folderName(task), folderName(node), String(generation));
+  }
+
+  /** Writes what belongs into one segment; answers how much that was. */
+  #write(folder: string, stream: OutputStream, offset: number, bytes: Uint8Array): number {
+    const segment = segmentsOf(folder, stream).findLast(({ start }) => start <= offset);
+    const isInside =
+      segment !== undefined &&
+      offset < segment.start + this.#segmentBytes &&
+      offset <= segment.start + statSync(segment.path).size;
+    const start = isInside ? segment.start : offset;
+    const part = bytes.subarray(0, this.#segmentBytes - (offset - start));
+    const fd = openSync(segmentPath(folder, stream, start), constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      for (let at = 0; at < part.length; ) at += writeSync(fd, part, at, part.length - at, offset - start + at);
+    } finally {
+      closeSync(fd);
+    }
+    if (!isInside) this.#keepLimit(folder, stream);
+    return part.length;
+  }
+
+  /** Over the limit the oldest segment but the first goes. */
+  #keepLimit(folder: string, stream: OutputStream): void {
+    const segments = segmentsOf(folder, stream);
+    const tooMany = segments.length - Math.floor(this.#limit / this.#segmentBytes);
+    for (const { path } of segments.slice(1, 1 + Math.max(0, tooMany))) {
+      try {
+        unlinkSync(path);
+      } catch {
+        // Another process was quicker.
+      }
+    }
+  }
+}
+
+/** Comes when something in the folder changes, after a while anyway, and at the stop. */
+function nextChange(folder: string, stop: AbortSignal | undefined): { came: Promise<void>; close(): void } {
+  let ring: () => void = () => undefined;
+  const came = new Promise<void>((resolve) => {
+    ring = resolve;
+  });
+  const watcher = watchFolder(folder, ring);
+  const timer = setTimeout(ring, LOOK_MS);
+  stop?.addEventListener('abort', ring, { once: true });
+  return {
+    came,
+    close: () => {
+      clearTimeout(timer);
+      watcher.close();
+      stop?.removeEventListener('abort', ring);
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { dump } from 'js-yaml';
+import type { EnrolmentTicket } from './enrolment-ticket.js';
+import { systemdUnit } from './systemd-unit.js';
+
+/** Where the agent lives on a node. */
+export const NODE_FOLDER = '/etc/sitewright';
+const UNIT_FILE = '/etc/systemd/system/sitewright-agent.service';
+const PROGRAM_FOLDER = '/opt/sitewright';
+
+export interface AgentInstallation {
+  /** URL of our package (.tgz). */
+  readonly agentPackage: string;
+  /** Package of the distribution, or URL of a .tar.xz as Node.js is released. */
+  readonly nodePackage: string;
+}
+
+/**
+ * The part of a node's user data (cloud-config) that makes it a node of ours: ticket, unit, Node.js, our package. The
+ * ticket is written before anything is fetched; the agent is started when all is there.
+ */
+export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePackage }: AgentInstallation): string {
+  const isUrl = /^https?:\/\//.test(nodePackage);
+  const config = {
+    ...(isUrl ? {} : { packages: [nodePackage, 'npm'] }),
+    write_files: [
+      {
+        path: `${NODE_FOLDER}/ticket.json`,
+        owner: 'root:root',
+        permissions: '0600',
+        content: JSON.stringify(ticket),
+      },
+      {
+        path: UNIT_FILE,
+        owner: 'root:root',
+        permissions: '0644',
+        content: systemdUnit(`${PROGRAM_FOLDER}/bin/sitewright`, NODE_FOLDER),
+      },
+    ],
+    // Lists are run without a shell.
+    runcmd: [
+      ['chmod', '0700', NODE_FOLDER],
+      ...(isUrl
+        ? [
+            [
+              'curl',
+              '--fail',
+              '--silent',
+              '--show-error',
+              '--location',
+              '--retry',
+              '5',
+              '--output',
+              '/run/node.tar.xz',
+              nodePackage,
+            ],
+            ['tar', '--extract', '--file', '/run/node.tar.xz', '--directory', '/usr/local', '--strip-components', '1'],
+          ]
+        : []),
+      ['npm', 'install', '--global', '--omit=dev', '--prefix', PROGRAM_FOLDER, agentPackage],
+      ['systemctl', 'daemon-reload'],
+      ['systemctl', 'enable', '--now', 'sitewright-agent.service'],
+    ],
+    merge_how: [
+      { name: 'list', settings: ['append'] },
+      { name: 'dict', settings: ['no_replace', 'recurse_list'] },
+    ],
+  };
+  return `#cloud-config\n${dump(config, { lineWidth: -1 })}`;
+}
+
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/^#cloud-config-archive\b/, 'text/cloud-config-archive'],
+  [/^#cloud-config\b/, 'text/cloud-config'],
+  [/^#cloud-boothook\b/, 'text/cloud-boothook'],
+  [/^#include-once\b/, 'text/x-include-once-url'],
+  [/^#include\b/, 'text/x-include-url'],
+  [/^#part-handler\b/, 'text/part-handler'],
+  [/^## template: jinja/, 'text/jinja2'],
+  [/^#!/, 'text/x-shellscript'],
+];
+
+/**
+ * Several pieces of user data as one (MIME multi-part), in order: the operator's own first. A piece that is multi-part
+ * itself goes in whole: cloud-init opens it.
+ */
+export function mergeUserData(parts: readonly string[]): string {
+  const present = parts.filter((part) => part.trim() !== '');
+  if (present.length === 1) return present[0] as string;
+  const boundary = `=_sitewright_${randomBytes(12).toString('hex')}`;
+  const bodies = present.map((part, at) => {
+    const nested = /^(content-type:\s*multipart\/|mime-version:)/i.test(part);
+    if (nested) return `--${boundary}\n${part.replace(/^mime-version:[^\n]*\n/i, '')}`;
+    const kind = KINDS.find(([start]) => start.test(part))?.[1] ?? 'text/plain';
+    const lines =
+      Buffer.from(part, 'utf8')
+        .toString('base64')
+        .match(/.{1,76}/g) ?? [];
+    return [
+      `--${boundary}`,
+      `Content-Type: ${kind}; charset="utf-8"`,
+      'MIME-Version: 1.0',
+      'Content-Transfer-Encoding: base64',
+      `Content-Disposition: attachment; filename="part-${at + 1}"`,
+      '',
+      ...lines,
+    ].join('\n');
+  });
+  return `Content-Type: multipart/mixed; boundary="${boundary}"\nMIME-Version: 1.0\n\n${bodies.join('\n')}\n--${boundary}--\n`;
+}

@@ -1,0 +1,207 @@
+import {
+  describeFailure,
+  type OutputRecord,
+  outcomeOf,
+  readableTail,
+  type TaskFailure,
+  type TaskResult,
+  type TryRecord,
+} from '../index.js';
+import { judgePuppet } from '../task-types/puppet.js';
+import { namesInReport } from '../task-types/puppet-summary.js';
+import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
+
+/** Record of an end as the runner wrote it: `key=value` lines, of which `try` and `file_failed` may come often. */
+class EndRecord {
+  readonly #lines: readonly (readonly [string, string])[];
+
+  constructor(text: string) {
+    this.#lines = text.split('\n').flatMap((line) => {
+      const at = line.indexOf('=');
+      return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
+    });
+  }
+
+  all(name: string): readonly string[] {
+    return this.#lines.filter(([key]) => key === name).map(([, value]) => value);
+  }
+
+  text(name: string): string {
+    return this.all(name).at(-1) ?? '';
+  }
+
+  count(name: string): number {
+    const value = Number(this.text(name));
+    return Number.isFinite(value) ? value : 0;
+  }
+
+  bytes(name: string): Buffer {
+    return Buffer.from(this.text(name), 'base64');
+  }
+}
+
+/**
+ * What became of an execution, from the record on its node. The same record is always the same result.
+ *
+ * @param limitSeconds for the words of a timeout
+ */
+export function remoteResult(type: string, text: string, limitSeconds: number, cancelReason: string): TaskResult {
+  const record = new EndRecord(text);
+  const ended = record.text('ended');
+  const base = endOf(type, record, limitSeconds, cancelReason);
+  const { failure } = base;
+  const found = record.count('found');
+  const strongest = record.text('strongest');
+  const causes = {
+    timeout: 'timeout',
+    'try-timeout': 'timeout',
+    cancel: 'cancel',
+    interrupted: 'interrupted',
+  } as const;
+  const cause = causes[record.text('cause') as keyof typeof causes];
+  return {
+    v: 1,
+    outcome: failure === null ? 'ok' : outcomeOf(failure),
+    failure,
+    message: failure === null ? 'done' : describeFailure(failure).slice(0, 2000),
+    changed: base.changed,
+    exitCode: base.exitCode,
+    signal: null,
+    startedAt: record.text('started') || ended,
+    endedAt: ended,
+    bootId: record.text('boot'),
+    tries: record.all('try').slice(-50).map(tryRecord),
+    killed:
+      cause === undefined || found === 0
+        ? null
+        : {
+            cause,
+            signal: strongest === 'SIGTERM' || strongest === 'SIGKILL' ? strongest : null,
+            means: record.text('group') === '' ? 'process-walk' : 'cgroup',
+            found,
+            survivors: record.count('survivors'),
+          },
+    leftRunning: record.count('left'),
+    summary: base.summary,
+    output: { stdout: outputOf(record, 'stdout'), stderr: outputOf(record, 'stderr') },
+  };
+}
+
+function outputOf(record: EndRecord, stream: 'stdout' | 'stderr'): OutputRecord {
+  const tail = record.bytes(`tail_${stream}`);
+  const dropped = record.count(`dropped_${stream}`);
+  return {
+    bytes: record.count(`bytes_${stream}`) + dropped,
+    dropped,
+    tail: readableTail(tail),
+    binary: tail.includes(0),
+  };
+}
+
+function tryRecord(line: string, at: number): TryRecord {
+  const [startedAt = '', endedAt = '', code = '', cause = ''] = line.split(' ');
+  const exitCode = Number(code);
+  const outcome =
+    cause === 'cancel' ? 'cancelled' : cause.endsWith('timeout') ? 'timeout' : exitCode === 0 ? 'ok' : 'failed';
+  const message = exitCode === 0 ? 'done' : `ended with exit code ${exitCode}`;
+  return { number: at + 1, startedAt, endedAt, outcome, exitCode, message };
+}
+
+interface End {
+  readonly failure: TaskFailure | null;
+  readonly changed: boolean | null;
+  readonly exitCode: number | null;
+  readonly summary: Readonly<Record<string, unknown>>;
+}
+
+function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReason: string): End {
+  const unknown = { changed: null, exitCode: null, summary: {} };
+  const last = record.all('try').at(-1)?.split(' ')[2];
+  const exitCode = last === undefined ? null : Number(last);
+  const begun = exitCode !== null;
+  switch (record.text('cause')) {
+    case 'interrupted': {
+      const cause = record.text('lost') === 'reboot' ? 'reboot' : 'supervisor-lost';
+      return { ...unknown, failure: { kind: 'interrupted', cause } };
+    }
+    case 'cancel':
+      return {
+        ...unknown,
+        exitCode,
+        changed: begun ? null : false,
+        failure: { kind: 'cancelled', reason: cancelReason },
+      };
+    case 'timeout':
+    case 'try-timeout':
+      return { ...unknown, exitCode, failure: { kind: 'timeout', seconds: limitSeconds } };
+    case 'busy':
+      return { ...unknown, changed: false, failure: { kind: 'busy', holder: 'another task of this node' } };
+    default:
+      return doneEnd(type, record, exitCode ?? record.count('code'));
+  }
+}
+
+function doneEnd(type: string, record: EndRecord, exitCode: number): End {
+  const changed = changedOf(type, record);
+  const summary = summaryOf(type, record);
+  const said = readableTail(record.bytes('tail_stderr')).trim().split('\n').at(-1) ?? '';
+  const own = (failure: TaskFailure): End => ({ failure, changed: changed ?? false, exitCode: null, summary });
+  switch (exitCode) {
+    case REFUSED_PATH: {
+      const [path, rule] = failedFiles(record)[0] ?? ['the folder', said];
+      return own({ kind: 'refused-path', path, rule });
+    }
+    case MISSING_PROGRAM:
+      return own({ kind: 'missing-program', program: said.replace(/ is not installed$/, '') });
+    case BUSY:
+      return own({ kind: 'busy', holder: said });
+    case MISSING_FOLDER:
+      return own({ kind: 'io', path: said, code: 'ENOENT' });
+    case FILES_FAILED:
+      return own({
+        kind: 'files',
+        files: failedFiles(record)
+          .slice(0, 20)
+          .map(([path, reason]) => ({ path, reason })),
+      });
+  }
+  if (type === 'puppet') return puppetEnd(record, exitCode);
+  const [first] = failedFiles(record);
+  if (exitCode !== 0 && first !== undefined)
+    return own({ kind: 'files', files: [{ path: first[0], reason: first[1] }] });
+  return { failure: exitCode === 0 ? null : { kind: 'exit', exitCode }, changed, exitCode, summary };
+}
+
+function failedFiles(record: EndRecord): (readonly [string, string])[] {
+  return record.all('file_failed').map((text) => {
+    const [path = '', reason = ''] = Buffer.from(text, 'base64').toString('utf8').split('\n');
+    return [path, reason] as const;
+  });
+}
+
+function changedOf(type: string, record: EndRecord): boolean | null {
+  if (type === 'sync') return record.count('itemized') > 0;
+  if (type === 'shell' || type === 'master_shell') return null;
+  return record.all('changed').length > 0;
+}
+
+function summaryOf(type: string, record: EndRecord): Readonly<Record<string, unknown>> {
+  if (type === 'sync') return { changes: record.count('itemized') };
+  return {};
+}
+
+function puppetEnd(record: EndRecord, exitCode: number): End {
+  const summary = record.bytes('puppet_summary').toString('utf8');
+  const names = namesInReport(record.bytes('puppet_report').toString('utf8'));
+  const verdict = judgePuppet(
+    { kind: 'exit', exitCode },
+    summary === '' ? undefined : summary,
+    record.count('puppet_begun'),
+  );
+  return {
+    failure: verdict.failure,
+    changed: verdict.changed === null ? null : verdict.changed || record.count('puppet_changed') === 1,
+    exitCode,
+    summary: { ...verdict.summary, changedResources: names.changed, failedResources: names.failed },
+  };
+}

@@ -1,0 +1,280 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import {
+  DEFAULT_PATH_ROOTS,
+  type EnsureAnswer,
+  type Execution,
+  type ExecutionHost,
+  type ExecutionKey,
+  type FollowEvent,
+  type NodeFacts,
+  type OrderSource,
+  type OutputOffsets,
+  prepareTask,
+  stableJson,
+  type TaskResult,
+} from '../index.js';
+import { DEFAULT_POLICY, type NodePolicy, policyRefusal, readPolicy } from '../onboarding/node-policy.js';
+import { openOverSsh, runOverSsh, type SshTarget } from '../onboarding/ssh-command.js';
+import {
+  cancelScript,
+  ensureScript,
+  factsScript,
+  followScript,
+  forgetScript,
+  lookScript,
+  type RemotePlace,
+  remotePlace,
+} from './connection-scripts.js';
+import { readNews } from './follow-stream.js';
+import { remoteResult } from './remote-result.js';
+import { REMOTE_TYPES, remoteTask } from './remote-task.js';
+
+export interface SshNodeOptions {
+  readonly node: string;
+  readonly target: SshTarget;
+  /** On the node: what an agent of the site would have there. */
+  readonly stateDir: string;
+  readonly orders: Pick<OrderSource, 'secret' | 'source'>;
+  /** Where the node has none of its own. Default: no scripts. */
+  readonly policy?: NodePolicy;
+  /** On the node. */
+  readonly policyFile?: string;
+  readonly lockWaitSec?: number;
+  /** Milliseconds without any connection after which following is given up, to be asked for again. */
+  readonly patienceMs?: number;
+}
+
+interface Seen {
+  readonly state: 'none' | 'intent' | 'begun';
+  readonly policy: NodePolicy;
+  readonly intent?: Execution;
+}
+
+const DEFAULT_PATIENCE_MS = 60_000;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * A node without an agent, as executions see it: everything they need to survive a cut connection lies on the node, so
+ * this holds no state. Orders over ssh are not signed: the node's policy must allow them.
+ */
+export class SshNode implements ExecutionHost {
+  readonly #options: SshNodeOptions;
+  /** Wishes to end that may not have arrived yet. */
+  readonly #wishes = new Map<string, string>();
+  /** What was seen before an execution begins, and what was begun: it saves connections, and may be forgotten. */
+  readonly #seen = new Map<string, Seen>();
+  readonly #intents = new Map<string, Execution>();
+  /** Ends of what needed no connection. */
+  readonly #untold = new Map<string, TaskResult>();
+
+  constructor(options: SshNodeOptions) {
+    this.#options = options;
+  }
+
+  async execution(key: ExecutionKey): Promise<Execution | undefined> {
+    return (await this.#look(key)).intent;
+  }
+
+  async ensure(execution: Execution): Promise<EnsureAnswer> {
+    const place = this.#place(execution);
+    const { state, intent, policy } = this.#seen.get(nameOf(execution)) ?? (await this.#look(execution));
+    this.#seen.delete(nameOf(execution));
+    if (intent !== undefined && stableJson(intent) !== stableJson(execution)) return { kind: 'conflict' };
+    // What is there runs, or ran: the policy is not asked again.
+    if (state === 'begun') return { kind: 'accepted', result: undefined };
+    const prepared = prepareTask(execution);
+    if (!prepared.ok) return refused(prepared.problems);
+    const { type } = prepared.task;
+    const isNoop = execution.mode === 'noop' && type.noop === 'skip';
+    if (type.nothing === true || isNoop) {
+      const result = nothingDone(isNoop ? 'nothing was done: this is a noop run' : 'there is nothing to do');
+      this.#untold.set(nameOf(execution), result);
+      return { kind: 'accepted', result };
+    }
+    const refusal = unfit(execution) ?? policyRefusal(policy, execution, false);
+    if (refusal !== undefined) return refused([problem(refusal)]);
+    const { orders, lockWaitSec = 60 } = this.#options;
+    const task = await remoteTask(
+      execution,
+      prepared.task,
+      place.mark,
+      policy.path_roots ?? DEFAULT_PATH_ROOTS,
+      async (input) =>
+        'secret' in input
+          ? Buffer.from(await orders.secret(input.secret, execution))
+          : await orders.source(input.source, execution),
+    );
+    this.#intents.set(nameOf(execution), execution);
+    const answer = (await this.#say(ensureScript(place, execution, task, lockWaitSec))).trim();
+    if (answer === 'conflict') return { kind: 'conflict' };
+    if (answer !== 'accepted') throw new Error(`the node answered ${JSON.stringify(answer.slice(0, 200))}`);
+    return { kind: 'accepted', result: undefined };
+  }
+
+  async *follow(
+    key: ExecutionKey,
+    from: Partial<OutputOffsets> = {},
+    stop?: AbortSignal,
+  ): AsyncGenerator<FollowEvent, void, void> {
+    const untold = this.#untold.get(nameOf(key));
+    if (untold !== undefined) {
+      this.#untold.delete(nameOf(key));
+      yield { kind: 'ended', result: untold };
+      return;
+    }
+    const place = this.#place(key);
+    const offsets = { stdout: 0, stderr: 0, ...from };
+    const execution = this.#intents.get(nameOf(key)) ?? (await this.execution(key));
+    if (execution === undefined) throw new Error('the node does not know this execution');
+    const prepared = prepareTask(execution);
+    const patienceMs = this.#options.patienceMs ?? DEFAULT_PATIENCE_MS;
+    let heardAt = performance.now();
+    let shown = false;
+    const isStopped = () => stop?.aborted === true;
+    for (let pauseMs = 200; !isStopped(); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      await this.#sendWish(place, key);
+      const connection = openOverSsh(this.#options.target, followScript(place, offsets));
+      const close = () => connection.close();
+      stop?.addEventListener('abort', close, { once: true });
+      try {
+        for await (const news of readNews(connection.output)) {
+          [heardAt, pauseMs] = [performance.now(), 200];
+          if (isStopped()) return;
+          if (news.kind === 'unknown') throw new Error('the node does not know this execution');
+          if (!shown) {
+            shown = true;
+            yield { kind: 'progress', progress: { phase: 'running', sessions: [], tries: [] } };
+          }
+          if (news.kind === 'output') {
+            offsets[news.stream] = news.offset + news.bytes.length;
+            yield news;
+          }
+          if (news.kind === 'ended') {
+            const seconds = prepared.ok ? prepared.task.limits.timeoutSec : 0;
+            const limit = Math.min(seconds, execution.deadlineSec ?? seconds);
+            const reason = this.#wishes.get(nameOf(key)) ?? 'the run asked for its end';
+            this.#wishes.delete(nameOf(key));
+            this.#intents.delete(nameOf(key));
+            const result = remoteResult(execution.type, news.record, limit, reason);
+            for (const stream of ['stdout', 'stderr'] as const) {
+              const to = result.output[stream].bytes;
+              if (to > offsets[stream]) yield { kind: 'gap', stream, offset: offsets[stream], to };
+            }
+            yield { kind: 'ended', result };
+            return;
+          }
+        }
+      } finally {
+        stop?.removeEventListener('abort', close);
+        connection.close();
+      }
+      if (performance.now() - heardAt > patienceMs)
+        throw new Error(`no connection to ${this.#options.target.host}: ${connection.trouble()}`);
+      await delay(pauseMs, undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
+    }
+  }
+
+  async cancel(key: ExecutionKey, reason: string): Promise<void> {
+    this.#wishes.set(nameOf(key), reason);
+    await this.#sendWish(this.#place(key), key);
+  }
+
+  async facts(): Promise<NodeFacts> {
+    const [bootId = ''] = (await this.#say(factsScript())).split('\n');
+    const { node } = this.#options;
+    return { node, bootId, taskTypes: [...REMOTE_TYPES], containment: 'process-walk', unfinished: [] };
+  }
+
+  /** Nothing to do: what lost its runner is ended by whoever asks for it. */
+  async recover(): Promise<void> {}
+
+  /** Deletes on the node what ended before a moment. */
+  async forgetBefore(moment: Date): Promise<void> {
+    const minutes = Math.max(1, Math.ceil((Date.now() - moment.getTime()) / 60_000));
+    await this.#say(forgetScript(this.#options.stateDir, this.#options.node, minutes));
+  }
+
+  #place(key: ExecutionKey): RemotePlace {
+    return remotePlace(this.#options.stateDir, key);
+  }
+
+  /** A wish that does not arrive is sent again with the next connection. */
+  async #sendWish(place: RemotePlace, key: ExecutionKey): Promise<void> {
+    const reason = this.#wishes.get(nameOf(key));
+    if (reason !== undefined) await this.#say(cancelScript(place, reason)).catch(() => undefined);
+  }
+
+  async #look(key: ExecutionKey): Promise<Seen> {
+    const { policy: fallback = DEFAULT_POLICY, policyFile = '/etc/sitewright/policy.yaml' } = this.#options;
+    const answer = await this.#say(lookScript(this.#place(key), policyFile));
+    const [state = '', own = '', ...rest] = answer.split('\n');
+    if (state !== 'none' && state !== 'intent' && state !== 'begun')
+      throw new Error(`the node answered ${JSON.stringify(state.slice(0, 200))}`);
+    const text = rest.join('\n');
+    // The node's own, where it has one: nothing that comes from outside changes it.
+    const reading = own.startsWith('=')
+      ? readPolicy(Buffer.from(own.slice(1), 'base64').toString('utf8'), policyFile)
+      : ({ ok: true, policy: fallback } as const);
+    if (!reading.ok)
+      throw new Error(
+        `the policy of this node is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`,
+      );
+    const seen: Seen = {
+      state,
+      policy: reading.policy,
+      ...(text === '' ? {} : { intent: JSON.parse(text) as Execution }),
+    };
+    this.#seen.set(nameOf(key), seen);
+    if (seen.intent !== undefined) this.#intents.set(nameOf(key), seen.intent);
+    return seen;
+  }
+
+  async #say(script: string): Promise<string> {
+    const { target } = this.#options;
+    const end = await runOverSsh(target, script);
+    if (end.exitCode === 0) return end.stdout;
+    const said = end.stderr.trim().split('\n').slice(-3).join('; ').slice(0, 300);
+    throw new Error(end.exitCode === 255 ? `no connection to ${target.host}: ${said}` : `the node said: ${said}`);
+  }
+}
+
+const nameOf = ({ run, task, node, generation }: ExecutionKey): string => JSON.stringify([run, task, node, generation]);
+
+const problem = (message: string): Diagnostic => ({ severity: 'error', code: 'execution.not-over-ssh', message });
+
+const refused = (problems: readonly Diagnostic[]): EnsureAnswer => ({
+  kind: 'refused',
+  failure: { kind: 'rejected', problems },
+});
+
+function nothingDone(message: string): TaskResult {
+  const at = new Date().toISOString();
+  const nothing = { bytes: 0, dropped: 0, tail: '', binary: false };
+  return {
+    v: 1,
+    outcome: 'skipped',
+    failure: null,
+    message,
+    changed: false,
+    exitCode: null,
+    signal: null,
+    startedAt: at,
+    endedAt: at,
+    bootId: '',
+    tries: [],
+    killed: null,
+    leftRunning: 0,
+    summary: {},
+    output: { stdout: nothing, stderr: nothing },
+  };
+}
+
+/** Why a task cannot run without an agent. */
+function unfit({ type, secrets }: Execution): string | undefined {
+  if (!REMOTE_TYPES.includes(type)) return `tasks of type ${type} need an agent on the node`;
+  // Nobody is there to keep them out of the output.
+  return secrets === undefined || secrets.length === 0
+    ? undefined
+    : 'a task with secrets of its own needs an agent on the node';
+}

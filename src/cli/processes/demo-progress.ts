@@ -1,0 +1,77 @@
+import type { RunReport } from '../../core/site-run/index.js';
+import type { ApiClient } from '../client.js';
+
+type Node = NonNullable<RunReport['baremetal']>['nodes'][number];
+
+const LOOK_EVERY_MS = 300;
+
+/**
+ * Prints a line for each change of a run until it has ended; false when interrupted before. Silence is
+ * broken every ten seconds, so that nobody wonders whether it hangs.
+ */
+export async function followRun(
+  api: ApiClient,
+  run: string,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const began = Date.now();
+  let spoke = began;
+  const told = new Map<string, string>();
+  const tell = (line: string): void => {
+    const seconds = Math.floor((Date.now() - began) / 1000);
+    say(`  ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}  ${line}`);
+    spoke = Date.now();
+  };
+  /** Tells a thing's state when it is new. */
+  const note = (key: string, state: string, line: string): void => {
+    if (told.get(key) === state) return;
+    told.set(key, state);
+    tell(line);
+  };
+
+  while (!signal.aborted) {
+    const report = (await api.runs.report(run)) as RunReport;
+    for (const phase of report.phases) {
+      const detail = phase.detail === undefined ? '' : `: ${phase.detail}`;
+      if (phase.name !== 'baremetal')
+        note(`phase ${phase.name}`, phase.state, `${phase.name.padEnd(12)} ${phase.state}${detail}`);
+    }
+    const status = await api.runs.status(run);
+    note(
+      'paused',
+      String(status.paused !== null),
+      status.paused ? `paused${status.paused.by ? ` by ${status.paused.by}` : ''}: nothing new starts` : 'running',
+    );
+    for (const node of report.baremetal?.nodes ?? [])
+      note(`node ${node.name}`, stateOf(node), `${node.name.padEnd(12)} ${sentenceOf(node)}`);
+    for (const group of report.baremetal?.groups ?? []) {
+      if (group.state === 'success' || group.state === 'failure')
+        note(
+          `group ${group.name}`,
+          group.state,
+          `${group.name.padEnd(12)} group ${group.state}${group.reason ? `: ${group.reason}` : ''}`,
+        );
+    }
+    if (report.outcome) return true;
+    if (Date.now() - spoke > 10_000) tell(`still ${status.phase}: ${status.done} of ${status.total} nodes done`);
+    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+  }
+  return false;
+}
+
+const stateOf = (node: Node): string => `${node.state}/${node.running ?? ''}`;
+
+function sentenceOf(node: Node): string {
+  if (node.running) return node.running === 'prepare' ? 'is being prepared' : 'is being deployed';
+  switch (node.state) {
+    case 'not_started':
+      return 'waits';
+    case 'prepared':
+      return 'is prepared';
+    case 'success':
+      return 'is deployed';
+    case 'failure':
+      return `FAILED: ${node.reason ?? 'no reason given'}`;
+  }
+}

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { isAlive } from '../../../scripts/lock.mjs';
+import { startApi } from '../../../worker/api.js';
+import { startOrchestrator } from '../../../worker/orchestrator.js';
+import { simulateMaas, simulatorKeys } from '../../maas-simulator/index.js';
+import { loadSettings, type Settings } from '../../platform/settings/index.js';
+import { createLogger, type Logger } from '../../platform/telemetry/log.js';
+import { startDevServer } from '../../platform/temporal/dev-server.js';
+
+/** Everything a demo needs, in this process but for Temporal's server. */
+export interface DemoSystem {
+  readonly folder: string;
+  readonly apiUrl: string;
+  readonly temporalAddress: string;
+  readonly temporalUiUrl: string | undefined;
+  readonly simulatorUrl: string;
+  /** Ends everything; nothing of the demo is left running. */
+  stop(): Promise<void>;
+}
+
+export interface DemoOptions {
+  /** Folder that holds the data of demos, each in a folder of its own. */
+  readonly base: string;
+  /** The Temporal CLI. */
+  readonly binary: string;
+  /** Host names of the simulated machines. */
+  readonly hosts: readonly string[];
+  /** Hosts whose first deployment fails. */
+  readonly failing: readonly string[];
+}
+
+/** Real machines take many minutes for each of these; a demo shall not. */
+const COMMISSION_MS = 3_000;
+const DEPLOY_MS = 6_000;
+
+/** Starts the parts in the order they need each other. What had started is stopped when one cannot. */
+export async function startDemo(options: DemoOptions, say: (line: string) => void): Promise<DemoSystem> {
+  const folder = await claimFolder(options.base);
+  const stops: (() => Promise<unknown>)[] = [() => rm(join(folder, PID_FILE), { force: true })];
+  const stop = async (): Promise<void> => {
+    for (const one of stops.splice(0).reverse())
+      await one().catch((error: unknown) => say(`  while stopping: ${String(error)}`));
+  };
+  try {
+    const server = await startDevServer({
+      binary: options.binary,
+      databaseFile: join(folder, 'temporal.db'),
+      logFile: join(folder, 'temporal.log'),
+      // The ports that Temporal's command line expects, when they are free: then it needs no address.
+      ...((await isFree(7233)) ? { port: 7233 } : {}),
+      ...((await isFree(8233)) ? { uiPort: 8233 } : {}),
+    });
+    stops.push(() => server.stop());
+    say(`  Temporal    ${server.address}`);
+
+    const simulator = await simulateMaas({
+      port: 0,
+      seed: { machines: options.hosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
+      auto: {
+        commission_ms: COMMISSION_MS,
+        deploy_ms: DEPLOY_MS,
+        release_ms: 1_000,
+        jitter: 0.3,
+        fail_comment: 'Installation failed: no disk found to boot from',
+        fail_times: { deploy: Object.fromEntries(options.failing.map((host) => [host, 1])) },
+      },
+    });
+    stops.push(() => simulator.close());
+    say(`  MAAS        ${simulator.url} (simulated: ${options.hosts.length} bare machines)`);
+
+    const settings = demoSettings(folder, {
+      SITEWRIGHT_TEMPORAL_ADDRESS: server.address,
+      ...(server.uiUrl === undefined ? {} : { SITEWRIGHT_TEMPORAL_UI_URL: server.uiUrl }),
+      SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'sitewright.db')}`,
+      SITEWRIGHT_MAAS_URL: simulator.url,
+      SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
+      SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.5',
+      SITEWRIGHT_API_PORT: (await isFree(8080)) ? '8080' : '0',
+      SITEWRIGHT_LOG_LEVEL: 'warn',
+    });
+    const log: Logger = createLogger(settings.log, 'demo');
+    const worker = await startOrchestrator(settings, log);
+    stops.push(() => worker.stop());
+    say(`  Worker      polls task queue ${settings.temporal.task_queue}`);
+    const api = await startApi(settings, log);
+    stops.push(() => api.stop());
+    say(`  API         ${api.url}`);
+    return {
+      folder,
+      apiUrl: api.url,
+      temporalAddress: server.address,
+      temporalUiUrl: server.uiUrl,
+      simulatorUrl: simulator.url,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const PID_FILE = 'demo.pid';
+
+/** The first folder that no living demo uses: a demo that was kept up is left alone. */
+async function claimFolder(base: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const folder = resolve(base, number === 1 ? 'demo' : `demo-${number}`);
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, PID_FILE);
+    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+    if (holder > 0 && holder !== process.pid && isAlive(holder)) continue;
+    await writeFile(file, String(process.pid));
+    return folder;
+  }
+}
+
+/** A demo is the same for everybody: no settings file or variable of the user's has a say. */
+function demoSettings(folder: string, env: Record<string, string>): Settings {
+  const loaded = loadSettings({ env, cwd: folder });
+  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problem.message).join('; '));
+  return loaded.settings;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const probe = createServer((socket) => socket.destroy());
+    probe.once('error', () => done(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)));
+  });
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { controlQueue, nodeQueue } from '../../../workflows/protocol.js';
+import { type ExecutablePart, ON_MASTER, type PlanReference, splitForExecution } from '../../core/graph-run/index.js';
+import type { SchedulerGraph } from '../../core/scheduler/index.js';
+import { MASTER } from '../../graph/index.js';
+import type { PlanOrder } from '../../store/index.js';
+import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.js';
+import { TaskJudge, taskOrder } from './task-orders.js';
+
+/** A plan cut for execution: texts to store, and what a workflow is told of them. */
+export interface CutPlan {
+  readonly reference: PlanReference;
+  readonly parts: readonly (readonly string[])[];
+  readonly coordination: readonly string[];
+  readonly orders: readonly PlanOrder[];
+}
+
+/** Most of a chunk as it stands in a payload: as JSON text of a text. */
+const CHUNK_BYTES = 150 * 1024;
+
+/** Warnings a workflow carries along; all of them are in the stored explanation. */
+const MOST_WARNINGS = 20;
+
+/**
+ * Cuts a plan into parts of whole nodes, each small enough for one workflow, with the queues and time limits.
+ * @param room tasks that the run's own workflow may drive; absent: as many as any
+ */
+export function cutPlan(sources: ClusterSources, planned: ClusterPlan, room?: number): CutPlan {
+  const { graph, plan } = planned;
+  const whole = graph ?? EMPTY;
+  const agents = agentNames(sources, whole);
+  const judge = new TaskJudge();
+  const worked: string[] = [];
+  const orders: PlanOrder[] = [];
+  const seconds = whole.nodeOf.map((node, task) => {
+    if (whole.noWork[task] === 1) return 0;
+    const instance = plan.instances[task]!;
+    const { node: agent, site } = agents[node]!;
+    const judgement = judge.judge(instance, whole.nodes[node]!, agent);
+    for (const problem of judgement.problems) {
+      const text = `${instance.id}@${whole.nodes[node]!} ${problem}`;
+      if (worked.length < MOST_WARNINGS) worked.push(text);
+    }
+    orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });
+    return judgement.seconds;
+  });
+  const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
+  const split = splitForExecution(whole, undefined, room);
+  const graphs = split?.parts ?? (graph === null ? [] : [graph]);
+  const master = nodeQueue(agentAddress(sources, 'master').site, 'master');
+  const executable = graphs.map((part) => executablePart(part, agents, types, seconds, master));
+  const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
+  const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
+  const warnings = [
+    ...planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
+    ...planned.leftOut.map(({ node, reason }) => `node ${node} is left out: ${reason}`),
+    ...worked,
+  ];
+  const body = {
+    tasks: whole.nodeOf.length,
+    nodes: whole.nodes.length,
+    mode: whole.mode,
+    parts: executable.map((part, at) => ({
+      chunks: parts[at]!.length,
+      tasks: part.graph.nodeOf.length,
+      nodes: part.graph.nodes.length,
+    })),
+    coordination: split === null ? null : { chunks: coordination.length },
+    warnings: shortened(warnings),
+  };
+  const hash = createHash('sha256').update(JSON.stringify([body, planned.metadata]));
+  for (const text of [...parts.flat(), ...coordination]) hash.update(text);
+  for (const order of orders) hash.update(JSON.stringify(order));
+  return { reference: { hash: hash.digest('hex'), ...body }, parts, coordination, orders };
+}
+
+const EMPTY: SchedulerGraph = {
+  nodes: [],
+  sync: [],
+  critical: [],
+  names: [],
+  nameOf: [],
+  nodeOf: [],
+  rank: [],
+  noWork: [],
+  forgiven: [],
+  retries: [],
+  successors: [],
+  joins: 0,
+  nameLimit: [],
+  nodeLimit: 0,
+  groups: [],
+  mode: 'apply',
+};
+
+interface NodeAgentName {
+  readonly queue: string | null;
+  readonly site: string;
+  readonly node: string;
+}
+
+/** By node of the graph: its queue, and what its agent calls it. */
+function agentNames(sources: ClusterSources, graph: SchedulerGraph): NodeAgentName[] {
+  const byUid = new Map(sources.nodes.map((node) => [uidOf(node), node]));
+  return graph.nodes.map((uid, at) => {
+    const row = uid === MASTER ? MASTER : byUid.get(uid);
+    if (graph.sync[at] === 1 || row === undefined) return { queue: null, site: '', node: uid };
+    const { site, node } = agentAddress(sources, row);
+    return { queue: nodeQueue(site, node), site, node };
+  });
+}
+
+/** One graph with what its workflow needs beside it; a part's tasks and nodes are numbered as in the whole run. */
+function executablePart(
+  graph: SchedulerGraph,
+  agents: readonly NodeAgentName[],
+  types: readonly string[],
+  seconds: readonly number[],
+  master: string,
+): ExecutablePart {
+  const taskOf = (task: number): number => graph.part?.tasks[task] ?? task;
+  const own = graph.nodes.map((_, node) => agents[graph.part?.nodes[node] ?? node]!);
+  const works = new Set(
+    graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1 && !ON_MASTER.has(types[taskOf(task)]!)),
+  );
+  const typeTable = tableOf(graph.nodeOf.map((_, task) => types[taskOf(task)]!));
+  const timeTable = tableOf(graph.nodeOf.map((_, task) => seconds[taskOf(task)]!));
+  return {
+    graph,
+    queues: own.map(({ queue }) => queue),
+    // Nodes on which nothing runs need not be there.
+    controls: own.map(({ queue }, node) => (queue === null || !works.has(node) ? null : controlQueue(queue))),
+    master,
+    agents: own.map(({ node }) => node),
+    types: typeTable.values,
+    typeOf: typeTable.indexes,
+    timeouts: timeTable.values,
+    timeoutOf: timeTable.indexes,
+  };
+}
+
+function tableOf<T>(list: readonly T[]): { readonly values: T[]; readonly indexes: number[] } {
+  const at = new Map<T, number>();
+  const indexes = list.map((value) => {
+    const known = at.get(value) ?? at.size;
+    at.set(value, known);
+    return known;
+  });
+  return { values: [...at.keys()], indexes };
+}
+
+/** A text in pieces of which each fits into a payload; joined they are the text. */
+export function chunksOf(text: string, most: number = CHUNK_BYTES): string[] {
+  const chunks: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    let length = Math.min(most, text.length - from);
+    const piece = (): string => text.slice(from, from + length);
+    while (length > 1 && Buffer.byteLength(JSON.stringify(piece())) > most) length = Math.floor(length * 0.8);
+    // The two halves of a character beyond the first plane stay together.
+    if (/[\uD800-\uDBFF]$/.test(piece()) && length > 1) length -= 1;
+    chunks.push(piece());
+    from += length;
+  }
+  return chunks;
+}
+
+function shortened(warnings: readonly string[]): string[] {
+  const shown = warnings.slice(0, MOST_WARNINGS).map((text) => (text.length > 300 ? `${text.slice(0, 299)}…` : text));
+  const more = warnings.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more: sitewright graph plan shows all`] : shown;
+}

@@ -1,0 +1,122 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { ControlOrder } from '../../agent/control-judge.js';
+import type { Execution } from '../../agent/execution.js';
+import type { Order } from '../../agent/order-source.js';
+import { PrivateFileError, readOrMakePrivate, writePrivate } from '../../platform/files/private-file.js';
+import { CONTROL_PURPOSE, type ControlStatement, type ControlTarget } from './control-statement.js';
+import { executionHash, ORDER_PURPOSE, type OrderStatement } from './order.js';
+import { type PublicOrderKey, signStatement } from './proof.js';
+
+const keyRingSchema = z.strictObject({
+  current: z.string(),
+  private_key: z.string(),
+  keys: z.array(z.strictObject({ id: z.string(), public_key: z.string(), since: z.string() })).min(1),
+});
+type KeyRing = z.output<typeof keyRingSchema>;
+
+/** What is ordered, apart from what signing adds. */
+export interface OrderToSign {
+  readonly site: string;
+  readonly plan: string;
+  readonly execution: Execution;
+  readonly notAfter: Date;
+}
+
+export interface ControlToSign {
+  readonly target: ControlTarget;
+  readonly order: ControlOrder;
+  readonly notAfter: Date;
+}
+
+/**
+ * The Ed25519 keys of orders: one private file, made at first use and read again when it changes, so that a rotation
+ * needs no restart. Only the newest key has its private half; the public halves of older ones stay until they are
+ * dropped, for nodes that have not heard of the new one.
+ */
+export class OrderKeys {
+  readonly #path: string;
+  #read: { text: string; ring: KeyRing; privateKey: KeyObject } | undefined;
+
+  constructor(folder: string) {
+    this.#path = join(folder, 'order-keys.json');
+  }
+
+  /** What nodes pin: the newest first. @throws PrivateFileError */
+  publicKeys(): readonly PublicOrderKey[] {
+    return this.#ring().ring.keys.map(({ id, public_key }) => ({ id, public_key }));
+  }
+
+  sign({ site, plan, execution, notAfter }: OrderToSign): Order & { readonly proof: string } {
+    const { ring, privateKey } = this.#ring();
+    const { run, task, node, generation, type, mode = 'apply' } = execution;
+    const statement: OrderStatement = {
+      v: 1,
+      key: ring.current,
+      site,
+      node,
+      run,
+      task,
+      generation,
+      plan,
+      type,
+      mode,
+      execution_hash: executionHash(execution),
+      not_after: notAfter.toISOString(),
+    };
+    return { execution, proof: signStatement(ORDER_PURPOSE, statement, privateKey) };
+  }
+
+  /** Signs an order to cancel or to drain. */
+  signControl({ target, order, notAfter }: ControlToSign): string {
+    const { ring, privateKey } = this.#ring();
+    const statement = { v: 1, key: ring.current, ...target, ...order, not_after: notAfter.toISOString() } as const;
+    return signStatement(CONTROL_PURPOSE, statement satisfies ControlStatement, privateKey);
+  }
+
+  /** Makes a new key the one that signs; the private half of the former is gone for good. Answers the new id. */
+  rotate(now: Date = new Date()): string {
+    const { ring } = this.#ring();
+    const next = makeRing(now);
+    writePrivate(this.#path, JSON.stringify({ ...next, keys: [...next.keys, ...ring.keys] }, null, 2));
+    return next.current;
+  }
+
+  /** Nodes shall no longer accept a key; they hear of it when they next ask for the keys. False: not there, or in use. */
+  drop(id: string): boolean {
+    const { ring } = this.#ring();
+    if (id === ring.current || !ring.keys.some((key) => key.id === id)) return false;
+    writePrivate(this.#path, JSON.stringify({ ...ring, keys: ring.keys.filter((key) => key.id !== id) }, null, 2));
+    return true;
+  }
+
+  #ring(): { ring: KeyRing; privateKey: KeyObject } {
+    const text = readOrMakePrivate(this.#path, () => JSON.stringify(makeRing(new Date()), null, 2));
+    if (this.#read?.text !== text) {
+      const ring = keyRingSchema.safeParse(parsed(text));
+      if (!ring.success) throw new PrivateFileError(`${this.#path} holds no keys of orders`);
+      this.#read = { text, ring: ring.data, privateKey: createPrivateKey(ring.data.private_key) };
+    }
+    return this.#read;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function makeRing(now: Date): KeyRing {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const public_key = publicKey.export({ type: 'spki', format: 'pem' }) as string;
+  const id = `order-${createPublicKey(public_key).export({ format: 'jwk' }).x?.slice(0, 12) ?? ''}`;
+  return {
+    current: id,
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    keys: [{ id, public_key, since: now.toISOString() }],
+  };
+}

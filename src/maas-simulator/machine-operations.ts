@@ -1,0 +1,316 @@
+import { MachineStatus, machineStatusName } from '../maas/status.js';
+import { findAddresses } from './addresses.js';
+import {
+  type Answer,
+  afterCommit,
+  conflict,
+  forbidden,
+  invalidForm,
+  invalidRequest,
+  json,
+  powerUnavailable,
+  refuse,
+  serverError,
+} from './answer.js';
+import { beginPhase } from './automation.js';
+import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf } from './call.js';
+import { Form } from './form.js';
+import { newLayout, storageLayouts } from './hardware.js';
+import { chooseImage } from './images.js';
+import { viewMachine } from './machine-view.js';
+import type { Machine } from './records.js';
+import { cannotRelease, forgetUse, releasability, releaseOrErase } from './release.js';
+import {
+  type Cause,
+  disown,
+  endScripts,
+  hasBmc,
+  isOutOfReach,
+  move,
+  noteEvent,
+  noteRequest,
+  startScripts,
+} from './simulation.js';
+import { hasRootFilesystem } from './storage-view.js';
+import { scriptErrors } from './test-scripts.js';
+
+const causeOf = (call: Call, what: string): Cause => ({ what, user: call.user.username });
+const view = (call: Call, machine: Readonly<Machine>): Answer => json(viewMachine(call.region, machine));
+
+/** The upper-case name of a state in MAAS' code, which some messages show. */
+const constantOf = (status: number): string => machineStatusName(status).toUpperCase().replaceAll(' ', '_');
+
+const commissionable: ReadonlySet<number> = new Set([
+  MachineStatus.New,
+  MachineStatus.FailedCommissioning,
+  MachineStatus.Ready,
+  MachineStatus.Broken,
+]);
+
+export const commission: Handler = (call) => startCommissioning(call, administeredMachineOf(call));
+
+/** Also the second half of an administrator's `POST machines/`. */
+export function startCommissioning(call: Call, machine: Readonly<Machine>): Answer {
+  const { form, region, user } = call;
+  const errors: Record<string, readonly string[]> = scriptErrors(form);
+  if (!commissionable.has(machine.status)) {
+    errors.__all__ = ['Commission is not available because of the current state of the node.'];
+  }
+  if (Object.keys(errors).length > 0) refuse(invalidForm(errors));
+  const row = region.editMachine(machine);
+  row.owner = user.username;
+  if (isOutOfReach(call, machine)) {
+    const back = `Aborting COMMISSIONING and reverting to ${constantOf(machine.status)}`;
+    const hint = 'Unable to power control the node. Please check power credentials.';
+    noteEvent(call, machine, 'WARNING', "Failed to query node's BMC", `(${user.username}) - ${back}. ${hint}`);
+    return afterCommit(powerUnavailable(machine.hostname));
+  }
+  row.previousStatus = machine.status;
+  noteRequest(call, machine, 'User starting node commissioning', user.username, form.text('comment'));
+  move(call, machine, MachineStatus.Commissioning, causeOf(call, 'commission'));
+  row.statusAction = '';
+  if (!form.flag('skip_networking')) clearNetwork(call, machine);
+  if (!form.flag('skip_storage')) row.layout = null;
+  startScripts(call, machine, 'commissioning');
+  const tests = form.words('testing_scripts');
+  if (!tests.includes('none')) startScripts(call, machine, 'testing', tests.length > 0 ? tests : ['smartctl-validate']);
+  noteEvent(call, machine, 'INFO', 'Commissioning');
+  const answer = view(call, machine);
+  if (hasBmc(machine)) row.powerState = 'on';
+  beginPhase(call, machine);
+  return answer;
+}
+
+function clearNetwork(call: Call, machine: Readonly<Machine>): void {
+  const physical = machine.interfaces.filter((nic) => nic.type === 'physical');
+  call.region.setInterfaces(
+    machine,
+    physical.map((nic) => ({ ...nic, links: [] })),
+  );
+}
+
+/** The checks of a deployment that come before anything is changed. */
+function checkDeployable(call: Call, machine: Readonly<Machine>): void {
+  if (!machine.interfaces.some((nic) => nic.links.some((link) => link.mode !== 'link_up'))) {
+    refuse(invalidRequest({ network: ['Node must be configured to use a network'] }));
+  }
+  if (machine.disks.length > 0 && !hasRootFilesystem(machine)) {
+    refuse(invalidRequest({ storage: ["Mount the root '/' filesystem to be able to deploy this node."] }));
+  }
+  if (isOutOfReach(call, machine)) {
+    refuse(serverError(`Error determining BMC task queue for machine ${machine.id}`));
+  }
+}
+
+export const deploy: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  const { region, user } = call;
+  if (machine.status === MachineStatus.Ready && machine.owner !== null && machine.owner !== user.username) {
+    refuse(conflict("Can't allocate a machine belonging to another user."));
+  }
+  if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.Allocated) {
+    refuse(conflict(`Can't deploy a machine that is in the '${machineStatusName(machine.status)}' state`));
+  }
+  // Deploy reads form fields only: what a JSON body says is not seen.
+  const form = call.isJson ? new Form() : call.form;
+  if ((form.flag('install_kvm') || form.flag('register_vmhost')) && !user.isSuperuser) refuse(forbidden());
+  const chosen = chooseImage(region, machine, form);
+  if ('errors' in chosen) refuse(invalidForm(chosen.errors));
+  checkDeployable(call, machine);
+  const found = findAddresses(call, machine);
+  if ('exhausted' in found) refuse(found.exhausted);
+
+  if (machine.status === MachineStatus.Ready) acquire(call, machine, form.text('agent_name') ?? '');
+  const row = region.editMachine(machine);
+  row.osystem = chosen.choice.osystem;
+  row.distroSeries = chosen.choice.series;
+  row.hweKernel = chosen.choice.kernel;
+  row.ephemeral = form.flag('ephemeral_deploy') || machine.disks.length === 0;
+  row.agentName = form.text('agent_name') ?? machine.agentName;
+  noteRequest(call, machine, 'User starting deployment', user.username, form.text('comment'));
+  const answer = startDeploying(call, machine, 'deploy');
+  // Addresses are claimed after the answer: the next read has them.
+  region.setInterfaces(machine, found.interfaces);
+  return answer;
+};
+
+/** Allocated to Deploying; also what `power_on` does to an allocated machine. */
+export function startDeploying(call: Call, machine: Readonly<Machine>, what: string): Answer {
+  move(call, machine, MachineStatus.Deploying, causeOf(call, what));
+  const row = call.region.editMachine(machine);
+  row.statusAction = '';
+  startScripts(call, machine, 'installation');
+  noteEvent(call, machine, 'INFO', 'Deploying');
+  const answer = view(call, machine);
+  if (hasBmc(machine)) row.powerState = 'on';
+  beginPhase(call, machine);
+  return answer;
+}
+
+/** Makes the caller the owner of a Ready machine. */
+export function acquire(call: Call, machine: Readonly<Machine>, agentName: string): void {
+  move(call, machine, MachineStatus.Allocated, causeOf(call, 'allocate'));
+  const row = call.region.editMachine(machine);
+  row.owner = call.user.username;
+  row.agentName = agentName;
+}
+
+export const release: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  switch (releasability(machine)) {
+    case 'nothing':
+      return view(call, machine);
+    case 'refused':
+      return refuse(cannotRelease(machine));
+    case 'release':
+      return releaseOrErase(call, machine, call.form, causeOf(call, 'release'));
+  }
+};
+
+/** Where an abort leads, and what it is called in the events. */
+function abortOf(machine: Readonly<Machine>): { readonly to: MachineStatus; readonly message: string } | null {
+  switch (machine.status) {
+    case MachineStatus.Commissioning: {
+      const back = machine.previousStatus === MachineStatus.Ready ? MachineStatus.Ready : MachineStatus.New;
+      return { to: back, message: 'Aborted commissioning' };
+    }
+    case MachineStatus.Deploying:
+      return { to: MachineStatus.Allocated, message: 'Aborted deployment' };
+    case MachineStatus.DiskErasing:
+      return { to: MachineStatus.FailedDiskErasing, message: 'Aborted disk erasing' };
+    case MachineStatus.Testing:
+      return { to: machine.previousStatus as MachineStatus, message: 'Aborted testing' };
+    default:
+      return null;
+  }
+}
+
+export const abort: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  const { status } = machine;
+  const aborted = abortOf(machine);
+  if (aborted === null) {
+    refuse(conflict(`Cannot abort in current state: node ${machine.id} is in state ${machineStatusName(status)}.`));
+  }
+  if (isOutOfReach(call, machine)) refuse(afterCommit(powerUnavailable(machine.hostname)));
+  noteRequest(call, machine, 'User aborting', call.user.username, call.form.text('comment'));
+  const pending = { [MachineStatus.Commissioning]: 'commissioning', [MachineStatus.Testing]: 'testing' } as const;
+  const type =
+    pending[status as keyof typeof pending] ?? (status === MachineStatus.Deploying ? 'installation' : 'release');
+  const before = viewMachine(call.region, machine);
+  endScripts(call, machine, type, 'aborted');
+  move(call, machine, aborted.to, causeOf(call, 'abort'));
+  const row = call.region.editMachine(machine);
+  if (status === MachineStatus.Commissioning) disown(call, machine);
+  if (status === MachineStatus.Testing && (aborted.to === MachineStatus.Ready || aborted.to === MachineStatus.New)) {
+    disown(call, machine);
+  }
+  if (hasBmc(machine)) row.powerState = 'off';
+  noteEvent(call, machine, 'INFO', aborted.message);
+  // The answer is the state as the abort found it, with the owner and message that it left.
+  return json({ ...before, owner: row.owner, status_message: row.statusMessage });
+};
+
+export const lock: Handler = (call) => {
+  const machine = machineOf(call);
+  if (machine.locked) refuse(conflict('Machine is already locked'));
+  if (machine.status !== MachineStatus.Deployed && machine.status !== MachineStatus.Deploying) {
+    refuse(conflict("Can't lock, node is not deployed or deploying"));
+  }
+  noteRequest(call, machine, 'User locking node', call.user.username, call.form.text('comment'));
+  call.region.editMachine(machine).locked = true;
+  return view(call, machine);
+};
+
+export const unlock: Handler = (call) => {
+  const machine = machineOf(call);
+  if (!machine.locked) refuse(conflict('Machine is not locked'));
+  noteRequest(call, machine, 'User unlocking node', call.user.username, call.form.text('comment'));
+  call.region.editMachine(machine).locked = false;
+  return view(call, machine);
+};
+
+export const markBroken: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  if (machine.owner !== call.user.username) refuse(forbidden());
+  noteRequest(call, machine, 'User marking node broken', call.user.username, call.form.text('comment'));
+  const releases = releasability(machine) === 'release';
+  move(call, machine, MachineStatus.Broken, causeOf(call, 'mark_broken'));
+  // A machine in use is released on the way; one that is just being worked on keeps its owner.
+  if (releases) {
+    forgetUse(call, machine);
+    noteEvent(call, machine, 'INFO', 'Released');
+  }
+  call.region.editMachine(machine).errorDescription =
+    call.form.text('comment') ?? call.form.text('error_description') ?? '';
+  return view(call, machine);
+};
+
+export const markFixed: Handler = (call) => {
+  const machine = administeredMachineOf(call);
+  if (machine.status !== MachineStatus.Broken) refuse(conflict("Can't mark a non-broken node as 'Ready'."));
+  noteRequest(call, machine, 'User marking node fixed', call.user.username, call.form.text('comment'));
+  move(call, machine, MachineStatus.Ready, causeOf(call, 'mark_fixed'));
+  call.region.editMachine(machine).errorDescription = '';
+  return view(call, machine);
+};
+
+export const setStorageLayout: Handler = (call) => {
+  const machine = administeredMachineOf(call);
+  if (machine.status !== MachineStatus.Ready) {
+    refuse(conflict('Cannot change the storage layout on a machine that is not Ready.'));
+  }
+  const name = call.form.text('storage_layout');
+  if (name === null) refuse(invalidForm({ storage_layout: ['This field is required.'] }));
+  if (!(storageLayouts as readonly string[]).includes(name)) {
+    const known = storageLayouts.map((layout) => `'${layout}'`).join(', ');
+    refuse(
+      invalidForm({ storage_layout: [`'${name}' is not a valid storage_layout.  It should be one of: ${known}.`] }),
+    );
+  }
+  const [boot] = machine.disks;
+  if (!boot) {
+    const reason = "Node doesn't have any storage devices to configure.";
+    refuse(invalidForm({ __all__: [`Failed to configure storage layout '${name}': ${reason}`] }));
+  }
+  call.region.editMachine(machine).layout = newLayout(call.region, name, boot.id);
+  return view(call, machine);
+};
+
+/** `set_workload_annotations` and its older name; an empty value takes the key away. */
+export const setOwnerData: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  // Also an administrator must be the owner.
+  if (machine.owner !== call.user.username) {
+    refuse(conflict("Cannot set workload annotation: it hasn't been acquired."));
+  }
+  const data: Record<string, string> = { ...machine.ownerData };
+  for (const name of call.form.names) {
+    if (name === 'op') continue;
+    if (/[^\w.\-/]/.test(name)) refuse(invalidForm({ [name]: ['Invalid character in key name.'] }));
+    const value = call.form.get(name) ?? '';
+    if (value === '') delete data[name];
+    else data[name] = value;
+  }
+  call.region.editMachine(machine).ownerData = data;
+  return view(call, machine);
+};
+
+export const restoreNetworking: Handler = (call) => {
+  const machine = administeredMachineOf(call);
+  if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
+    refuse(conflict('Machine must be in a ready or failed testing state to restore networking configuration'));
+  }
+  clearNetwork(call, machine);
+  return view(call, machine);
+};
+
+export const restoreStorage: Handler = (call) => {
+  const machine = administeredMachineOf(call);
+  if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
+    refuse(conflict('Machine must be in a ready or failed testing state to restore storage configuration.'));
+  }
+  const [boot] = machine.disks;
+  call.region.editMachine(machine).layout = boot ? newLayout(call.region, 'flat', boot.id) : null;
+  return view(call, machine);
+};

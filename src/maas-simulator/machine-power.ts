@@ -1,0 +1,52 @@
+import { MachineStatus } from '../maas/status.js';
+import { afterCommit, conflict, json, powerUnavailable, refuse, serverError } from './answer.js';
+import { isAutomatic } from './automation.js';
+import { administeredMachineOf, editableMachineOf, type Handler, machineOf } from './call.js';
+import { startDeploying } from './machine-operations.js';
+import { viewMachine } from './machine-view.js';
+import type { Machine } from './records.js';
+import { hasBmc, isOutOfReach, noteEvent, type Simulation } from './simulation.js';
+
+/** Asks the BMC; a manual machine has none, so that nobody can. */
+export const queryPowerState: Handler = (call) => {
+  const machine = machineOf(call);
+  if (!hasBmc(machine) || isOutOfReach(call, machine)) {
+    const answer = powerUnavailable(machine.hostname);
+    noteEvent(call, machine, 'WARNING', "Failed to query node's BMC", answer.body);
+    return answer;
+  }
+  return json({ state: machine.powerState });
+};
+
+/** On an allocated machine this starts a deployment: MAAS' own surprise, kept. */
+export const powerOn: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  if (machine.owner === null) refuse(conflict("Can't start node: it hasn't been allocated."));
+  if (isOutOfReach(call, machine)) {
+    if (machine.status === MachineStatus.Allocated) {
+      refuse(serverError(`Error determining BMC task queue for machine ${machine.id}`));
+    }
+    refuse(afterCommit(powerUnavailable(machine.hostname)));
+  }
+  if (machine.status === MachineStatus.Allocated) return startDeploying(call, machine, 'power_on');
+  const answer = json(viewMachine(call.region, machine));
+  if (hasBmc(machine)) call.region.editMachine(machine).powerState = 'on';
+  return answer;
+};
+
+/** `null` for a machine whose power MAAS cannot switch. */
+export const powerOff: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  if (!hasBmc(machine)) return json(null);
+  if (isOutOfReach(call, machine)) refuse(afterCommit(powerUnavailable(machine.hostname)));
+  const answer = json(viewMachine(call.region, machine));
+  call.region.editMachine(machine).powerState = powerAfterOff(call);
+  return answer;
+};
+
+/** Without automation nobody sees the power go until a rack event says so. */
+const powerAfterOff = (sim: Simulation): Machine['powerState'] =>
+  isAutomatic(sim.region.control.automation) ? 'off' : 'unknown';
+
+/** With the secrets in it, hence for administrators only. */
+export const powerParameters: Handler = (call) => json(administeredMachineOf(call).powerParameters);

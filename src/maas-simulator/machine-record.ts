@@ -1,0 +1,221 @@
+import { MachineStatus } from '../maas/status.js';
+import {
+  type Answer,
+  databaseConflict,
+  deleted,
+  type FieldErrors,
+  forbidden,
+  invalidForm,
+  json,
+  jsonText,
+  refuse,
+} from './answer.js';
+import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.js';
+import { isMac } from './constraints.js';
+import type { Form } from './form.js';
+import { newInterface } from './hardware.js';
+import { startCommissioning } from './machine-operations.js';
+import { machineText, viewMachine } from './machine-view.js';
+import { blankMachine, type Machine } from './records.js';
+import type { Region } from './region.js';
+import { noteEffect } from './simulation.js';
+
+const architectures = ['amd64/generic'] as const;
+
+/** Power types that MAAS 3.6 knows. */
+const powerTypes: readonly string[] =
+  'amt apc dli eaton fence_cdu hmc hmcz ipmi manual moonshot mscm msftocs nova openbmc proxmox raritan recs_box redfish sm15k ucsm virsh vmware webhook wedge lxd'.split(
+    ' ',
+  );
+
+/** What MAAS fills in where an IPMI machine's parameters are silent. */
+const ipmiDefaults = {
+  power_user: '',
+  power_driver: 'LAN_2_0',
+  power_address: '',
+  power_off_mode: 'hard',
+  cipher_suite_id: '3',
+  power_boot_type: 'auto',
+  privilege_level: 'OPERATOR',
+  workaround_flags: ['opensesspriv'],
+  k_g: '',
+  power_pass: '',
+  mac_address: '',
+} as const;
+
+const noSuchChoice = 'Select a valid choice. That choice is not one of the available choices.';
+const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+function givenPowerParameters(form: Form, type: string): Record<string, unknown> {
+  const given: Record<string, unknown> = type === 'ipmi' ? { ...ipmiDefaults } : {};
+  const packed = form.text('power_parameters');
+  if (packed !== null) {
+    try {
+      const parsed: unknown = JSON.parse(packed);
+      if (parsed !== null && typeof parsed === 'object') Object.assign(given, parsed);
+    } catch {
+      refuse(invalidForm({ power_parameters: ['Failed to parse JSON power_parameters'] }));
+    }
+  }
+  for (const name of form.names) {
+    const key = /^power_parameters_(.+)$/.exec(name)?.[1];
+    if (key !== undefined && key !== 'skip_check') given[key] = form.get(name);
+  }
+  return given;
+}
+
+/** Checks of fields that creating and changing a machine have in common. */
+function commonErrors(region: Region, form: Form, self: Readonly<Machine> | null): Record<string, readonly string[]> {
+  const errors: Record<string, readonly string[]> = {};
+  const architecture = form.text('architecture');
+  if (architecture !== null && !(architectures as readonly string[]).includes(architecture)) {
+    const known = architectures.map((name) => `'${name}'`).join(', ');
+    errors.architecture = [`'${architecture}' is not a valid architecture.  It should be one of: ${known}.`];
+  }
+  const domain = form.text('domain');
+  if (domain !== null && domain !== 'maas' && domain !== '0') errors.domain = [`Unable to find domain ${domain}`];
+  const hostname = form.text('hostname')?.replace(/\.maas$/, '') ?? null;
+  if (hostname !== null && !label.test(hostname)) {
+    errors.hostname = [`Invalid hostname: Name contains disallowed characters or is too long: ${hostname}.`];
+  } else if (hostname !== null && region.machinesNamed(hostname).some((machine) => machine.id !== self?.id)) {
+    errors.hostname = ['Node with this Hostname already exists.'];
+  }
+  const zone = form.text('zone');
+  if (zone !== null && !region.zones.has(zone)) errors.zone = [noSuchChoice];
+  const pool = form.text('pool');
+  if (pool !== null && !region.poolNamed(pool)) errors.pool = [noSuchChoice];
+  const type = form.text('power_type');
+  if (type !== null && !powerTypes.includes(type)) {
+    errors.power_type = [`Select a valid choice. ${type} is not one of the available choices.`];
+  }
+  for (const name of ['cpu_count', 'memory']) {
+    const value = form.text(name);
+    if (value !== null && !/^\d+$/.test(value)) errors[name] = ['Enter a whole number.'];
+  }
+  return errors;
+}
+
+function macErrors(region: Region, macs: readonly string[]): readonly string[] {
+  const invalid = macs.filter((mac) => !isMac(mac));
+  if (invalid.length > 0) {
+    const list = invalid.map((mac) => `'${mac}'`).join(', ');
+    return [`One or more MAC addresses is invalid. (${list})`];
+  }
+  return macs.flatMap((mac) => {
+    const holder = region.machineWithMac(mac);
+    return holder ? [`MAC address ${mac} already in use on ${holder.hostname}.`] : [];
+  });
+}
+
+function refuseIfAny(errors: FieldErrors): void {
+  if (Object.keys(errors).length > 0) refuse(invalidForm(errors));
+}
+
+/** An administrator's new machine is commissioned unless `commission=false`; another's waits as New. */
+export const createMachine: Handler = (call) => {
+  const { form, region, user } = call;
+  const errors = commonErrors(region, form, null);
+  if (form.text('architecture') === null) errors.architecture = ['This field is required.'];
+  const macs = form.words('mac_addresses');
+  const inUse = macErrors(region, macs);
+  const type = form.text('power_type') ?? 'manual';
+  if (inUse.length > 0) errors.mac_addresses = inUse;
+  if (type === 'manual' && (macs.length === 0 || inUse.length > 0)) {
+    errors.power_type = ["Can't set power type to manual without network interfaces"];
+  }
+  refuseIfAny(errors);
+  const parameters = givenPowerParameters(form, type);
+  if (sharesBmc(region, parameters.power_address)) refuse(databaseConflict());
+
+  const id = region.newSystemId();
+  const machine = blankMachine({
+    id,
+    hostname: form.text('hostname')?.replace(/\.maas$/, '') ?? `machine-${id}`,
+    architecture: form.text('architecture') ?? architectures[0],
+    powerType: type,
+    powerParameters: parameters,
+  });
+  machine.interfaces = macs.map((mac, i) => newInterface(region, `eth${i}`, mac));
+  region.addMachine(machine);
+  applyFields(call, machine);
+  noteEffect(call, machine, null, MachineStatus.New, { what: 'create', user: user.username });
+  if (user.isSuperuser && form.flag('deployed')) {
+    machine.status = MachineStatus.Deployed;
+    machine.owner = user.username;
+    noteEffect(call, machine, MachineStatus.New, MachineStatus.Deployed, { what: 'create', user: user.username });
+  } else if (user.isSuperuser && (form.text('commission') === null || form.flag('commission'))) {
+    return startCommissioning(call, machine);
+  }
+  return json(viewMachine(region, machine));
+};
+
+/** Two machines on one BMC made MAAS lose its own transaction; only when told to. */
+function sharesBmc(region: Region, address: unknown): boolean {
+  if (!region.control.bmcConflict || typeof address !== 'string' || address === '') return false;
+  for (const other of region.machines.values()) if (other.powerParameters.power_address === address) return true;
+  return false;
+}
+
+/** Takes over the fields that need no check any more. */
+function applyFields(call: Call, machine: Readonly<Machine>): void {
+  const { form, region } = call;
+  const row = region.editMachine(machine);
+  if (form.has('description')) row.description = form.get('description') ?? '';
+  row.zone = form.text('zone') ?? row.zone;
+  const pool = form.text('pool');
+  if (pool !== null) row.pool = region.poolNamed(pool)?.id ?? row.pool;
+  row.cpuCount = Number(form.text('cpu_count') ?? row.cpuCount);
+  row.memory = Number(form.text('memory') ?? row.memory);
+}
+
+export const readMachine: Handler = (call) => jsonText(machineText(call.region, machineOf(call)));
+
+export const updateMachine: Handler = (call) => {
+  const machine = editableMachineOf(call);
+  requireAdmin(call);
+  const { form, region } = call;
+  const errors = commonErrors(region, form, machine);
+  const type = form.text('power_type') ?? machine.powerType;
+  if (type === 'manual' && machine.interfaces.length === 0) {
+    errors.power_type = ["Can't set power type to manual without network interfaces"];
+  }
+  refuseIfAny(errors);
+  const row = region.editMachine(machine);
+  applyFields(call, machine);
+  row.architecture = form.text('architecture') ?? row.architecture;
+  if (form.names.some((name) => name === 'power_type' || name.startsWith('power_parameters'))) {
+    const keep = type === machine.powerType ? machine.powerParameters : {};
+    const given = givenPowerParameters(form, type);
+    const defaults: Readonly<Record<string, unknown>> = type === 'ipmi' ? ipmiDefaults : {};
+    const changed = Object.entries(given).filter(([name, value]) => !(name in keep) || value !== defaults[name]);
+    row.powerType = type;
+    row.powerParameters = { ...keep, ...Object.fromEntries(changed) };
+  }
+  const hostname = form.text('hostname')?.replace(/\.maas$/, '') ?? null;
+  if (hostname !== null && hostname !== machine.hostname) region.rename(machine, { hostname });
+  return json(viewMachine(region, machine));
+};
+
+export const deleteMachine: Handler = (call): Answer => {
+  const machine = machineOf(call);
+  if (!call.user.isSuperuser || machine.locked) refuse(forbidden());
+  const row = call.region.editMachine(machine);
+  row.due = null;
+  call.schedule(row);
+  call.region.deleteMachine(machine);
+  noteEffect(call, machine, machine.status, null, { what: 'delete', user: call.user.username });
+  return deleted();
+};
+
+/** Hardware details are BSON in MAAS; there is no hardware here, so there are none. */
+export const machineDetails: Handler = (call) => {
+  machineOf(call);
+  return { ...json(null), type: 'application/bson', body: '\u0005\u0000\u0000\u0000\u0000' };
+};
+
+/** What the installer would be told: enough to see which machine it is for. */
+export const curtinConfig: Handler = (call) => {
+  const machine = administeredMachineOf(call);
+  const body = `install:\n  log_file: /tmp/install.log\ndebconf_selections:\n  maas: |\n    node ${machine.id}\n`;
+  return { ...json(null), type: 'text/plain; charset=utf-8', body };
+};

@@ -1,0 +1,242 @@
+import { MachineStatus } from '../maas/status.js';
+
+/** A physical zone, addressed by name. */
+export interface Zone {
+  id: number;
+  name: string;
+  description: string;
+}
+
+/** A resource pool, addressed by id. */
+export interface Pool {
+  id: number;
+  name: string;
+  description: string;
+}
+
+export interface Tag {
+  name: string;
+  definition: string;
+  comment: string;
+  kernel_opts: string;
+}
+
+export interface Subnet {
+  id: number;
+  name: string;
+  vlan: number;
+  cidr: string;
+  gateway: string;
+}
+
+/** An image that can be deployed. `name` as in `ubuntu/jammy`. */
+export interface Image {
+  id: number;
+  name: string;
+  /** Version number that MAAS takes instead of the name, e.g. `22.04`; empty for a custom image. */
+  version: string;
+  architecture: string;
+  kernels: readonly string[];
+  type: string;
+  lastDeployed: string | null;
+}
+
+export interface Link {
+  readonly id: number;
+  readonly mode: 'auto' | 'dhcp' | 'static' | 'link_up';
+  readonly subnet: number | null;
+  readonly address: string | null;
+}
+
+export interface NetworkInterface {
+  readonly id: number;
+  readonly name: string;
+  readonly type: 'physical' | 'bond' | 'bridge' | 'vlan';
+  readonly mac: string;
+  readonly vlan: number | null;
+  readonly links: readonly Link[];
+  readonly parents: readonly string[];
+  readonly tags: readonly string[];
+}
+
+export interface Disk {
+  readonly id: number;
+  readonly name: string;
+  readonly size: number;
+  readonly blockSize: number;
+  readonly model: string;
+  readonly serial: string;
+}
+
+/** What a storage layout made on the boot disk. */
+export interface Layout {
+  readonly name: string;
+  readonly bootDisk: number;
+  readonly partition: number;
+  readonly volume: number;
+}
+
+export interface ScriptResult {
+  readonly id: number;
+  readonly name: string;
+  readonly status: number;
+  readonly exitStatus: number | null;
+  readonly output: string;
+}
+
+/** One run of commissioning, testing, installation or release scripts. */
+export interface ScriptSet {
+  readonly id: number;
+  readonly type: 'commissioning' | 'installation' | 'testing' | 'release';
+  readonly status: number;
+  /** Epoch milliseconds. */
+  readonly started: number;
+  readonly ended: number | null;
+  readonly results: readonly ScriptResult[];
+}
+
+export type Phase = 'commission' | 'deploy' | 'erase' | 'release' | 'rescue' | 'test';
+export type PowerState = 'on' | 'off' | 'unknown' | 'error';
+
+export interface Machine {
+  id: string;
+  hostname: string;
+  domain: string;
+  description: string;
+  architecture: string;
+  status: number;
+  /** The state that rescue mode, testing or commissioning goes back to. */
+  previousStatus: number;
+  owner: string | null;
+  agentName: string;
+  zone: string;
+  pool: number;
+  tags: readonly string[];
+  powerType: string;
+  powerParameters: Readonly<Record<string, unknown>>;
+  powerState: PowerState;
+  osystem: string;
+  distroSeries: string;
+  hweKernel: string | null;
+  ephemeral: boolean;
+  locked: boolean;
+  ownerData: Readonly<Record<string, string>>;
+  statusMessage: string | null;
+  statusAction: string | null;
+  errorDescription: string;
+  cpuCount: number;
+  memory: number;
+  interfaces: readonly NetworkInterface[];
+  disks: readonly Disk[];
+  layout: Layout | null;
+  scriptSets: readonly ScriptSet[];
+  current: Readonly<Partial<Record<ScriptSet['type'], number>>>;
+  /** When the running phase ends by itself (epoch milliseconds); null when only a rack event ends it. */
+  due: { readonly phase: Phase; readonly at: number } | null;
+}
+
+export interface MaasEvent {
+  readonly id: number;
+  readonly node: string;
+  readonly hostname: string;
+  readonly level: keyof typeof eventLevels;
+  readonly type: string;
+  readonly description: string;
+  readonly username: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** `level=` of `events/?op=query` is a minimum on this scale. */
+export const eventLevels = { AUDIT: 0, DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, CRITICAL: 50 } as const;
+
+/** A change of state that really happened. `from` is null for a machine made, `to` for one deleted. */
+export interface Effect {
+  readonly n: number;
+  readonly at: string;
+  readonly system_id: string;
+  readonly hostname: string;
+  readonly from: number | null;
+  readonly to: number | null;
+  /** The operation (`deploy`), rack event (`rack:deployed`) or timer (`auto:deployed`) that caused it. */
+  readonly cause: string;
+  readonly user: string | null;
+}
+
+/** One API request as it arrived; the `Authorization` header is left out. */
+export interface RequestEntry {
+  readonly n: number;
+  readonly at: string;
+  readonly method: string;
+  readonly url: string;
+  readonly body: string;
+  readonly user: string | null;
+  readonly status: number | null;
+  /** Kind of the injected fault that met it. */
+  readonly fault: string | null;
+}
+
+/** How long each phase takes by itself, and which machines fail in it; see `readAutomation`. */
+export interface Automation {
+  delays: Readonly<Partial<Record<Phase, number>>>;
+  /** Share of the delay by which it varies, 0 to 1. */
+  jitter: number;
+  /** Hostnames or system_ids that fail in that phase every time. */
+  fail: Readonly<Partial<Record<Phase, readonly string[]>>>;
+  /** How many times more a hostname or system_id fails in that phase. */
+  failTimes: Readonly<Partial<Record<Phase, Readonly<Record<string, number>>>>>;
+  failComment: string;
+  /** Commissioning finds a disk and a network, as that of a real machine does. */
+  discover: boolean;
+}
+
+export interface Fault {
+  readonly match: string;
+  readonly kind: string;
+  readonly times: number;
+  readonly ms: number;
+}
+
+/** Switches of the simulator that are no part of MAAS' own data. */
+export interface Controls {
+  rackUp: boolean;
+  bmcConflict: boolean;
+  automation: Automation;
+  faults: readonly Fault[];
+}
+
+/** A machine as MAAS makes it before anything is known of it. */
+export function blankMachine(
+  fields: Pick<Machine, 'id' | 'hostname' | 'architecture' | 'powerType' | 'powerParameters'>,
+): Machine {
+  return {
+    ...fields,
+    domain: 'maas',
+    description: '',
+    status: MachineStatus.New,
+    previousStatus: MachineStatus.New,
+    owner: null,
+    agentName: '',
+    zone: 'default',
+    pool: 0,
+    tags: [],
+    powerState: 'unknown',
+    osystem: '',
+    distroSeries: '',
+    hweKernel: null,
+    ephemeral: false,
+    locked: false,
+    ownerData: {},
+    statusMessage: null,
+    statusAction: null,
+    errorDescription: '',
+    cpuCount: 0,
+    memory: 0,
+    interfaces: [],
+    disks: [],
+    layout: null,
+    scriptSets: [],
+    current: {},
+    due: null,
+  };
+}

@@ -1,0 +1,130 @@
+import { MachineStatus, machineStatusName } from '../maas/status.js';
+import { dropAddresses } from './addresses.js';
+import { type Answer, afterCommit, conflict, json, powerUnavailable } from './answer.js';
+import { beginPhase } from './automation.js';
+import type { Form } from './form.js';
+import { currentScriptStatus, viewMachine } from './machine-view.js';
+import type { Machine } from './records.js';
+import {
+  type Cause,
+  disown,
+  hasBmc,
+  isOutOfReach,
+  move,
+  noteEvent,
+  noteRequest,
+  type Simulation,
+  startScripts,
+} from './simulation.js';
+import { mayMove } from './transitions.js';
+
+const releasable: ReadonlySet<number> = new Set([
+  MachineStatus.Reserved,
+  MachineStatus.Deployed,
+  MachineStatus.Broken,
+  MachineStatus.Deploying,
+  MachineStatus.Allocated,
+  MachineStatus.FailedDeployment,
+  MachineStatus.FailedReleasing,
+  MachineStatus.FailedDiskErasing,
+]);
+
+/** States in which a release is a success without effect. */
+const alreadyReleased: ReadonlySet<number> = new Set([MachineStatus.Ready, MachineStatus.Releasing]);
+
+/** What a release would do to a machine. */
+export function releasability(machine: Readonly<Machine>): 'release' | 'nothing' | 'refused' {
+  if (alreadyReleased.has(machine.status)) return 'nothing';
+  return releasable.has(machine.status) ? 'release' : 'refused';
+}
+
+export const cannotRelease = (machine: Readonly<Machine>): Answer =>
+  conflict(`Machine cannot be released in its current state ('${machineStatusName(machine.status)}').`);
+
+/** Releases a machine that may be released, erasing its disks first when that is asked for. */
+export function releaseOrErase(sim: Simulation, machine: Readonly<Machine>, form: Form, cause: Cause): Answer {
+  const user = cause.user ?? 'unknown';
+  const erasesAlways = sim.region.settings.get('enable_disk_erasing_on_release')?.value === true;
+  const erase = form.flag('erase') || erasesAlways || form.words('scripts').includes('wipe-disks');
+  noteRequest(sim, machine, 'User releasing node', user, form.text('comment'));
+  if (erase && mayMove(machine.status, MachineStatus.DiskErasing)) return startErasing(sim, machine, cause);
+  return startRelease(sim, machine, cause);
+}
+
+const noPower = (sim: Simulation, machine: Readonly<Machine>, user: string, what: string): void =>
+  noteEvent(sim, machine, 'WARNING', "Failed to query node's BMC", `(${user}) - ${what}`);
+
+/**
+ * Disk erasing. With no rack in reach the power work fails after the commit and MAAS puts the old
+ * state back, or, where its table has no way back, leaves the machine in Failed disk erasing.
+ */
+function startErasing(sim: Simulation, machine: Readonly<Machine>, cause: Cause): Answer {
+  const { status: from } = machine;
+  const unreachable = powerUnavailable(machine.hostname);
+  if (!isOutOfReach(sim, machine)) {
+    move(sim, machine, MachineStatus.DiskErasing, cause);
+    startScripts(sim, machine, 'release');
+    const answer = json(viewMachine(sim.region, machine));
+    if (hasBmc(machine)) sim.region.editMachine(machine).powerState = 'on';
+    beginPhase(sim, machine);
+    return answer;
+  }
+  const user = cause.user ?? 'unknown';
+  if (from === MachineStatus.FailedDiskErasing) {
+    const reverting = 'Aborting DISK_ERASING and reverting to FAILED_DISK_ERASING';
+    noPower(sim, machine, user, `${reverting}. Unable to power control the node. Please check power credentials.`);
+    return afterCommit(unreachable);
+  }
+  move(sim, machine, MachineStatus.DiskErasing, cause);
+  move(sim, machine, MachineStatus.FailedDiskErasing, cause);
+  noPower(sim, machine, user, unreachable.body);
+  return afterCommit(
+    conflict(`Invalid transition: ${machineStatusName(MachineStatus.DiskErasing)} -> ${machineStatusName(from)}.`),
+  );
+}
+
+/** Puts a machine into Releasing, and through it when there is no power to wait for. */
+export function startRelease(sim: Simulation, machine: Readonly<Machine>, cause: Cause): Answer {
+  const row = sim.region.editMachine(machine);
+  const blankSystem = (): void => {
+    Object.assign(row, { osystem: '', distroSeries: '', hweKernel: null, agentName: '' });
+  };
+  if (isOutOfReach(sim, machine) && machine.powerState !== 'off') {
+    // The state is put back when the power work fails, the system's fields are not.
+    blankSystem();
+    const unreachable = powerUnavailable(machine.hostname);
+    noPower(sim, machine, cause.user ?? 'unknown', unreachable.body);
+    return afterCommit(unreachable);
+  }
+  move(sim, machine, MachineStatus.Releasing, cause);
+  blankSystem();
+  noteEvent(sim, machine, 'INFO', 'Releasing');
+  if (!hasBmc(machine) || machine.powerState === 'off') {
+    finishRelease(sim, machine, cause);
+    return json(viewMachine(sim.region, machine));
+  }
+  const answer = json(viewMachine(sim.region, machine));
+  row.powerState = 'unknown';
+  beginPhase(sim, machine);
+  return answer;
+}
+
+/** The end of Releasing: Ready, or New when the machine was never commissioned with success. */
+export function finishRelease(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
+  const passed = currentScriptStatus(machine, 'commissioning') === 2;
+  move(sim, machine, passed ? MachineStatus.Ready : MachineStatus.New, cause);
+  forgetUse(sim, machine);
+  noteEvent(sim, machine, 'INFO', 'Released');
+}
+
+/** Clears what only an owned machine has. */
+export function forgetUse(sim: Simulation, machine: Readonly<Machine>): void {
+  disown(sim, machine);
+  Object.assign(sim.region.editMachine(machine), {
+    osystem: '',
+    distroSeries: '',
+    hweKernel: null,
+    ephemeral: false,
+  });
+  dropAddresses(sim, machine);
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { PrivateFileError, readPrivate, writePrivate } from '../files/private-file.js';
+
+/** Keys of AES-256 by their ids. What is written uses `current`; what is read, the key it names. */
+export interface EncryptionKeys {
+  readonly current: string;
+  /** 32 bytes each. */
+  readonly keys: ReadonlyMap<string, Buffer>;
+}
+
+const LINE = /^([A-Za-z0-9._-]{1,100}) ([A-Za-z0-9+/]{43}=)$/;
+
+/** Reads keys, one a line: id, space, 32 bytes in base64. The first is the current one; `#` begins a comment. */
+export function parseEncryptionKeys(text: string, name: string): EncryptionKeys {
+  const keys = new Map<string, Buffer>();
+  text.split('\n').forEach((line, at) => {
+    if (line.trim() === '' || line.startsWith('#')) return;
+    const [, id, key] = LINE.exec(line.trimEnd()) ?? [];
+    if (id === undefined || key === undefined)
+      throw new PrivateFileError(`${name}:${at + 1}: a line is an id, a space and 32 bytes in base64`);
+    if (keys.has(id)) throw new PrivateFileError(`${name}:${at + 1}: there is a key ${id} already`);
+    keys.set(id, Buffer.from(key, 'base64'));
+  });
+  const [current] = keys.keys();
+  if (current === undefined) throw new PrivateFileError(`${name} holds no key`);
+  return { current, keys };
+}
+
+/** @throws PrivateFileError when it is not there, readable by others, or holds no keys */
+export function readEncryptionKeys(path: string): EncryptionKeys {
+  const text = readPrivate(path);
+  if (text === undefined)
+    throw new PrivateFileError(`there is no ${path}: make it with 'sitewright identity encryption-key ${path}'`);
+  return parseEncryptionKeys(text, path);
+}
+
+/** Adds a new key, as the first; the former ones stay for what they encrypted. Answers its id. */
+export function addEncryptionKey(path: string, now: Date = new Date()): string {
+  const before = readPrivate(path) ?? '';
+  if (before !== '') parseEncryptionKeys(before, path);
+  const id = `${now.toISOString().slice(0, 10)}-${randomBytes(3).toString('hex')}`;
+  writePrivate(path, `${id} ${randomBytes(32).toString('base64')}\n${before}`);
+  return id;
+}

@@ -1,0 +1,356 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../../documents/diagnostics/did-you-mean.js';
+import { parseYaml, type YamlDocument } from '../../documents/index.js';
+import { type SettingDefinition, type Settings, settingDefinitions, settingsSchema } from './settings.js';
+
+/** Where the value of a setting comes from. */
+export type SettingOrigin =
+  | { readonly from: 'default' }
+  | { readonly from: 'environment'; readonly variable: string }
+  | { readonly from: 'file'; readonly file: string; readonly line: number };
+
+export type LoadedSettings =
+  | {
+      readonly ok: true;
+      readonly settings: Settings;
+      /** By path, one for every setting. */
+      readonly origins: ReadonlyMap<string, SettingOrigin>;
+      /** The file that was read, if any. */
+      readonly file?: string;
+      readonly warnings: readonly Diagnostic[];
+    }
+  | { readonly ok: false; readonly problems: readonly Diagnostic[] };
+
+export interface LoadOptions {
+  /** Default: this process's environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where `sitewright.yaml` is looked for, and what relative paths of the environment mean. */
+  readonly cwd?: string;
+  /** As given by `--config`; must exist, like one named by `SITEWRIGHT_CONFIG`. */
+  readonly configFile?: string;
+}
+
+/** Variables with our prefix that are no settings. */
+const OTHER_VARIABLES = [
+  'SITEWRIGHT_CONFIG',
+  'SITEWRIGHT_CACHE',
+  'SITEWRIGHT_API',
+  'SITEWRIGHT_TOKEN',
+  'SITEWRIGHT_CA_FILE',
+];
+
+/** Settings that are paths: those of a file are meant from the file's folder, others from the working directory. */
+const PATH_SETTINGS = new Set([
+  'maas.key_file',
+  'deploy.user_data_file',
+  'yaql.helpers',
+  'tags.extensions',
+  'packages.folder',
+  'agent.state_dir',
+  'task_logs.folder',
+  'temporal.encryption_key_file',
+  'temporal.api_key_file',
+  'temporal.tls.ca_file',
+  'temporal.tls.cert_file',
+  'temporal.tls.key_file',
+  'api.tls.cert_file',
+  'api.tls.key_file',
+  'gateway.data_dir',
+  'secrets.directory',
+]);
+
+interface Candidate {
+  readonly value: unknown;
+  readonly origin: SettingOrigin;
+  /** For diagnostics. */
+  readonly place: Pick<Diagnostic, 'file' | 'line' | 'column' | 'text'>;
+}
+
+/**
+ * Reads all settings: environment before file before default. Never throws for what a person wrote:
+ * all problems come back at once, each with its place.
+ */
+export function loadSettings(options: LoadOptions = {}): LoadedSettings {
+  const env = options.env ?? process.env;
+  const cwd = options.cwd ?? process.cwd();
+  const problems: Diagnostic[] = [];
+  const file = readSettingsFile(options, env, cwd, problems);
+  const origins = new Map<string, SettingOrigin>();
+  const values: Record<string, unknown> = {};
+
+  for (const setting of settingDefinitions) {
+    const candidate = fromEnvironment(setting, env) ?? file?.candidates.get(setting.path);
+    origins.set(setting.path, candidate?.origin ?? { from: 'default' });
+    const result = setting.schema.safeParse(candidate?.value);
+    if (!result.success) {
+      const message = result.error.issues.map((issue) => inWords(issue.message, setting)).join('; ');
+      problems.push(wrong('settings.bad-value', setting, candidate, message));
+      continue;
+    }
+    put(values, setting.path, meantFrom(setting, result.data, candidate, cwd));
+  }
+  // A key with a misspelt letter may explain what else is missing: so before the rest.
+  problems.push(...checkTogether(values, origins, file?.path));
+  if (problems.length > 0) return { ok: false, problems };
+  const settings = settingsSchema.parse(values);
+  return { ok: true, settings, origins, ...(file && { file: file.path }), warnings: strangeVariables(env) };
+}
+
+interface SettingsFile {
+  readonly path: string;
+  readonly candidates: ReadonlyMap<string, Candidate>;
+}
+
+function readSettingsFile(
+  options: LoadOptions,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  problems: Diagnostic[],
+): SettingsFile | undefined {
+  const named = options.configFile ?? (env.SITEWRIGHT_CONFIG || undefined);
+  const path = resolve(cwd, named ?? 'sitewright.yaml');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (absent && named === undefined) return undefined;
+    const by =
+      options.configFile !== undefined
+        ? '--config'
+        : named === undefined
+          ? 'the working directory'
+          : 'SITEWRIGHT_CONFIG';
+    problems.push({
+      severity: 'error',
+      code: 'settings.unreadable-file',
+      message: `the settings file (named by ${by}) ${absent ? 'does not exist' : 'cannot be read'}`,
+      hint: 'Correct the name, or leave it out to use sitewright.yaml of the working directory.',
+      file: path,
+    });
+    return undefined;
+  }
+  const parsed = parseYaml(text, { file: path });
+  problems.push(...parsed.diagnostics);
+  const [document, second] = parsed.documents.filter(({ empty }) => !empty);
+  if (second) {
+    problems.push({
+      severity: 'error',
+      code: 'settings.several-documents',
+      message: 'a settings file is one YAML document',
+      file: path,
+    });
+  }
+  const candidates = new Map<string, Candidate>();
+  if (document?.usable) collect(document, document.value, [], path, candidates, problems);
+  return { path, candidates };
+}
+
+function collect(
+  document: YamlDocument,
+  value: unknown,
+  at: readonly string[],
+  file: string,
+  candidates: Map<string, Candidate>,
+  problems: Diagnostic[],
+): void {
+  const path = at.join('.');
+  const place = { file, ...document.place(at) };
+  const leaf = settingDefinitions.find((setting) => setting.path === path);
+  if (leaf) {
+    // `key:` without a value is as good as no line at all.
+    if (value === null) return;
+    if (leaf.secret) {
+      problems.push({
+        severity: 'error',
+        code: 'settings.secret-in-file',
+        message: `${path} must not stand in a file`,
+        hint: `Put it into a file of its own with mode 600 and name that as ${path}_file, or set ${leaf.variable}.`,
+        file,
+        line: place.line,
+        column: place.column,
+        path,
+      });
+      return;
+    }
+    candidates.set(path, {
+      value: leaf.kind === 'off, on' ? switchValue(value) : value,
+      origin: { from: 'file', file, line: place.line },
+      place,
+    });
+    return;
+  }
+  const known = keysBelow(path);
+  if (known.length === 0) {
+    const all = keysBelow(at.slice(0, -1).join('.'));
+    const name = at.at(-1) ?? '';
+    problems.push({
+      severity: 'error',
+      code: 'settings.unknown-key',
+      message: `there is no setting ${path}`,
+      hint: didYouMean(name, all) ?? elsewhere(name) ?? `Here may stand: ${all.join(', ')}.`,
+      file,
+      ...document.place(at, 'key'),
+      path,
+    });
+    return;
+  }
+  if (value === null) return;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    const what = path === '' ? 'the settings file' : path;
+    problems.push({
+      severity: 'error',
+      code: 'settings.not-a-mapping',
+      message: `${what} must be a mapping with ${known.join(', ')}`,
+      hint: `Write \`${path === '' ? '' : `${path}: `}{ ${known[0]}: … }\`.`,
+      ...place,
+      ...(path && { path }),
+    });
+    return;
+  }
+  for (const [key, child] of Object.entries(value)) collect(document, child, [...at, key], file, candidates, problems);
+}
+
+/** YAML reads a bare on or off as true or false. */
+const switchValue = (value: unknown): unknown => (value === true ? 'on' : value === false ? 'off' : value);
+
+/** The next step of every setting below a path; none when there is no such section. */
+function keysBelow(path: string): string[] {
+  const prefix = path === '' ? '' : `${path}.`;
+  const below = settingDefinitions.filter((setting) => setting.path.startsWith(prefix));
+  return [...new Set(below.map((setting) => setting.path.slice(prefix.length).split('.')[0] ?? ''))];
+}
+
+/** A key that is right but in the wrong section. */
+function elsewhere(key: string): string | undefined {
+  const paths = settingDefinitions.map(({ path }) => path).filter((path) => path.endsWith(`.${key}`));
+  return paths.length > 0 ? `Did you mean ${paths.join(' or ')}?` : undefined;
+}
+
+function fromEnvironment(setting: SettingDefinition, env: NodeJS.ProcessEnv): Candidate | undefined {
+  const text = env[setting.variable];
+  // Compose files and units set variables to nothing to mean "not set".
+  if (text === undefined || text === '') return undefined;
+  const isWrittenNumber = setting.isNumber && /^-?\d+(\.\d+)?$/.test(text.trim());
+  return {
+    value: isWrittenNumber ? Number(text) : text,
+    origin: { from: 'environment', variable: setting.variable },
+    place: setting.secret ? {} : { text: text.slice(0, 200) },
+  };
+}
+
+function meantFrom(setting: SettingDefinition, value: unknown, candidate: Candidate | undefined, cwd: string): unknown {
+  if (!PATH_SETTINGS.has(setting.path) || typeof value !== 'string' || isAbsolute(value)) return value;
+  return resolve(candidate?.origin.from === 'file' ? dirname(candidate.origin.file) : cwd, value);
+}
+
+/** What no single setting can say of itself. */
+function checkTogether(
+  values: Record<string, unknown>,
+  origins: Map<string, SettingOrigin>,
+  file?: string,
+): Diagnostic[] {
+  const maas = values.maas as Partial<Settings['maas']> | undefined;
+  const problems: Diagnostic[] = [];
+  const add = (code: string, message: string, hint: string, path: string): void => {
+    const origin = origins.get(path);
+    const line = origin?.from === 'file' && file !== undefined ? { file, line: origin.line } : {};
+    problems.push({ severity: 'error', code, message, hint, path, ...line });
+  };
+  const { poll_min_seconds: least, poll_max_seconds: most } = maas ?? {};
+  if (least !== undefined && most !== undefined && least > most) {
+    const message = `maas.poll_min_seconds (${least}) is more than maas.poll_max_seconds (${most})`;
+    add('settings.contradiction', message, 'Raise the one or lower the other.', 'maas.poll_min_seconds');
+  }
+  if (maas?.key !== undefined && maas.key_file !== undefined) {
+    const message = 'both SITEWRIGHT_MAAS_KEY and maas.key_file are set';
+    add('settings.contradiction', message, 'Unset one of them.', 'maas.key_file');
+  }
+  for (const [path, what] of OWN_SECRETS) {
+    const file = valueAt(values, path);
+    const problem = typeof file === 'string' ? secretFileProblem(file, what) : undefined;
+    if (problem) add('settings.secret-file', `${file} ${problem.what}`, problem.fix, path);
+  }
+  for (const section of ['temporal.tls', 'api.tls']) {
+    const [cert, key] = [`${section}.cert_file`, `${section}.key_file`] as const;
+    const [hasCert, hasKey] = [cert, key].map((path) => valueAt(values, path) !== undefined);
+    if (hasCert === hasKey) continue;
+    const [there, missing] = hasCert ? [cert, key] : [key, cert];
+    add('settings.contradiction', `${there} is set, but ${missing} is not`, 'Set both of them, or none.', there);
+  }
+  return problems;
+}
+
+/** Files that only their owner may read, with what is in them. */
+const OWN_SECRETS = [
+  ['maas.key_file', 'the API key'],
+  ['temporal.api_key_file', 'the API key'],
+  ['temporal.tls.key_file', 'the private key (PEM)'],
+  ['api.tls.key_file', 'the private key (PEM)'],
+] as const;
+
+const valueAt = (root: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], root);
+
+function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {
+  try {
+    const { mode } = statSync(path);
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      return { what: `may be read by others (mode ${(mode & 0o777).toString(8)})`, fix: `chmod 600 ${path}` };
+    }
+    return undefined;
+  } catch {
+    return { what: 'cannot be read', fix: `Create it with ${what} as all it holds, mode 600.` };
+  }
+}
+
+/**
+ * Only a warning: clusters put variables of their own into the environment (a Kubernetes service named
+ * sitewright yields SITEWRIGHT_PORT).
+ */
+function strangeVariables(env: NodeJS.ProcessEnv): Diagnostic[] {
+  const known = [...settingDefinitions.map(({ variable }) => variable), ...OTHER_VARIABLES];
+  const strange = Object.keys(env).filter((name) => name.startsWith('SITEWRIGHT_') && !known.includes(name));
+  return strange.map((name) => ({
+    severity: 'warning',
+    code: 'settings.unknown-variable',
+    message: `the variable ${name} is no setting`,
+    hint: didYouMean(name, known) ?? 'See docs/settings.md.',
+    text: name,
+  }));
+}
+
+function wrong(
+  code: string,
+  setting: SettingDefinition,
+  candidate: Candidate | undefined,
+  message: string,
+): Diagnostic {
+  const origin = candidate?.origin;
+  const source = origin?.from === 'environment' ? ` (from ${origin.variable})` : '';
+  const hint = setting.defaultValue === undefined ? setting.description : `The default is ${setting.defaultValue}.`;
+  return {
+    severity: 'error',
+    code,
+    message: `${setting.path}${source} ${message}`,
+    hint,
+    path: setting.path,
+    ...candidate?.place,
+  };
+}
+
+/** zod's own texts speak of "Invalid input"; ours start with "must". */
+function inWords(message: string, setting: SettingDefinition): string {
+  if (message.startsWith('must') || message.startsWith('may')) return message;
+  return `must be ${setting.isNumber ? 'a number' : setting.kind.includes(',') ? `one of ${setting.kind}` : 'a text'}: ${message}`;
+}
+
+function put(root: Record<string, unknown>, path: string, value: unknown): void {
+  const steps = path.split('.');
+  const last = steps.pop() ?? '';
+  let at = root;
+  for (const step of steps) at = (at[step] ??= {}) as Record<string, unknown>;
+  if (value !== undefined) at[last] = value;
+}

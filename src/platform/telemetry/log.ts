@@ -1,0 +1,126 @@
+import { type Logger, type LoggerOptions, pino } from 'pino';
+import { TOKEN_IN_TEXT } from '../secrets/access-token.js';
+import type { Settings } from '../settings/index.js';
+
+export type { Logger } from 'pino';
+
+/** Keys whose values never reach a log, wherever they stand and however they are written. */
+const SECRET_KEYS = new Set([
+  'authorization',
+  'proxyauthorization',
+  'xauthtoken',
+  'cookie',
+  'setcookie',
+  'key',
+  'apikey',
+  'privatekey',
+  'password',
+  'passphrase',
+  'secret',
+  'token',
+  'userdata',
+]);
+
+const CENSOR = '[redacted]';
+/** Deeper than anything that is logged on purpose. */
+const DEEPEST = 8;
+
+/** Secrets that betray themselves by their form, in texts of others: tokens of ours, and what is sent with requests. */
+const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
+  [TOKEN_IN_TEXT, CENSOR],
+  [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${CENSOR}`],
+  [/\b(oauth_(?:signature|token|consumer_key)=)[^,\s&\\]+/gi, `$1${CENSOR}`],
+  [/([a-z][\w+.-]*:\/\/[^\s:/?#@"\\]+:)[^\s/?#@"\\]+@/gi, `$1${CENSOR}@`],
+];
+
+/**
+ * The process's logger. `json` writes one object a line for collectors, `pretty` one line for people;
+ * both to standard error, since standard output belongs to what a command prints.
+ *
+ * @param write takes each line, with its end; default: standard error
+ */
+export function createLogger(
+  settings: Settings['log'],
+  name: string,
+  write: (line: string) => void = toStandardError(settings.format),
+): Logger {
+  const options: LoggerOptions = {
+    name,
+    level: settings.level,
+    base: { process: name },
+    formatters: {
+      log: (fields) => withoutSecrets(fields, 0) as Record<string, unknown>,
+    },
+    serializers: {
+      err: (error) => (error instanceof Error ? withoutSecrets(pino.stdSerializers.err(error), 0) : error),
+    },
+  };
+  const last = settings.format === 'json' ? write : (line: string) => write(prettyLine(line));
+  const logger = pino(options, { write: (line: string) => last(withoutSecretTexts(line)) });
+  // pino writes the fields of children as they come; children inherit this from each other.
+  const child = logger.child as unknown as (this: Logger, fields: object, options?: object) => Logger;
+  logger.child = function (this: Logger, fields: object, childOptions?: object) {
+    return child.call(this, withoutSecrets(fields, 0) as object, childOptions);
+  } as unknown as Logger['child'];
+  return logger;
+}
+
+function toStandardError(format: Settings['log']['format']): (line: string) => void {
+  if (format === 'pretty') return (line) => void process.stderr.write(line);
+  const out = pino.destination({ fd: 2, sync: true });
+  return (line) => void out.write(line);
+}
+
+const isSecretKey = (key: string): boolean => SECRET_KEYS.has(key.replaceAll(/[_-]/g, '').toLowerCase());
+
+/** A copy in which the values of secret keys are not; errors are left to their serialiser. */
+function withoutSecrets(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+  if (depth > DEEPEST) return '…';
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, depth + 1));
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      isSecretKey(key) && inner !== undefined && inner !== null ? CENSOR : withoutSecrets(inner, depth + 1),
+    ]),
+  );
+}
+
+const withoutSecretTexts = (line: string): string =>
+  SECRET_TEXTS.reduce((text, [form, instead]) => text.replace(form, instead), line);
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
+
+/** `15:04:05 warn  worker  the message  key=value`; what is no line of ours passes as it is. */
+export function prettyLine(line: string): string {
+  let entry: Record<string, unknown>;
+  try {
+    entry = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return line;
+  }
+  const { level, time, process: source, name: _name, msg, err, ...rest } = entry;
+  const clock = new Date(Number(time)).toISOString().slice(11, 19);
+  const values = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const problem = typeof err === 'object' && err !== null ? [String((err as { message?: unknown }).message ?? '')] : [];
+  const parts = [
+    clock,
+    (LEVELS[Number(level)] ?? 'info').padEnd(5),
+    String(source ?? ''),
+    String(msg ?? ''),
+    ...problem,
+    ...values,
+  ];
+  return `${parts.filter((part) => part !== '').join('  ')}\n`;
+}

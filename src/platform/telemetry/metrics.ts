@@ -1,0 +1,242 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { AttemptRecord } from '../../maas/index.js';
+import type { Store, StoreCall } from '../../store/index.js';
+import { LabelValues } from './label-values.js';
+
+const REQUEST_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
+const CALL_SECONDS = [0.05, 0.2, 1, 5, 20, 60, 180];
+const WORK_SECONDS = [0.1, 1, 5, 30, 120, 600, 1_800, 7_200];
+const LAG_SECONDS = [0.01, 0.05, 0.2, 1, 5, 30, 120];
+const STORE_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
+
+/** What a process shows a collector. */
+export interface MetricsPage {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** Metrics that the API and the worker have both: of the process, of the store, of MAAS. */
+export class ProcessMetrics implements MetricsPage {
+  readonly registry = new Registry();
+  readonly #maas: Histogram;
+  readonly #maasRetries: Counter;
+  readonly #store: Histogram;
+
+  constructor(version: string) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    new Gauge({
+      name: 'sitewright_build_info',
+      help: 'Always 1; the label tells the version of this program.',
+      labelNames: ['version'],
+      registers,
+    }).set({ version }, 1);
+    this.#maas = new Histogram({
+      name: 'sitewright_maas_call_duration_seconds',
+      help: 'Calls to MAAS until their answer, each attempt by itself.',
+      labelNames: ['method', 'operation', 'result'],
+      buckets: CALL_SECONDS,
+      registers,
+    });
+    this.#maasRetries = new Counter({
+      name: 'sitewright_maas_retries_total',
+      help: 'Reads of MAAS that were sent a second time because the connection broke or the nonce was used up.',
+      registers,
+    });
+    this.#store = new Histogram({
+      name: 'sitewright_store_call_duration_seconds',
+      help: 'Calls to the store until their answer, repetitions within included.',
+      labelNames: ['kind', 'result'],
+      buckets: STORE_SECONDS,
+      registers,
+    });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  /** For the hook `onAttempt` of the MAAS client. */
+  readonly maasAttempt = ({ request, ms, outcome, again }: AttemptRecord): void => {
+    const method = request.slice(0, request.indexOf(' '));
+    // Only our own code names operations: values of users are escaped.
+    const operation = /[?&]op=([a-z_]+)/.exec(request)?.[1] ?? 'none';
+    this.#maas.observe({ method, operation, result: maasResult(outcome) }, ms / 1000);
+    if (again) this.#maasRetries.inc();
+  };
+
+  /** For the hook `onCall` of the store. */
+  readonly storeCall = ({ kind, ok, ms }: StoreCall): void => {
+    this.#store.observe({ kind, result: ok ? 'ok' : 'error' }, ms / 1000);
+  };
+}
+
+/** Class of the status, or that none came and why, as far as that is worth telling apart. */
+const maasResult = (outcome: number | string): string =>
+  typeof outcome === 'number'
+    ? `${Math.floor(outcome / 100)}xx`
+    : outcome === 'TIMEOUT'
+      ? 'timeout'
+      : outcome === 'ECONNREFUSED'
+        ? 'refused'
+        : 'no_answer';
+
+/** How many agents asked for work lately, and when that was found out. */
+export interface AgentsSeen {
+  /** Does not wait for news. Undefined: it is not known. */
+  latest(): { readonly online: number; readonly offline: number; readonly at: Date } | undefined;
+}
+
+/** Those of the API: its requests, and what the store knows of runs and nodes at the moment it is asked. */
+export class ApiMetrics extends ProcessMetrics {
+  readonly #askedStore: Pick<Store, 'runs' | 'nodes'>;
+  readonly #requests: Histogram;
+  readonly #up: Gauge;
+  readonly #runs: Gauge;
+  readonly #nodes: Gauge;
+  readonly #agents: Gauge;
+  readonly #agentsAt: Gauge;
+  readonly #agentsSeen: AgentsSeen | undefined;
+  readonly #kinds = new LabelValues();
+  readonly #phases = new LabelValues();
+  readonly #outcomes = new LabelValues();
+
+  constructor(version: string, store: Pick<Store, 'runs' | 'nodes'>, agents?: AgentsSeen) {
+    super(version);
+    this.#askedStore = store;
+    this.#agentsSeen = agents;
+    const registers = [this.registry];
+    this.#requests = new Histogram({
+      name: 'sitewright_http_request_duration_seconds',
+      help: 'Requests to the API until their answer, by the path of their route.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: REQUEST_SECONDS,
+      registers,
+    });
+    this.#up = new Gauge({
+      name: 'sitewright_store_up',
+      help: 'Whether the store answered when these metrics were asked for.',
+      registers,
+    });
+    this.#runs = new Gauge({
+      name: 'sitewright_runs',
+      help: 'Runs the store knows, by kind, phase and outcome (none while under way).',
+      labelNames: ['kind', 'phase', 'outcome'],
+      registers,
+    });
+    this.#nodes = new Gauge({
+      name: 'sitewright_nodes',
+      help: 'Nodes of the inventory, by whether it says that their agents are online.',
+      labelNames: ['online'],
+      registers,
+    });
+    this.#agents = new Gauge({
+      name: 'sitewright_agents',
+      help: 'Nodes of clusters, by whether their agents asked Temporal for work within 90 seconds before the last look.',
+      labelNames: ['online'],
+      registers,
+    });
+    this.#agentsAt = new Gauge({
+      name: 'sitewright_agents_looked_at_seconds',
+      help: 'When agents were looked for last, in seconds since 1970; a look is taken when metrics are asked for, once a minute at most.',
+      registers,
+    });
+  }
+
+  override async text(): Promise<string> {
+    // A store that is away shows nothing of what it knew before.
+    const counts = await Promise.all([this.#askedStore.runs.count(), this.#askedStore.nodes.countOnline()]).catch(
+      () => undefined,
+    );
+    this.#runs.reset();
+    this.#nodes.reset();
+    this.#up.set(counts === undefined ? 0 : 1);
+    const [runs, nodes] = counts ?? [[]];
+    for (const { kind, phase, outcome, count } of runs) {
+      const labels = {
+        kind: this.#kinds.of(kind),
+        phase: this.#phases.of(phase),
+        outcome: this.#outcomes.of(outcome ?? 'none'),
+      };
+      this.#runs.inc(labels, count);
+    }
+    if (nodes !== undefined) {
+      this.#nodes.set({ online: 'true' }, nodes.online);
+      this.#nodes.set({ online: 'false' }, nodes.offline);
+    }
+    const seen = this.#agentsSeen?.latest();
+    this.#agents.reset();
+    if (seen !== undefined) {
+      this.#agents.set({ online: 'true' }, seen.online);
+      this.#agents.set({ online: 'false' }, seen.offline);
+      this.#agentsAt.set(seen.at.getTime() / 1000);
+    }
+    return super.text();
+  }
+
+  /** @param route path as registered; undefined for one that no route has */
+  request(method: string, route: string | undefined, status: number, ms: number): void {
+    const known = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : 'other';
+    const labels = { method: known, route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` };
+    this.#requests.observe(labels, ms / 1000);
+  }
+}
+
+/** Those of a worker: activities, and the tasks whose ends they record. */
+export class WorkerMetrics extends ProcessMetrics {
+  readonly #lag: Histogram;
+  readonly #activities: Histogram;
+  readonly #repeated: Counter;
+  readonly #tasks: Histogram;
+  readonly #types = new LabelValues();
+
+  constructor(version: string) {
+    super(version);
+    const registers = [this.registry];
+    this.#lag = new Histogram({
+      name: 'sitewright_activity_schedule_to_start_seconds',
+      help: 'Between the moment a workflow wants an activity and its start on this worker: the lag of the scheduler.',
+      labelNames: ['activity'],
+      buckets: LAG_SECONDS,
+      registers,
+    });
+    this.#activities = new Histogram({
+      name: 'sitewright_activity_duration_seconds',
+      help: 'Attempts of activities on this worker until their end.',
+      labelNames: ['activity', 'result'],
+      buckets: WORK_SECONDS,
+      registers,
+    });
+    this.#repeated = new Counter({
+      name: 'sitewright_activity_retries_total',
+      help: 'Attempts of activities on this worker that were not the first.',
+      labelNames: ['activity'],
+      registers,
+    });
+    this.#tasks = new Histogram({
+      name: 'sitewright_task_duration_seconds',
+      help: 'Tasks of graphs from their start to their end on their nodes, as this worker recorded them.',
+      labelNames: ['type', 'outcome'],
+      buckets: WORK_SECONDS,
+      registers,
+    });
+  }
+
+  activityStarted(activity: string, attempt: number, lagMs: number): void {
+    // Clocks of two machines: a little below nothing is nothing.
+    this.#lag.observe({ activity }, Math.max(0, lagMs) / 1000);
+    if (attempt > 1) this.#repeated.inc({ activity });
+  }
+
+  activityEnded(activity: string, result: 'completed' | 'failed' | 'cancelled', ms: number): void {
+    this.#activities.observe({ activity, result }, ms / 1000);
+  }
+
+  taskEnded(type: string, outcome: string, ms: number): void {
+    this.#tasks.observe({ type: this.#types.of(type), outcome }, Math.max(0, ms) / 1000);
+  }
+}

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import type { TLSConfig } from '@temporalio/client';
+import type { Settings } from '../settings/index.js';
+
+/** Where the server is and how it is spoken to: `temporal` of the settings, or that much of it. */
+export interface ServerSettings {
+  readonly address: string;
+  readonly tls?: Settings['temporal']['tls'];
+  readonly api_key_file?: string | undefined;
+}
+
+/** What every connection to the server is made with, of the client as of workers. */
+export interface ConnectionSettings {
+  readonly address: string;
+  readonly tls?: TLSConfig | true;
+  readonly apiKey?: string;
+}
+
+/**
+ * Options of each `Connection` and `NativeConnection`. Files are read now: a renewed one needs a restart.
+ *
+ * @throws Error in words for the user, naming the setting, when a file cannot be read; never with what is in it
+ */
+export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: ServerSettings): ConnectionSettings {
+  const apiKey =
+    keyFile === undefined ? undefined : contentOf(keyFile, 'temporal.api_key_file').toString('utf8').trim();
+  if (apiKey === '') throw new Error(`the file of temporal.api_key_file, ${keyFile}, is empty`);
+  const isSecure = apiKey !== undefined || Object.values(tls).some((value) => value !== undefined);
+  if (!isSecure) return { address };
+  const { ca_file, cert_file, key_file, server_name } = tls;
+  const config: TLSConfig = {
+    ...(server_name === undefined ? {} : { serverNameOverride: server_name }),
+    ...(ca_file === undefined ? {} : { serverRootCACertificate: contentOf(ca_file, 'temporal.tls.ca_file') }),
+    ...(cert_file === undefined || key_file === undefined
+      ? {}
+      : {
+          clientCertPair: {
+            crt: contentOf(cert_file, 'temporal.tls.cert_file'),
+            key: contentOf(key_file, 'temporal.tls.key_file'),
+          },
+        }),
+  };
+  return {
+    address,
+    tls: Object.keys(config).length === 0 ? true : config,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+}
+
+function contentOf(file: string, setting: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Error(`the file of ${setting}, ${file}, cannot be read (${code})`, { cause: error });
+  }
+}

@@ -1,0 +1,319 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { isAlive, withLock } from '../../../scripts/lock.mjs';
+import { probeServer } from './probe.js';
+import { searchAttributes } from './search-attributes.js';
+
+/** How a dev server is started. */
+export interface DevServerOptions {
+  /** The Temporal CLI, as found by `findTemporalBinary`. */
+  readonly binary: string;
+  /** SQLite file that keeps everything across restarts; absent: all is in memory and lost at the end. */
+  readonly databaseFile?: string;
+  /** Where the server writes its log. Its folder is made; it is appended to. */
+  readonly logFile: string;
+  /** gRPC port; default: a free one. */
+  readonly port?: number;
+  /** Port of Temporal's Web UI; `none` leaves it out; default: a free one. */
+  readonly uiPort?: number | 'none';
+  /** Namespaces beside `default`. */
+  readonly namespaces?: readonly string[];
+  /**
+   * `with-parent` (default): the server ends when this process does, in whatever way.
+   * `independent`: it stays until somebody calls `stop()` or ends it by its id.
+   */
+  readonly lifetime?: 'with-parent' | 'independent';
+  /** How long the server may take until it answers; default 60 s, for loaded machines. */
+  readonly startLimitMs?: number;
+}
+
+/** A dev server that answers. */
+export interface DevServer {
+  /** `host:port` for clients and workers. */
+  readonly address: string;
+  /** Base address of Temporal's Web UI, without a trailing slash; absent when left out. */
+  readonly uiUrl?: string;
+  /** The server's own process id. */
+  readonly pid: number;
+  /** True when it ran already, on the same database file: then `stop()` leaves it running. */
+  readonly reused: boolean;
+  /** Ends it (SIGTERM, after five seconds SIGKILL) and resolves once the process is gone. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** The server did not come up; `message` has the reason and the end of its log. */
+export class DevServerFailed extends Error {
+  override readonly name = 'DevServerFailed';
+}
+
+const GRACE_MS = 5_000;
+const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
+
+/**
+ * Starts Temporal's dev server on the loopback address and waits until it answers. On a database
+ * file that a living server already uses, that server is returned instead: SQLite allows only one.
+ *
+ * @throws DevServerFailed when it ends early or does not answer in time; nothing is left running
+ */
+export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  const { databaseFile } = options;
+  if (databaseFile === undefined) return await startWithFreePorts(options);
+  const file = resolve(databaseFile);
+  await mkdir(dirname(file), { recursive: true });
+  return await withLock(`${file}.lock`, async () => {
+    const running = await findRunning(file);
+    if (running) return running;
+    const server = await startWithFreePorts({ ...options, databaseFile: file });
+    const { address, uiUrl, pid } = server;
+    const note: Note = { address, uiUrl, pid, ...(options.lifetime === 'independent' ? {} : { owner: process.pid }) };
+    await writeWhole(noteOf(file), JSON.stringify(note));
+    // Nobody may find the server, nor open its file, while it ends.
+    const stop = (): Promise<void> =>
+      withLock(`${file}.lock`, async () => {
+        if (!isAlive(pid)) return;
+        await rm(noteOf(file), { force: true });
+        await server.stop();
+      });
+    return { ...server, stop };
+  });
+}
+
+/**
+ * The arguments after `temporal`, with the measured settings for a single machine.
+ *
+ * @internal exported for its test
+ */
+export function devServerArguments(
+  options: Pick<DevServerOptions, 'databaseFile' | 'namespaces'>,
+  port: number,
+  uiPort: number | 'none',
+): string[] {
+  const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)];
+  args.push(...(uiPort === 'none' ? ['--headless'] : ['--ui-port', String(uiPort)]));
+  if (options.databaseFile !== undefined) {
+    // WAL with NORMAL survives the death of the process and is 3.4 times as fast as the defaults; a
+    // power cut may lose the last commits, never the file.
+    args.push('--db-filename', options.databaseFile);
+    args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
+  }
+  const dynamic = {
+    // Every node has two task queues; one partition each costs a third of the memory of four.
+    'matching.numTaskqueueReadPartitions': 1,
+    'matching.numTaskqueueWritePartitions': 1,
+    // How often a loaded queue is written down though nothing happened in it; at the default (1 minute), 1,000 idle
+    // nodes make 70 writes a second. What is read again after the server's death is known to have been done.
+    'matching.updateAckInterval': '"5m"',
+    // Each node agent holds long polls open; the default (1,200) is used up by 300 nodes.
+    'frontend.namespaceCount': 5000,
+  };
+  for (const [key, value] of Object.entries(dynamic)) args.push('--dynamic-config-value', `${key}=${value}`);
+  for (const { name, type } of searchAttributes) args.push('--search-attribute', `${name}=${type}`);
+  for (const namespace of options.namespaces ?? []) args.push('--namespace', namespace);
+  args.push('--log-level', 'warn', '--log-format', 'json');
+  return args;
+}
+
+/** Between our look for a free port and the server's use of it another process may take it: then look again. */
+async function startWithFreePorts(options: DevServerOptions): Promise<DevServer> {
+  const choosesItself = options.port === undefined;
+  for (let attempt = 1; ; attempt++) {
+    const [port, uiPort] = await freePorts(options);
+    try {
+      return await startOn(options, port, uiPort);
+    } catch (error) {
+      const taken = error instanceof DevServerFailed && /address already in use/i.test(error.message);
+      if (!taken || !choosesItself || attempt === 3) throw error;
+    }
+  }
+}
+
+async function startOn(options: DevServerOptions, port: number, uiPort: number | 'none'): Promise<DevServer> {
+  await mkdir(dirname(options.logFile), { recursive: true });
+  const log = await open(options.logFile, 'a');
+  const from = (await log.stat()).size;
+  const command = [options.binary, ...devServerArguments(options, port, uiPort)];
+  let server: Spawned;
+  try {
+    server =
+      options.lifetime === 'independent' ? spawnIndependent(command, log.fd) : await spawnWithParent(command, log.fd);
+  } finally {
+    await log.close();
+  }
+
+  const address = `127.0.0.1:${port}`;
+  const deadline = Date.now() + (options.startLimitMs ?? 60_000);
+  const fail = async (reason: string): Promise<never> => {
+    await server.stop();
+    const written = (await readFile(options.logFile)).subarray(from).toString();
+    const tail = written.trim().split('\n').slice(-8).join('\n');
+    throw new DevServerFailed(`The Temporal dev server ${reason}. Its log, ${options.logFile}, ends with:\n${tail}`);
+  };
+  let problem = 'nothing answered';
+  for (;;) {
+    if (server.hasEnded()) return await fail('ended before it answered');
+    const answer = await probeServer(address, { namespace: 'default', limitMs: 2_000 });
+    if (answer.status === 'ready') break;
+    problem = answer.problem;
+    if (Date.now() > deadline) return await fail(`did not answer in time (${problem})`);
+    await delay(50);
+  }
+  return {
+    address,
+    ...(uiPort === 'none' ? {} : { uiUrl: `http://127.0.0.1:${uiPort}` }),
+    pid: server.pid,
+    reused: false,
+    stop: server.stop,
+  };
+}
+
+interface Spawned {
+  readonly pid: number;
+  hasEnded(): boolean;
+  stop(): Promise<void>;
+}
+
+/** Through the watchdog, in a process group of its own so that Ctrl-C reaches us first. */
+async function spawnWithParent(command: readonly string[], logFd: number): Promise<Spawned> {
+  const watchdog = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), ...command], {
+    stdio: ['pipe', 'pipe', logFd],
+    detached: true,
+  });
+  const { stdin, stdout } = watchdog;
+  if (stdin === null || stdout === null) throw new Error('both are pipes');
+  const ended = new Promise<void>((done) => watchdog.once('close', () => done()));
+  stdin.on('error', () => {});
+  const pid = await new Promise<number>((done, fail) => {
+    createInterface(stdout).on('line', (line) => {
+      const [word, ...rest] = line.split(' ');
+      if (word === 'started') done(Number(rest[0]));
+      if (word === 'failed') fail(new DevServerFailed(`The Temporal dev server did not start: ${rest.join(' ')}.`));
+    });
+    watchdog.once('error', fail);
+    watchdog.once('close', () => fail(new DevServerFailed('The Temporal dev server did not start.')));
+  });
+  // Somebody may kill the watchdog itself: then its work is ours.
+  watchdog.once('close', () => endNow(pid));
+  // The server must not keep a program alive that has nothing else to do.
+  unref(watchdog);
+  return {
+    pid,
+    hasEnded: () => watchdog.exitCode !== null || watchdog.signalCode !== null,
+    stop: async () => {
+      watchdog.ref();
+      stdin.destroy();
+      await ended;
+    },
+  };
+}
+
+function spawnIndependent(command: readonly string[], logFd: number): Spawned {
+  const [file, ...args] = command;
+  if (file === undefined) throw new Error('no command');
+  const child = spawn(file, args, { stdio: ['ignore', logFd, logFd], detached: true });
+  let failed = false;
+  child.on('error', () => {
+    failed = true;
+  });
+  child.unref();
+  const pid = child.pid ?? -1;
+  return {
+    pid,
+    hasEnded: () => failed || child.exitCode !== null || child.signalCode !== null,
+    stop: async () => {
+      if (!failed) await endProcess(pid);
+    },
+  };
+}
+
+function unref(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.();
+}
+
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone, as it should be.
+  }
+}
+
+/**
+ * Ends a process that need not be a child of ours and resolves when it is gone.
+ *
+ * @throws nothing when it is gone already
+ */
+export async function endProcess(pid: number): Promise<void> {
+  if (!isAlive(pid)) return;
+  process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + GRACE_MS;
+  while (isAlive(pid)) {
+    if (Date.now() > deadline) endNow(pid);
+    await delay(25);
+  }
+}
+
+/** What a server on a database file leaves for the next starter. */
+interface Note {
+  readonly address: string;
+  readonly uiUrl?: string | undefined;
+  readonly pid: number;
+  /** The process with which it ends; absent for an independent one. */
+  readonly owner?: number;
+}
+
+const noteOf = (databaseFile: string): string => `${databaseFile}.server.json`;
+
+async function findRunning(databaseFile: string): Promise<DevServer | undefined> {
+  const note = await readFile(noteOf(databaseFile), 'utf8').catch(() => undefined);
+  if (note === undefined) return undefined;
+  const { address, uiUrl, pid, owner } = JSON.parse(note) as Note;
+  // It still answers for a moment, but it is on its way out.
+  if (owner !== undefined && !isAlive(owner)) await endProcess(pid);
+  const alive =
+    isAlive(pid) && (await probeServer(address, { namespace: 'default', limitMs: 5_000 })).status === 'ready';
+  if (!alive) {
+    await rm(noteOf(databaseFile), { force: true });
+    return undefined;
+  }
+  return { address, ...(uiUrl === undefined ? {} : { uiUrl }), pid, reused: true, stop: async () => {} };
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const aside = join(dirname(path), `.${process.pid}.tmp`);
+  await writeFile(aside, text);
+  await rename(aside, path);
+}
+
+async function freePorts(options: DevServerOptions): Promise<[number, number | 'none']> {
+  // Both are held at once, so that they differ.
+  const servers = [
+    await listen(options.port ?? 0),
+    await listen(options.uiPort === 'none' ? 0 : (options.uiPort ?? 0)),
+  ];
+  const [port, uiPort] = servers.map(({ port }) => port) as [number, number];
+  await Promise.all(servers.map(({ close }) => close()));
+  return [port, options.uiPort === 'none' ? 'none' : uiPort];
+}
+
+async function listen(port: number): Promise<{ port: number; close: () => Promise<void> }> {
+  // Somebody who waits for a server on this port must not keep the look at it from ending.
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((done, fail) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      fail(
+        taken ? new DevServerFailed(`Port ${port} is in use (address already in use); name another or none.`) : error,
+      );
+    });
+    server.listen(port, '127.0.0.1', done);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return { port: address.port, close: () => new Promise((done) => server.close(() => done())) };
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { RunTask } from '../../../../activities/graph-contract.js';
+import { maasTask } from '../../../../activities/node-task-maas.js';
+import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../../src/maas/index.js';
+import { type QuickMachine, quickMachine } from '../../../rig/quick-machine.js';
+
+let machine: QuickMachine;
+let maas: MachineContext;
+
+beforeEach(async () => {
+  machine = await quickMachine();
+  maas = machine.maas;
+});
+afterEach(() => machine.close());
+
+async function deployed(acting?: (action: string) => Promise<void>): Promise<void> {
+  const found = await resolveMachine(maas, { hostname: 'n001' });
+  if (!found.ok) throw new Error(found.failure.message);
+  const wish = { systemId: found.machine.systemId, site: 'dc1', node: 'n001', run: 'r7', distroSeries: 'jammy' };
+  await deployMachine(maas, wish, { acting });
+}
+
+async function run(type: string, endIdentity: (...words: string[]) => Promise<void>, more: Partial<RunTask> = {}) {
+  const request: RunTask = {
+    v: 1,
+    run: '7',
+    task: 't',
+    node: '3',
+    generation: 1,
+    type,
+    mode: 'apply',
+    plan: 'p',
+    ...more,
+  };
+  const never = new AbortController().signal;
+  const work = maasTask(
+    {
+      maas: () => maas,
+      machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
+      orders: {
+        fetch: async ({ run: id, task, node, generation }) => ({
+          execution: { run: id, task, node, generation, type, parameters: {} },
+        }),
+      },
+      endIdentity,
+    },
+    request,
+  )!;
+  return await work(() => undefined, undefined, never, never);
+}
+
+test.each(['erase_node', 'move_to_bootstrap'])(
+  '%s ends what the node was known by before its machine is given back',
+  async (type) => {
+    await deployed();
+    const ended: [...string[], number][] = [];
+    const endIdentity = async (...words: string[]) => void ended.push([...words, await machine.status()]);
+    expect(await run(type, endIdentity, { mode: 'noop' })).toMatchObject({ outcome: 'skipped' });
+    expect(ended).toEqual([]);
+    expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok' });
+    expect(ended).toEqual([['dc1', 'n001', 'release', MachineStatus.Deployed]]);
+    // Nobody holds it any more: there is nothing to end.
+    expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok', changed: false });
+    expect(ended).toHaveLength(1);
+  },
+);
+
+test('a machine is not given back as long as its identity cannot be ended', async () => {
+  await deployed();
+  const away = async () => Promise.reject(new Error('the store is away'));
+  await expect(run('erase_node', away)).rejects.toThrow('the store is away');
+  expect(await machine.status()).toBe(MachineStatus.Deployed);
+});
+
+test('a deployment says so before it begins, and one that is there already says nothing', async () => {
+  const asked: string[] = [];
+  const acting = async (action: string) => void asked.push(action);
+  await deployed(acting);
+  expect(asked).toContain('deploy');
+  asked.length = 0;
+  await deployed(acting);
+  expect(asked).toEqual([]);
+});

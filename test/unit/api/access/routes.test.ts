@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { needOfRoute } from '../../../../src/api/access/route-needs.js';
+import { covers, type Need, ROLES, type Role } from '../../../../src/core/access-role.js';
+import { tokenOperations } from '../../../../src/ops/tokens.js';
+import { type ApiRig, apiAlone, type Method } from '../../../api/api-rig.js';
+
+let rig: ApiRig;
+let secrets: Record<Role, string>;
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+beforeAll(async () => {
+  rig = await apiAlone({ tokens: true });
+  const tokens = tokenOperations(rig.store);
+  const made = await Promise.all(ROLES.map((role) => tokens.create({ name: `a-${role}`, role }, 'test')));
+  secrets = Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
+});
+afterAll(() => rig.close());
+
+interface Route {
+  readonly method: Method;
+  /** As in the description. */
+  readonly path: string;
+  readonly need: Need | undefined;
+}
+
+async function allRoutes(): Promise<Route[]> {
+  const { body } = await rig.ask('GET', '/openapi.json', undefined, bearer(secrets.viewer));
+  return Object.entries<Record<string, unknown>>(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((name) => {
+      const method = name.toUpperCase() as Method;
+      return { method, path, need: needOfRoute(method, path.replace(/\{(\w+)\}/g, ':$1')) };
+    }),
+  );
+}
+
+/** An event stream would go on: its refusal is looked at, not its answer. */
+const goesOn = (path: string): boolean => path.endsWith('/events');
+
+describe('every route', () => {
+  it('has a decision, and none is decided that is not there', async () => {
+    const routes = await allRoutes();
+    expect(routes.length).toBeGreaterThan(150);
+    expect(routes.filter(({ need }) => need === undefined)).toEqual([]);
+  });
+
+  it('is decided by rule: readers read, operators work, admins have what all share and what does not come back', async () => {
+    for (const { method, path, need } of await allRoutes()) {
+      const name = `${method} ${path}`;
+      const below = path.replace('/api/v1', '');
+      const asks = /\/documents\/check$|\/select$|\/graphs\/check\/?$/.test(path);
+      const shared = /^\/(releases|plugins|packages)(?!\/[^/]+\/(deployment_|tags))/.test(below);
+      const lost = method === 'DELETE' && /^\/(sites|clusters|releases)\/[^/]+$/.test(below);
+      const wanted = /^\/(health|health\/live|version)$/.test(below)
+        ? 'anyone'
+        : below.startsWith('/tokens') || (method !== 'GET' && (shared || lost))
+          ? 'admin'
+          : method === 'GET' || asks
+            ? 'viewer'
+            : 'operator';
+      expect(`${name} ${need}`).toBe(`${name} ${wanted}`);
+    }
+  });
+
+  it('lets in who may, and nobody else', async () => {
+    const callers: readonly [Role | undefined, Record<string, string>][] = [
+      [undefined, {}],
+      [undefined, bearer('nonsense')],
+      ...ROLES.map((role) => [role, bearer(secrets[role])] as [Role, Record<string, string>]),
+    ];
+    for (const { method, path, need } of await allRoutes()) {
+      const url = path.replace(/\{\w+\}/g, '999');
+      for (const [role, headers] of callers) {
+        const may = role === undefined ? need === 'anyone' : covers(role, need!);
+        if (may && goesOn(path)) continue;
+        const { status, body, headers: answered } = await rig.ask(method, url, undefined, headers);
+        const name = `${method} ${path} as ${role ?? 'nobody'}: ${status}`;
+        if (may) expect([401, 403], name).not.toContain(status);
+        else {
+          expect(status, name).toBe(role === undefined ? 401 : 403);
+          expect(body, name).toMatchObject({
+            code: role === undefined ? 'unauthenticated' : 'forbidden',
+            hint: expect.stringMatching(/token/),
+          });
+          if (role === undefined) expect(answered['www-authenticate'], name).toMatch(/^Bearer realm=/);
+        }
+      }
+    }
+  }, 60_000);
+
+  it('beside the API too: nothing but health and the files of the page is for everybody', async () => {
+    for (const path of [
+      '/openapi.json',
+      '/docs',
+      '/docs/',
+      '/docs/json',
+      '/docs/static/index.css',
+      '/nothing',
+      '/api/v1/nothing',
+      '/api/v1',
+      '/metrics',
+    ]) {
+      expect([path, (await rig.ask('GET', path)).status]).toEqual([path, 401]);
+      expect((await rig.ask('GET', path, undefined, bearer(secrets.viewer))).status).not.toBe(401);
+    }
+    for (const path of ['/health', '/health/live', '/api/v1/version', '/api/v1/health/live'])
+      expect((await rig.ask('GET', path)).status, path).not.toBe(401);
+    expect((await rig.ask('GET', '/api/v1/version')).body).toMatchObject({ auth_required: true });
+    // As its GET.
+    expect((await rig.ask('HEAD', '/api/v1/sites')).status).toBe(401);
+    expect((await rig.ask('HEAD', '/api/v1/sites', undefined, bearer(secrets.viewer))).status).toBe(200);
+    expect((await rig.ask('OPTIONS', '/api/v1/sites')).status).toBe(401);
+  });
+
+  it('is for admins while nobody has decided', () => {
+    expect(needOfRoute('GET', '/api/v1/brand-new')).toBeUndefined();
+    expect(needOfRoute('DELETE', '/api/v1/audit')).toBeUndefined();
+    expect(needOfRoute('GET', '/api/v1/constructor')).toBeUndefined();
+    expect(needOfRoute('GET', '/api/v1/sites/')).toBe('viewer');
+  });
+});
+
+describe('a caller', () => {
+  it('is refused before anything of the body is read', async () => {
+    const { status } = await rig.ask('POST', '/api/v1/sites', '{ this is no JSON', {
+      'content-type': 'application/json',
+    });
+    expect(status).toBe(401);
+  });
+
+  it('may show the token as clients of Fuel do', async () => {
+    const fuel = { 'x-auth-token': secrets.viewer };
+    expect((await rig.ask('GET', '/api/v1/clusters', undefined, fuel)).status).toBe(200);
+    expect((await rig.ask('POST', '/api/v1/sites', { name: 'x' }, fuel)).body).toMatchObject({
+      code: 'forbidden',
+      detail: "this needs the role operator; the token 'a-viewer' has the role viewer",
+    });
+  });
+
+  it('is told who it is', async () => {
+    for (const role of ROLES)
+      expect((await rig.ask('GET', '/api/v1/me', undefined, bearer(secrets[role]))).body).toEqual({
+        name: `a-${role}`,
+        role,
+        tokens: true,
+      });
+  });
+
+  it('acts under the name of its token, whatever it says', async () => {
+    const headers = { ...bearer(secrets.operator), 'x-sitewright-user': 'somebody-else' };
+    expect((await rig.ask('POST', '/api/v1/releases', {}, headers)).status).toBe(403);
+    await rig.ask('POST', '/api/v1/sites', { name: 'dc1' }, headers);
+    const file = 'schema: drydock/BaremetalNode/v1\nmetadata: { schema: metadata/Document/v1, name: n1 }\ndata: {}\n';
+    const revision = { files: [{ name: 'n.yaml', text: file }], force: true, author: 'somebody-else' };
+    const { body } = await rig.ask('POST', '/api/v1/sites/dc1/revisions', revision, headers);
+    expect(body).toMatchObject({ revision: { author: 'a-operator' } });
+    const graph = { name: 'g', tasks: [] };
+    expect((await rig.ask('POST', '/api/v1/graphs/', graph, headers)).status).toBe(201);
+    const { body: audit } = await rig.ask('GET', '/api/v1/audit', undefined, bearer(secrets.viewer));
+    const actors: string[] = audit.items.map(({ actor }: { actor: string }) => actor);
+    expect(actors).toContain('a-operator');
+    expect(actors).not.toContain('somebody-else');
+  });
+
+  it('loses the token at once when it is revoked', async () => {
+    const admin = bearer(secrets.admin);
+    const made = await rig.ask('POST', '/api/v1/tokens', { name: 'short', role: 'viewer', expires: '1d' }, admin);
+    expect(made).toMatchObject({
+      status: 201,
+      headers: { 'cache-control': 'no-store' },
+      body: { name: 'short', role: 'viewer', state: 'valid', created_by: 'a-admin' },
+    });
+    const own = bearer(made.body.token);
+    expect((await rig.ask('GET', '/api/v1/sites', undefined, own)).status).toBe(200);
+    expect((await rig.ask('DELETE', '/api/v1/tokens/short', undefined, admin)).body).toMatchObject({
+      state: 'revoked',
+      revoked_by: 'a-admin',
+    });
+    const after = await rig.ask('GET', '/api/v1/sites', undefined, own);
+    expect(after).toMatchObject({
+      status: 401,
+      body: { code: 'unauthenticated', detail: 'the token is revoked' },
+      headers: { 'www-authenticate': 'Bearer realm="sitewright", error="invalid_token"' },
+    });
+    expect((await rig.ask('DELETE', '/api/v1/tokens/short', undefined, admin)).status).toBe(404);
+    expect(
+      (await rig.ask('POST', '/api/v1/tokens', { name: 'NO', role: 'viewer', expires: 'never' }, admin)).body,
+    ).toMatchObject({
+      code: 'invalid',
+      errors: [{ path: 'name' }, { path: 'expires' }],
+    });
+    expect((await rig.ask('POST', '/api/v1/tokens', { name: 'a-admin', role: 'viewer' }, admin)).body).toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  it('leaves no token in any line of the log, nor in any answer but the first', async () => {
+    const admin = bearer(secrets.admin);
+    const made = await rig.ask('POST', '/api/v1/tokens', { name: 'canary', role: 'operator' }, admin);
+    const canary = made.body.token as string;
+    const before = rig.log.length;
+    const own = { ...bearer(canary), 'x-request-id': 'canary' };
+    const answers = [
+      await rig.ask('POST', '/api/v1/sites', { name: 'canary' }, own),
+      await rig.ask('POST', '/api/v1/sites', { name: 'Not A Name' }, own),
+      await rig.ask('POST', '/api/v1/sites/canary/runs', { kind: 'deploy_site' }, own),
+      await rig.ask('GET', `/api/v1/sites?token=${canary}`, undefined, own),
+      await rig.ask('GET', `/api/v1/runs/${canary}`, undefined, { 'x-auth-token': canary }),
+      await rig.ask('GET', '/api/v1/tokens', undefined, admin),
+      await rig.ask('GET', '/api/v1/audit', undefined, admin),
+      await rig.ask('GET', '/api/v1/sites', undefined, bearer(`${canary}x`)),
+    ];
+    expect(rig.log.length).toBeGreaterThan(before + 5);
+    expect(JSON.stringify(rig.log)).not.toContain(canary.slice(-43));
+    const shown = answers.filter((answer) => JSON.stringify(answer.body).includes(canary.slice(-43)));
+    // What a caller writes into a path is told back to that caller, and to nobody else.
+    expect(shown.map(({ body }) => body.instance ?? body)).toEqual([`/api/v1/runs/${canary}`]);
+  });
+});
+
+describe('limits of rates', () => {
+  it('hold for each token and each address by itself, and say when to come back', async () => {
+    const limited = await apiAlone({ tokens: true, ratePerMinute: 3 });
+    const tokens = tokenOperations(limited.store);
+    const one = bearer((await tokens.create({ name: 'one', role: 'viewer' }, 'x')).token);
+    const two = bearer((await tokens.create({ name: 'two', role: 'viewer' }, 'x')).token);
+    const get = (headers: Record<string, string>, path = '/api/v1/sites') =>
+      limited.ask('GET', path, undefined, headers);
+    for (let n = 0; n < 3; n++) expect((await get(one)).status).toBe(200);
+    const refused = await get(one);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'too-many-requests', hint: expect.any(String) } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect((await get(two)).status).toBe(200);
+    // Wrong tokens are counted by their address: guessing is slow.
+    for (let n = 0; n < 3; n++) expect((await get(bearer(`guess${n}`))).status).toBe(401);
+    expect((await get(bearer('guess'))).status).toBe(429);
+    // A liveness probe is never refused.
+    for (let n = 0; n < 5; n++) expect((await get({}, '/health/live')).status).toBe(200);
+    await limited.close();
+  });
+
+  it('are off where they are 0, and count addresses where there are no tokens', async () => {
+    const [open, limited] = await Promise.all([apiAlone(), apiAlone({ ratePerMinute: 2 })]);
+    for (let n = 0; n < 20; n++) expect((await open.ask('GET', '/api/v1/version')).status).toBe(200);
+    const statuses = [];
+    for (let n = 0; n < 3; n++) statuses.push((await limited.ask('GET', '/api/v1/nowhere')).status);
+    expect(statuses).toEqual([404, 404, 429]);
+    expect((await open.ask('GET', '/api/v1/me', undefined, { 'x-sitewright-user': 'nina' })).body).toEqual({
+      name: 'nina',
+      role: 'admin',
+      tokens: false,
+    });
+    expect((await open.ask('GET', '/api/v1/version')).body).toMatchObject({ auth_required: false });
+    await Promise.all([open.close(), limited.close()]);
+  });
+});

@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import { type AddressInfo, isIP } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenOperations } from '../../../../src/ops/tokens.js';
+import { loadSettings } from '../../../../src/platform/settings/index.js';
+import { createLogger } from '../../../../src/platform/telemetry/log.js';
+import { connectionOptions } from '../../../../src/platform/temporal/connection-options.js';
+import { probeServer } from '../../../../src/platform/temporal/probe.js';
+import { openStore } from '../../../../src/store/index.js';
+import { startApi } from '../../../../worker/api.js';
+import { cli } from '../../cli/recording-terminal.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitewright-tls-'));
+const at = (name: string): string => join(folder, name);
+const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+const hasOpenssl = (() => {
+  try {
+    openssl('version');
+    return true;
+  } catch {
+    console.warn('no openssl here: TLS is not tested');
+    return false;
+  }
+})();
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function authority(name: string): void {
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'basicConstraints=critical,CA:TRUE'];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl('req', '-x509', ...key, '-keyout', `${name}.key`, '-out', `${name}.pem`, '-days', '2', ...subject);
+}
+
+function certificate(name: string, host: string, issuer: string): void {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
+  writeFileSync(at(`${name}.ext`), `subjectAltName=${isIP(host) ? 'IP' : 'DNS'}:${host}\n`);
+  const by = ['-CA', `${issuer}.pem`, '-CAkey', `${issuer}.key`, '-CAcreateserial', '-extfile', `${name}.ext`];
+  openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, '-days', '1', ...by);
+}
+
+describe.skipIf(!hasOpenssl)('TLS', () => {
+  beforeAll(() => {
+    authority('ca');
+    authority('stranger');
+    certificate('server', '127.0.0.1', 'ca');
+    certificate('named', 'temporal.example', 'ca');
+    certificate('client', 'client.example', 'ca');
+    certificate('intruder', 'client.example', 'stranger');
+  });
+
+  describe('to Temporal', () => {
+    interface Seen {
+      readonly subject: string | undefined;
+      readonly authorization: string | undefined;
+    }
+
+    /** A server of gRPC that lets in only who has a certificate of our authority, and knows no method. */
+    async function server(name: string) {
+      const seen: Seen[] = [];
+      const sessions = new Set<ServerHttp2Session>();
+      const secure: Http2SecureServer = createSecureServer({
+        ...{ cert: readFileSync(at(`${name}.pem`)), key: readFileSync(at(`${name}.key`)) },
+        ...{ ca: readFileSync(at('ca.pem')), requestCert: true, rejectUnauthorized: true },
+      });
+      secure.on('session', (session) => {
+        sessions.add(session);
+        session.on('error', () => undefined);
+      });
+      secure.on('stream', (stream, headers) => {
+        const subject = (stream.session!.socket as TLSSocket).getPeerCertificate().subject?.CN;
+        seen.push({ subject: subject as string | undefined, authorization: headers.authorization });
+        stream.on('error', () => undefined);
+        stream.respond(
+          { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' },
+          { endStream: true },
+        );
+      });
+      await new Promise<void>((listening) => secure.listen(0, '127.0.0.1', listening));
+      return {
+        seen,
+        address: `127.0.0.1:${(secure.address() as AddressInfo).port}`,
+        async close() {
+          for (const session of sessions) session.destroy();
+          await new Promise((closed) => secure.close(closed));
+        },
+      };
+    }
+
+    const ours = () => ({ ca_file: at('ca.pem'), cert_file: at('client.pem'), key_file: at('client.key') });
+
+    it('shows our certificate and API key, of the client as of workers', async () => {
+      writeFileSync(at('api.key'), 'the-api-key\n', { mode: 0o600 });
+      const { address, seen, close } = await server('server');
+      const options = connectionOptions({ address, tls: ours(), api_key_file: at('api.key') });
+      const client = await Connection.connect(options);
+      await client.close();
+      const wanted = { subject: 'client', authorization: 'Bearer the-api-key' };
+      expect(seen.length).toBeGreaterThan(0);
+      expect(seen).toContainEqual(wanted);
+      seen.length = 0;
+      // Workers insist on a server that knows the method: this one has seen who asks.
+      await NativeConnection.connect(options).then(
+        (native) => native.close(),
+        () => undefined,
+      );
+      expect(seen).toContainEqual(wanted);
+      await close();
+    });
+
+    it('checks whom it speaks to: authority and name', async () => {
+      const [right, named] = [await server('server'), await server('named')];
+      const reaches = async (address: string, tls: object) => {
+        const probe = await probeServer({ address, tls }, { namespace: 'default', limitMs: 5_000 });
+        return 'problem' in probe ? probe.problem : probe.status;
+      };
+      // The method is not there, so somebody was reached.
+      const reached = /unimplemented/i;
+      const refused = /connect/i;
+      const intruder = { cert_file: at('intruder.pem'), key_file: at('intruder.key') };
+      // All at once: what is refused is tried again until the probe's limit.
+      await Promise.all(
+        (
+          [
+            [right, ours(), reached],
+            [right, { ...ours(), ca_file: at('stranger.pem') }, refused],
+            [right, { ...ours(), ...intruder }, refused],
+            [right, { ca_file: at('ca.pem') }, refused],
+            [named, ours(), refused],
+            [named, { ...ours(), server_name: 'temporal.example' }, reached],
+          ] as const
+        ).map(async ([{ address }, tls, answer]) => expect(await reaches(address, tls)).toMatch(answer)),
+      );
+      expect([right.seen.length > 0, named.seen.length > 0]).toEqual([true, true]);
+      await Promise.all([right.close(), named.close()]);
+    }, 60_000);
+
+    it('is used when any of it is set, and names the setting that cannot be read', () => {
+      expect(connectionOptions({ address: 'a:1', tls: {} })).toEqual({ address: 'a:1' });
+      expect(connectionOptions({ address: 'a:1', tls: { server_name: 'x' } })).toEqual({
+        address: 'a:1',
+        tls: { serverNameOverride: 'x' },
+      });
+      writeFileSync(at('only.key'), 'k\n');
+      expect(connectionOptions({ address: 'a:1', api_key_file: at('only.key') })).toEqual({
+        address: 'a:1',
+        tls: true,
+        apiKey: 'k',
+      });
+      expect(() => connectionOptions({ address: 'a:1', tls: { ca_file: '/nowhere' } })).toThrow(
+        'the file of temporal.tls.ca_file, /nowhere, cannot be read (ENOENT)',
+      );
+      writeFileSync(at('empty'), '\n');
+      expect(() => connectionOptions({ address: 'a:1', api_key_file: at('empty') })).toThrow(/temporal\.api_key_file/);
+    });
+  });
+
+  describe('of the API', () => {
+    const quiet = createLogger({ level: 'silent', format: 'json' }, 'test');
+    const settingsOf = (env: NodeJS.ProcessEnv) => {
+      const loaded = loadSettings({
+        cwd: folder,
+        env: {
+          SITEWRIGHT_API_PORT: '0',
+          SITEWRIGHT_STORE_URL: `sqlite:${at('store.db')}`,
+          SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:1',
+          ...env,
+        },
+      });
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+      return loaded.settings;
+    };
+    const withTls = { SITEWRIGHT_API_TLS_CERT_FILE: at('server.pem'), SITEWRIGHT_API_TLS_KEY_FILE: at('server.key') };
+
+    it('lets the CLI in with a token, over a connection that both believe', async () => {
+      const settings = settingsOf({ ...withTls, SITEWRIGHT_ACCESS_TOKENS: 'on' });
+      const api = await startApi(settings, quiet);
+      expect(api.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+      const store = await openStore(settings.store.url);
+      const { token } = await tokenOperations(store).create({ name: 'nina', role: 'admin' }, 'test');
+      await store.close();
+      writeFileSync(at('token'), `${token}\n`, { mode: 0o600 });
+      const env = { SITEWRIGHT_API: api.url, SITEWRIGHT_CA_FILE: at('ca.pem') };
+      const call = (more: NodeJS.ProcessEnv, ...args: string[]) => cli(args, { env: { ...env, ...more }, cwd: folder });
+      expect(await call({}, 'site', 'list')).toMatchObject({ code: 6 });
+      expect(await call({ SITEWRIGHT_TOKEN: token }, 'site', 'list')).toMatchObject({ code: 0 });
+      expect(
+        await call({}, '--token-file', 'token', 'token', 'create', '--name', 'eva', '--role', 'viewer'),
+      ).toMatchObject({ code: 0 });
+      expect(await call({}, '--token-file', 'token', 'token', 'revoke', 'eva', '--yes')).toMatchObject({ code: 0 });
+      expect(await call({}, '--token-file', 'token', 'token', 'revoke', 'eva', '--yes')).toMatchObject({ code: 3 });
+      execFileSync('chmod', ['644', at('token')]);
+      expect(await call({}, '--token-file', 'token', 'site', 'list')).toMatchObject({ code: 2 });
+      // Nobody vouches for the certificate.
+      expect(
+        await call({ SITEWRIGHT_CA_FILE: at('stranger.pem'), SITEWRIGHT_TOKEN: token }, 'site', 'list'),
+      ).toMatchObject({ code: 5 });
+      await api.stop();
+    });
+
+    it('refuses a certificate without its key in plain words', async () => {
+      const wrong = { ...withTls, SITEWRIGHT_API_TLS_KEY_FILE: at('client.key') };
+      await expect(startApi(settingsOf(wrong), quiet)).rejects.toThrow(
+        /^the API cannot listen: api\.tls\.cert_file and api\.tls\.key_file/,
+      );
+      const absent = { ...withTls, SITEWRIGHT_API_TLS_CERT_FILE: at('nowhere.pem') };
+      await expect(startApi(settingsOf(absent), quiet)).rejects.toThrow(
+        /api\.tls\.cert_file, .*nowhere\.pem, cannot be read/,
+      );
+    });
+  });
+});

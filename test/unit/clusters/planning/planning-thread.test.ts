@@ -1,0 +1,146 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openPlanner, plannerHere } from '../../../../src/clusters/planning/index.js';
+import { PlanningThread } from '../../../../src/clusters/planning/planning-thread.js';
+import type { PlanForm, PlanningWork } from '../../../../src/clusters/planning/planning-work.js';
+import { type Fields, normaliseTask } from '../../../../src/graph/index.js';
+import { type Json, recorded } from '../../graph/recorded.js';
+import { sixNodes } from '../six-nodes.js';
+
+const HELPERS = fileURLToPath(new URL('functions.mjs', import.meta.url));
+
+const workOf = (tasks: readonly Fields[], more: Partial<PlanningWork> = {}): PlanningWork => ({
+  sources: sixNodes(),
+  layers: [
+    {
+      layer: 'release',
+      nodeFilter: null,
+      onSuccess: null,
+      onError: null,
+      onStop: null,
+      tasks: tasks.map((task) => normaliseTask(task)),
+    },
+  ],
+  request: { type: 'default' },
+  surroundings: { masterIp: '10.20.0.2' },
+  ...more,
+});
+
+const calling = (expression: string): PlanningWork =>
+  workOf([
+    {
+      id: 'told',
+      type: 'shell',
+      version: '2.1.0',
+      roles: '/.*/',
+      parameters: { cmd: { yaql_exp: expression }, timeout: 5 },
+    },
+  ]);
+
+const open: { close(): Promise<void> }[] = [];
+const opened = <T extends { close(): Promise<void> }>(one: T): T => {
+  open.push(one);
+  return one;
+};
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const thread = (helpers = HELPERS) => opened(new PlanningThread({ helpers }));
+
+/** Of a serialized plan, the command on the first node. */
+const commandOf = (text: string): unknown =>
+  (Object.values(JSON.parse(text).tasks_graph as Json).flat() as Json[]).find(({ id }) => id === 'told')!.parameters
+    .cmd;
+
+describe('a planning thread', () => {
+  test.each(['run', 'explanation', 'text', 'dot', 'serialized'] as const)(
+    'answers with the %s that the caller would make',
+    async (form: PlanForm) => {
+      const work = workOf(recorded('tasks.normalized.json') as Fields[]);
+      const here = await plannerHere().plan(form, work);
+      expect(here.ok).toBe(true);
+      expect(await thread().plan(form, work)).toEqual(here);
+    },
+    60_000,
+  );
+
+  test('tells what is wrong with a graph as an answer', async () => {
+    const work = workOf([
+      { id: 'a', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['b'], parameters: { cmd: 'true' } },
+      { id: 'b', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['a'], parameters: { cmd: 'true' } },
+    ]);
+    const here = await plannerHere().plan('run', work);
+    expect(here).toMatchObject({ ok: false, reason: 'refused' });
+    expect(await thread().plan('run', work)).toEqual(here);
+    expect(await thread().plan('run', workOf([]))).toMatchObject({ ok: false, reason: 'no-graph' });
+  });
+
+  test('knows the functions of the module of helpers', async () => {
+    const planned = await thread().plan('serialized', calling('greeting()'));
+    expect(planned.ok && commandOf(planned.value)).toBe('hello from a helper');
+  });
+
+  test('lets go of what is aborted, while it is planned or before, and goes on with the rest', async () => {
+    const planner = thread();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const endless = planner.plan('run', calling('never_ends()'), first.signal);
+    const waiting = planner.plan('run', calling('never_ends()'), second.signal);
+    const good = planner.plan('serialized', calling('greeting()'));
+    const [one, two] = [expect(endless).rejects.toThrow('enough'), expect(waiting).rejects.toThrow('never mind')];
+    second.abort(new Error('never mind'));
+    await two;
+    first.abort(new Error('enough'));
+    await one;
+    expect((await good).ok).toBe(true);
+    await expect(planner.plan('run', calling('greeting()'), first.signal)).rejects.toThrow('enough');
+  });
+
+  test('whose thread dies says so, and plans what comes next', async () => {
+    const planner = thread();
+    const dying = planner.plan('run', calling('end_of_thread()'));
+    const next = planner.plan('serialized', calling('greeting()'));
+    await expect(dying).rejects.toThrow('the planning thread ended with 3');
+    expect((await next).ok).toBe(true);
+  });
+
+  test('says what is wrong with the module of helpers, to everybody who asks', async () => {
+    const planner = thread(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)));
+    for (const _ of [1, 2])
+      await expect(planner.plan('run', calling('greeting()'))).rejects.toThrow('no-such-module.mjs');
+  });
+
+  test('that is closed rejects what it has not planned, and everything after', async () => {
+    const planner = thread();
+    const all = [calling('never_ends()'), calling('greeting()')].map((work) => planner.plan('run', work));
+    const ends = Promise.allSettled(all);
+    await planner.close();
+    expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(planner.plan('run', calling('greeting()'))).rejects.toThrow('is ending');
+  });
+});
+
+test('small plans are made at once, large ones in the thread, both with helpers', async () => {
+  const planner = opened(await openPlanner(HELPERS));
+  const small = await planner.plan('serialized', calling('greeting()'));
+  expect(small.ok && commandOf(small.value)).toBe('hello from a helper');
+  const large = workOf([
+    ...Array.from({ length: 60 }, (_, at) => ({
+      id: `task-${at}`,
+      type: 'shell',
+      version: '2.1.0',
+      roles: '/.*/',
+      parameters: { cmd: { yaql_exp: 'never_ends()' } },
+    })),
+  ]);
+  const abort = new AbortController();
+  const endless = expect(planner.plan('run', large, abort.signal)).rejects.toThrow('enough');
+  abort.abort(new Error('enough'));
+  await endless;
+});
+
+test('a module of helpers that cannot be loaded is told when the planner is opened', async () => {
+  await expect(openPlanner(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)))).rejects.toThrow(
+    'no-such-module.mjs',
+  );
+});

@@ -1,0 +1,63 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { DrawingThread } from '../../../../src/graph/pictures/drawing-thread.js';
+import { renderSvg } from '../../../../src/graph/pictures/render-svg.js';
+
+const open: DrawingThread[] = [];
+const thread = () => {
+  const one = new DrawingThread();
+  open.push(one);
+  return one;
+};
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+/** A graph whose layout takes a while. */
+const dense = (size: number) =>
+  `digraph G { ${Array.from({ length: size }, (_, at) =>
+    [1, 3, 7].map((step) => `n${at} -> n${(at * 5 + step) % size};`).join(' '),
+  ).join(' ')} }`;
+
+describe('a drawing thread', () => {
+  test('draws what the caller would draw, and goes on after what is no DOT', async () => {
+    const own = thread();
+    const dot = 'digraph G { "a-b"; c; "a-b" -> c; }';
+    const [first, refused, second] = await Promise.allSettled([own.svg(dot), own.svg('digraph {'), own.svg(dot)]);
+    const here = await renderSvg(dot);
+    expect(first).toEqual({ status: 'fulfilled', value: here });
+    expect(second).toEqual({ status: 'fulfilled', value: here });
+    expect(refused).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringMatching(/Graphviz cannot draw this: syntax error/) },
+    });
+  });
+
+  test('leaves its caller free meanwhile', async () => {
+    const own = thread();
+    await own.svg('digraph { a }');
+    let drawn = false;
+    const picture = own.svg(dense(40)).then((svg) => {
+      drawn = true;
+      return svg;
+    });
+    let turns = 0;
+    while (!drawn) {
+      await turn();
+      turns++;
+    }
+    // Drawn here, it would have been ready before the second turn of this thread.
+    expect(turns).toBeGreaterThan(100);
+    expect((await picture).match(/class="node"/g)).toHaveLength(40);
+  });
+
+  test('tells those who wait when it is closed, and draws no more', async () => {
+    const own = thread();
+    const waiting = [own.svg(dense(60)), own.svg('digraph { a }')].map((one) =>
+      expect(one).rejects.toThrow(/ended before/),
+    );
+    await own.close();
+    await Promise.all(waiting);
+    await expect(own.svg('digraph { a }')).rejects.toThrow(/ending/);
+  });
+});

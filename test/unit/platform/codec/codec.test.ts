@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  addEncryptionKey,
+  createCodecEndpoint,
+  EncryptionCodec,
+  encryptedData,
+  parseEncryptionKeys,
+  readEncryptionKeys,
+} from '../../../../src/platform/codec/index.js';
+import { payloadFromBytes, payloadToBytes } from '../../../../src/platform/codec/payload-bytes.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitewright-codec-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const path = join(folder, 'keys');
+const first = addEncryptionKey(path);
+const codec = new EncryptionCodec(readEncryptionKeys(path));
+const converter = new DefaultPayloadConverter();
+const payload = (value: unknown): Payload => converter.toPayload(value)!;
+const CANARY = 'CANARY-codec';
+
+describe('the codec', () => {
+  it.each([[{ canary: CANARY }], [''], [null], ['ä'.repeat(100_000)], [new Uint8Array([0, 255])], [[1, 2]]])(
+    'hides and gives back %#',
+    async (value) => {
+      const [hidden] = await codec.encode([payload(value)]);
+      expect(Buffer.from(hidden!.data!).toString('latin1')).not.toContain('CANARY');
+      expect(Object.keys(hidden!.metadata!).sort()).toEqual(['encoding', 'encryption-key-id']);
+      const [shown] = await codec.decode([hidden!]);
+      expect(converter.fromPayload(shown!)).toEqual(value);
+    },
+  );
+
+  it('never encrypts the same thing the same way, and lets what is not encrypted pass', async () => {
+    const [one, two] = await codec.encode([payload('x'), payload('x')]);
+    expect(Buffer.from(one!.data!).equals(Buffer.from(two!.data!))).toBe(false);
+    expect(await codec.decode([payload('plain')])).toEqual([payload('plain')]);
+    expect(await codec.decode([{}])).toEqual([{}]);
+  });
+
+  it('notices every changed byte', async () => {
+    const [hidden] = await codec.encode([payload({ canary: CANARY })]);
+    const data = Buffer.from(hidden!.data!);
+    for (let at = 0; at < data.length; at += 3) {
+      const changed = Buffer.from(data);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      await expect(codec.decode([{ ...hidden!, data: changed }])).rejects.toThrow('was changed');
+    }
+    for (const length of [0, 5, 12, 27])
+      await expect(codec.decode([{ ...hidden!, data: data.subarray(0, length) }])).rejects.toThrow('was changed');
+  });
+
+  it('reads with the key that was used, writes with the newest', async () => {
+    const [old] = await codec.encode([payload(1)]);
+    const second = addEncryptionKey(path);
+    const rotated = new EncryptionCodec(readEncryptionKeys(path));
+    const [shown] = await rotated.decode([old!]);
+    expect(converter.fromPayload(shown!)).toBe(1);
+    const [fresh] = await rotated.encode([payload(2)]);
+    expect(Buffer.from(fresh!.metadata!['encryption-key-id']!).toString()).toBe(second);
+    await expect(codec.decode([fresh!])).rejects.toThrow(`the key ${second}, which is not in the key file`);
+    expect(second).not.toBe(first);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('has its keys from a file that is right', () => {
+    const key = Buffer.alloc(32, 1).toString('base64');
+    expect(parseEncryptionKeys(`# two\n\nb ${key}\na ${key}\n`, 'f').current).toBe('b');
+    for (const [text, problem] of [
+      ['', 'f holds no key'],
+      ['a', 'f:1: a line is'],
+      [`# x\na ${key.slice(4)}`, 'f:2: a line is'],
+      [`a ${key}\na ${key}`, 'f:2: there is a key a already'],
+    ] as const)
+      expect(() => parseEncryptionKeys(text, 'f')).toThrow(problem);
+    expect(() => readEncryptionKeys(join(folder, 'none'))).toThrow('make it with');
+    writeFileSync(join(folder, 'open'), `a ${key}\n`, { mode: 0o644 });
+    expect(() => readEncryptionKeys(join(folder, 'open'))).toThrow('may be read by others');
+    expect(encryptedData(undefined)).toBeUndefined();
+  });
+
+  it('writes payloads as Temporal does', async () => {
+    const { temporal } = (await import('@temporalio/proto' as string)) as typeof import('@temporalio/proto');
+    const sample = { metadata: { encoding: Buffer.from('json/plain'), '': Buffer.from([0]) }, data: Buffer.from('{}') };
+    const theirs = temporal.api.common.v1.Payload.encode(sample).finish();
+    expect(Buffer.from(payloadToBytes(sample)).equals(Buffer.from(theirs))).toBe(true);
+    expect(payloadFromBytes(theirs)).toEqual(sample);
+  });
+
+  it('hides the messages of failures, too', async () => {
+    const { failureConverter } = await import('../../../../src/platform/codec/encoded-failures.js');
+    const failure = failureConverter.errorToFailure(new Error(CANARY), converter);
+    expect(failure.message).toBe('Encoded failure');
+    const [hidden] = await codec.encode([failure.encodedAttributes!]);
+    expect(JSON.stringify({ ...failure, encodedAttributes: hidden })).not.toContain(CANARY);
+    expect(Buffer.from(hidden!.data!).toString('latin1')).not.toContain(CANARY);
+    const [shown] = await codec.decode([hidden!]);
+    const back = failureConverter.failureToError({ ...failure, encodedAttributes: shown! }, converter);
+    expect(back.message).toBe(CANARY);
+  });
+});
+
+describe('the codec endpoint', () => {
+  const origin = 'http://ui.example:8233';
+  const endpoint = createCodecEndpoint(codec, `${origin}/some/path`);
+  const json = (value: Payload) => ({
+    metadata: Object.fromEntries(
+      Object.entries(value.metadata!).map(([k, v]) => [k, Buffer.from(v).toString('base64')]),
+    ),
+    data: Buffer.from(value.data!).toString('base64'),
+  });
+
+  it('decodes for the page of the Web UI, and back', async () => {
+    const [hidden] = await codec.encode([payload({ a: 1 })]);
+    const request = { method: 'POST', url: '/codec/decode', headers: { origin, 'x-namespace': 'default' } } as const;
+    const answer = await endpoint.inject({
+      ...request,
+      payload: { payloads: [json(hidden!), json(payload('plain'))] },
+    });
+    expect(answer.json()).toEqual({ payloads: [json(payload({ a: 1 })), json(payload('plain'))] });
+    expect(answer.headers['access-control-allow-origin']).toBe(origin);
+    const encoded = await endpoint.inject({
+      method: 'POST',
+      url: '/codec/encode',
+      payload: { payloads: [json(payload(7))] },
+    });
+    const { payloads } = encoded.json<{ payloads: ReturnType<typeof json>[] }>();
+    expect((await endpoint.inject({ ...request, payload: { payloads } })).json()).toEqual({
+      payloads: [json(payload(7))],
+    });
+  });
+
+  it('answers the question a browser asks first, and no other origin', async () => {
+    const asked = await endpoint.inject({ method: 'OPTIONS', url: '/codec/decode', headers: { origin } });
+    expect(asked.statusCode).toBe(204);
+    expect(asked.headers['access-control-allow-headers']).toContain('x-namespace');
+    const evil = { origin: 'http://evil.example' };
+    for (const method of ['OPTIONS', 'POST'] as const) {
+      const answer = await endpoint.inject({
+        method,
+        url: '/codec/decode',
+        headers: evil,
+        ...(method === 'POST' ? { payload: { payloads: [] } } : {}),
+      });
+      expect(answer.statusCode).toBe(403);
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  it.each([
+    [null],
+    [{}],
+    [{ payloads: 1 }],
+    [{ payloads: [{ data: '%' }] }],
+    [{ payloads: [{ metadata: { encoding: 'YmluYXJ5L2VuY3J5cHRlZA==' }, data: 'AA==' }] }],
+  ])('refuses %j', async (body) => {
+    const answer = await endpoint.inject({
+      method: 'POST',
+      url: '/codec/decode',
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(body),
+    });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ message: expect.any(String) });
+  });
+});

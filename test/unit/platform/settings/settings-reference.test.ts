@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { settingDefinitions, settingsReference } from '../../../../src/platform/settings/index.js';
+
+it('docs/settings.md is what the schema says (npm run docs:settings)', () => {
+  expect(readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsReference());
+});
+
+it('every setting is described, and no two share a variable', () => {
+  for (const { path, description } of settingDefinitions) expect(description, path).toMatch(/[.:]$/);
+  expect(new Set(settingDefinitions.map(({ variable }) => variable)).size).toBe(settingDefinitions.length);
+});

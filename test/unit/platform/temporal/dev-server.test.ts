@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Connection } from '@temporalio/client';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isAlive } from '../../../../scripts/lock.mjs';
+import {
+  type DevServer,
+  devServerArguments,
+  endProcess,
+  startDevServer,
+} from '../../../../src/platform/temporal/dev-server.js';
+import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.js';
+import { probeServer } from '../../../../src/platform/temporal/probe.js';
+import { checkSearchAttributes, ensureSearchAttributes } from '../../../../src/platform/temporal/search-attributes.js';
+
+describe('the dev server', { timeout: 60_000 }, () => {
+  let binary: string;
+  let folder: string;
+  const started: DevServer[] = [];
+  beforeAll(async () => {
+    const found = await findTemporalBinary();
+    if (found.status === 'missing') throw new Error(explainMissing(found));
+    binary = found.path;
+  }, 1_800_000);
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sitewright-dev-server-'));
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((server) => server.stop()));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = async (options: Partial<Parameters<typeof startDevServer>[0]> = {}): Promise<DevServer> => {
+    const server = await startDevServer({ binary, logFile: join(folder, 'temporal.log'), uiPort: 'none', ...options });
+    started.push(server);
+    return server;
+  };
+
+  it('answers with its Web UI, has our search attributes, and is gone after stop', async () => {
+    const server = await startDevServer({ binary, logFile: join(folder, 'temporal.log'), namespaces: ['extra'] });
+    started.push(server);
+    expect(await probeServer(server.address, { namespace: 'extra', limitMs: 5_000 })).toMatchObject({
+      status: 'ready',
+    });
+    expect((await fetch(server.uiUrl ?? '')).status).toBe(200);
+    const connection = await Connection.connect({ address: server.address });
+    try {
+      expect(await checkSearchAttributes(connection, 'default')).toEqual({ status: 'present' });
+      await connection.operatorService.removeSearchAttributes({ namespace: 'extra', searchAttributes: ['SiteName'] });
+      expect(await checkSearchAttributes(connection, 'extra')).toMatchObject({
+        status: 'absent',
+        names: ['SiteName'],
+        command: 'temporal operator search-attribute create --namespace extra --name SiteName --type Keyword',
+      });
+      expect(await ensureSearchAttributes(connection, 'extra')).toEqual({ status: 'added', names: ['SiteName'] });
+      expect(await ensureSearchAttributes(connection, 'absent')).toMatchObject({ status: 'absent' });
+    } finally {
+      await connection.close();
+    }
+    await server.stop();
+    await server.stop();
+    expect(isAlive(server.pid)).toBe(false);
+    expect(await probeServer(server.address, { namespace: 'default', limitMs: 500 })).toMatchObject({
+      status: 'unreachable',
+    });
+  });
+
+  it('keeps its database across restarts, and is shared by all that name the same file', async () => {
+    const databaseFile = join(folder, 'data/temporal.db');
+    const first = await start({ databaseFile });
+    const second = await start({ databaseFile });
+    expect(second).toMatchObject({ address: first.address, pid: first.pid, reused: true });
+    await second.stop();
+    expect(isAlive(first.pid)).toBe(true);
+    const connection = await Connection.connect({ address: first.address });
+    const request = {
+      namespace: 'default',
+      workflowId: 'kept',
+      workflowType: { name: 'none' },
+      taskQueue: { name: 'none' },
+      requestId: '1',
+    };
+    await connection.workflowService.startWorkflowExecution(request);
+    await connection.close();
+    await first.stop();
+    const third = await start({ databaseFile });
+    expect(third.reused).toBe(false);
+    const again = await Connection.connect({ address: third.address });
+    const { workflowExecutionInfo } = await again.workflowService.describeWorkflowExecution({
+      namespace: 'default',
+      execution: { workflowId: 'kept' },
+    });
+    expect(workflowExecutionInfo?.execution?.workflowId).toBe('kept');
+    await again.close();
+  });
+
+  it('says what its log says when it cannot start, and leaves nothing running', async () => {
+    const unreadable = join(folder, 'not-a-database');
+    await writeFile(unreadable, 'this is no SQLite file, though long enough to be looked at as one');
+    await expect(start({ databaseFile: unreadable })).rejects.toThrow(
+      /dev server ended before it answered[\s\S]*(database|sqlite)/i,
+    );
+    await expect(start({ binary: join(folder, 'absent') })).rejects.toThrow(/did not start/);
+  });
+
+  it('refuses a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    await expect(start({ port })).rejects.toThrow(`Port ${port} is in use`);
+    other.close();
+  });
+
+  it('gives up at its deadline on a program that never answers', async () => {
+    const silent = join(folder, 'silent');
+    await writeFile(silent, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
+    await expect(start({ binary: silent, startLimitMs: 300 })).rejects.toThrow('did not answer in time');
+  });
+
+  /** Lets another process start a server, and kills that process. Answers with the server's id. */
+  const orphan = async (databaseFile?: string): Promise<number> => {
+    const module = new URL('../../../../src/platform/temporal/dev-server.ts', import.meta.url).href;
+    const options = { binary, logFile: join(folder, 'orphan.log'), uiPort: 'none', databaseFile };
+    const program = `
+      const { startDevServer } = await import(${JSON.stringify(module)});
+      const server = await startDevServer(${JSON.stringify(options)});
+      console.log(server.pid);
+      setInterval(() => {}, 1000);
+    `;
+    const starter = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(createInterface(starter.stdout), 'line')) as [string];
+    expect(isAlive(Number(line))).toBe(true);
+    starter.kill('SIGKILL');
+    await once(starter, 'exit');
+    return Number(line);
+  };
+
+  it('dies with its starter, however that dies', async () => {
+    const pid = await orphan();
+    await gone(pid);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('is not taken for a running one while it dies, and frees its database for the next', async () => {
+    const databaseFile = join(folder, 'temporal.db');
+    const pid = await orphan(databaseFile);
+    const next = await start({ databaseFile });
+    expect(next.reused).toBe(false);
+    expect(isAlive(pid)).toBe(false);
+    expect((await probeServer(next.address, { namespace: 'default', limitMs: 5_000 })).status).toBe('ready');
+  });
+
+  it.skipIf(process.platform !== 'linux')('is ended by us when somebody kills the watchdog', async () => {
+    const server = await start();
+    const parent = Number((await readFile(`/proc/${server.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[1]);
+    process.kill(parent, 'SIGKILL');
+    await gone(server.pid);
+    expect(isAlive(server.pid)).toBe(false);
+  });
+
+  it('stays when asked to, until it is ended by its id', async () => {
+    const server = await startDevServer({
+      binary,
+      logFile: join(folder, 'log'),
+      uiPort: 'none',
+      lifetime: 'independent',
+    });
+    try {
+      expect((await probeServer(server.address, { namespace: 'default', limitMs: 5_000 })).status).toBe('ready');
+    } finally {
+      await endProcess(server.pid);
+    }
+    expect(isAlive(server.pid)).toBe(false);
+  });
+
+  it('is asked for a file database with WAL, one partition, and all search attributes', () => {
+    const args = devServerArguments({ databaseFile: '/d/t.db', namespaces: ['n'] }, 1, 2).join(' ');
+    expect(args).toBe(
+      'server start-dev --ip 127.0.0.1 --port 1 --ui-port 2 --db-filename /d/t.db' +
+        ' --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL' +
+        ' --dynamic-config-value matching.numTaskqueueReadPartitions=1 --dynamic-config-value matching.numTaskqueueWritePartitions=1' +
+        ' --dynamic-config-value matching.updateAckInterval="5m" --dynamic-config-value frontend.namespaceCount=5000' +
+        ' --search-attribute SiteName=Keyword --search-attribute RunPhase=Keyword --search-attribute GraphType=Keyword' +
+        ' --search-attribute FailedNodes=Int --search-attribute StartedBy=Keyword --namespace n --log-level warn --log-format json',
+    );
+  });
+});
+
+/** Resolves when the process is gone; the test's own time limit is the deadline. */
+async function gone(pid: number): Promise<void> {
+  while (isAlive(pid)) await new Promise((done) => setImmediate(done));
+}
