@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
@@ -53,7 +53,7 @@ describe('without Temporal and MAAS', () => {
   });
   afterAll(() => api.stop());
 
-  test('the API starts, says what is away and what to do, and is alive', async () => {
+  it('the API starts, says what is away and what to do, and is alive', async () => {
     for (const path of ['/health', '/api/v1/health']) {
       const health = await ask(api, 'GET', path);
       expect(health).toMatchObject({ status: 503, body: { status: 'unavailable', ok: false } });
@@ -65,7 +65,7 @@ describe('without Temporal and MAAS', () => {
     expect(await ask(api, 'GET', '/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
-  test('sites and documents work as ever', async () => {
+  it('sites and documents work as ever', async () => {
     expect((await ask(api, 'POST', '/api/v1/sites', { name: 'dc1' })).status).toBe(201);
     const files = await exampleDocuments();
     expect((await ask(api, 'POST', '/api/v1/sites/dc1/revisions', { files })).status).toBe(201);
@@ -73,7 +73,7 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body).toEqual({ items: [], next: null });
   });
 
-  test('what needs Temporal is refused with the fix; nothing is left behind', async () => {
+  it('what needs Temporal is refused with the fix; nothing is left behind', async () => {
     const started = await ask(api, 'POST', '/api/v1/sites/dc1/runs', { kind: 'deploy_site' });
     expect(started).toMatchObject({
       status: 503,
@@ -83,7 +83,7 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body.items).toEqual([]);
   });
 
-  test('nodes are shown without what MAAS would know; its check says what to set', async () => {
+  it('nodes are shown without what MAAS would know; its check says what to set', async () => {
     const nodes = await ask(api, 'GET', '/api/v1/sites/dc1/nodes/status');
     expect(nodes).toMatchObject({ status: 200, body: { stale: true, reason: expect.stringContaining('maas.url') } });
     expect(nodes.body.nodes).toHaveLength(exampleHosts.length);
@@ -94,7 +94,7 @@ describe('without Temporal and MAAS', () => {
     });
   });
 
-  test('a second one on the same port is refused in plain words, and leaves the first alone', async () => {
+  it('a second one on the same port is refused in plain words, and leaves the first alone', async () => {
     const settings = await settingsFor({ SITEWRIGHT_API_PORT: new URL(api.url).port });
     await expect(startApi(settings, log)).rejects.toThrow(
       /cannot listen on 127\.0\.0\.1:\d+: something listens there already; set api\.host and api\.port/,
@@ -103,14 +103,14 @@ describe('without Temporal and MAAS', () => {
   });
 });
 
-test('nobody is listened to beyond this machine without tokens', async () => {
+it('nobody is listened to beyond this machine without tokens', async () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org'])
     await expect(startApi(await settingsFor({ SITEWRIGHT_API_HOST: host }), log)).rejects.toThrow(
       /^the API cannot listen on .*: it asks nobody who they are\. Set access\.tokens to on/,
     );
 });
 
-test('a listener beyond this machine without TLS is warned of', async () => {
+it('a listener beyond this machine without TLS is warned of', async () => {
   const api = await startApi(
     await settingsFor({ SITEWRIGHT_API_HOST: '0.0.0.0', SITEWRIGHT_ACCESS_TOKENS: 'on' }),
     log,
@@ -126,7 +126,7 @@ test('a listener beyond this machine without TLS is warned of', async () => {
   await expect(fetch(`${api.url}/health/live`)).rejects.toThrow();
 });
 
-test('a server that takes connections and answers nothing is told from a worker that is away', async () => {
+it('a server that takes connections and answers nothing is told from a worker that is away', async () => {
   const deaf = createServer(() => undefined);
   await new Promise<void>((listening) => deaf.listen(0, '127.0.0.1', listening));
   const { port } = deaf.address() as { port: number };
@@ -137,7 +137,7 @@ test('a server that takes connections and answers nothing is told from a worker 
   deaf.close();
 }, 30_000);
 
-test('a Temporal that comes later is used without a restart', async () => {
+it('a Temporal that comes later is used without a restart', async () => {
   // A port of our own that first refuses and then leads to the real server.
   const { connect } = await import('node:net');
   const target = inject('temporalAddress').split(':');
@@ -196,7 +196,7 @@ describe('without a worker', () => {
   ] as const;
 
   // At the same time, as several people would who wonder why nothing goes on.
-  test('what only a worker knows is answered with how to get one, to however many ask', async () => {
+  it('what only a worker knows is answered with how to get one, to however many ask', async () => {
     const asked = [...parts, ...parts];
     const answers = await Promise.all(asked.map(([method, part]) => api.ask(method, `/api/v1/runs/${run}/${part}`)));
     expect(answers.map(({ status, body }) => [status, body.code, body.detail])).toEqual(
@@ -209,7 +209,7 @@ describe('without a worker', () => {
     expect(api.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
   });
 
-  test('what is stored is shown, and signals are taken: they wait for the worker', async () => {
+  it('what is stored is shown, and signals are taken: they wait for the worker', async () => {
     expect(await api.ask('GET', `/api/v1/runs/${run}`)).toMatchObject({ status: 200, body: { outcome: null } });
     expect((await api.ask('GET', `/api/v1/runs/${run}/nodes`)).status).toBe(200);
     expect((await api.ask('POST', `/api/v1/runs/${run}/stop`)).status).toBe(202);

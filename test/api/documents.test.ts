@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
 import { type ApiRig, apiAlone } from './api-rig.js';
 
@@ -20,7 +20,7 @@ data: { armada: { manifest: full-site } }
 const broken = small.replace('tags: [blue]', 'tags: blue');
 
 describe('sites', () => {
-  test('are created once, shown, listed by name, deleted', async () => {
+  it('are created once, shown, listed by name, deleted', async () => {
     const created = await rig.ask('POST', '/api/v1/sites', { name: 'b', cluster: 'cloud' });
     expect(created).toMatchObject({
       status: 201,
@@ -40,12 +40,12 @@ describe('sites', () => {
       expect(await rig.ask(method, '/api/v1/sites/b')).toMatchObject({ status: 404, body: { code: 'not-found' } });
   });
 
-  test.each(['', 'Upper', '-x', '../x', 'a b', 'x'.repeat(64), 'ä', 7, null])('%j is no name', async (name) => {
+  it.each(['', 'Upper', '-x', '../x', 'a b', 'x'.repeat(64), 'ä', 7, null])('%j is no name', async (name) => {
     const answer = await rig.ask('POST', '/api/v1/sites', { name });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', errors: [{ path: 'body.name' }] } });
   });
 
-  test('one that a run has claimed is not deleted', async () => {
+  it('one that a run has claimed is not deleted', async () => {
     await rig.ask('POST', '/api/v1/sites', { name: 'claimed' });
     await rig.store.claims.claim('claimed', { workflowId: 'deploy_site:claimed', runId: 'r1' });
     expect(await rig.ask('DELETE', '/api/v1/sites/claimed')).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -56,7 +56,7 @@ describe('revisions', () => {
   beforeAll(() => rig.ask('POST', '/api/v1/sites', { name: 'dc1' }));
   const revisions = '/api/v1/sites/dc1/revisions';
 
-  test('errors are all told with their places, and nothing is stored', async () => {
+  it('errors are all told with their places, and nothing is stored', async () => {
     const answer = await rig.ask('POST', revisions, { files: [{ name: 'n.yaml', text: broken }] });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', hint: expect.stringContaining('force') } });
     expect(answer.body.errors).toContainEqual(
@@ -65,7 +65,7 @@ describe('revisions', () => {
     expect((await rig.ask('GET', revisions)).body).toEqual({ items: [], next: null });
   });
 
-  test('a dry run reports the same and stores nothing, valid or not', async () => {
+  it('a dry run reports the same and stores nothing, valid or not', async () => {
     const bad = await rig.ask('POST', revisions, { files: [{ name: 'n.yaml', text: broken }], dry_run: true });
     expect(bad).toMatchObject({ status: 200, body: { valid: false, revision: null, created: false } });
     const good = await rig.ask('POST', `${revisions}?dry_run=true`, small, yaml);
@@ -76,7 +76,7 @@ describe('revisions', () => {
     expect((await rig.ask('GET', revisions)).body.items).toEqual([]);
   });
 
-  test('documents are committed once; the same again is no new revision', async () => {
+  it('documents are committed once; the same again is no new revision', async () => {
     const body = { files: [{ name: 'site.yaml', text: small }], message: 'first', author: 'nina' };
     const first = await rig.ask('POST', revisions, body);
     expect(first).toMatchObject({
@@ -92,7 +92,7 @@ describe('revisions', () => {
     expect(again).toMatchObject({ status: 200, body: { created: false, revision: first.body.revision } });
   });
 
-  test('a body of YAML is one file, with the rest in the query', async () => {
+  it('a body of YAML is one file, with the rest in the query', async () => {
     const path = `${revisions}?name=all.yaml&message=as%20YAML&force=true`;
     const forced = await rig.ask('POST', path, broken, { ...yaml, 'x-sitewright-user': 'otto' });
     expect(forced).toMatchObject({
@@ -107,7 +107,7 @@ describe('revisions', () => {
     expect(await rig.ask('POST', revisions, '', yaml)).toMatchObject({ status: 400 });
   });
 
-  test('are found by number, hash, latest and last-good, and listed in pages', async () => {
+  it('are found by number, hash, latest and last-good, and listed in pages', async () => {
     const { body: first } = await rig.ask('GET', `${revisions}/1`);
     await rig.store.sites.markLastGood('dc1', 1, 'run-1');
     for (const ref of ['1', first.hash, first.hash.slice(0, 7), 'last-good'])
@@ -122,7 +122,7 @@ describe('revisions', () => {
     expect((await rig.ask('GET', '/api/v1/sites/nowhere/revisions')).status).toBe(404);
   });
 
-  test('documents are checked without a site', async () => {
+  it('documents are checked without a site', async () => {
     const good = await rig.ask('POST', '/api/v1/documents/check', { files: await exampleDocuments() });
     expect(good).toMatchObject({ status: 200, body: { valid: true, nodes: exampleHosts.length, groups: 3 } });
     const bad = await rig.ask('POST', '/api/v1/documents/check?name=x.yaml', 'a: [', yaml);
@@ -140,7 +140,7 @@ describe('nodes and groups of a revision', () => {
   const select = (selectors: unknown, ref = 'latest') =>
     rig.ask('POST', `/api/v1/sites/stl1/revisions/${ref}/select`, { selectors });
 
-  test('selectors name nodes: intersection inside, union across, none for all', async () => {
+  it('selectors name nodes: intersection inside, union across, none for all', async () => {
     expect((await select([])).body).toEqual({ revision: 1, nodes: exampleHosts });
     expect((await select([{}])).body.nodes).toEqual(exampleHosts);
     expect((await select([{ node_names: ['stl1r01s05'] }, { node_names: ['stl1r01s02'] }])).body.nodes).toEqual([
@@ -151,7 +151,7 @@ describe('nodes and groups of a revision', () => {
     expect(none).toMatchObject({ status: 200, body: { nodes: [] } });
   });
 
-  test.each([
+  it.each([
     [[{ node_labels: ['no colon'] }], 400],
     [[{ node_labels: [{}] }], 400],
     [[{ node_name: ['x'] }], 400],
@@ -163,12 +163,12 @@ describe('nodes and groups of a revision', () => {
     expect(await select(selectors)).toMatchObject({ status, body: { code: 'invalid', detail: expect.any(String) } });
   });
 
-  test('a revision that is not there has no nodes', async () => {
+  it('a revision that is not there has no nodes', async () => {
     expect((await select([], '7')).status).toBe(404);
     expect((await select([], 'last-good')).status).toBe(404);
   });
 
-  test('a strategy is shown with its nodes, order and thresholds', async () => {
+  it('a strategy is shown with its nodes, order and thresholds', async () => {
     const { body } = await rig.ask('GET', '/api/v1/sites/stl1/revisions/latest/strategy');
     expect(body.order).toEqual(['masters', 'worker_group_0', 'workers']);
     expect(body.groups[0]).toMatchObject({
@@ -180,7 +180,7 @@ describe('nodes and groups of a revision', () => {
   });
 });
 
-test('JSON Schemas of documents can be listed and read', async () => {
+it('JSON Schemas of documents can be listed and read', async () => {
   const { body } = await rig.ask('GET', '/api/v1/schemas');
   expect(body.items).toHaveLength(5);
   for (const { file, url, title } of body.items) {
@@ -192,7 +192,7 @@ test('JSON Schemas of documents can be listed and read', async () => {
   expect(missing).toMatchObject({ status: 404, body: { hint: "Did you mean 'baremetal-node.schema.json'?" } });
 });
 
-test('the audit trail says who did what; it is read in pages and by filter', async () => {
+it('the audit trail says who did what; it is read in pages and by filter', async () => {
   for (let i = 0; i < 3; i++)
     await rig.store.audit.append({ actor: 'eva', action: 'test.act', target: `thing/${i}`, details: { i } });
   const first = await rig.ask('GET', '/api/v1/audit?actor=eva&limit=2');
@@ -203,7 +203,7 @@ test('the audit trail says who did what; it is read in pages and by filter', asy
   expect((await rig.ask('GET', '/api/v1/audit?since=yesterday')).status).toBe(400);
 });
 
-test('the version says that no login is needed', async () => {
+it('the version says that no login is needed', async () => {
   expect((await rig.ask('GET', '/api/v1/version')).body).toEqual({
     name: 'sitewright',
     version: '1.2.3',

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { lookAgain } from '../rig/look-again.js';
@@ -62,7 +62,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 const ended = (transaction: number) =>
   until(`${api}/transactions/${transaction}`, ({ status }) => status === 'ready' || status === 'error');
 
-test('graphs are run on a cluster, and everything that shows them says the same', async () => {
+it('graphs are run on a cluster, and everything that shows them says the same', async () => {
   await serve();
   await graph(TASKS);
   const started = await system.ask(
@@ -128,7 +128,7 @@ test('graphs are run on a cluster, and everything that shows them says the same'
   expect(audit).toMatchObject([{ actor: 'nina', target: `cluster/${env.cluster}`, reason: 'first time' }]);
 });
 
-test('a failed task keeps a held run open until it is retried; another run is refused meanwhile', async () => {
+it('a failed task keeps a held run open until it is retried; another run is refused meanwhile', async () => {
   let broken = true;
   await serve(async ({ task }) =>
     broken && task === 'first' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'ok' },
@@ -153,7 +153,7 @@ test('a failed task keeps a held run open until it is retried; another run is re
   expect(await ended(id)).toMatchObject({ status: 'ready' });
 });
 
-test('a run that failed is gone on from', async () => {
+it('a run that failed is gone on from', async () => {
   let broken = true;
   const ran: string[] = [];
   await serve(async ({ task }) => {
@@ -171,7 +171,7 @@ test('a run that failed is gone on from', async () => {
   expect(ran).toEqual(['second']);
 });
 
-test('a dry run answers with the plan and runs nothing', async () => {
+it('a dry run answers with the plan and runs nothing', async () => {
   const ran: string[] = [];
   await serve(async ({ task }) => {
     ran.push(task);
@@ -192,7 +192,7 @@ test('a dry run answers with the plan and runs nothing', async () => {
   expect(ran).toEqual([]);
 });
 
-test("a cluster's run is stopped by its cluster, and deployed by a sequence", async () => {
+it("a cluster's run is stopped by its cluster, and deployed by a sequence", async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -212,7 +212,7 @@ test("a cluster's run is stopped by its cluster, and deployed by a sequence", as
   expect(await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null)).toMatchObject({ outcome: 'stopped' });
 });
 
-test('a run whose workflow was terminated does not keep its cluster', async () => {
+it('a run whose workflow was terminated does not keep its cluster', async () => {
   await serve(() => new Promise(() => undefined));
   await graph(TASKS);
   const { id, workflow_id } = (await execute({})).body;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { normaliseTask } from '../../src/graph/index.js';
 import type { RunTransactions } from '../../src/store/index.js';
 import { type ApiRig, apiAlone } from './api-rig.js';
@@ -47,7 +47,7 @@ async function runningRun(): Promise<RunTransactions> {
 }
 
 describe('executing graphs', () => {
-  test('is refused for everything the reference refuses, and for what broke it (500)', async () => {
+  it('is refused for everything the reference refuses, and for what broke it (500)', async () => {
     for (const index of [130, 131, 132, 133, 134, 135, 136, 137, 138, 139]) {
       const { request, status } = recorded(index, 'POST', '/graphs/execute/');
       const body = { ...(request as { cluster?: unknown }) };
@@ -58,7 +58,7 @@ describe('executing graphs', () => {
     }
   });
 
-  test('of nodes of another cluster is refused with their ids (500 in the reference)', async () => {
+  it('of nodes of another cluster is refused with their ids (500 in the reference)', async () => {
     const stranger = await environment(rig.store, `stranger${made}`);
     expect(await execute({ graphs: [{ type: 'custom', nodes: [env.nodes[0], ...stranger.nodes] }] })).toMatchObject({
       status: 400,
@@ -66,7 +66,7 @@ describe('executing graphs', () => {
     });
   });
 
-  test('of a type that is not there is refused, naming the types there are (202 in the reference)', async () => {
+  it('of a type that is not there is refused, naming the types there are (202 in the reference)', async () => {
     expect(await execute({ graphs: [{ type: 'custm' }] })).toMatchObject({
       status: 400,
       body: {
@@ -77,7 +77,7 @@ describe('executing graphs', () => {
     });
   });
 
-  test.each<[string, object, RegExp]>([
+  it.each<[string, object, RegExp]>([
     ['tasks that are not there', { graphs: [{ type: 'custom', tasks: ['zz'] }] }, /^Tasks zz are not present/],
     ['an inner key nobody knows', { graphs: [{ type: 'custom', node: [1] }] }, /unknown field 'node'/],
     ['both modes at once', { graphs: [{ type: 'custom' }], dry_run: true, noop_run: true }, /exclude each other/],
@@ -97,7 +97,7 @@ describe('executing graphs', () => {
     expect(await execute(body)).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } });
   });
 
-  test('is refused on a cluster that is not fit, with all that is wrong, unless it is forced', async () => {
+  it('is refused on a cluster that is not fit, with all that is wrong, unless it is forced', async () => {
     const { store } = rig;
     const [controller, compute] = env.nodes;
     await store.releases.update(env.release, {
@@ -128,14 +128,14 @@ describe('executing graphs', () => {
     expect(await execute({ graphs: [{ type: 'custom' }], force: true })).toMatchObject({ status: 503 });
   });
 
-  test('is refused while a run goes on, and says whose', async () => {
+  it('is refused while a run goes on, and says whose', async () => {
     const { run } = await runningRun();
     // Whether it goes on only Temporal knows, which is away here.
     expect(await execute({ graphs: [{ type: 'custom' }] })).toMatchObject({ status: 503 });
     expect((await rig.store.transactions.get(run.id)).status).toBe('running');
   });
 
-  test('leaves no run behind when Temporal is away', async () => {
+  it('leaves no run behind when Temporal is away', async () => {
     expect(await execute({ graphs: [{ type: 'custom' }] })).toMatchObject({
       status: 503,
       body: { code: 'temporal-unreachable' },
@@ -149,7 +149,7 @@ describe('executing graphs', () => {
     expect(child).toMatchObject({ name: 'deployment', graph_type: 'custom', status: 'error' });
   });
 
-  test('goes on only from a run of the cluster that ended with something left', async () => {
+  it('goes on only from a run of the cluster that ended with something left', async () => {
     expect(await execute({ from: 9999 })).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
     const { run } = await runningRun();
     // Whether it still goes on only Temporal knows, which is away here.
@@ -163,7 +163,7 @@ describe('executing graphs', () => {
 describe('deploying a cluster', () => {
   const put = (path: string, body: unknown = {}) => ask('PUT', `${api}/clusters/${env.cluster}/${path}`, body);
 
-  test('needs a graph with tasks, nodes that are there, and a list of tasks where tasks are wanted', async () => {
+  it('needs a graph with tasks, nodes that are there, and a list of tasks where tasks are wanted', async () => {
     expect(await put('deploy/?graph_type=nosuch')).toMatchObject({
       status: 400,
       body: {
@@ -197,7 +197,7 @@ describe('deploying a cluster', () => {
 describe('sequences', () => {
   const create = (body: object) => ask('POST', `${api}/sequences/`, body);
 
-  test('are kept by release, in the shapes of the reference', async () => {
+  it('are kept by release, in the shapes of the reference', async () => {
     const wanted = recorded(183, 'POST', '/sequences/');
     const { status, body } = await create({ ...(wanted.request as object), release: env.release });
     expect({ status, body }).toEqual({
@@ -222,7 +222,7 @@ describe('sequences', () => {
     });
   });
 
-  test('name no type twice: no run could carry it out', async () => {
+  it('name no type twice: no run could carry it out', async () => {
     const graphs = [{ type: 'custom' }, { type: 'default' }, { type: 'custom' }];
     const twice = { status: 400, body: { errors: [{ path: 'body.graphs[2]', code: 'sequence.type-twice' }] } };
     const body = { name: `twice${made}`, release: env.release };
@@ -232,7 +232,7 @@ describe('sequences', () => {
     expect((await ask('GET', `${api}/sequences/${id}`)).body.graphs).toEqual(graphs.slice(1));
   });
 
-  test('are refused without graphs, without release, and on clusters of another release', async () => {
+  it('are refused without graphs, without release, and on clusters of another release', async () => {
     expect(await create({ name: 's', release: env.release, graphs: [] })).toMatchObject({ status: 400 });
     expect(await create({ name: 's', release: 9999, graphs: [{ type: 'a' }] })).toMatchObject({ status: 404 });
     const { id } = (await create({ name: 's', release: env.release, graphs: [{ type: 'custom' }] })).body;
@@ -248,7 +248,7 @@ describe('sequences', () => {
 });
 
 describe('transactions', () => {
-  test('have the shape of the reference, in its words, with live progress', async () => {
+  it('have the shape of the reference, in its words, with live progress', async () => {
     const { run, graphs } = await runningRun();
     const record = (node: string, task: string, status: 'successful' | 'running') =>
       rig.store.taskHistory.record(graphs[0]!.id, [{ node, task, status, attempt: 1, sequence: 1 }]);
@@ -274,7 +274,7 @@ describe('transactions', () => {
     expect(failed.body).toHaveLength(3);
   });
 
-  test('are filtered by words that are known', async () => {
+  it('are filtered by words that are known', async () => {
     for (const [query, index] of [
       ['statuses=zz', 157],
       ['transaction_types=zz', 158],
@@ -292,7 +292,7 @@ describe('transactions', () => {
     });
   });
 
-  test('under way are not deleted; ended ones are hidden from tasks, or gone for good', async () => {
+  it('under way are not deleted; ended ones are hidden from tasks, or gone for good', async () => {
     const { run } = await runningRun();
     for (const path of ['transactions', 'tasks']) {
       expect(await ask('DELETE', `${api}/${path}/${run.id}`)).toMatchObject({
@@ -308,7 +308,7 @@ describe('transactions', () => {
     expect(await ask('DELETE', `${api}/transactions/${run.id}?force=1`)).toMatchObject({ status: 404 });
   });
 
-  test('keep what was in force, with the numbers as they were written', async () => {
+  it('keep what was in force, with the numbers as they were written', async () => {
     const { run, graphs } = await runningRun();
     for (const id of [run.id, graphs[0]!.id]) {
       const info = await rig.api.inject({ url: `${api}/transactions/${id}/deployment_info` });
@@ -326,7 +326,7 @@ describe('the history of a transaction', () => {
   const history = (id: number, query = '', headers = {}) =>
     ask('GET', `${api}/transactions/${id}/deployment_history/${query}`, undefined, headers);
 
-  test('has every task on its node with its definition, and those on none', async () => {
+  it('has every task on its node with its definition, and those on none', async () => {
     const { run, graphs } = await runningRun();
     const id = graphs[0]!.id;
     await rig.store.taskHistory.record(id, [
@@ -367,7 +367,7 @@ describe('the history of a transaction', () => {
     expect((await history(id, '?include_summary=1')).body[0].summary).toEqual({ changed: 3 });
   });
 
-  test('is filtered by nodes, statuses and tasks', async () => {
+  it('is filtered by nodes, statuses and tasks', async () => {
     const { graphs } = await runningRun();
     const names = async (query: string) =>
       (await history(graphs[0]!.id, `?${query}`)).body.map((one: { task_name: string }) => one.task_name);
@@ -383,7 +383,7 @@ describe('the history of a transaction', () => {
     expect(await history(9999)).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
   });
 
-  test('comes as CSV for those who accept it', async () => {
+  it('comes as CSV for those who accept it', async () => {
     const { graphs } = await runningRun();
     const { headers, body } = await history(graphs[0]!.id, '', { accept: 'text/csv' });
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');

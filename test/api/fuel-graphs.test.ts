@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from './api-rig.js';
 import { type Environment, environment, findings, myTask, recorded, releaseTasks } from './fuel-graphs-rig.js';
 
@@ -23,7 +23,7 @@ const library = (): unknown =>
   JSON.parse(readFileSync(new URL('../data/fuel/tasks.raw.json', import.meta.url), 'utf8'));
 
 describe('the graph of an owner', () => {
-  test('is created, shown, changed in part and deleted, in the shapes of the reference', async () => {
+  it('is created, shown, changed in part and deleted, in the shapes of the reference', async () => {
     expect(await ask('GET', ofCluster('custom'))).toMatchObject({
       status: recorded(4, 'GET', '/clusters/1/deployment_graphs/custom').status,
       body: { message: 'Graph with type: custom is not defined', errors: [] },
@@ -68,7 +68,7 @@ describe('the graph of an owner', () => {
     });
   });
 
-  test.each(['releases', 'plugins', 'clusters'] as const)('of %s is listed with the owner alone', async (owners) => {
+  it.each(['releases', 'plugins', 'clusters'] as const)('of %s is listed with the owner alone', async (owners) => {
     const id = { releases: env.release, plugins: env.plugin, clusters: env.cluster }[owners];
     const path = `${api}/${owners}/${id}/deployment_graphs`;
     expect(await ask('POST', `${path}/mine/`, { name: 'g' })).toMatchObject({ status: 201 });
@@ -85,7 +85,7 @@ describe('the graph of an owner', () => {
     });
   });
 
-  test('a fresh cluster and a fresh release have an empty default graph', async () => {
+  it('a fresh cluster and a fresh release have an empty default graph', async () => {
     expect((await ask('GET', ofCluster())).body).toEqual([
       {
         id: expect.any(Number),
@@ -96,13 +96,13 @@ describe('the graph of an owner', () => {
     ]);
   });
 
-  test('takes both spellings and answers with both', async () => {
+  it('takes both spellings and answers with both', async () => {
     const wanted = recorded(59, 'POST', '/clusters/1/deployment_graphs/bad');
     const { body } = await upload('bad', wanted.request);
     expect(body.tasks).toEqual(wanted.response.tasks);
   });
 
-  test('takes the whole library, and lists it in its order', async () => {
+  it('takes the whole library, and lists it in its order', async () => {
     const tasks = library() as readonly { id: string }[];
     expect(await ask('PUT', `${api}/releases/${env.release}/deployment_graphs/default`, { tasks })).toMatchObject({
       status: 200,
@@ -111,7 +111,7 @@ describe('the graph of an owner', () => {
     expect(body.map((one: { id: string }) => one.id)).toEqual(tasks.map(({ id }) => id));
   });
 
-  test('may be sent as YAML; mistakes in it are told by line', async () => {
+  it('may be sent as YAML; mistakes in it are told by line', async () => {
     const yaml = { 'content-type': 'application/yaml' };
     const good = 'name: by hand\ntasks:\n- id: a\n  type: shell\n  role: "*"\n';
     expect(await ask('POST', ofCluster('yaml'), good, yaml)).toMatchObject({
@@ -128,7 +128,7 @@ describe('the graph of an owner', () => {
     expect(await ask('PUT', ofCluster('yaml'), '', yaml)).toMatchObject({ status: 400 });
   });
 
-  test('leaves a trace of who changed it', async () => {
+  it('leaves a trace of who changed it', async () => {
     await ask('POST', ofCluster('traced'), {}, { 'x-sitewright-user': 'nina' });
     const { items } = (await ask('GET', `${api}/audit?actor=nina&action=graph.create`)).body;
     expect(items[0]).toMatchObject({ target: `cluster/${env.cluster}/graphs/traced` });
@@ -136,7 +136,7 @@ describe('the graph of an owner', () => {
 });
 
 describe('a graph by id', () => {
-  test('can be without an owner', async () => {
+  it('can be without an owner', async () => {
     const wanted = recorded(21, 'POST', '/graphs/');
     const { status, body } = await ask('POST', `${api}/graphs/`, wanted.request);
     expect({ status, body: { ...body, id: 5 } }).toEqual({ status: 201, body: wanted.response });
@@ -147,7 +147,7 @@ describe('a graph by id', () => {
     expect(await ask('DELETE', `${api}/graphs/${body.id}/`)).toMatchObject({ status: 204 });
   });
 
-  test('is found by owners and types in any combination, with what is related', async () => {
+  it('is found by owners and types in any combination, with what is related', async () => {
     await upload('one', {});
     await upload('two', {});
     await ask('POST', `${api}/releases/${env.release}/deployment_graphs/one`, {});
@@ -172,7 +172,7 @@ describe('a graph by id', () => {
     expect(await found('clusters_ids=9999')).toEqual([]);
   });
 
-  test('an owner filter together with types, which broke the reference (500), answers', async () => {
+  it('an owner filter together with types, which broke the reference (500), answers', async () => {
     await upload('custom', {});
     const { status, body } = await ask('GET', `${api}/graphs/?clusters_ids=${env.cluster}&graph_types=custom`);
     expect({ status, types: body.map((one: { relations: { type: string }[] }) => one.relations[0]!.type) }).toEqual({
@@ -181,7 +181,7 @@ describe('a graph by id', () => {
     });
   });
 
-  test('is not found by words that are no numbers', async () => {
+  it('is not found by words that are no numbers', async () => {
     expect(await ask('GET', `${api}/graphs/?clusters_ids=abc`)).toMatchObject({
       status: 400,
       body: { message: recorded(26, 'GET', '/graphs/?clusters_ids=abc').response.message },
@@ -192,7 +192,7 @@ describe('a graph by id', () => {
 });
 
 describe('an upload is refused', () => {
-  test('for everything the reference refuses', async () => {
+  it('for everything the reference refuses', async () => {
     for (const index of [30, 31, 32, 33, 36, 37, 38, 39, 40, 41, 42, 44, 46, 47, 48, 49, 50, 51, 56]) {
       const { request } = recorded(index, 'POST', '/clusters/1/deployment_graphs/bad');
       const { status, body } = await upload('bad', request);
@@ -203,18 +203,18 @@ describe('an upload is refused', () => {
     );
   });
 
-  test('for a cycle, which the reference stores', async () => {
+  it('for a cycle, which the reference stores', async () => {
     const { request } = recorded(54, 'POST', '/clusters/1/deployment_graphs/bad');
     expect(findings(await upload('bad', request))).toEqual(['tasks[0]: tasks wait for each other: x -> y -> x']);
     expect(await ask('GET', ofCluster('bad'))).toMatchObject({ status: 404 });
   });
 
-  test('for a version with letters, which the reference lets pass and stumbles over later', async () => {
+  it('for a version with letters, which the reference lets pass and stumbles over later', async () => {
     const { request } = recorded(34, 'POST', '/clusters/1/deployment_graphs/bad');
     expect(await upload('bad', request)).toMatchObject({ status: 400 });
   });
 
-  test('for bad YAQL, bad regexes and bad policies under either spelling, all at once', async () => {
+  it('for bad YAQL, bad regexes and bad policies under either spelling, all at once', async () => {
     const task = {
       id: 'x',
       type: 'shell',
@@ -233,7 +233,7 @@ describe('an upload is refused', () => {
     ]);
   });
 
-  test('for a cycle that it closes with the graph of the release', async () => {
+  it('for a cycle that it closes with the graph of the release', async () => {
     await ask('POST', `${api}/releases/${env.release}/deployment_graphs/two`, {
       tasks: [{ id: 'a', type: 'shell', requires: ['mine'] }],
     });
@@ -241,7 +241,7 @@ describe('an upload is refused', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('mine -> a -> mine')]);
   });
 
-  test('without a body, with a broken one, or to the list of graphs (500 in the reference)', async () => {
+  it('without a body, with a broken one, or to the list of graphs (500 in the reference)', async () => {
     expect(await ask('POST', ofCluster('bad'))).toMatchObject({
       status: 400,
       body: { message: 'Empty request received' },
@@ -255,11 +255,11 @@ describe('an upload is refused', () => {
     });
   });
 
-  test('for a type that cannot stand in a path', async () => {
+  it('for a type that cannot stand in a path', async () => {
     expect(await upload('we%20ird', { tasks: [] })).toMatchObject({ status: 400 });
   });
 
-  test('not for names nobody defines: these are warnings, for a list of tasks in the header', async () => {
+  it('not for names nobody defines: these are warnings, for a list of tasks in the header', async () => {
     const path = `${api}/clusters/${env.cluster}/deployment_tasks/`;
     const { status, headers } = await ask('PUT', path, [{ id: 'a', type: 'shell', requires: ['gone'] }]);
     expect(status).toBe(200);
@@ -268,7 +268,7 @@ describe('an upload is refused', () => {
 });
 
 describe('checking a graph', () => {
-  test('stores nothing, and knows what lies below when told whose it would be', async () => {
+  it('stores nothing, and knows what lies below when told whose it would be', async () => {
     await ask('POST', `${api}/releases/${env.release}/deployment_graphs/t`, { tasks: [{ id: 'base', type: 'shell' }] });
     const body = { tasks: [{ id: 'a', type: 'shell', requires: ['base'] }] };
     const alone = await ask('POST', `${api}/graphs/check`, body);
@@ -301,7 +301,7 @@ describe('the tasks of a cluster', () => {
     ask('GET', `${api}/clusters/${env.cluster}/deployment_tasks/${part}${query}`);
   const ids = async (part: string) => (await tasks(part)).body.map((one: { id: string }) => one.id);
 
-  test('are those of its layers, whole tasks by id, cluster first', async () => {
+  it('are those of its layers, whole tasks by id, cluster first', async () => {
     const url = '/clusters/1/deployment_tasks/';
     expect((await tasks('')).body).toEqual(recorded(70, 'GET', `${url}?graph_type=custom`).response);
     expect(await ids('own/')).toEqual(['my-task']);
@@ -315,7 +315,7 @@ describe('the tasks of a cluster', () => {
     });
   });
 
-  test('cannot be cut when they are ordered between nodes; old ones can', async () => {
+  it('cannot be cut when they are ordered between nodes; old ones can', async () => {
     const url = '/clusters/1/deployment_tasks/';
     for (const query of ['start=my-task', 'end=my-task', 'end=zzz']) {
       expect(await tasks('', `?graph_type=custom&${query}`)).toMatchObject({
@@ -341,7 +341,7 @@ describe('the tasks of a cluster', () => {
     });
   });
 
-  test('are replaced by a bare list, for a release too; other methods are refused', async () => {
+  it('are replaced by a bare list, for a release too; other methods are refused', async () => {
     const list = recorded(86, 'PUT', '/releases/1/deployment_tasks/?graph_type=viaput');
     const { status, body } = await ask(
       'PUT',
@@ -359,7 +359,7 @@ describe('the tasks of a cluster', () => {
     expect(await ask('DELETE', path)).toMatchObject({ status: 405 });
   });
 
-  test('of two plugins with the same id are a conflict', async () => {
+  it('of two plugins with the same id are a conflict', async () => {
     const other = await rig.store.plugins.create({ name: `other${made}`, version: '1.0.0', packageVersion: '5.0.0' });
     await rig.store.plugins.link(env.cluster, other.id, { enabled: true });
     await ask('POST', `${api}/plugins/${other.id}/deployment_graphs/custom`, {
@@ -389,7 +389,7 @@ describe('plans and drawings', () => {
   });
   const cluster = (path: string) => `${api}/clusters/${env.cluster}/${path}`;
 
-  test('serialized tasks have the shape executors know', async () => {
+  it('serialized tasks have the shape executors know', async () => {
     const [one, two] = env.nodes;
     const { body } = await ask('GET', cluster('serialized_tasks/?graph_type=custom'));
     expect(body).toMatchObject({
@@ -416,7 +416,7 @@ describe('plans and drawings', () => {
     });
   });
 
-  test('serialized tasks are for nodes and tasks that are there', async () => {
+  it('serialized tasks are for nodes and tasks that are there', async () => {
     const [one] = env.nodes;
     const some = await ask('GET', cluster(`serialized_tasks/?graph_type=custom&nodes=${one}&tasks=a`));
     expect(Object.keys(some.body.tasks_graph).sort()).toEqual([String(one), 'null'].sort());
@@ -437,7 +437,7 @@ describe('plans and drawings', () => {
     expect((await ask('GET', cluster('serialized_tasks/?graph_type=nosuch'))).body).toEqual(nosuch);
   });
 
-  test('the plan says what runs, what does not and why, as JSON, text and DOT', async () => {
+  it('the plan says what runs, what does not and why, as JSON, text and DOT', async () => {
     const { status, body } = await ask('GET', cluster('plan?graph_type=custom'));
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -458,7 +458,7 @@ describe('plans and drawings', () => {
     });
   });
 
-  test('the drawing has the attributes of the reference, and dependencies between nodes', async () => {
+  it('the drawing has the attributes of the reference, and dependencies between nodes', async () => {
     const { headers, body } = await ask('GET', cluster('deploy_tasks/graph.gv?graph_type=custom'));
     expect(headers['content-type']).toMatch(/^text\/vnd\.graphviz/);
     expect(body.split('\n')).toEqual([
@@ -472,7 +472,7 @@ describe('plans and drawings', () => {
     ]);
   });
 
-  test('the drawing of a release is the recorded one', async () => {
+  it('the drawing of a release is the recorded one', async () => {
     await ask('PUT', `${api}/releases/${env.release}/deployment_tasks/?graph_type=stages`, releaseTasks);
     const { body } = await ask('GET', cluster('deploy_tasks/graph.gv?graph_type=stages'));
     const lines = recorded(97, 'GET', '/clusters/1/deploy_tasks/graph.gv').response.split('\n') as string[];
@@ -480,7 +480,7 @@ describe('plans and drawings', () => {
     expect(body.split('\n')).toEqual(stages);
   });
 
-  test('the drawing can be of some tasks, of parents, without types; the rest is refused', async () => {
+  it('the drawing can be of some tasks, of parents, without types; the rest is refused', async () => {
     const draw = (query: string) => ask('GET', cluster(`deploy_tasks/graph.gv?graph_type=custom&${query}`));
     expect((await draw('tasks=a')).body).toContain('b [color=gray95];');
     expect((await draw('parents_for=b')).body.split('\n').slice(1, 4)).toEqual([
@@ -502,7 +502,7 @@ describe('plans and drawings', () => {
     expect((await ask('GET', cluster('deploy_tasks/graph.gv?graph_type=nosuch'))).body).toBe('strict digraph G {\n}\n');
   });
 
-  test('some tasks of a graph with names nobody defines are drawn, which broke the reference (500)', async () => {
+  it('some tasks of a graph with names nobody defines are drawn, which broke the reference (500)', async () => {
     await upload('ghosts', {
       tasks: [
         { id: 'x', type: 'shell', requires: ['ghost'] },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FuelRig, fuelRig, newton, recorded } from './fuel-inventory-rig.js';
 
 let rig: FuelRig;
@@ -17,7 +17,7 @@ const created = (name: string, release_id = release) => ({
   net_segment_type: 'vlan',
 });
 
-test('without any release a cluster is refused, with what to do', async () => {
+it('without any release a cluster is refused, with what to do', async () => {
   expect(await rig.refused('POST', '/clusters/', created('first', 1))).toMatchObject({
     status: 409,
     // fuel2 prints the message only: it must say what to do.
@@ -26,7 +26,7 @@ test('without any release a cluster is refused, with what to do', async () => {
   release = await rig.made('/releases/', newton);
 });
 
-test('a cluster is made, shown, listed, renamed and deleted', async () => {
+it('a cluster is made, shown, listed, renamed and deleted', async () => {
   const id = await rig.made('/clusters/', created('prod'));
   const shown = (await rig.fuel('GET', `/clusters/${id}/`)).body;
   expect(shown).toEqual({
@@ -67,7 +67,7 @@ test('a cluster is made, shown, listed, renamed and deleted', async () => {
   expect(await rig.refused('GET', `/clusters/${id}/`)).toMatchObject({ status, message: response.message });
 });
 
-test.each([
+it.each([
   ['no release', { name: 'x' }, 400, 'Release ID is required'],
   ['another release', { name: 'x', release_id: 999 }, 400, 'Invalid release ID'],
   ['two releases', { name: 'x', release_id: 1, release: 2 }, 400, 'release and release_id name two releases'],
@@ -88,7 +88,7 @@ test.each([
   });
 });
 
-test('names are unique; a release that is not deployable makes none', async () => {
+it('names are unique; a release that is not deployable makes none', async () => {
   const id = await rig.made('/clusters/', created('twice'));
   const taken = {
     status: 409,
@@ -106,7 +106,7 @@ test('names are unique; a release that is not deployable makes none', async () =
   });
 });
 
-test('a cluster can take nodes in as it is made, free ones only', async () => {
+it('a cluster can take nodes in as it is made, free ones only', async () => {
   const node = await rig.made('/nodes/', { mac: '52:54:00:aa:00:01' });
   const id = await rig.made('/clusters/', { ...created('with-nodes'), nodes: [node] });
   expect((await rig.fuel('GET', `/nodes/?cluster_id=${id}`)).body).toMatchObject([
@@ -134,7 +134,7 @@ describe('settings', () => {
   });
   const read = async () => (await rig.fuel('GET', `/clusters/${id}/attributes`)).body;
 
-  test('come from the release, secrets of the service apart, each cluster with its own', async () => {
+  it('come from the release, secrets of the service apart, each cluster with its own', async () => {
     const { editable, ...more } = await read();
     expect(more).toEqual({});
     expect(editable.common).toEqual(newton.attributes_metadata.editable.common);
@@ -151,7 +151,7 @@ describe('settings', () => {
     expect(others.operator_user.password.value).not.toBe(editable.operator_user.password.value);
   });
 
-  test('go down and up again as fuel2 does it; PATCH changes only what it gives', async () => {
+  it('go down and up again as fuel2 does it; PATCH changes only what it gives', async () => {
     const settings = await read();
     settings.editable.common.debug.value = true;
     settings.editable.mine = { own: { value: 7 } };
@@ -169,7 +169,7 @@ describe('settings', () => {
     expect((await rig.fuel('PUT', `/clusters/${id}/attributes/defaults`, {})).body.editable.mine).toBeUndefined();
   });
 
-  test('what does not fit is refused, all at once, and nothing is stored', async () => {
+  it('what does not fit is refused, all at once, and nothing is stored', async () => {
     const before = await read();
     const bad = {
       editable: {
@@ -197,7 +197,7 @@ describe('settings', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('a plugin that fits shows as a group, which enables it', async () => {
+  it('a plugin that fits shows as a group, which enables it', async () => {
     const plugin = await rig.store.plugins.create({
       name: 'lma',
       version: '1.0.0',
@@ -253,7 +253,7 @@ describe('settings', () => {
     });
   });
 
-  test('VMware settings are there only where the release has any', async () => {
+  it('VMware settings are there only where the release has any', async () => {
     expect(await rig.refused('GET', `/clusters/${id}/vmware_attributes`)).toMatchObject({ status: 400 });
     const esx = await rig.made('/releases/', {
       ...newton,
@@ -277,7 +277,7 @@ describe('networks', () => {
     id = await rig.made('/clusters/', created('networks'));
   });
 
-  test('begin as the release and the request say, and are replaced part by part', async () => {
+  it('begin as the release and the request say, and are replaced part by part', async () => {
     const path = `/clusters/${id}/network_configuration/neutron`;
     const { body } = await rig.fuel('GET', path);
     expect(body).toMatchObject({
@@ -301,7 +301,7 @@ describe('networks', () => {
     });
   });
 
-  test('a template is uploaded, shown, deleted', async () => {
+  it('a template is uploaded, shown, deleted', async () => {
     const path = `/clusters/${id}/network_configuration/template`;
     expect(await rig.refused('GET', path)).toMatchObject({ status: 404 });
     await rig.fuel('PUT', path, { adv_net_template: {} });
@@ -321,7 +321,7 @@ describe('facts', () => {
   });
   const path = () => `/clusters/${id}/orchestrator/deployment/`;
 
-  test('are worked out of what is known, common data apart or in each', async () => {
+  it('are worked out of what is known, common data apart or in each', async () => {
     const apart = (await rig.fuel('GET', `${path()}defaults/?split=1&nodes=${node}`)).body;
     expect(apart.map((one: { uid: string }) => one.uid)).toEqual([`${node}`, 'common']);
     expect(apart[0]).toMatchObject({ uid: `${node}`, ip: '10.20.0.4', user_node_name: 'node01', roles: ['compute'] });
@@ -330,7 +330,7 @@ describe('facts', () => {
     expect(merged).toMatchObject([{ uid: `${node}`, debug: false, ip: '10.20.0.4' }]);
   });
 
-  test('uploaded ones take their place until they are deleted', async () => {
+  it('uploaded ones take their place until they are deleted', async () => {
     expect((await rig.fuel('GET', `${path()}?split=1`)).body).toEqual([]);
     const facts = [
       { uid: `${node}`, extra: 1 },
@@ -347,7 +347,7 @@ describe('facts', () => {
     expect((await rig.fuel('GET', `/clusters/${id}`)).body.is_customized).toBe(false);
   });
 
-  test('of other nodes, or of nobody, are refused', async () => {
+  it('of other nodes, or of nobody, are refused', async () => {
     expect(await rig.refused('PUT', path(), [{ uid: '999' }, { extra: 1 }])).toMatchObject({
       status: 400,
       paths: ['body[1].uid', 'body[0].uid'],
@@ -362,7 +362,7 @@ describe('facts', () => {
     expect((await rig.refused('GET', '/clusters/999/orchestrator/deployment/')).message).toBe('Cluster not found');
   });
 
-  test('of provisioning are kept, too', async () => {
+  it('of provisioning are kept, too', async () => {
     const own = `/clusters/${id}/orchestrator/provisioning/`;
     expect((await rig.fuel('GET', own)).body).toEqual({});
     expect((await rig.fuel('GET', `${own}defaults/`)).body).toMatchObject({

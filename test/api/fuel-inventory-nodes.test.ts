@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FuelRig, fuelRig, newton } from './fuel-inventory-rig.js';
 
 let rig: FuelRig;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 describe('the inventory', () => {
-  test('takes a machine by its MAC, and shows what fuel2 prints of it', async () => {
+  it('takes a machine by its MAC, and shows what fuel2 prints of it', async () => {
     const id = await rig.made('/nodes/', {
       mac: '52-54-00-12-34-AB',
       ip: '10.20.0.3',
@@ -53,7 +53,7 @@ describe('the inventory', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['nothing', {}, ['body.mac']],
     [
       'odd fields',
@@ -69,7 +69,7 @@ describe('the inventory', () => {
     expect([...refusal.paths].sort()).toEqual(paths);
   });
 
-  test('has a MAC and a host name once', async () => {
+  it('has a MAC and a host name once', async () => {
     const id = await rig.made('/nodes/', { mac: '52:54:00:00:00:aa', hostname: 'web' });
     expect(await rig.refused('POST', '/nodes/', { mac: '52:54:00:00:00:AA' })).toMatchObject({
       status: 409,
@@ -82,7 +82,7 @@ describe('the inventory', () => {
     });
   });
 
-  test('is listed by cluster, roles, status, ids', async () => {
+  it('is listed by cluster, roles, status, ids', async () => {
     const [a, b, c] = [await register(), await register({ status: 'ready' }), await register({ online: false })];
     await assign(a, ['cinder']);
     const ids = async (query: string) =>
@@ -99,7 +99,7 @@ describe('the inventory', () => {
     await rig.fuel('POST', `/clusters/${cluster}/unassignment/`, [{ id: a }]);
   });
 
-  test('takes names, host names and labels as fuel2 sends them; shown fields may come back', async () => {
+  it('takes names, host names and labels as fuel2 sends them; shown fields may come back', async () => {
     const id = await register();
     expect((await rig.fuel('PUT', `/nodes/${id}/`, { hostname: 'db-1', name: 'Datenbank ä' })).body).toMatchObject({
       hostname: 'db-1',
@@ -123,7 +123,7 @@ describe('the inventory', () => {
     expect((await rig.refused('PUT', `/nodes/${id}/`, { hostname: 'a b' })).paths).toEqual(['body.hostname']);
   });
 
-  test('keeps the host name of a node with a system', async () => {
+  it('keeps the host name of a node with a system', async () => {
     const id = await register({ hostname: 'fixed', status: 'ready' });
     expect(await rig.refused('PUT', `/nodes/${id}`, { hostname: 'new' })).toMatchObject({
       status: 400,
@@ -132,7 +132,7 @@ describe('the inventory', () => {
     expect((await rig.fuel('PUT', `/nodes/${id}`, { name: 'new' })).status).toBe(200);
   });
 
-  test('changes several nodes, all or none', async () => {
+  it('changes several nodes, all or none', async () => {
     const [a, b] = [await register(), await register()];
     expect(
       (
@@ -160,7 +160,7 @@ describe('the inventory', () => {
     expect((await rig.refused('PUT', '/nodes/', [])).status).toBe(400);
   });
 
-  test('forgets nodes, all or none, deployed ones only when told', async () => {
+  it('forgets nodes, all or none, deployed ones only when told', async () => {
     const [a, b, c] = [await register(), await register(), await register({ status: 'ready' })];
     await assign(c, ['cinder']);
     await rig.store.nodes.update(c, { pendingAddition: false, status: 'ready' });
@@ -179,7 +179,7 @@ describe('the inventory', () => {
     expect((await rig.refused('DELETE', '/nodes/?ids=a')).message).toBe('Comma-separated numbers list expected');
   });
 
-  test('keeps settings, interfaces and disks of a node; what was found stays known', async () => {
+  it('keeps settings, interfaces and disks of a node; what was found stays known', async () => {
     const id = await register({ meta: { interfaces: [{ name: 'eth0' }], disks: [{ name: 'sda' }] } });
     const path = `/nodes/${id}`;
     expect((await rig.fuel('GET', `${path}/attributes/`)).body).toEqual({});
@@ -205,7 +205,7 @@ describe('the inventory', () => {
 });
 
 describe('assignment', () => {
-  test('gives a node pending roles and their tags; taking it out takes all of it', async () => {
+  it('gives a node pending roles and their tags; taking it out takes all of it', async () => {
     const id = await register();
     expect(await assign(id, ['controller', 'cinder'])).toMatchObject({ status: 200, body: {} });
     expect(await node(id)).toMatchObject({
@@ -219,7 +219,7 @@ describe('assignment', () => {
     expect(await node(id)).toMatchObject({ cluster: null, pending_roles: [], pending_addition: false, tags: [] });
   });
 
-  test('marks a deployed node for removal in place of removing it', async () => {
+  it('marks a deployed node for removal in place of removing it', async () => {
     const id = await register();
     await assign(id, ['cinder']);
     await rig.store.nodes.update(id, { status: 'ready', roles: ['cinder'], pendingRoles: [], pendingAddition: false });
@@ -232,7 +232,7 @@ describe('assignment', () => {
     await rig.fuel('DELETE', `/nodes/${id}?force=1`);
   });
 
-  test('says all that is wrong with it, and changes nothing', async () => {
+  it('says all that is wrong with it, and changes nothing', async () => {
     const [free, foreign] = [await register(), await register()];
     await assign(foreign, ['cinder'], other);
     const wrong = [
@@ -274,7 +274,7 @@ describe('assignment', () => {
     ).toEqual(['body[0].id', 'body[1].id', 'body[2].id']);
   });
 
-  test('adds roles to a node of the cluster, if they go with those it has', async () => {
+  it('adds roles to a node of the cluster, if they go with those it has', async () => {
     const id = await register();
     await assign(id, ['compute']);
     expect(
@@ -284,7 +284,7 @@ describe('assignment', () => {
     expect(await node(id)).toMatchObject({ pending_roles: ['compute', 'cinder'], tags: ['cinder', 'compute'] });
   });
 
-  test('works by PUT on nodes, too, by the same rules', async () => {
+  it('works by PUT on nodes, too, by the same rules', async () => {
     const id = await register();
     expect(
       (await rig.fuel('PUT', `/nodes/${id}`, { cluster_id: cluster, pending_roles: ['cinder'] })).body,
@@ -319,7 +319,7 @@ describe('assignment', () => {
     expect((await rig.refused('PUT', `/nodes/${id}`, { cluster: 999 })).message).toContain('Cluster not found');
   });
 
-  test('waits for the run that works on a cluster', async () => {
+  it('waits for the run that works on a cluster', async () => {
     const [inside, outside] = [await register(), await register()];
     await assign(inside, ['cinder']);
     const run = { workflowId: `execute_graph:${cluster}`, runId: 'r1' };

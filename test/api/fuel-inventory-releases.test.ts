@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FuelRig, fuelRig, newton, recorded } from './fuel-inventory-rig.js';
 
 let rig: FuelRig;
@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-test('a client is told at its start that no login is needed', async () => {
+it('a client is told at its start that no login is needed', async () => {
   const { status, body } = await rig.fuel('GET', '/version');
   expect({ status, body }).toMatchObject({
     status: 200,
@@ -15,7 +15,7 @@ test('a client is told at its start that no login is needed', async () => {
   });
 });
 
-test('a release is made, shown, listed, changed and deleted; paths end as one likes', async () => {
+it('a release is made, shown, listed, changed and deleted; paths end as one likes', async () => {
   expect((await rig.fuel('GET', '/releases/')).body).toEqual([]);
   const id = await rig.made('/releases/', newton);
   const shown = await rig.fuel('GET', `/releases/${id}/`);
@@ -60,7 +60,7 @@ describe('of one release', () => {
     id = await rig.made('/releases/', { ...newton, name: 'Parts' });
   });
 
-  test('networks, settings and components have paths of their own', async () => {
+  it('networks, settings and components have paths of their own', async () => {
     expect((await rig.fuel('GET', `/releases/${id}/networks`)).body).toEqual(newton.networks_metadata);
     expect((await rig.fuel('PUT', `/releases/${id}/networks`, { neutron: {} })).body).toEqual({ neutron: {} });
     expect((await rig.fuel('GET', `/releases/${id}/networks`)).body).toEqual({ neutron: {} });
@@ -73,7 +73,7 @@ describe('of one release', () => {
     expect((await rig.refused('PUT', `/releases/${id}/networks`, [1])).message).toContain('must be an object');
   });
 
-  test('its tasks become its default graph; bad ones are refused with their places, and nothing is stored', async () => {
+  it('its tasks become its default graph; bad ones are refused with their places, and nothing is stored', async () => {
     const tasks = [{ id: 'one', type: 'shell', parameters: { cmd: 'true' }, roles: ['compute'] }];
     const own = await rig.made('/releases/', { ...newton, name: 'With tasks', deployment_tasks: tasks });
     const graph = await rig.store.graphs.find({ kind: 'release', id: own }, 'default');
@@ -87,7 +87,7 @@ describe('of one release', () => {
     expect(await rig.store.releases.find('Bad tasks', 'newton-10.0')).toBeNull();
   });
 
-  test.each([
+  it.each([
     ['nothing', {}, ['body.name', 'body.version', 'body.operating_system']],
     [
       'wrong kinds',
@@ -105,7 +105,7 @@ describe('of one release', () => {
     expect([...refusal.paths].sort()).toEqual([...paths].sort());
   });
 
-  test('name and version are unique', async () => {
+  it('name and version are unique', async () => {
     const message = 'Release with the same name and version already exists';
     expect(await rig.refused('POST', '/releases/', { ...newton, name: 'Parts' })).toMatchObject({
       status: 409,
@@ -119,7 +119,7 @@ describe('of one release', () => {
     });
   });
 
-  test('a release with clusters stays', async () => {
+  it('a release with clusters stays', async () => {
     const used = await rig.made('/releases/', { ...newton, name: 'Used' });
     await rig.made('/clusters/', { name: 'on-used', release_id: used });
     expect(await rig.refused('DELETE', `/releases/${used}`)).toMatchObject({
@@ -129,7 +129,7 @@ describe('of one release', () => {
     });
   });
 
-  test.each([
+  it.each([
     '/releases/999',
     '/releases/999/networks',
     '/releases/999/attributes_metadata',
@@ -139,7 +139,7 @@ describe('of one release', () => {
     expect(await rig.refused('GET', path)).toMatchObject({ status: 404, message: 'Release not found' });
   });
 
-  test.each(['/releases/abc', '/releases/0', '/releases/-1', '/releases/1.5', '/releases/99999999999'])(
+  it.each(['/releases/abc', '/releases/0', '/releases/-1', '/releases/1.5', '/releases/99999999999'])(
     '%s is no id',
     async (path) => {
       expect(await rig.refused('GET', path)).toMatchObject({ status: 400, paths: ['path.id'] });
@@ -158,18 +158,18 @@ describe('roles', () => {
     volumes_roles_mapping: [{ id: 'os', allocate_size: 'min' }],
   };
 
-  test('a role looks as Fuel shows it', async () => {
+  it('a role looks as Fuel shows it', async () => {
     const { response } = recorded('GET', '/releases/1/roles/compute/', 200);
     expect((await rig.fuel('GET', `/releases/${release}/roles/compute/`)).body).toEqual(response);
   });
 
-  test('a tag nobody has is refused in the words of Fuel', async () => {
+  it('a tag nobody has is refused in the words of Fuel', async () => {
     const { request, response, status } = recorded('PUT', '/releases/1/roles/compute/', 400);
     const refusal = await rig.refused('PUT', `/releases/${release}/roles/compute/`, request);
     expect(refusal).toMatchObject({ status, message: response.message, paths: ['body.meta.tags'] });
   });
 
-  test('a role is created, listed, changed and deleted', async () => {
+  it('a role is created, listed, changed and deleted', async () => {
     expect(await rig.fuel('POST', `/releases/${release}/roles/`, swift)).toMatchObject({ status: 201, body: swift });
     const all = (await rig.fuel('GET', `/releases/${release}/roles/`)).body;
     expect(all.map((role: { name: string }) => role.name)).toEqual([
@@ -194,7 +194,7 @@ describe('roles', () => {
     });
   });
 
-  test('what is wrong with a role is said all at once', async () => {
+  it('what is wrong with a role is said all at once', async () => {
     const path = `/releases/${release}/roles/`;
     expect((await rig.refused('POST', path, {})).paths).toEqual([
       'body.name',
@@ -226,7 +226,7 @@ describe('roles', () => {
     });
   });
 
-  test('a role that a node has stays; of clusters, roles of the release can only be read', async () => {
+  it('a role that a node has stays; of clusters, roles of the release can only be read', async () => {
     const cluster = await rig.made('/clusters/', { name: 'with-roles', release_id: release });
     const node = await rig.made('/nodes/', { mac: '52:54:00:00:00:01' });
     await rig.fuel('POST', `/clusters/${cluster}/assignment/`, [{ id: node, roles: ['cinder'] }]);

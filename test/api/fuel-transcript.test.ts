@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.js';
 
 /**
@@ -142,7 +142,7 @@ const replayed = session.flatMap(({ method }, at) => (method === undefined || OF
 const plain = replayed.filter((at) => DIFFERS[at] === undefined);
 
 describe('the recorded session', () => {
-  test.each(plain.filter((at) => session[at]!.status! < 400).map((at) => [title(at), at] as const))(
+  it.each(plain.filter((at) => session[at]!.status! < 400).map((at) => [title(at), at] as const))(
     '%s is answered alike',
     (_, at) => {
       const { status, body } = answers[at]!;
@@ -153,7 +153,7 @@ describe('the recorded session', () => {
     },
   );
 
-  test.each(plain.filter((at) => session[at]!.status! >= 400).map((at) => [title(at), at] as const))(
+  it.each(plain.filter((at) => session[at]!.status! >= 400).map((at) => [title(at), at] as const))(
     '%s is refused alike',
     (_, at) => {
       const { status, body } = answers[at]!;
@@ -163,17 +163,18 @@ describe('the recorded session', () => {
     },
   );
 
-  test.each(
-    Object.entries(DIFFERS).map(([at, [status, why]]) => [title(Number(at)), Number(at), status, why] as const),
-  )('%s is answered otherwise', (_, at, status, why) => {
-    expect(answers[at], why).toMatchObject({ status });
-    expect(
-      [answers[at]!.status, comparable(answers[at]!.body)],
-      'it does not differ any more: take it from the list',
-    ).not.toEqual([session[at]!.status, comparable(session[at]!.response)]);
-  });
+  it.each(Object.entries(DIFFERS).map(([at, [status, why]]) => [title(Number(at)), Number(at), status, why] as const))(
+    '%s is answered otherwise',
+    (_, at, status, why) => {
+      expect(answers[at], why).toMatchObject({ status });
+      expect(
+        [answers[at]!.status, comparable(answers[at]!.body)],
+        'it does not differ any more: take it from the list',
+      ).not.toEqual([session[at]!.status, comparable(session[at]!.response)]);
+    },
+  );
 
-  test('is told apart without gaps', () => {
+  it('is told apart without gaps', () => {
     expect(session).toHaveLength(197);
     for (const at of IN_OUR_WORDS) expect(answers[at]!.body.message, title(at)).not.toBe(session[at]!.response.message);
   });

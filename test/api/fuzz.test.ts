@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.js';
 
 let rig: ApiRig;
@@ -224,7 +224,7 @@ async function send(request: ReturnType<typeof requestTo> extends fc.Arbitrary<i
 /** Statuses that any route may answer with, whatever it does: what came may not even be a request to it. */
 const ANYWHERE = [400, 404, 405, 413, 415];
 
-test('whatever is sent to any route, the answer is one that its description knows, and never an accident', async () => {
+it('whatever is sent to any route, the answer is one that its description knows, and never an accident', async () => {
   const seen = new Map<string, Set<number>>();
   // Generators of bodies are made once for each route: they are large.
   const made = new Map(
@@ -259,7 +259,7 @@ test('whatever is sent to any route, the answer is one that its description know
   expect(rig.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
 }, 180_000);
 
-test('whatever the path and the method are, the answer is a problem or a page', async () => {
+it('whatever the path and the method are, the answer is a problem or a page', async () => {
   const segment = fc.oneof(
     fc.constantFrom('api', 'v1', 'sites', 'runs', 'docs', 'health', '.', '..', '', '%2e%2e'),
     text.map(wellFormed),

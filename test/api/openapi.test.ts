@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { needOfRoute } from '../../src/api/access/route-needs.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { apiAlone } from './api-rig.js';
@@ -44,13 +44,13 @@ async function describeApi(tokens = false): Promise<Description> {
 const TEXTS = ['text/plain', 'text/csv', 'text/vnd.graphviz', 'application/gzip', 'image/svg+xml', 'text/event-stream'];
 
 // UPDATE_GOLDEN=1 npx vitest run --project api test/api/openapi.test.ts
-test('the description of the API is the one that was agreed on', async () => {
+it('the description of the API is the one that was agreed on', async () => {
   const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden, text);
   expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
 });
 
-test('every route says what it is, and how it fails', async () => {
+it('every route says what it is, and how it fails', async () => {
   const { paths, components } = await describeApi();
   const whole = ({ $ref, ...inline }: AnswerDescription): AnswerDescription =>
     $ref === undefined ? inline : components.responses[$ref.replace('#/components/responses/', '')]!;
@@ -83,7 +83,7 @@ test('every route says what it is, and how it fails', async () => {
   expect(ids.size).toBe(operations.length);
 });
 
-test.each([false, true])('every route says whom it answers (tokens: %s)', async (tokens) => {
+it.each([false, true])('every route says whom it answers (tokens: %s)', async (tokens) => {
   const { paths, components } = await describeApi(tokens);
   expect(Object.keys(components.securitySchemes)).toEqual(['bearer', 'authToken']);
   for (const [path, operations] of Object.entries(paths)) {
@@ -100,7 +100,7 @@ test.each([false, true])('every route says whom it answers (tokens: %s)', async 
   }
 });
 
-test('every reference leads somewhere, and no schema is there for nothing', async () => {
+it('every reference leads somewhere, and no schema is there for nothing', async () => {
   const { paths, components } = await describeApi();
   const used = new Set<string>();
   JSON.stringify([paths, components], (key, value: unknown) => {
@@ -111,7 +111,7 @@ test('every reference leads somewhere, and no schema is there for nothing', asyn
   expect([...used].sort()).toEqual(Object.keys(components.schemas).sort());
 });
 
-test('the description can be looked at in a browser', async () => {
+it('the description can be looked at in a browser', async () => {
   const rig = await apiAlone();
   const page = await rig.ask('GET', '/docs/');
   expect(page).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } });

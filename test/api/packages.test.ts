@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOperations } from '../../src/ops/index.js';
 import {
   checkPackage,
@@ -124,7 +124,7 @@ const gzip = { 'content-type': 'application/gzip' };
 const install = (archive: Buffer, query = '') => rig.ask('POST', `/api/v1/packages${query}`, archive as never, gzip);
 
 describe('packages', () => {
-  test('without any release a cluster is refused with what to do, and all else works', async () => {
+  it('without any release a cluster is refused with what to do, and all else works', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toMatch(/^There are no releases available\./);
@@ -135,7 +135,7 @@ describe('packages', () => {
     expect((await rig.ask('POST', '/api/v1/sites', { name: 'without-software' })).status).toBe(201);
   });
 
-  test('an archive becomes a release with roles, tags and graphs; again it changes nothing', async () => {
+  it('an archive becomes a release with roles, tags and graphs; again it changes nothing', async () => {
     const archive = await archiveOf(releasePackage());
     const first = await install(archive);
     expect(first.status, JSON.stringify(first.body)).toBe(201);
@@ -167,7 +167,7 @@ describe('packages', () => {
     expect(stored.rawPayload.equals(archive)).toBe(true);
   });
 
-  test('a newer version updates in place; an older one needs force; another series stands beside it', async () => {
+  it('a newer version updates in place; an older one needs force; another series stands beside it', async () => {
     const { body: before } = await rig.ask('GET', '/api/v1/packages');
     const newer = await install(
       await archiveOf(releasePackage({ version: '1.0.1', graphs: [{ type: 'default', tasks: [] }] })),
@@ -192,7 +192,7 @@ describe('packages', () => {
     expect((await rig.ask('DELETE', `/api/v1/packages/${beside.body.id}`)).status).toBe(204);
   });
 
-  test('a package whose release comes from another one is refused and leaves nothing', async () => {
+  it('a package whose release comes from another one is refused and leaves nothing', async () => {
     const thief = releasePackage({ name: 'thief' });
     const files = new Map(
       [...thief.files].map(([path, { content }]) => [
@@ -207,7 +207,7 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/plugins')).body).toHaveLength(1);
   });
 
-  test('a failure half-way leaves the old state', async () => {
+  it('a failure half-way leaves the old state', async () => {
     const before = await rig.ask('GET', '/api/v1/packages');
     const roles = await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`);
     const { id: cluster } = (
@@ -233,7 +233,7 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
   });
 
-  test('graphs that cannot be planned are refused with their places', async () => {
+  it('graphs that cannot be planned are refused with their places', async () => {
     const bad = releasePackage({
       name: 'bad',
       graphs: [
@@ -248,7 +248,7 @@ describe('packages', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['no gzip', Buffer.from('hello'), 'archive.format'],
     ['a damaged one', gzipSync(Buffer.from('hello')).subarray(0, 20), 'archive.damaged'],
     ['no tar', gzipSync(Buffer.from('hello'.repeat(200))), 'archive.damaged'],
@@ -259,7 +259,7 @@ describe('packages', () => {
     expect(refused.body.errors[0].code).toBe(code);
   });
 
-  test('what is no archive at all is refused', async () => {
+  it('what is no archive at all is refused', async () => {
     expect((await rig.ask('POST', '/api/v1/packages', Buffer.alloc(0) as never, gzip)).status).toBe(400);
     expect((await rig.ask('POST', '/api/v1/packages', { a: 1 })).status).toBe(400);
     expect((await rig.ask('POST', '/api/v1/packages')).status).toBe(400);
@@ -268,7 +268,7 @@ describe('packages', () => {
     expect((await rig.ask('DELETE', '/api/v1/packages/99')).status).toBe(404);
   });
 
-  test('plugins are synchronised as clients of the Fuel line ask for it', async () => {
+  it('plugins are synchronised as clients of the Fuel line ask for it', async () => {
     const made = await install(await archiveOf(pluginPackage('plug')));
     expect(made.status, JSON.stringify(made.body)).toBe(201);
     expect(made.body).toMatchObject({ kind: 'extension', releases: [] });
@@ -288,7 +288,7 @@ describe('packages', () => {
   });
 });
 
-test('the folder of packages: new ones are installed, changed ones brought up, bad ones named while others go on', async () => {
+it('the folder of packages: new ones are installed, changed ones brought up, bad ones named while others go on', async () => {
   const home = await mkdtemp(join(scratch, 'home-'));
   const store = await openStore(join(home, 'store.db'));
   const never = () => {
@@ -330,7 +330,7 @@ describe('plugins in a cluster', () => {
     JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
   ];
 
-  test('conflicts refuse enabling, in the words of the reference', async () => {
+  it('conflicts refuse enabling, in the words of the reference', async () => {
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'host' })))).body.releases[0];
     const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'plugged', release_id: release })).body;
     const ids: Record<string, number> = {};
@@ -364,7 +364,7 @@ describe('plugins in a cluster', () => {
   });
 });
 
-test('the example release: roles on six nodes, the database on a node of its own by tags', async () => {
+it('the example release: roles on six nodes, the database on a node of its own by tags', async () => {
   const folder = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
   const tree = await readPackageFolder(folder);
   const { path } = await writePackageArchive(tree, 'fuel-newton', '10.0.0', scratch);

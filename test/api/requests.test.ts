@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRig, apiAlone, type Method } from './api-rig.js';
 
 let rig: ApiRig;
@@ -33,7 +33,7 @@ async function refused(
 }
 
 describe('bodies', () => {
-  test.each([
+  it.each([
     ['{"name": "dc2"', 'the body is not JSON'],
     ['{"name": "dc2"]', 'the body is not JSON'],
     ["{'name': 'dc2'}", 'the body is not JSON'],
@@ -52,12 +52,12 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 400, code: 'invalid', detail: expect.stringContaining(detail) });
   });
 
-  test('a mistake in JSON is quoted', async () => {
+  it('a mistake in JSON is quoted', async () => {
     const answer = await refused('POST', '/api/v1/sites', '{\n  "name": dc2\n}', json);
     expect(answer.detail).toMatch(/^the body is not JSON: .*dc2/);
   });
 
-  test('deep bodies are refused before they are looked at, brackets in texts do not count', async () => {
+  it('deep bodies are refused before they are looked at, brackets in texts do not count', async () => {
     for (const body of ['['.repeat(2_000_000 / 4), `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`]) {
       const answer = await refused('POST', '/api/v1/sites', body, json);
       expect(answer).toMatchObject({ status: 400, detail: 'the body is nested more than 64 levels deep' });
@@ -66,13 +66,13 @@ describe('bodies', () => {
     expect(await rig.ask('POST', '/api/v1/sites', text)).toMatchObject({ status: 201, body: text });
   });
 
-  test('what is not UTF-8 is refused, a byte-order mark is not', async () => {
+  it('what is not UTF-8 is refused, a byte-order mark is not', async () => {
     const latin1 = Buffer.concat([Buffer.from('{"name": "'), Buffer.from([0xe9]), Buffer.from('"}')]);
     expect(await refused('POST', '/api/v1/sites', latin1, json)).toMatchObject({ detail: 'the body is not UTF-8' });
     expect(await rig.ask('POST', '/api/v1/sites', '\uFEFF{"name": "marked"}', json)).toMatchObject({ status: 201 });
   });
 
-  test.each([
+  it.each([
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
     ['application/yaml', 415],
@@ -83,12 +83,12 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status, code: 'unsupported-media-type', hint: expect.stringContaining('JSON') });
   });
 
-  test('a compressed body is not understood', async () => {
+  it('a compressed body is not understood', async () => {
     const answer = await refused('POST', '/api/v1/sites', '{}', { ...json, 'content-encoding': 'gzip' });
     expect(answer).toMatchObject({ status: 415, detail: "a body with Content-Encoding 'gzip' is not understood" });
   });
 
-  test('a large body is refused with its limit; documents may be larger', async () => {
+  it('a large body is refused with its limit; documents may be larger', async () => {
     const megabyte = 'x'.repeat(1024 * 1024);
     expect(await refused('POST', '/api/v1/sites', { name: megabyte })).toMatchObject({
       status: 413,
@@ -102,7 +102,7 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 413, detail: 'the body is larger than 32 MiB' });
   });
 
-  test('all problems of path, query and body are told at once, with what was meant', async () => {
+  it('all problems of path, query and body are told at once, with what was meant', async () => {
     const answer = await refused('POST', `/api/v1/sites/${'x'.repeat(1001)}/revisions?forse=1&dry_run=yes`, {
       files: [
         { name: 'a.yaml', txt: '' },
@@ -151,7 +151,7 @@ describe('bodies', () => {
 });
 
 describe('paths', () => {
-  test.each([
+  it.each([
     ['/api/v1/sitess', "Did you mean '/api/v1/sites'?"],
     ['/v1/sites/dc1', '/docs shows it'],
     ['/api/v1/sites/dc1/revision', "Did you mean '/api/v1/sites/dc1/revisions' or '/api/v1/sites/dc1/runs'?"],
@@ -165,7 +165,7 @@ describe('paths', () => {
     else expect(answer.hint).toContain("'/api/v1/sites/dc1/revisions'");
   });
 
-  test('another method is told which there are', async () => {
+  it('another method is told which there are', async () => {
     for (const [method, path, allow] of [
       ['PUT', '/api/v1/sites/dc1', 'DELETE, GET, HEAD, OPTIONS'],
       ['DELETE', '/api/v1/runs', 'GET, HEAD, OPTIONS'],
@@ -181,7 +181,7 @@ describe('paths', () => {
     });
   });
 
-  test.each<[string, number]>([
+  it.each<[string, number]>([
     ['/api/v1/sites/%ff', 400],
     ['/api/v1/sites/%zz', 400],
     ['/api/v1/sites/%', 400],
@@ -203,7 +203,7 @@ describe('paths', () => {
     expect(await refused('GET', path, undefined)).toMatchObject({ status });
   });
 
-  test.each([
+  it.each([
     'limit=0',
     'limit=1001',
     'limit=ten',
@@ -225,7 +225,7 @@ describe('paths', () => {
   });
 });
 
-test('a name in the header X-Sitewright-User is who did it; a bad one is refused', async () => {
+it('a name in the header X-Sitewright-User is who did it; a bad one is refused', async () => {
   await rig.ask(
     'POST',
     '/api/v1/sites',
@@ -243,14 +243,14 @@ test('a name in the header X-Sitewright-User is who did it; a bad one is refused
   expect((await rig.ask('GET', '/api/v1/sites/bad')).status).toBe(404);
 });
 
-test('a sound request id of the caller is kept', async () => {
+it('a sound request id of the caller is kept', async () => {
   const kept = await rig.ask('GET', '/api/v1/version', undefined, { 'x-request-id': 'ci-17.3' });
   expect(kept.headers['x-request-id']).toBe('ci-17.3');
   const replaced = await rig.ask('GET', '/api/v1/version', undefined, { 'x-request-id': 'a b\tc' });
   expect(replaced.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
 });
 
-test('what nobody foresaw is logged under the request and answered without internals', async () => {
+it('what nobody foresaw is logged under the request and answered without internals', async () => {
   const original = rig.store.sites.list;
   Object.assign(rig.store.sites, { list: () => Promise.reject(new Error('secret internals at /home/x')) });
   const answer = await rig.ask('GET', '/api/v1/sites', undefined, { 'x-request-id': 'odd-1' });
@@ -277,7 +277,7 @@ describe('on the wire', () => {
       socket.on('error', reject);
     });
 
-  test.each([
+  it.each([
     ['garbage\r\n\r\n', 400, 'this is not an HTTP request'],
     [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'the headers are too large'],
     ['GET /api/v1/sites HTTP/1.1\r\n\r\n', 400, ''],
@@ -288,7 +288,7 @@ describe('on the wire', () => {
     if (detail) expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ status, detail });
   });
 
-  test('a body shorter than its announced length is refused', async () => {
+  it('a body shorter than its announced length is refused', async () => {
     const answer = await send(
       'POST /api/v1/sites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{"name":1}',
     );

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { PROBLEM_CODES } from '../../src/ops/index.js';
 import { type LivingSite, livingSite } from '../rig/living-site.js';
@@ -96,7 +96,7 @@ afterAll(async () => {
   await rig.close();
 });
 
-test('every example of docs/rest.md is answered as it says', async ({ onTestFailed }) => {
+it('every example of docs/rest.md is answered as it says', async ({ onTestFailed }) => {
   let waitedFor: string | null = null;
   onTestFailed(() => console.error(`waited for ${waitedFor}`));
   const examples = readExamples();
@@ -126,7 +126,7 @@ test('every example of docs/rest.md is answered as it says', async ({ onTestFail
   }
 });
 
-test('the table of codes has every code with its status', () => {
+it('the table of codes has every code with its status', () => {
   const rows = [...text.matchAll(/^\| `([a-z-]+)` +\| (\d{3}) +\|/gm)].map(([, code, status]) => [
     code,
     Number(status),
@@ -145,7 +145,7 @@ test('the table of codes has every code with its status', () => {
   expect(Object.fromEntries(rows)).toEqual({ ...Object.fromEntries(codes), ...http });
 });
 
-test('the table of routes has every route with its summary', async () => {
+it('the table of routes has every route with its summary', async () => {
   const { body } = await api.ask('GET', '/openapi.json');
   const routes = Object.entries<Record<string, { summary: string }>>(body.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { summary }]) => [

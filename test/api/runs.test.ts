@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
@@ -49,7 +49,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 
 const finished = (run: string) => until(`/api/v1/runs/${run}`, (body) => body.outcome !== null);
 
-test('a deployment is started, watched, and read when it is over', async () => {
+it('a deployment is started, watched, and read when it is over', async () => {
   await living();
   const started = await start({ kind: 'deploy_site', reason: 'first time', started_by: 'nina' });
   const { id } = started.body;
@@ -102,7 +102,7 @@ test('a deployment is started, watched, and read when it is over', async () => {
   expect(await finished(again.body.id)).toMatchObject({ outcome: 'success' });
 });
 
-test('what Temporal has forgotten is read from the store', async () => {
+it('what Temporal has forgotten is read from the store', async () => {
   await living();
   const { body: run } = await start({ kind: 'test_site' });
   await finished(run.id);
@@ -134,7 +134,7 @@ test('what Temporal has forgotten is read from the store', async () => {
   expect(await api.ask('POST', '/api/v1/runs/lost/pause')).toMatchObject({ status: 409, body: { code: 'run-ended' } });
 });
 
-test('a run is paused, resumed, and one of its nodes tried again; another run is refused meanwhile', async () => {
+it('a run is paused, resumed, and one of its nodes tried again; another run is refused meanwhile', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   const path = `/api/v1/runs/${run.id}`;
@@ -187,7 +187,7 @@ test('a run is paused, resumed, and one of its nodes tried again; another run is
   expect(audit.items.find((entry: { action: string }) => entry.action === 'run.pause')).toMatchObject({ actor: 'api' });
 });
 
-test('a run is stopped gracefully', async () => {
+it('a run is stopped gracefully', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(
@@ -204,7 +204,7 @@ test('a run is stopped gracefully', async () => {
   );
 });
 
-test('a run is cancelled, which aborts what runs', async () => {
+it('a run is cancelled, which aborts what runs', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   while (Object.keys(await site.entered(MachineStatus.Deploying)).length !== 3) await lookAgain();
@@ -214,7 +214,7 @@ test('a run is cancelled, which aborts what runs', async () => {
   expect(last.get('stl1r01s02')).toBe(MachineStatus.Allocated);
 });
 
-test('a run that Temporal was told to terminate has ended here too', async () => {
+it('a run that Temporal was told to terminate has ended here too', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);
@@ -231,7 +231,7 @@ test('a run that Temporal was told to terminate has ended here too', async () =>
 });
 
 describe('starting', () => {
-  test('the other kinds take what is theirs', async () => {
+  it('the other kinds take what is theirs', async () => {
     await living();
     await finished((await start({ kind: 'deploy_site' })).body.id);
     const tested = await finished((await start({ kind: 'test_site', revision: 1 })).body.id);
@@ -267,7 +267,7 @@ describe('starting', () => {
     expect((await api.ask('GET', '/api/v1/sites/elsewhere/runs')).status).toBe(404);
   });
 
-  test('what cannot be started is refused before it begins', async () => {
+  it('what cannot be started is refused before it begins', async () => {
     await living();
     const wrong: [object, number, RegExp][] = [
       [{}, 400, /kind is missing/],
@@ -298,7 +298,7 @@ describe('starting', () => {
     expect((await api.ask('GET', '/api/v1/runs')).body.items).toEqual([]);
   });
 
-  test('who starts may have a long name in any script', async () => {
+  it('who starts may have a long name in any script', async () => {
     await living();
     const name = '漢'.repeat(200);
     const { status, body } = await start({ kind: 'test_site', started_by: name });
@@ -307,7 +307,7 @@ describe('starting', () => {
   });
 });
 
-test('nodes are shown as MAAS knows them, and as it knew them last when it is away', async () => {
+it('nodes are shown as MAAS knows them, and as it knew them last when it is away', async () => {
   await living();
   await site.control('seed', { machines: [] }).catch(() => undefined);
   const { body } = await api.ask('GET', '/api/v1/sites/stl1/nodes/status');
@@ -333,7 +333,7 @@ test('nodes are shown as MAAS knows them, and as it knew them last when it is aw
   expect(await api.ask('GET', '/api/v1/health')).toMatchObject({ status: 200, body: { status: 'ok', ok: true } });
 });
 
-test('a run, a node and a site that never were are not found', async () => {
+it('a run, a node and a site that never were are not found', async () => {
   await living();
   for (const path of [
     'runs/none',

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.js';
 import { openStore } from '../../src/store/index.js';
@@ -75,7 +75,7 @@ const tagsOf = async (at: number): Promise<string[]> =>
 const swift = { name: 'swift', meta: { has_primary: true } };
 
 describe('tags of releases and clusters', () => {
-  test('are made, listed, shown, changed and deleted', async () => {
+  it('are made, listed, shown, changed and deleted', async () => {
     const at = `/api/v1/clusters/${cluster}/tags/`;
     expect(await rig.ask('POST', at, swift)).toMatchObject({ status: 201, body: swift });
     expect(await rig.ask('POST', at, swift)).toMatchObject({
@@ -94,7 +94,7 @@ describe('tags of releases and clusters', () => {
     });
   });
 
-  test('a tag of a release is in its clusters, and is shown and changed at the release', async () => {
+  it('a tag of a release is in its clusters, and is shown and changed at the release', async () => {
     await rig.ask('POST', `/api/v1/releases/${release}/tags/`, swift);
     const listed = await rig.ask('GET', `/api/v1/clusters/${cluster}/tags/`);
     expect(listed.body).toContainEqual(swift);
@@ -106,7 +106,7 @@ describe('tags of releases and clusters', () => {
     expect(shown.body.hint).toContain(`release ${release}`);
   });
 
-  test.each([
+  it.each([
     [{ name: 'nometa' }],
     [{ meta: { has_primary: true } }],
     [{ name: 'bad name!', meta: { has_primary: true } }],
@@ -120,7 +120,7 @@ describe('tags of releases and clusters', () => {
     expect(refused.body.errors.length).toBeGreaterThan(0);
   });
 
-  test('a rename, and whatever is built in, is refused', async () => {
+  it('a rename, and whatever is built in, is refused', async () => {
     await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
     const renamed = await rig.ask('PUT', `/api/v1/clusters/${cluster}/tags/swift/`, { ...swift, name: 'other' });
     expect(renamed.status).toBe(400);
@@ -141,7 +141,7 @@ describe('tags of releases and clusters', () => {
 });
 
 describe('tags of nodes', () => {
-  test('a role brings its tags and its name; each can be taken away and given', async () => {
+  it('a role brings its tags and its name; each can be taken away and given', async () => {
     expect((await assign({ 0: ['controller'], 1: ['compute'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
     expect(await tagsOf(1)).toEqual(['compute']);
@@ -154,7 +154,7 @@ describe('tags of nodes', () => {
     expect(checks.body).toMatchObject({ ok: true, findings: [{ severity: 'info', tags: ['controller'] }] });
   });
 
-  test('deleting a tag that a user made takes it from nodes; one of a role cannot be deleted', async () => {
+  it('deleting a tag that a user made takes it from nodes; one of a role cannot be deleted', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
     await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'swift:2'] });
@@ -170,7 +170,7 @@ describe('tags of nodes', () => {
     expect(refused.body.message).toContain('role controller');
   });
 
-  test('the form of the specification, with its quotes and brackets', async () => {
+  it('the form of the specification, with its quotes and brackets', async () => {
     await assign({ 0: ['controller'], 1: ['compute'] });
     const meta = encodeURIComponent('{"has_primary": true}');
     expect((await rig.ask('POST', `/api/v1/tags/?release_id=${release}&tag_name='swift'&meta=${meta}`)).status).toBe(
@@ -205,7 +205,7 @@ describe('tags of nodes', () => {
     }
   });
 
-  test('the examples of the specification, to the letter: a tag for the role of its name, which need not exist', async () => {
+  it('the examples of the specification, to the letter: a tag for the role of its name, which need not exist', async () => {
     const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
     for (const owner of [`cluster_id=${cluster}`, `release_id=${release}`]) {
       expect(await rig.ask('POST', `/api/v1/tags/?${owner}&${tag}`), owner).toMatchObject({
@@ -221,7 +221,7 @@ describe('tags of nodes', () => {
     }
   });
 
-  test('unknown tags and nodes are refused, all or none', async () => {
+  it('unknown tags and nodes are refused, all or none', async () => {
     await assign({ 0: ['controller'] });
     const unknown = await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'nosuch'] });
     expect(unknown.status).toBe(400);
@@ -235,7 +235,7 @@ describe('tags of nodes', () => {
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
   });
 
-  test('a change of roles gives and takes what roles bring, and nothing else', async () => {
+  it('a change of roles gives and takes what roles bring, and nothing else', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql'] });
     await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['keystone:3'] });
@@ -248,7 +248,7 @@ describe('tags of nodes', () => {
 describe('extensions', () => {
   const example = fileURLToPath(new URL('../../examples/tag-extension/spread-mysql.mjs', import.meta.url));
 
-  test('the example spreads instances, also beside those that are there', async () => {
+  it('the example spreads instances, also beside those that are there', async () => {
     extensions = await tagExtensionsOf(example)();
     expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql', 'mysql:1']);
@@ -259,7 +259,7 @@ describe('extensions', () => {
     expect(body).toContainEqual({ node_id: nodes[2], tag: 'mysql:1', source: 'extension', role: 'controller' });
   });
 
-  test.each<[string, TagExtension['assignTags'], RegExp]>([
+  it.each<[string, TagExtension['assignTags'], RegExp]>([
     ['throws', () => Promise.reject(new Error('no room')), /'picky'.*no room/],
     ['answers nonsense', () => 7 as never, /no list/],
     ['answers for another node', () => [{ node_id: 999_999, tags: [] }], /999999/],
@@ -286,12 +286,12 @@ describe('extensions', () => {
     },
   );
 
-  test('a module that cannot be used is named', async () => {
+  it('a module that cannot be used is named', async () => {
     await expect(tagExtensionsOf(join(folder, 'nowhere.mjs'))()).rejects.toThrow(/nowhere\.mjs/);
   });
 });
 
-test('the commands: list, assign, download, update, delete, and packages', async () => {
+it('the commands: list, assign, download, update, delete, and packages', async () => {
   const url = await rig.api.listen({ host: '127.0.0.1', port: 0 });
   const run = async (...args: string[]) => {
     let [out, err] = ['', ''];

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { MachineStatus } from '../../src/maas/index.js';
 import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
@@ -97,7 +97,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('a run that was under way goes on from a backup, in a new folder, with a newer worker', async () => {
+it('a run that was under way goes on from a backup, in a new folder, with a newer worker', async () => {
   const lost = join(root, 'lost');
   const brought = join(root, 'brought-back');
   const bundle = inject('workflowBundlePath');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
@@ -72,14 +72,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the doctor finds everything in order', async () => {
+it('the doctor finds everything in order', async () => {
   const { code, out, err } = await sitewright('doctor');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   for (const name of ['node', 'settings', 'temporal', 'namespace', 'worker', 'maas', 'store', 'api'])
     expect(out).toMatch(new RegExp(`^ok +${name} `, 'm'));
 });
 
-test('MAAS is checked through the API, and from here', async () => {
+it('MAAS is checked through the API, and from here', async () => {
   for (const args of [
     ['maas', 'check'],
     ['maas', 'check', '--direct'],
@@ -91,14 +91,14 @@ test('MAAS is checked through the API, and from here', async () => {
   }
 });
 
-test('a bad key is told, with its fix', async () => {
+it('a bad key is told, with its fix', async () => {
   const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_MAAS_KEY: 'not:the:key' }, cwd: folder });
   expect(await runCli(['maas', 'check', '--direct'], terminal)).toBe(5);
   expect(terminal.said.out).toMatch(/^failed .*\n +fix: /m);
   expect(terminal.said.out + terminal.said.err).not.toContain('not:the:key');
 });
 
-test('the store says how it stands', async () => {
+it('the store says how it stands', async () => {
   const { code, out } = await sitewright('db', 'status');
   expect(code).toBe(0);
   expect(out).toMatch(/up to date\n$/);
@@ -106,7 +106,7 @@ test('the store says how it stands', async () => {
 });
 
 describe('a site', () => {
-  test('is made, filled and planned', async () => {
+  it('is made, filled and planned', async () => {
     expect((await sitewright('site', 'create', site)).code).toBe(0);
     expect((await sitewright('site', 'create', site)).code).toBe(4);
     expect((await sitewright('site', 'create', 'Not a name')).code).toBe(2);
@@ -136,7 +136,7 @@ describe('a site', () => {
     expect(plan.out).toMatch(/machines: 6 New/);
   });
 
-  test('has the strategy that its documents on disk have', async () => {
+  it('has the strategy that its documents on disk have', async () => {
     const [fromApi, fromDisk] = [
       await sitewright('strategy', 'show', site, '-f', 'json'),
       await sitewright('strategy', 'show', documents, '--json'),
@@ -144,7 +144,7 @@ describe('a site', () => {
     expect(JSON.parse(fromApi.out)).toEqual(JSON.parse(fromDisk.out));
   });
 
-  test('selects nodes', async () => {
+  it('selects nodes', async () => {
     const { out } = await sitewright('node', 'select', site, '--name', 'stl1r01s06', '--name', 'stl1r01s07');
     expect(out).toBe('stl1r01s06\nstl1r01s07\n');
     const bad = await sitewright('node', 'select', site, '--label', 'gold');
@@ -152,7 +152,7 @@ describe('a site', () => {
     expect(bad.err).toMatch(/gold/);
   });
 
-  test('is deployed before the user’s eyes, and its failure is reported first', async () => {
+  it('is deployed before the user’s eyes, and its failure is reported first', async () => {
     const run = await sitewright('site', 'deploy', site, '--watch', '--reason', 'trial');
     expect(run.err).toBe('');
     expect(run.code).toBe(0);
@@ -175,7 +175,7 @@ describe('a site', () => {
     expect(status.out).toContain('stl1r01s02,Deployed');
   });
 
-  test('has a failed node deployed again, by itself', async () => {
+  it('has a failed node deployed again, by itself', async () => {
     const run = await sitewright('site', 'redeploy', site, 'stl1r01s06', '--yes', '--wait', '-f', 'json');
     expect(run).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(run.out)).toMatchObject({ kind: 'redeploy_nodes', outcome: 'success' });
@@ -183,7 +183,7 @@ describe('a site', () => {
     expect(history.out).toBe('kind,state\r\nredeploy_nodes,success\r\ndeploy_site,failure\r\n');
   });
 
-  test('is steered while it runs: busy, paused, resumed, cancelled', async () => {
+  it('is steered while it runs: busy, paused, resumed, cancelled', async () => {
     await control('auto', { ...quick, deploy_ms: 3_600_000 });
     const start = await sitewright('site', 'redeploy', site, 'stl1r01s07', '--yes', '-f', 'json');
     const { id } = JSON.parse(start.out) as { id: string };
@@ -211,7 +211,7 @@ describe('a site', () => {
     expect((await sitewright('run', 'pause', id)).code).toBe(4);
   });
 
-  test('has runs that are called something, found by it, and started again', async () => {
+  it('has runs that are called something, found by it, and started again', async () => {
     const said = ['--title', 'Look at the racks', '--description', 'Before the *move*.', '--label', 'ticket:OPS-7'];
     const first = JSON.parse((await sitewright('site', 'test', site, ...said, '--wait', '-f', 'json')).out);
     const again = await sitewright('run', 'again', first.id, '--reason', 'after the move', '--wait', '-f', 'json');
@@ -237,7 +237,7 @@ describe('a site', () => {
     expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 gone, 6 the same$/m);
   });
 
-  test('is deleted when somebody means it', async () => {
+  it('is deleted when somebody means it', async () => {
     expect((await sitewright('site', 'delete', site)).code).toBe(2);
     expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(0);
     expect((await sitewright('site', 'show', site)).code).toBe(3);

@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { cli } from '../unit/cli/recording-terminal.js';
 
 /** `sitewright up` as a process tree of its own: compiled, since five processes would translate the sources each. */
@@ -111,7 +111,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-test('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeout: 120_000 }, async () => {
+it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeout: 120_000 }, async () => {
   const machines = [{ hostname: 'n1', status: 0, power_type: 'ipmi' }];
   writeFileSync(join(folder, 'seed.json'), JSON.stringify({ machines }));
   const port = await freePort();
@@ -148,7 +148,7 @@ test('everything runs, a dead worker is replaced, SIGTERM ends all of it', { tim
   expect(all.filter(([pid]) => isAlive(pid))).toEqual([]);
 });
 
-test('killed outright, it takes everything with it', { timeout: 120_000 }, async () => {
+it('killed outright, it takes everything with it', { timeout: 120_000 }, async () => {
   tree = new Tree(['--simulate-maas'], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',
@@ -162,7 +162,7 @@ test('killed outright, it takes everything with it', { timeout: 120_000 }, async
   await expect.poll(() => pids.filter(([pid]) => isAlive(pid)), { timeout: 30_000 }).toEqual([]);
 });
 
-test.each([
+it.each([
   ['no server answers and none may be started', '127.0.0.1:9', ['--no-temporal'], /leave out --no-temporal/],
   ['the server is on another machine', '192.0.2.1:7233', [], /started on this machine only/],
 ])('says why it cannot start: %s', async (_why, address, args, hint) => {
@@ -171,7 +171,7 @@ test.each([
   expect(err).toMatch(hint);
 });
 
-test('gives up on a part that never starts, and leaves nothing behind', { timeout: 90_000 }, async () => {
+it('gives up on a part that never starts, and leaves nothing behind', { timeout: 90_000 }, async () => {
   tree = new Tree([], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',
@@ -183,7 +183,7 @@ test('gives up on a part that never starts, and leaves nothing behind', { timeou
   expect(readdirSync(join(folder, '.sitewright'))).not.toContain('up.lock');
 });
 
-test('a second system is refused before it starts anything: the port of the API is taken', async () => {
+it('a second system is refused before it starts anything: the port of the API is taken', async () => {
   const taken = createServer();
   await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
   const { port } = taken.address() as { port: number };
@@ -196,7 +196,7 @@ test('a second system is refused before it starts anything: the port of the API 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a second system in the same folder is refused, and the lock of a dead one is not', async () => {
+it('a second system in the same folder is refused, and the lock of a dead one is not', async () => {
   mkdirSync(join(folder, '.sitewright'));
   const lock = join(folder, '.sitewright', 'up.lock');
   writeFileSync(lock, JSON.stringify({ pid: process.pid, host: hostname() }));
@@ -212,7 +212,7 @@ test('a second system in the same folder is refused, and the lock of a dead one 
   expect(existsSync(lock)).toBe(false);
 });
 
-test.each([
+it.each([
   ['a seed without a model of MAAS', ['--maas-seed', 'x'], /Add --simulate-maas/],
   ['a seed that is not there', ['--simulate-maas', '--maas-seed', 'nowhere'], /nowhere does not exist/],
 ])('wrong use is told before anything starts: %s', async (_what, args, said) => {

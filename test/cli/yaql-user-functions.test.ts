@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -31,14 +31,14 @@ beforeAll(
 
 const EXAMPLE = 'examples/yaql-helpers/helpers.mjs';
 
-test('functions of the configured module are there, also as methods', async () => {
+it('functions of the configured module are there, also as methods', async () => {
   expect(await run("[fqdn(a), 'b'.fqdn('lab')]", EXAMPLE)).toMatchObject({
     code: 0,
     out: '[\n  "a.example.org",\n  "b.lab"\n]',
   });
 });
 
-test('a helper that throws gives an error with its place', async () => {
+it('a helper that throws gives an error with its place', async () => {
   const { code, err } = await run("1 + len('a.b'.fqdn())", EXAMPLE);
   expect(code).not.toBe(0);
   expect(err).toContain('HelperError');
@@ -46,12 +46,12 @@ test('a helper that throws gives an error with its place', async () => {
   expect(err).toMatch(/line 1|1:\d+|\^/);
 });
 
-test('a module that cannot be loaded is named, with what to do', async () => {
+it('a module that cannot be loaded is named, with what to do', async () => {
   const { code, err } = await run('1', 'nowhere.mjs');
   expect(code).toBe(2);
   expect(err).toContain('nowhere.mjs cannot be loaded');
 });
 
-test('without a module the library is as it was', async () => {
+it('without a module the library is as it was', async () => {
   expect((await run('fqdn(a)')).err).toContain('NoFunctionRegisteredException');
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { openStore, type Store } from '../../src/store/index.js';
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     ...more,
   });
 
-  test('runs in order, each task once, also when the process that brings it there is killed in the middle', async () => {
+  it('runs in order, each task once, also when the process that brings it there is killed in the middle', async () => {
     const [first, second] = env.nodes.map(String) as [string, string];
     const id = await start([
       task('held', 'shell', 'controller', {
@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     expect(await ask('GET', `/runs/${id}/logs/says@${second}`)).toContain('by ssh\n');
   }, 180_000);
 
-  test('is cancelled by an operator, and nothing of it goes on over there', async () => {
+  it('is cancelled by an operator, and nothing of it goes on over there', async () => {
     const stray = `86561.${process.pid}`;
     const sleepers = () =>
       execFileSync('sh', ['-c', 'grep -alF "$0" /proc/[0-9]*/cmdline 2>/dev/null; true', stray])

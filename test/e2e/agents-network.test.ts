@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentNetwork, networkMissing } from '../rig/agent-network.js';
 import { AgentSite, askedAgain } from '../rig/agent-site.js';
 
@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     expect(await site.logged(`cut-${node}`, node)).toBe('before\nafter\n');
   }
 
-  test.each(['during the outage', 'after it'] as const)(
+  it.each(['during the outage', 'after it'] as const)(
     'whose link goes down, with a task that ends %s: it is followed, not run again',
     async (when) => {
       const node = `link-${when.length}`;
@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     },
   );
 
-  test.skipIf(outages.length === 0).each(outages)(
+  it.skipIf(outages.length === 0).each(outages)(
     'whose link is down for %i s: it is followed, not run again',
     async (seconds) => {
       const node = `down-${seconds}`;
@@ -73,14 +73,14 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     2_000_000,
   );
 
-  test('that loses three packets in ten and delays the others by half a second: the task runs once', async () => {
+  it('that loses three packets in ten and delays the others by half a second: the task runs once', async () => {
     const { network, gate, run } = await inMidTask('lossy', 5_000);
     await network.weather({ loss: 0.3, delayMs: 500 });
     gate.open();
     await ranOnce('lossy', run);
   });
 
-  test.each(['to-agents', 'from-agents'] as const)('that is cut in one direction (%s) for a while', async (cut) => {
+  it.each(['to-agents', 'from-agents'] as const)('that is cut in one direction (%s) for a while', async (cut) => {
     const { network, gate, run } = await inMidTask(cut);
     await network.weather({ cut });
     await askedAgain(run);
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     await ranOnce(cut, run);
   });
 
-  test('whose connection is half open: the server has hung up, and the agent has not heard it', async () => {
+  it('whose connection is half open: the server has hung up, and the agent has not heard it', async () => {
     const { network, gate, run } = await inMidTask('half-open');
     await network.weather({ cut: 'both' });
     network.hangUp();

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { executionFolder } from '../../src/agent/execution.js';
 import { Journal } from '../../src/agent/journal.js';
 import { startDevServer } from '../../src/platform/temporal/dev-server.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('kill -9 of an agent in mid-task', () => {
-  test.each([
+  it.each([
     ['at once', async () => undefined],
     ['after the server has given it up', askedAgain],
   ])('started again %s: the task ran once and its output is complete', async (name, wait) => {
@@ -42,7 +42,7 @@ describe('kill -9 of an agent in mid-task', () => {
     expect(await site.logged(`survives-${node}`, node)).toBe('before\nafter\n');
   });
 
-  test('while the agent is away the task ends by itself; the next agent brings its result', async () => {
+  it('while the agent is away the task ends by itself; the next agent brings its result', async () => {
     const gate = site.gate('alone');
     const first = await site.host(['lonely']);
     const run = await site.start({ nodes: site.queues(['lonely']), tasks: ['alone'], heartbeatMs: 1_000 });
@@ -57,7 +57,7 @@ describe('kill -9 of an agent in mid-task', () => {
     expect(site.counted('lonely')).toEqual(['alone']);
   });
 
-  test('never started again: the node is offline within the limit', async () => {
+  it('never started again: the node is offline within the limit', async () => {
     const gate = site.gate('lost');
     const first = await site.host(['gone']);
     const run = await site.start({
@@ -75,7 +75,7 @@ describe('kill -9 of an agent in mid-task', () => {
   });
 });
 
-test('an agent that is cut off keeps its task; when it is back it is followed, not run again', async () => {
+it('an agent that is cut off keeps its task; when it is back it is followed, not run again', async () => {
   const proxy = await TcpProxy.open(site.temporal.address);
   try {
     const gate = site.gate('cut');
@@ -95,7 +95,7 @@ test('an agent that is cut off keeps its task; when it is back it is followed, n
   }
 });
 
-test('SIGTERM ends the agent at once and leaves the task', async () => {
+it('SIGTERM ends the agent at once and leaves the task', async () => {
   const gate = site.gate('terminated');
   const first = await site.host(['term']);
   const run = await site.start({ nodes: site.queues(['term']), tasks: ['terminated'] });
@@ -107,7 +107,7 @@ test('SIGTERM ends the agent at once and leaves the task', async () => {
   expect(site.counted('term')).toEqual(['terminated']);
 });
 
-test.each([
+it.each([
   ['forwards', 3_600_000],
   ['backwards', -3_600_000],
 ])('a clock that steps %s by an hour neither ends a task early nor keeps it from its time limit', async (way, step) => {
@@ -128,7 +128,7 @@ test.each([
   expect(ends[`short-limit@clock-${way}`]).toMatchObject({ outcome: 'timeout' });
 });
 
-test('a gigabyte of lines leaves agent and supervisor small, the heartbeats in time, the log capped and the end short', async () => {
+it('a gigabyte of lines leaves agent and supervisor small, the heartbeats in time, the log capped and the end short', async () => {
   const bytes = 1024 ** 3;
   const key = { run: 'r1', task: 'flood', node: 'flooded', generation: 1 };
   const [begin, flooded] = [site.gate('begin'), site.gate('flood')];
@@ -160,7 +160,7 @@ test('a gigabyte of lines leaves agent and supervisor small, the heartbeats in t
   expect(kept + dropped).toBe(bytes);
 });
 
-test('a server that is killed, started, stopped and started again during 50 running tasks loses none and repeats none', async () => {
+it('a server that is killed, started, stopped and started again during 50 running tasks loses none and repeats none', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-server-'));
   const options = {
     binary: inject('temporalBinary'),
@@ -195,7 +195,7 @@ test('a server that is killed, started, stopped and started again during 50 runn
   }
 });
 
-test('agents as twenty processes of their own, of which some are killed in mid-task: no task is late, lost or repeated', async () => {
+it('agents as twenty processes of their own, of which some are killed in mid-task: no task is late, lost or repeated', async () => {
   const count = Number(process.env.SITEWRIGHT_TEST_AGENT_PROCESSES ?? 20);
   const nodes = site.names(count).map((name) => `own-${name}`);
   const gate = site.gate('under-way');
@@ -219,7 +219,7 @@ test('agents as twenty processes of their own, of which some are killed in mid-t
   );
 });
 
-test('random kill -9 of agents, worker and server: no counted task is lost, none is run twice', async () => {
+it('random kill -9 of agents, worker and server: no counted task is lost, none is run twice', async () => {
   const result = await chaos({
     binary: inject('temporalBinary'),
     nodes: 6,

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FuelAnswer, type FuelClient, findFuelClient, startFuelClient } from '../rig/fuel-client.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -94,17 +94,17 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     if (home) rmSync(home, { recursive: true, force: true });
   });
 
-  test('is let in without a password', async () => {
+  it('is let in without a password', async () => {
     expect(await asJson('fuel-version')).toMatchObject({ auth_required: false, api: '1.0' });
   });
 
-  test('release list', async () => {
+  it('release list', async () => {
     expect(await asJson('release', 'list')).toMatchObject([
       { id: 1, name: 'Newton on Ubuntu', operating_system: 'Ubuntu' },
     ]);
   });
 
-  test('env create, list, show, update', async () => {
+  it('env create, list, show, update', async () => {
     await fuel2('env', 'create', '-r', '1', 'dc1');
     expect(await asJson('env', 'list')).toMatchObject([{ id: 1, name: 'dc1', status: 'new', release_id: 1 }]);
     expect(await asJson('env', 'update', '1', '-n', 'east')).toMatchObject({ name: 'east' });
@@ -115,7 +115,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('env', 'update', '9', '-n', 'x')).toContain('(Cluster not found)');
   });
 
-  test('env add nodes, remove nodes; node list, show, update', async () => {
+  it('env add nodes, remove nodes; node list, show, update', async () => {
     expect(await fuel2('env', 'add', 'nodes', '-e', '1', '-n', '1', '-r', 'controller')).toContain('were added');
     await fuel2('env', 'add', 'nodes', '-e', '1', '-n', '2', '3', '-r', 'compute');
     expect(await refused('env', 'add', 'nodes', '-e', '1', '-n', '3', '-r', 'queen')).toContain(
@@ -135,7 +135,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('node', 'show', '77')).toContain('404 Client Error');
   });
 
-  test('node label set, list, delete', async () => {
+  it('node label set, list, delete', async () => {
     await fuel2('node', 'label', 'set', '-l', 'rack=r1', 'spare', '-n', '1', '2');
     expect(await asJson('node', 'label', 'list', '-n', '1')).toEqual([
       { node_id: 1, label_name: 'rack', label_value: 'r1' },
@@ -147,7 +147,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await asJson('node', 'label', 'list')).toEqual([{ node_id: 1, label_name: 'spare', label_value: null }]);
   });
 
-  test('role list, download, create, update, delete', async () => {
+  it('role list, download, create, update, delete', async () => {
     expect((await asJson('role', 'list', '-r', '1')).map(({ name }: { name: string }) => name).sort()).toEqual([
       'compute',
       'controller',
@@ -163,7 +163,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('role', 'delete', '-r', '1', '-n', 'controller')).toContain('Client Error');
   });
 
-  test('graph upload, list, download, delete', async () => {
+  it('graph upload, list, download, delete', async () => {
     expect(await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('tasks.yaml'))).toContain(
       'successfully uploaded',
     );
@@ -194,7 +194,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     );
   });
 
-  test('sequence create, upload, list, show, update, download, delete', async () => {
+  it('sequence create, upload, list, show, update, download, delete', async () => {
     await fuel2('sequence', 'create', '-r', '1', '-n', 'night', '-t', 'default');
     expect(await refused('sequence', 'create', '-r', '1', '-n', 'night', '-t', 'default')).toContain('already exist');
     expect(await asJson('sequence', 'list', '-e', '1')).toMatchObject([{ id: 1, name: 'night' }]);
@@ -211,14 +211,14 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('sequence', 'show', '2')).toContain('404 Client Error');
   });
 
-  test('env settings download, upload', async () => {
+  it('env settings download, upload', async () => {
     await fuel2('env', 'settings', 'download', '1', '-f', 'yaml', '-d', home);
     expect(existsSync(file('environment_1/settings.yaml'))).toBe(true);
     await fuel2('env', 'settings', 'upload', '1', '-f', 'yaml', '-d', home);
     expect(await refused('env', 'settings', 'download', '9', '-f', 'yaml', '-d', home)).toContain('404 Client Error');
   });
 
-  test('graph execute, then task list, show, history show and what it was made with', async () => {
+  it('graph execute, then task list, show, history show and what it was made with', async () => {
     await system.serveNodes('cluster-1', ['1', '2', 'master']);
     expect(await refused('graph', 'execute', '-e', '1', '-t', 'nosuch')).toContain('Client Error');
     expect(await refused('graph', 'execute', '-e', '1', '-t', 'default', '-n', '77')).toContain('400 Client Error');
@@ -248,7 +248,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('task', 'delete', '999')).toContain('404 Client Error');
   });
 
-  test('env deploy, redeploy, nodes deploy, stop-deployment; sequence execute', async () => {
+  it('env deploy, redeploy, nodes deploy, stop-deployment; sequence execute', async () => {
     for (const args of [
       ['env', 'redeploy', '1'],
       ['env', 'nodes', 'deploy', '-e', '1', '-n', '1', '-f'],
@@ -265,13 +265,13 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('env', 'nodes', 'deploy', '-e', '1', '-n', '77')).toContain('Client Error');
   });
 
-  test('plugins list, sync', async () => {
+  it('plugins list, sync', async () => {
     expect(await fuel2('plugins', 'list')).toBe('\n');
     await fuel2('plugins', 'sync');
     expect(await refused('plugins', 'sync', '9')).toContain('404 Client Error');
   });
 
-  test('env delete', async () => {
+  it('env delete', async () => {
     await fuel2('env', 'delete', '1', '--force');
     expect(await refused('env', 'delete', '1')).toContain('(Cluster not found)');
   });

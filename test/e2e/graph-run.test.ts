@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../rig/free-port.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
@@ -114,9 +114,9 @@ const asPattern = (prints: string): RegExp =>
   );
 const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
 
-test('the page has its examples', () => expect(steps.length).toBeGreaterThan(30));
+it('the page has its examples', () => expect(steps.length).toBeGreaterThan(30));
 
-test('whoever follows the page gets what it says, from an empty system to a moved service', async () => {
+it('whoever follows the page gets what it says, from an empty system to a moved service', async () => {
   for (const { command, prints } of steps) {
     const expected = asPattern(prints);
     const until = Date.now() + PATIENCE_MS;

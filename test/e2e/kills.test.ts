@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
 import { type ProcessSystem, processSystem } from '../rig/process-system.js';
@@ -28,7 +28,7 @@ function random(seed: number): () => number {
 describe('kill -9', () => {
   const targets = ['worker', 'api', 'maas'] as const;
 
-  test.each(Array.from({ length: KILLS / PER_RUN }, (_unused, run) => run))(
+  it.each(Array.from({ length: KILLS / PER_RUN }, (_unused, run) => run))(
     `of worker, API or simulator at ${PER_RUN} random moments of run %i loses nothing and repeats no deploy`,
     async (run) => {
       const next = random(4711 + run);

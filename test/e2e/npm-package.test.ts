@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,23 +27,23 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('it holds what runs, its documentation and examples, and no more', () => {
+it('it holds what runs, its documentation and examples, and no more', () => {
   const tops = [...new Set(files.map((file) => file.split('/')[0]))].sort();
   expect(tops).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'examples', 'package.json']);
   expect(files.filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))).toEqual([]);
   expect(files.filter((file) => /\.(map|log|db|tsbuildinfo)$|\.test\./.test(file))).toEqual([]);
 });
 
-test('it names every package it is made of', () => {
+it('it names every package it is made of', () => {
   expect(files).toContain('dist/sbom.cdx.json');
 });
 
-test('its command runs from where it was unpacked', async () => {
+it('its command runs from where it was unpacked', async () => {
   const { stdout } = await run(process.execPath, [join(unpacked, 'bin/sitewright'), 'yaql', 'eval', '[1, 2].sum()']);
   expect(stdout.trim()).toBe('3');
 });
 
-test('the expression language can be imported, with types', async () => {
+it('the expression language can be imported, with types', async () => {
   const user = join(folder, 'user');
   await run('mkdir', ['-p', join(user, 'node_modules')]);
   symlinkSync(unpacked, join(user, 'node_modules', 'sitewright'));
@@ -58,7 +58,7 @@ test('the expression language can be imported, with types', async () => {
   expect(stdout).toBe('2\n');
 });
 
-test('publint finds nothing to correct', async () => {
+it('publint finds nothing to correct', async () => {
   expect(existsSync(join(unpacked, 'dist/src/yaql/index.d.ts'))).toBe(true);
   expect(readdirSync(unpacked)).toContain('package.json');
   const { messages } = await publint({ pkgDir: unpacked, strict: true });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 
 /*
  * What a newcomer does who has only the README: a demo that stays up, a run that is paused and goes on, a failure that
@@ -48,7 +48,7 @@ afterAll(async () => {
   await once(demo, 'exit');
 });
 
-test('the README leads to a paused run and a repaired failure', async () => {
+it('the README leads to a paused run and a repaired failure', async () => {
   expect(commands.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
     'run pause',
     'run status',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporal } from '@temporalio/proto';
 import { load } from 'js-yaml';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EnrolmentTicket } from '../../src/agent/onboarding/enrolment-ticket.js';
 import { enrolNode, GatewayClient, issueTicket } from '../../src/gateway/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
@@ -94,7 +94,7 @@ async function given(): Promise<Given[]> {
   return found;
 }
 
-test('each deployed node gets a ticket of its own in its user data, good once; nothing of it is in a history', async () => {
+it('each deployed node gets a ticket of its own in its user data, good once; nothing of it is in a history', async () => {
   await deploy();
   await deploy();
   const all = await given();
@@ -135,7 +135,7 @@ test('each deployed node gets a ticket of its own in its user data, good once; n
   expect(read).toBeGreaterThan(1);
 }, 120_000);
 
-test('a node that is deployed anew is nobody from the moment its machine is given back, long before it enrols again', async () => {
+it('a node that is deployed anew is nobody from the moment its machine is given back, long before it enrols again', async () => {
   const [node] = exampleHosts as unknown as [string];
   const { nodeIdentities } = site.store;
   const valid = async () =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { drainAgent } from '../../src/cli/processes/drain-agent.js';
 import { hashOfToken } from '../../src/gateway/identity/index.js';
@@ -214,7 +214,7 @@ function payloadsIn(value: unknown, found: temporal.api.common.v1.IPayload[]): v
   else for (const inner of Object.values(value)) payloadsIn(inner, found);
 }
 
-test('a run over gateway, signed orders and encrypted payloads: the secret is where it was meant, and nowhere else', async () => {
+it('a run over gateway, signed orders and encrypted payloads: the secret is where it was meant, and nowhere else', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const uses = [
     { name: 'DB_PASSWORD', ref: 'db/password', as: 'environment' },
@@ -307,7 +307,7 @@ async function intruderOn(taskQueue: string): Promise<Worker> {
   });
 }
 
-test('whoever has the credential of the namespace alone commands nobody, and leaves an alarm', async () => {
+it('whoever has the credential of the namespace alone commands nobody, and leaves an alarm', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const graph = await graphOf(transaction);
   const { planHash } = await store.transactions.get(graph);
@@ -351,7 +351,7 @@ test('whoever has the credential of the namespace alone commands nobody, and lea
   );
 }, 90_000);
 
-test('a node whose certificate is revoked gets no more orders; one that is deployed anew does, and its former certificate is over', async () => {
+it('a node whose certificate is revoked gets no more orders; one that is deployed anew does, and its former certificate is over', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const at1 = new Date().toISOString();
   expect(await store.nodeIdentities.revoke({ site, node: first, at: at1, reason: 'stolen' })).toBe(1);
@@ -373,7 +373,7 @@ test('a node whose certificate is revoked gets no more orders; one that is deplo
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);
 }, 90_000);
 
-test('what Temporal alone cancels goes on; what an operator cancels ends, and says so', async () => {
+it('what Temporal alone cancels goes on; what an operator cancels ends, and says so', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });
   /** A run whose first task waits; answers what the graph is called by agents, and how the run is asked for. */
@@ -405,7 +405,7 @@ test('what Temporal alone cancels goes on; what an operator cancels ends, and sa
   });
 }, 120_000);
 
-test('an agent is drained by an operator, once, and by nobody who only has the credential of the namespace', async () => {
+it('an agent is drained by an operator, once, and by nobody who only has the credential of the namespace', async () => {
   const second = String(env.nodes[1]);
   const taskQueue = `drainer-${process.pid}`;
   const intruder = await intruderOn(taskQueue);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Execution, TaskResult } from '../../src/agent/index.js';
 import { SshNode } from '../../src/agent/ssh/index.js';
 import { eventually } from '../rig/agent-site.js';
@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
   const hidden = (stray: string) =>
     `env -i setsid sh -c 'env -i setsid sh -c "sleep ${stray} & exec sleep ${stray}" & exit' & wait $!`;
 
-  test('what a task started ends with it when it is cancelled, in whatever session and with whatever environment', async () => {
+  it('what a task started ends with it when it is cancelled, in whatever session and with whatever environment', async () => {
     const stray = `86551.${process.pid}`;
     const wanted = shell(`${hidden(stray)}; touch ${at('begun')}; sleep ${stray}`);
     await host.ensure(wanted);
@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     expect(asleep(stray)).toEqual([]);
   });
 
-  test('the same when the time is over', async () => {
+  it('the same when the time is over', async () => {
     const stray = `86552.${process.pid}`;
     const wanted = { ...shell(`${hidden(stray)}; sleep ${stray}`), deadlineSec: 1.5 };
     await host.ensure(wanted);
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     expect(asleep(stray)).toEqual([]);
   });
 
-  test('a daemon that a task leaves at its own end stays, and is counted', async () => {
+  it('a daemon that a task leaves at its own end stays, and is counted', async () => {
     const stray = `86553.${process.pid}`;
     const wanted = shell(hidden(stray));
     await host.ensure(wanted);
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     for (const pid of left) process.kill(pid);
   });
 
-  test('what a killed runner has left is ended by whoever comes next', async () => {
+  it('what a killed runner has left is ended by whoever comes next', async () => {
     const stray = `86554.${process.pid}`;
     const wanted = shell(`${hidden(stray)}; sleep ${stray}`);
     await host.ensure(wanted);

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
 import type { NodePolicy } from '../../src/agent/onboarding/index.js';
 import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.js';
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       .split('\n')
       .filter((path) => path !== '' && !path.includes(`/${process.pid}/`) && existsSync(path));
 
-  test('a script runs once, however often and by however many it is asked for', async () => {
+  it('a script runs once, however often and by however many it is asked for', async () => {
     const odd = `'"$(id) \`id\` ; \\ ü`;
     const wanted = shell(
       `echo x >>${at('count')}; printf '%s' "${odd.replaceAll(/["$`\\]/g, '\\$&')}"; echo err >&2; exit 0`,
@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(await a.ensure({ ...wanted, parameters: { cmd: 'other' } })).toEqual({ kind: 'conflict' });
   });
 
-  test('a connection that is cut in mid-command is made again: the command ran once, its output is complete', async () => {
+  it('a connection that is cut in mid-command is made again: the command ran once, its output is complete', async () => {
     const proxy = await TcpProxy.open(`127.0.0.1:${rig.target.port}`);
     try {
       const host = node({ target: rig.by(Number(proxy.address.split(':')[1])) });
@@ -122,7 +122,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     }
   });
 
-  test('a cancelled task leaves nothing, however detached', async () => {
+  it('a cancelled task leaves nothing, however detached', async () => {
     const stray = `86543.${process.pid}`;
     const wanted = shell(
       `trap '' TERM; setsid setsid sh -c "trap '' TERM; sleep ${stray}" & (setsid env -i sleep ${stray} &); touch ${at('begun')}; sleep ${stray}; sleep ${stray}`,
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(existsSync(at('never'))).toBe(false);
   });
 
-  test('limits, retries and exit codes are kept on the node', async () => {
+  it('limits, retries and exit codes are kept on the node', async () => {
     expect(await carried(shell('sleep 50', { timeout: 0.5 }))).toMatchObject({
       outcome: 'timeout',
       failure: { kind: 'timeout', seconds: 0.5 },
@@ -173,7 +173,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     });
   });
 
-  test('a task whose runner is killed is interrupted, and nothing of it stays', async () => {
+  it('a task whose runner is killed is interrupted, and nothing of it stays', async () => {
     const stray = `86544.${process.pid}`;
     const wanted = shell(`sleep ${stray}`);
     const host = node();
@@ -192,7 +192,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     );
   });
 
-  test('a flood is cut and counted to the byte', async () => {
+  it('a flood is cut and counted to the byte', async () => {
     const wanted = execution(
       'shell',
       { cmd: 'head -c 3000000 /dev/zero | tr "\\0" x', retries: 0 },
@@ -205,7 +205,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(result.output.stdout).toMatchObject({ bytes: 3_000_000, dropped: 2_000_000, binary: false });
   });
 
-  test('files are placed by the same rules', async () => {
+  it('files are placed by the same rules', async () => {
     const path = at('placed/deep/file');
     const upload = (parameters: Record<string, unknown>) =>
       carried(execution('upload_file', { retries: 0, ...parameters }));
@@ -252,7 +252,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     ).toBe(path);
   });
 
-  test('names are names: whatever stands in ids, paths and folders, nothing of it is run', async () => {
+  it('names are names: whatever stands in ids, paths and folders, nothing of it is run', async () => {
     const trap = at('trap');
     const texts = [
       `;touch ${trap}`,
@@ -275,7 +275,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(existsSync(trap)).toBe(false);
   });
 
-  test.skipIf(!has('perl'))('nothing lands outside the roots while a folder is swapped for a link', async () => {
+  it.skipIf(!has('perl'))('nothing lands outside the roots while a folder is swapped for a link', async () => {
     const [roots, outside] = [at('roots'), at('outside')];
     for (const folder of [`${roots}/swap`, outside]) mkdirSync(folder, { recursive: true });
     symlinkSync(outside, `${roots}/link`);
@@ -304,7 +304,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     }
   });
 
-  test.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {
+  it.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {
     mkdirSync(at('from'));
     writeFileSync(at('from/a'), 'a');
     const sync = () => carried(execution('sync', { src: `${at('from')}/`, dst: at('to'), retries: 0 }));
@@ -315,7 +315,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     });
   });
 
-  test.skipIf(!has('puppet'))('puppet is judged by exit code and summary', async () => {
+  it.skipIf(!has('puppet'))('puppet is judged by exit code and summary', async () => {
     writeFileSync(at('site.pp'), `file { '${at('by-puppet')}': content => 'x' }`);
     const puppet = (more: Partial<Execution> = {}) =>
       execution('puppet', { puppet_manifest: at('site.pp'), retries: 0, puppet_modules: at('modules') }, more);
@@ -331,7 +331,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(await carried(puppet())).toMatchObject({ outcome: 'failed', exitCode: 1 });
   });
 
-  test('what the policy does not allow, and what needs an agent, is refused', async () => {
+  it('what the policy does not allow, and what needs an agent, is refused', async () => {
     const refusal = async (wanted: Execution, host = node()) => JSON.stringify(await host.ensure(wanted));
 
     const bare = new SshNode({
@@ -362,7 +362,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     });
   });
 
-  test('one task at a time, also against an agent of the same node', async () => {
+  it('one task at a time, also against an agent of the same node', async () => {
     const lock = join(at('state'), 'nodes/n1/lock');
     const holder = spawn('flock', [lock, 'sh', '-c', 'echo held; read x'], { stdio: ['pipe', 'pipe', 'ignore'] });
     await new Promise((resolve) => holder.stdout.once('data', resolve));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readComposeFile, readEnvFile } from '../rig/compose-file.js';
 import { ComposeProcesses } from '../rig/compose-processes.js';
 import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
@@ -83,17 +83,17 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  test('the doctor finds everything a deployment needs', async () => {
+  it('the doctor finds everything a deployment needs', async () => {
     const findings = JSON.parse(await system.sitewright('doctor', '-f', 'json')) as { name: string; state: string }[];
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
   });
 
-  test('nobody is let in without a token', async () => {
+  it('nobody is let in without a token', async () => {
     const answer = await fetch(`http://127.0.0.1:${system.port('8080')}/api/v1/sites`);
     expect(answer.status).toBe(401);
   });
 
-  test('a site is deployed, its report is kept, and lists of runs can be filtered', async () => {
+  it('a site is deployed, its report is kept, and lists of runs can be filtered', async () => {
     const documents = join(folder, 'documents');
     await mkdir(documents);
     for (const { name, text } of await exampleDocuments()) await writeFile(join(documents, name), text);
@@ -115,7 +115,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(again).toMatchObject({ outcome: 'success' });
   });
 
-  test('a graph runs on its nodes, in the containers of their agents, and leaves its output', async () => {
+  it('a graph runs on its nodes, in the containers of their agents, and leaves its output', async () => {
     const file = join(folder, 'tasks.json');
     await writeFile(file, JSON.stringify(GREETING));
     await system.sitewright('package', 'install', path('examples/fuel-release'));
@@ -148,7 +148,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(history).toContain('greeting');
   });
 
-  test('operations start and look at a graph with what docs/operating.md says, and nothing of ours', async () => {
+  it('operations start and look at a graph with what docs/operating.md says, and nothing of ours', async () => {
     const page = await readFile(path('docs/operating.md'), 'utf8');
     const documented = /^temporal (workflow start --type execute_graph .*)$/m.exec(page)?.[1] ?? '';
     const command = documented.replace('kernel-update', 'greeting');
@@ -164,7 +164,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(report).toContain('greeting');
   });
 
-  test('a service that dies is unhealthy, in the words of its check', async () => {
+  it('a service that dies is unhealthy, in the words of its check', async () => {
     await temporal.stop();
     expect(await system.health('worker')).toMatch(/^not well: /);
     expect(await system.health('api')).toBe('healthy');

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunReportAnswer, RunStatusAnswer, RunTreeAnswer, StrategyAnswer } from '../../src/api/schemas/index.js';
 import { reportText } from '../../src/cli/views/report.js';
 import { statusText } from '../../src/cli/views/status.js';
@@ -165,27 +165,27 @@ const cases: readonly (readonly [string, RunProgress])[] = [
 ];
 
 describe.each(cases)('a run %s', (name, progress) => {
-  test('as a report', async () => {
+  it('as a report', async () => {
     const text = reportText(asAnswer<RunReportAnswer>(reportRun(progress)));
     await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
   });
-  test('as a tree', async () => {
+  it('as a tree', async () => {
     await expect(treeText(asAnswer<RunTreeAnswer>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
   });
-  test('as a status', async () => {
+  it('as a status', async () => {
     await expect(statusText(asAnswer<RunStatusAnswer>(statusOf(progress)))).toMatchFileSnapshot(
       golden(`status-${name}`),
     );
   });
 });
 
-test('all four states are shown, also with no node in them', () => {
+it('all four states are shown, also with no node in them', () => {
   const text = reportText(asAnswer<RunReportAnswer>(reportRun(succeeded)));
   for (const state of ['not started', 'prepared', 'success', 'failure'])
     expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
 });
 
-test('a report that was cut says so and still counts what it kept', () => {
+it('a report that was cut says so and still counts what it kept', () => {
   const report = asAnswer<RunReportAnswer>(fitReport(reportRun(halted), 4_000));
   const text = reportText(report);
   expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
@@ -195,14 +195,14 @@ test('a report that was cut says so and still counts what it kept', () => {
   expect(text).toMatch(new RegExp(`^ {2}failure +${kept.length} {2}${kept.join(', ')}$`, 'm'));
 });
 
-test('other people’s control characters never reach the terminal; ours do only with colour', () => {
+it('other people’s control characters never reach the terminal; ours do only with colour', () => {
   const report = asAnswer<RunReportAnswer>(reportRun(halted));
   expect(reportText(report)).not.toContain('\u001b');
   expect(reportText(report, true)).toContain('\u001b[31m');
   expect(reportText(report, true)).not.toContain('\u001b[2J');
 });
 
-test('a node that was taken up again shows its attempts', () => {
+it('a node that was taken up again shows its attempts', () => {
   let { state } = work({ 'ctl01 deploy': 'no boot', 'ctl02 deploy': 'x', 'ctl03 deploy': 'x' });
   state = retryNode(state, 'ctl01');
   const { state: again, call } = nextCall(state, seconds(100));
@@ -221,13 +221,13 @@ test('a node that was taken up again shows its attempts', () => {
 
 describe('a strategy', () => {
   const view = asAnswer<StrategyAnswer>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
-  test('as a tree', async () => {
+  it('as a tree', async () => {
     await expect(strategyText(view)).toMatchFileSnapshot(golden('strategy'));
   });
-  test('as a drawing', async () => {
+  it('as a drawing', async () => {
     await expect(strategyDot(view)).toMatchFileSnapshot(golden('strategy-dot'));
   });
-  test('shows every group exactly once, whatever its dependencies', () => {
+  it('shows every group exactly once, whatever its dependencies', () => {
     const text = strategyText(view);
     for (const { name } of view.groups) expect(text.split(new RegExp(`\\d\\. ${name}\\b`)).length).toBe(2);
   });

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import * as protocol from '../../workflows/protocol.js';
 
 /** Renaming a wire name breaks runs in flight, scripts and habits: it must show up here as a changed line. */
-test('wire names are as they were', async () => {
+it('wire names are as they were', async () => {
   const lines = (group: string, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([key, name]) => `${group} ${key} = ${name}`);
   const text = [

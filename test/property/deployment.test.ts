@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type DeploymentStrategy,
   judgeCriteria,
@@ -76,7 +76,7 @@ const outcomes = fc.dictionary(
   ),
 );
 
-test('every simulated deployment follows the rules of the specification', () => {
+it('every simulated deployment follows the rules of the specification', () => {
   fc.assert(
     fc.property(strategy, siteNodes, outcomes, (plan, nodes, results) => {
       const input = { strategy: plan, nodes, outcomes: results };
@@ -96,7 +96,7 @@ test('every simulated deployment follows the rules of the specification', () => 
   );
 });
 
-test('the number of successes a group needs is exactly where its criteria turn', () => {
+it('the number of successes a group needs is exactly where its criteria turn', () => {
   fc.assert(
     fc.property(criteria, fc.integer({ min: 0, max: 40 }), (wanted, total) => {
       const needed = successesNeeded(wanted, total);
@@ -108,7 +108,7 @@ test('the number of successes a group needs is exactly where its criteria turn',
   );
 });
 
-test('any set of dependencies with a cycle is refused and names all its members', () => {
+it('any set of dependencies with a cycle is refused and names all its members', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 4 }), (length, others) => {
       const ring = Array.from({ length }, (_, i) => ({

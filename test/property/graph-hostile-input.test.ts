@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { compilePlan } from '../../src/core/scheduler/index.js';
 import {
   checkGraph,
@@ -104,7 +104,7 @@ const broken = fc
     return value;
   });
 
-test('whatever stands in a file, it is planned or refused with places, and never breaks', () => {
+it('whatever stands in a file, it is planned or refused with places, and never breaks', () => {
   fc.assert(
     fc.property(broken, (value) => {
       const { tasks } = readTasks(value);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compilePlan } from '../../src/core/scheduler/index.js';
 import { FieldEvaluator } from '../../src/graph/fields/evaluator.js';
 import { conditionValue } from '../../src/graph/fields/plain-data.js';
@@ -62,7 +62,7 @@ function outcome(work: () => unknown): unknown {
 }
 
 describe('evaluation', () => {
-  test('what nodes share is the same as worked out for each', () => {
+  it('what nodes share is the same as worked out for each', () => {
     fc.assert(
       fc.property(
         state,
@@ -156,7 +156,7 @@ function hasCircle(plan: Plan): boolean {
 }
 
 describe('order', () => {
-  test('edges and joins say the pairs of the relations, and joins are disjoint', () => {
+  it('edges and joins say the pairs of the relations, and joins are disjoint', () => {
     fc.assert(
       fc.property(graph, (input) => {
         const plan = planFor(input);
@@ -173,7 +173,7 @@ describe('order', () => {
     );
   });
 
-  test('circles are found exactly where there are some, and the scheduler agrees', () => {
+  it('circles are found exactly where there are some, and the scheduler agrees', () => {
     fc.assert(
       fc.property(graph, (input) => {
         const plan = planFor(input);
@@ -194,7 +194,7 @@ describe('order', () => {
     );
   });
 
-  test('no task depends on itself, and every relation leads to a task of the result', () => {
+  it('no task depends on itself, and every relation leads to a task of the result', () => {
     fc.assert(
       fc.property(graph, (input) => {
         const { tasks_graph } = serializeGraph(planFor(input));

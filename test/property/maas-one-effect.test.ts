@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deployMachine } from '../../src/maas/deploy-machine.js';
 import { prepareMachine } from '../../src/maas/prepare-machine.js';
 import { releaseMachine } from '../../src/maas/release-machine.js';
@@ -108,7 +108,7 @@ const untilServed = async <T extends { outcome: { ok: boolean; failure?: { kind:
 
 describe('whatever is dropped, doubled, delayed or killed', () => {
   for (const [name, state] of Object.entries(startingPoints)) {
-    test(`(19, 20, 21, 30) deploy from ${name}: one deployment, and only the release that was needed`, async () => {
+    it(`(19, 20, 21, 30) deploy from ${name}: one deployment, and only the release that was needed`, async () => {
       await fc.assert(
         fc.asyncProperty(misfortune, async (planned) => {
           const { clock, maas } = scene(planned);
@@ -137,7 +137,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     });
   }
 
-  test('(17, 30) a deployment that fails for this wish is reported, never repeated', async () => {
+  it('(17, 30) a deployment that fails for this wish is reported, never repeated', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, async (planned) => {
         const { clock, maas } = scene(planned, { deployEnds: [11], deployMs: 500 });
@@ -154,7 +154,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     );
   });
 
-  test('(13, 30) prepare of a New machine ends Ready and releases nothing', async () => {
+  it('(13, 30) prepare of a New machine ends Ready and releases nothing', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, async (planned) => {
         const { clock, maas } = scene(planned);
@@ -170,7 +170,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     );
   });
 
-  test('(24, 30) release then deploy: one release and one deployment', async () => {
+  it('(24, 30) release then deploy: one release and one deployment', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, releaseMs, async (planned, releaseMs) => {
         const { clock, maas } = scene(survivable(planned), { releaseMs });
@@ -199,7 +199,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     );
   });
 
-  test('(32) two sites want one machine: one deployment, one winner, the other is told who', async () => {
+  it('(32) two sites want one machine: one deployment, one winner, the other is told who', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, fc.nat(8_000), async (planned, head) => {
         const { clock, maas } = scene(planned);

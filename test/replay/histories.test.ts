@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { quietRuntime } from '../rig/temporal.js';
 import { bundleProjectWorkflows } from '../rig/workflow-bundle.js';
 
@@ -49,12 +49,12 @@ beforeAll(async () => {
   codePath = (await bundleProjectWorkflows()).codePath;
 });
 
-test('every situation has a recorded history', () => {
+it('every situation has a recorded history', () => {
   expect(SITUATIONS.filter((name) => !files.some((file) => file.startsWith(`${name}--v`)))).toEqual([]);
 });
 
 describe('recorded histories replay with the workflows as they are now', () => {
-  test.each(files)('%s', async (file) => {
+  it.each(files)('%s', async (file) => {
     const history = historyFromJSON(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
     // Ids of children carry the parent's.
     const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? undefined;

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../src/core/access-role.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
@@ -35,7 +35,7 @@ describePage('the page of an API with tokens', () => {
     return one.page;
   };
 
-  test('asks for a token, says when it is wrong, and shows what was asked for once it is right', async () => {
+  it('asks for a token, says when it is wrong, and shows what was asked for once it is right', async () => {
     const page = await at('/clusters');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     // Nothing but the question: no list that failed, no button that cannot work.
@@ -57,7 +57,7 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  test('a name in the audit is the token’s, and what a role may not do says which may', async () => {
+  it('a name in the audit is the token’s, and what a role may not do says which may', async () => {
     const page = await at('/');
     const signIn = async (role: Role) => {
       await page.evaluate(`sessionStorage.setItem('sitewright.token', ${JSON.stringify(secrets[role])})`);

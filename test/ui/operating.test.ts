@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkPackage, readPackageFolder, writePackageArchive } from '../../src/packages/index.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.js';
@@ -48,7 +48,7 @@ describePage('operating from the page alone', () => {
     return (await writePackageArchive(read, name, version, folder)).path;
   }
 
-  test('a system with nothing in it says on every page what to do next', async () => {
+  it('a system with nothing in it says on every page what to do next', async () => {
     for (const [path, next] of [
       ['sites', 'sitewright site create NAME'],
       ['runs', 'Deploy a'],
@@ -64,7 +64,7 @@ describePage('operating from the page alone', () => {
     }
   });
 
-  test('a package is installed from a file, and what it brought is shown', async () => {
+  it('a package is installed from a file, and what it brought is shown', async () => {
     await page.goto(`${origin}/packages`);
     await page.getByText('No release is installed').waitFor();
     await page.getByRole('button', { name: 'Install a package' }).click();
@@ -96,7 +96,7 @@ describePage('operating from the page alone', () => {
     expect(await page.getByText('No release is installed').count()).toBe(0);
   });
 
-  test('nodes are taken into a cluster with roles, and out of it again', async () => {
+  it('nodes are taken into a cluster with roles, and out of it again', async () => {
     const names = Array.from({ length: 14 }, (_, at) => `node-${at + 1}`);
     await rig.ask('POST', `${api}/clusters`, { name: 'lab', release_id: 1 });
     for (const name of names) await rig.ask('POST', `${api}/nodes`, { name, status: 'discover' });
@@ -128,7 +128,7 @@ describePage('operating from the page alone', () => {
     expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(1);
   });
 
-  test('settings are saved; what is no JSON is not, and says where', async () => {
+  it('settings are saved; what is no JSON is not, and says where', async () => {
     await rig.ask('PUT', `${api}/clusters/1/attributes`, { editable: { storage: { replicas: { value: '3' } } } });
     await page.goto(`${origin}/clusters/1?settings=1`);
     const box = page.getByLabel('Settings');

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';
 import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
@@ -35,14 +35,14 @@ describePage('pages over a store', () => {
     return one.page;
   };
 
-  test('without a release no cluster can be created, and the page says what to do', async () => {
+  it('without a release no cluster can be created, and the page says what to do', async () => {
     const page = await at('/clusters');
     await page.getByText('No release is installed').waitFor();
     expect(await page.getByText('sitewright package install').count()).toBe(1);
     expect(await page.getByRole('button', { name: 'Create a cluster' }).isDisabled()).toBe(true);
   });
 
-  test('a cluster is created, and its page shows nodes, checks, plan, graph and settings', async () => {
+  it('a cluster is created, and its page shows nodes, checks, plan, graph and settings', async () => {
     const env = await environment(rig.store, 'prod');
     const page = await at('/clusters');
     await page.getByRole('button', { name: 'Create a cluster' }).click();
@@ -76,7 +76,7 @@ describePage('pages over a store', () => {
     await page.getByLabel('Settings').waitFor();
   });
 
-  test('tags are created, assigned, taken and deleted', async () => {
+  it('tags are created, assigned, taken and deleted', async () => {
     const env = await environment(rig.store, 'prod');
     const page = await at(`/tags?owner=cluster/${env.cluster}`);
     await page.getByRole('button', { name: 'Create a tag' }).click();
@@ -208,7 +208,7 @@ describePage('pages over a store', () => {
     });
   }
 
-  test('a run on a site shows groups with criteria, and what failed first', async () => {
+  it('a run on a site shows groups with criteria, and what failed first', async () => {
     await endedRun(24);
     const page = await at('/runs?kind=deploy_site');
     await page.getByRole('link', { name: /deploy dc1/ }).click();
@@ -233,7 +233,7 @@ describePage('pages over a store', () => {
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
   });
 
-  test('a thousand nodes are cells of a grid, and rows in pages', async () => {
+  it('a thousand nodes are cells of a grid, and rows in pages', async () => {
     await endedRun(1000);
     const page = await at('/runs/run1');
     await page.locator('.cell').nth(999).waitFor();
@@ -248,7 +248,7 @@ describePage('pages over a store', () => {
     await page.getByText('power is off').waitFor();
   });
 
-  test('everything is reached by keyboard, and a dialog gives the focus back', async () => {
+  it('everything is reached by keyboard, and a dialog gives the focus back', async () => {
     await environment(rig.store, 'prod');
     const page = await at('/clusters');
     await page.getByRole('link', { name: 'prod' }).waitFor();
@@ -277,7 +277,7 @@ describePage('pages over a store', () => {
     await page.waitForFunction(`document.activeElement.textContent.trim() === 'Create a cluster'`);
   });
 
-  test('it is dark for those who want it dark, and fits a narrow screen', async () => {
+  it('it is dark for those who want it dark, and fits a narrow screen', async () => {
     await endedRun(24);
     const page = await at('/runs/run1', { dark: true });
     await page.locator('.cell').first().waitFor();
@@ -295,7 +295,7 @@ describePage('pages over a store', () => {
     expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
   });
 
-  test('lists come to show what changes by themselves', async () => {
+  it('lists come to show what changes by themselves', async () => {
     const page = await at('/sites');
     await page.getByText('There is no site yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
@@ -303,7 +303,7 @@ describePage('pages over a store', () => {
     expect(await page.getByRole('button', { name: 'Deploy' }).isDisabled()).toBe(true);
   });
 
-  test('while the API is away the page says so, and goes on by itself', async () => {
+  it('while the API is away the page says so, and goes on by itself', async () => {
     const page = await at('/sites');
     await page.getByText('There is no site yet').waitFor();
     await page.route('**/api/**', (route) => route.abort());
@@ -317,7 +317,7 @@ describePage('pages over a store', () => {
     await page.getByText('The API does not answer since').waitFor({ state: 'detached' });
   });
 
-  test('what the API refuses is said with what to do, and a run that is none is none', async () => {
+  it('what the API refuses is said with what to do, and a run that is none is none', async () => {
     await environment(rig.store, 'prod');
     const page = await at('/clusters');
     await page.getByRole('button', { name: 'Create a cluster' }).click();
@@ -341,7 +341,7 @@ describePage('pages over a store', () => {
     await page.getByRole('heading', { name: 'No such page' }).waitFor();
   });
 
-  test('nodes, graphs and packages are listed; a graph is drawn', async () => {
+  it('nodes, graphs and packages are listed; a graph is drawn', async () => {
     const env = await environment(rig.store, 'prod');
     const tasks = ['first', 'second'].map((id) => ({
       id,
@@ -370,7 +370,7 @@ describePage('pages over a store', () => {
     expect(await page.locator('.picture g.node').first().getAttribute('aria-label')).toBe('first');
   });
 
-  test('the document forbids everything but its own files, and files are cached by their content', async () => {
+  it('the document forbids everything but its own files, and files are cached by their content', async () => {
     const shown = await rig.ask('GET', '/runs/some/where');
     expect(shown.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[^']+'; /);
     expect(shown.headers['content-security-policy']).not.toContain('unsafe');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { environmentSecrets } from '../../src/platform/secrets/index.js';
@@ -132,7 +132,7 @@ describePage('the page of a run of graphs', () => {
   const drawn = (page: Page, task: string, look: string) =>
     page.locator(`g.node.is-${look}[data-task="${task}"]`).waitFor();
 
-  test('is started from its cluster, watched live, paused with a reason, and repaired', async () => {
+  it('is started from its cluster, watched live, paused with a reason, and repaired', async () => {
     const gate = gates();
     await serve(gate.task);
     const page = await at('/clusters');
@@ -184,7 +184,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('disk was cleaned').waitFor();
   });
 
-  test('a task is skipped with a reason, its log says that there is none, and a stopped run goes on from its failure', async () => {
+  it('a task is skipped with a reason, its log says that there is none, and a stopped run goes on from its failure', async () => {
     const gate = gates();
     await serve(gate.task);
     const page = await at('/clusters');
@@ -234,7 +234,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('No such run.').waitFor();
   });
 
-  test('what a real task prints is read while it runs, and each try has its own log', async () => {
+  it('what a real task prints is read while it runs, and each try has its own log', async () => {
     const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
     const cmd = `echo try; echo warned >&2; if [ -e ${begun} ]; then echo better; exit 0; fi; touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
     const tasks = [shell('migrate', { role: ['controller'], parameters: { cmd, timeout: 60, retries: 0 } })];

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { type ApiRig, apiOfSite } from '../api/api-rig.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
@@ -32,7 +32,7 @@ describePage('the page of a run on a site', () => {
     await checked;
   });
 
-  test('a deploy is started after asking, followed, paused, and cancelled from the page', async () => {
+  it('a deploy is started after asking, followed, paused, and cancelled from the page', async () => {
     await site.commit(await exampleDocuments());
     const { port } = api.api.server.address() as AddressInfo;
     const one = await openPage(browser, `http://127.0.0.1:${port}/`);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { loadSite, readDocumentFiles } from '../../src/documents/index.js';
 import { simulatorKeys } from '../../src/maas-simulator/index.js';
@@ -21,7 +21,7 @@ const ours = services.filter(([, { build }]) => build !== undefined);
 const demo = ['agents', 'maas-simulator'];
 
 describe('docker-compose.yml', () => {
-  test('is a file of the Compose specification', () => {
+  it('is a file of the Compose specification', () => {
     const { $schema: _draft, ...schema } = JSON.parse(read('test/data/compose/compose-spec.json'));
     const ajv = new Ajv({ strict: false, allErrors: true });
     addFormats.default(ajv);
@@ -33,7 +33,7 @@ describe('docker-compose.yml', () => {
     expect(validate({ services: { api: { healthcheck: { tests: [] } } } })).toBe(false);
   });
 
-  test('has every process there is, and only the demo’s beyond them', () => {
+  it('has every process there is, and only the demo’s beyond them', () => {
     expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
       'postgresql',
       'temporal',
@@ -47,13 +47,13 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  test.each(services)('%s has a pinned image, a health check and no port beyond this machine', (name, service) => {
+  it.each(services)('%s has a pinned image, a health check and no port beyond this machine', (name, service) => {
     expect(service.image).toMatch(/^[\w./-]+:\d+\.\d+[\w.-]*$/);
     expect(service.healthcheck?.test[0], name).toBe('CMD');
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test.each(services)('%s waits for services there are, until they are healthy', (_name, service) => {
+  it.each(services)('%s waits for services there are, until they are healthy', (_name, service) => {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       expect(compose.services[other]?.healthcheck).toBeDefined();
       expect(condition).toBe('service_healthy');
@@ -62,7 +62,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test.each(services)('%s mounts files that are there and volumes that are declared', (_name, service) => {
+  it.each(services)('%s mounts files that are there and volumes that are declared', (_name, service) => {
     for (const volume of service.volumes ?? []) {
       const [source = ''] = volume.split(':');
       if (source.startsWith('.')) expect(existsSync(new URL(source, root)), source).toBe(true);
@@ -70,12 +70,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('declares no volume that nobody mounts', () => {
+  it('declares no volume that nobody mounts', () => {
     const mounted = services.flatMap(([, { volumes }]) => (volumes ?? []).map((volume) => volume.split(':')[0]));
     expect(Object.keys(compose.volumes).filter((name) => !mounted.includes(name))).toEqual([]);
   });
 
-  test.each(ours)(
+  it.each(ours)(
     '%s runs a command that exists, with settings that exist',
     (_name, { command, entrypoint, environment }) => {
       const words = entrypoint === undefined ? command! : [...entrypoint.slice(5), ...command!];
@@ -97,7 +97,7 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  test.each(ours)('%s may not become more than it is', (_name, service) => {
+  it.each(ours)('%s may not become more than it is', (_name, service) => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     // What it writes is in a volume, in a folder that the image gives to its user.
     const folders = read('deploy/Dockerfile')
@@ -109,21 +109,21 @@ describe('docker-compose.yml', () => {
       if (/^\/var\//.test(value)) expect(service.volumes?.map((volume) => volume.split(':')[1])).toContain(value);
   });
 
-  test('the API asks who its callers are, as it must beyond the loopback address', () => {
+  it('the API asks who its callers are, as it must beyond the loopback address', () => {
     expect(compose.services.api?.environment).toMatchObject({
       SITEWRIGHT_API_HOST: '0.0.0.0',
       SITEWRIGHT_ACCESS_TOKENS: 'on',
     });
   });
 
-  test('every variable has a default, and the demo’s file sets only variables there are', () => {
+  it('every variable has a default, and the demo’s file sets only variables there are', () => {
     const variables = variablesOf(text);
     expect([...variables].filter(([, fallback]) => fallback === undefined)).toEqual([]);
     expect(Object.keys(readEnvFile('deploy/demo.env')).filter((name) => !variables.has(name))).toEqual([]);
     expect(text.match(/\$\{/g)).toHaveLength([...text.matchAll(/\$\{[A-Z_]+:-[^}]*\}/g)].length);
   });
 
-  test('the demo has the machines and agents of the example site, and the simulator’s key', async () => {
+  it('the demo has the machines and agents of the example site, and the simulator’s key', async () => {
     const { files } = await readDocumentFiles([fileURLToPath(new URL('examples/stl1', root))]);
     const exampleHosts = loadSite(files).site?.nodes.map(({ hostname }) => hostname);
     const { machines } = JSON.parse(read('deploy/stl1-machines.json')) as { machines: { hostname: string }[] };
@@ -141,7 +141,7 @@ describe('deploy/Dockerfile', () => {
   const dockerfile = read('deploy/Dockerfile');
   const last = dockerfile.split(/^FROM /m).at(-1)!;
 
-  test('builds in one stage and runs in another, as nobody of importance, with a health check', () => {
+  it('builds in one stage and runs in another, as nobody of importance, with a health check', () => {
     expect(dockerfile.match(/^FROM /gm)?.length).toBe(2);
     expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-\w+-slim$/m);
     expect(last).toMatch(/^USER node$/m);
@@ -151,7 +151,7 @@ describe('deploy/Dockerfile', () => {
     expect(last).not.toMatch(/npm |apt-get/);
   });
 
-  test('copies what is there, and the build’s context has it', () => {
+  it('copies what is there, and the build’s context has it', () => {
     const ignored = (path: string): boolean => !read('.dockerignore').split('\n').includes(`!${path}`);
     for (const [, paths = ''] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
       for (const path of paths.split(' ').filter((one) => one !== '.')) {
@@ -163,7 +163,7 @@ describe('deploy/Dockerfile', () => {
       if (!['dist', 'node_modules'].includes(path)) expect(ignored(path), path).toBe(false);
   });
 
-  test('its context has everything that is built from, and no more than is tracked', () => {
+  it('its context has everything that is built from, and no more than is tracked', () => {
     const build = read('scripts/build.mjs').match(/const buildSources = \[([^\]]+)\]/)?.[1] ?? '';
     const sources = [...build.matchAll(/'([^']+)'/g)].map(([, source]) => source!);
     expect(sources.length).toBeGreaterThan(4);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ControlJudge, ControlOrder } from '../../src/agent/index.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { AgentSite, eventually } from '../rig/agent-site.js';
@@ -27,7 +27,7 @@ class Operators implements ControlJudge {
   }
 }
 
-test('a cancellation that only Temporal knows of ends no task: it goes on, and so does its node', async () => {
+it('a cancellation that only Temporal knows of ends no task: it goes on, and so does its node', async () => {
   const control = new Operators();
   const gate = site.gate('kept');
   await site.agents(['steady'], { control });
@@ -42,7 +42,7 @@ test('a cancellation that only Temporal knows of ends no task: it goes on, and s
   expect((await next.result())['next@steady']).toMatchObject({ outcome: 'ok' });
 });
 
-test('what an operator orders after it ends the task, and the task says who; a gateway that is away is asked again', async () => {
+it('what an operator orders after it ends the task, and the task says who; a gateway that is away is asked again', async () => {
   const control = new Operators();
   const gate = site.gate('late');
   await site.agents(['told'], { control });
@@ -58,7 +58,7 @@ test('what an operator orders after it ends the task, and the task says who; a g
   expect(await site.logged('late', 'told')).toBe('before\n');
 });
 
-test('an agent goes when it is stopped, also while a task goes on that Temporal has cancelled', async () => {
+it('an agent goes when it is stopped, also while a task goes on that Temporal has cancelled', async () => {
   const control = new Operators();
   const gate = site.gate('left');
   const agents = await site.agents(['going'], { control });
@@ -78,7 +78,7 @@ test('an agent goes when it is stopped, also while a task goes on that Temporal 
   await again.stop();
 });
 
-test('nobody drains an agent by Temporal alone', async () => {
+it('nobody drains an agent by Temporal alone', async () => {
   const control = new Operators();
   const agents = await site.agents(['undrained'], { control });
   const queue = controlQueue(nodeQueue(site.site, 'undrained'));

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OrderRefused } from '../../src/agent/index.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { AgentSite, eventually } from '../rig/agent-site.js';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('agents in one process', () => {
-  test('100 nodes take their tasks, and none is late', async () => {
+  it('100 nodes take their tasks, and none is late', async () => {
     const nodes = site.names(100).map((name) => `many-${name}`);
     const agents = await site.agents(nodes);
     const run = await site.start({ nodes: site.queues(nodes), tasks: ['a'], type: 'noop' });
@@ -22,7 +22,7 @@ describe('agents in one process', () => {
     await agents.stop();
   });
 
-  test('a task runs once, its end says what it needs to, and its output is in the log store', async () => {
+  it('a task runs once, its end says what it needs to, and its output is in the log store', async () => {
     site.script('fails', 'echo out; echo "no luck today" >&2; exit 3');
     await site.agents(['plain']);
     const run = await site.start({ nodes: site.queues(['plain']), tasks: ['works', 'fails'] });
@@ -39,7 +39,7 @@ describe('agents in one process', () => {
     expect(site.logs.result({ run: 'r1', task: 'fails', node: 'plain', generation: 1 })?.outcome).toBe('failed');
   });
 
-  test('a slow node holds up nobody but itself', async () => {
+  it('a slow node holds up nobody but itself', async () => {
     let release: () => void = () => undefined;
     const slow = new Promise<void>((resolve) => {
       release = resolve;
@@ -66,7 +66,7 @@ describe('agents in one process', () => {
 });
 
 describe('what an agent needs beside Temporal', () => {
-  test('orders that are away are asked for again; the task runs once', async () => {
+  it('orders that are away are asked for again; the task runs once', async () => {
     const orders = site.orders();
     let asked = 0;
     await site.agents(['away'], {
@@ -85,7 +85,7 @@ describe('what an agent needs beside Temporal', () => {
     expect(site.counted('away')).toEqual(['a']);
   });
 
-  test('an order that does not exist, or is not believed, is rejected and nothing is done', async () => {
+  it('an order that does not exist, or is not believed, is rejected and nothing is done', async () => {
     const refusing = site.orders({ fetch: async () => Promise.reject(new OrderRefused('there is no such order')) });
     await site.agents(['none'], { orders: refusing });
     await site.agents(['doubting'], { verify: () => 'the signature of the order is wrong' });
@@ -97,7 +97,7 @@ describe('what an agent needs beside Temporal', () => {
     expect([site.counted('none'), site.counted('doubting')]).toEqual([[], []]);
   });
 
-  test('an order for another task than the one asked for is rejected', async () => {
+  it('an order for another task than the one asked for is rejected', async () => {
     const orders = site.orders();
     await site.agents(['crossed'], { orders: { ...orders, fetch: (key) => orders.fetch({ ...key, task: 'other' }) } });
     const run = await site.start({ nodes: site.queues(['crossed']), tasks: ['a'] });
@@ -105,7 +105,7 @@ describe('what an agent needs beside Temporal', () => {
     expect(site.counted('crossed')).toEqual([]);
   });
 
-  test('a log store that is away for a while gets everything; one that stays away does not hold the run', async () => {
+  it('a log store that is away for a while gets everything; one that stays away does not hold the run', async () => {
     const orders = site.orders();
     let failed = 0;
     const ship: typeof orders.ship = async (key, chunk) => {
@@ -128,7 +128,7 @@ describe('what an agent needs beside Temporal', () => {
 });
 
 describe('cancelling', () => {
-  test('before the order came: nothing is run', async () => {
+  it('before the order came: nothing is run', async () => {
     let asked: () => void = () => undefined;
     let release: () => void = () => undefined;
     const wasAsked = new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ describe('cancelling', () => {
     expect(site.counted('early')).toEqual([]);
   });
 
-  test('in mid-task, twice: it ends, with everything it started', async () => {
+  it('in mid-task, twice: it ends, with everything it started', async () => {
     const gate = site.gate('endless');
     await site.agents(['busy']);
     const run = await site.start({ nodes: site.queues(['busy']), tasks: ['endless', 'next'] });
@@ -173,7 +173,7 @@ describe('cancelling', () => {
 });
 
 describe('ping and drain', () => {
-  test('a drained agent leaves its task to the supervisor, and a new version follows it to the end', async () => {
+  it('a drained agent leaves its task to the supervisor, and a new version follows it to the end', async () => {
     const gate = site.gate('upgraded');
     const old = await site.agents(['up'], { version: '1.0' });
     const run = await site.start({ nodes: site.queues(['up']), tasks: ['upgraded', 'more'] });

@@ -4,7 +4,7 @@ import {
   type WorkflowFailedError,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
@@ -43,7 +43,7 @@ describe('deploy_site', () => {
   };
   const nodes = plainNodes('c1', 'c2', 'w1', 'w2', 'ntp');
 
-  test('goes group after group, prepare then deploy, and ends with a report', async () => {
+  it('goes group after group, prepare then deploy, and ends with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina' }]);
     const { result } = await run.ended();
@@ -83,7 +83,7 @@ describe('deploy_site', () => {
     });
   });
 
-  test('a critical failure halts with its reason; what waited for it is failed by dependency', async () => {
+  it('a critical failure halts with its reason; what waited for it is failed by dependency', async () => {
     const site = scriptedSite(strategy, nodes);
     site.results.set('deploy:c1', failure('failed-deployment', 'curtin: no disk'));
     const run = await start(site);
@@ -106,7 +106,7 @@ describe('deploy_site', () => {
     await recordHistory(run.handle, 'deploy_site--critical-failure');
   });
 
-  test('a tolerated failure is a success with failures', async () => {
+  it('a tolerated failure is a success with failures', async () => {
     const site = scriptedSite(strategy, nodes);
     site.results.set('prepare:w1', failure());
     const run = await start(site);
@@ -115,7 +115,7 @@ describe('deploy_site', () => {
     expect(site.closed[0]).toMatchObject({ failed_nodes: 1, deployed_revision: 1 });
   });
 
-  test('an activity that fails for good fails its node, not the run', async () => {
+  it('an activity that fails for good fails its node, not the run', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy:w1');
     const run = await start(site);
@@ -129,7 +129,7 @@ describe('deploy_site', () => {
     });
   });
 
-  test('an outage is retried by Temporal and seen by nobody else', async () => {
+  it('an outage is retried by Temporal and seen by nobody else', async () => {
     const site = scriptedSite(strategy, nodes);
     let down = 2;
     const original = site.activities.deploy_node;
@@ -154,7 +154,7 @@ describe('operators', () => {
   };
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
-  test('pause lets running work end and starts nothing; resume goes on; both are idempotent', async () => {
+  it('pause lets running work end and starts nothing; resume goes on; both are idempotent', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
     for (const node of ['n1', 'n2', 'n3']) site.hold.add(`prepare:${node}`);
@@ -177,7 +177,7 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--paused-and-resumed');
   });
 
-  test('pause and resume as updates answer with the new state', async () => {
+  it('pause and resume as updates answer with the new state', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('prepare:n1');
     const run = await start(site);
@@ -192,7 +192,7 @@ describe('operators', () => {
     await run.ended();
   });
 
-  test('stop ends gracefully with a report', async () => {
+  it('stop ends gracefully with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
     site.hold.add('prepare');
@@ -210,7 +210,7 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--stopped');
   });
 
-  test('cancel aborts what runs, and still closes the run', async () => {
+  it('cancel aborts what runs, and still closes the run', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy');
     const run = await start(site);
@@ -226,7 +226,7 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--cancelled');
   });
 
-  test('a repaired node is taken up again, and all that waited for it runs', async () => {
+  it('a repaired node is taken up again, and all that waited for it runs', async () => {
     const site = scriptedSite({ groups: [...strategy.groups, group('c', ['n5'], { depends_on: [] })] }, [
       ...nodes,
       ...plainNodes('n5'),
@@ -257,7 +257,7 @@ describe('time limits', () => {
   };
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
-  test('a call that takes too long fails its group, aborts its nodes and records what came late', async () => {
+  it('a call that takes too long fails its group, aborts its nodes and records what came late', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };
     site.hold.add('deploy:n1');
@@ -273,7 +273,7 @@ describe('time limits', () => {
     await recordHistory(run.handle, 'deploy_site--timed-out');
   });
 
-  test('a node whose worker went silent is aborted too when its time is up', async () => {
+  it('a node whose worker went silent is aborted too when its time is up', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = {
       ...site.plan,
@@ -297,7 +297,7 @@ describe('time limits', () => {
     expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({ failure_kind: 'timeout', late: { ok: false } });
   });
 
-  test('the clock of a call stands still while the run is paused', async () => {
+  it('the clock of a call stands still while the run is paused', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };
     site.hold.add('prepare');
@@ -321,7 +321,7 @@ describe('time limits', () => {
 describe('input', () => {
   const site = () => scriptedSite({ groups: [] }, []);
 
-  test.each([
+  it.each([
     [[], 'input must be one JSON object, e.g. {"site":"dc1"}'],
     [
       [{ sit: 'dc1', revision: -1 }],
@@ -335,7 +335,7 @@ describe('input', () => {
     expect(causeOf(error).message).toContain(message);
   });
 
-  test('a busy site is refused with the id of the run that has it', async () => {
+  it('a busy site is refused with the id of the run that has it', async () => {
     const busy = site();
     busy.overrides.open_run = async () => ({
       ok: false,
@@ -348,7 +348,7 @@ describe('input', () => {
     expect(busy.closed).toHaveLength(0);
   });
 
-  test('search attributes that the server lacks are left alone', async () => {
+  it('search attributes that the server lacks are left alone', async () => {
     const plain = site();
     plain.overrides.open_run = async () => ({ ok: true, search_attributes: [] });
     const run = await start(plain);

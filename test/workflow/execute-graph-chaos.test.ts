@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.js';
@@ -158,7 +158,7 @@ async function livesThrough(seed: number): Promise<void> {
   await agents.stop();
 }
 
-test('nothing is lost and nothing done twice, whatever becomes of workers, tasks and operators', async () => {
+it('nothing is lost and nothing done twice, whatever becomes of workers, tasks and operators', async () => {
   const seeds = fc.sample(fc.nat(), { numRuns: RUNS, seed: SEED });
   // They mostly wait for the server, so they do it together.
   const ends = await Promise.allSettled(seeds.map((seed) => livesThrough(seed)));

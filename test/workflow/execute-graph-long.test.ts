@@ -1,6 +1,6 @@
 import type { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { GraphTreeNode } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
@@ -38,7 +38,7 @@ async function historiesOf(workflowId: string): Promise<number[]> {
   }
 }
 
-test('a graph that its run has no room for beside the others runs in a child, whose history begins anew when it is long', async () => {
+it('a graph that its run has no room for beside the others runs in a child, whose history begins anew when it is long', async () => {
   const [first, second] = [chain(12), chain(50)];
   const graph = scriptedGraph({ plans: { first, second }, mostEvents: 560 });
   graph.ends.set('t48@n1', [failed('no'), ok]);
@@ -68,7 +68,7 @@ test('a graph that its run has no room for beside the others runs in a child, wh
   await recordHistory(rig.client.workflow.getHandle(`${run.handle.workflowId}/12.1`), 'run_graph_part--continued');
 });
 
-test('operators reach a part that has continued, and cancelling ends it', async () => {
+it('operators reach a part that has continued, and cancelling ends it', async () => {
   const plan = chain(56, { fault_tolerance_groups: [{ name: 'all', node_ids: ['n1'], fault_tolerance: 1 }] });
   const graph = scriptedGraph({ plans: { default: plan }, partOf: () => 0, mostEvents: 500 });
   graph.hold.add('t45@n1').add('t52@n1');
@@ -96,7 +96,7 @@ test('operators reach a part that has continued, and cancelling ends it', async 
   expect(graph.closed[0]).toMatchObject({ outcome: 'cancelled' });
 });
 
-test('a part that breaks ends the others, also one that has continued', async () => {
+it('a part that breaks ends the others, also one that has continued', async () => {
   const long = chain(50);
   const plan: SchedulerPlan = {
     ...long,
@@ -114,7 +114,7 @@ test('a part that breaks ends the others, also one that has continued', async ()
   expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
 });
 
-test.each([
+it.each([
   ['in one workflow', {}],
   ['in parts', { partOf: (id: string) => (id === 'n1' ? 0 : 1) }],
 ])('operators say what they want until what is left would no longer fit, %s', async (_shape, split) => {

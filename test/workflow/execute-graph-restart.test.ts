@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.js';
@@ -46,7 +46,7 @@ async function restarted(end: TaskEnd, power?: (graph: ScriptedGraph) => TaskEnd
 }
 
 describe('a node that does not restart', () => {
-  test('has its power cycled, and is restarted when it comes back with another boot id', async () => {
+  it('has its power cycled, and is restarted when it comes back with another boot id', async () => {
     const { graph, cycled, result, row } = await restarted(stayed, ({ boots }) => {
       boots.set('n1', 'another');
       return ok;
@@ -58,14 +58,14 @@ describe('a node that does not restart', () => {
     expect(graph.began).toEqual(['restart@n1', 'after@n1']);
   });
 
-  test('has failed to when its boot id is still the same', async () => {
+  it('has failed to when its boot id is still the same', async () => {
     const { row, graph } = await restarted(stayed, () => ok);
     expect(row).toMatchObject({ status: 'failed', end: { outcome: 'failed' } });
     expect(row.end!.message).toContain('3 reboot command(s); its boot id is the same after a power cycle');
     expect(graph.began).toEqual(['restart@n1']);
   });
 
-  test('has failed to when its power cannot be cycled, with both reasons', async () => {
+  it('has failed to when its power cannot be cycled, with both reasons', async () => {
     const { row } = await restarted(stayed);
     expect(row.end!.message).toBe(
       'the boot id stayed the same after 3 reboot command(s); its power was not cycled: there is no MAAS here',
@@ -73,7 +73,7 @@ describe('a node that does not restart', () => {
   });
 });
 
-test.each([
+it.each([
   ['was cancelled', { outcome: 'cancelled', message: 'by an operator' }, undefined],
   ['was refused by its node', { outcome: 'rejected', message: 'no' }, undefined],
   ['failed in another way', failed('systemctl is missing'), undefined],

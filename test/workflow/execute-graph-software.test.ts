@@ -1,6 +1,6 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import type { RunReport } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
@@ -37,7 +37,7 @@ async function start() {
   return { site, graph, worker, handle, phase };
 }
 
-test('the graph of the linked cluster runs once the nodes are deployed', async () => {
+it('the graph of the linked cluster runs once the nodes are deployed', async () => {
   const { graph, worker, handle, phase } = await start();
   expect(await handle.result()).toMatchObject({ outcome: 'success' });
   expect(graph.opened[0]).toMatchObject({
@@ -50,7 +50,7 @@ test('the graph of the linked cluster runs once the nodes are deployed', async (
   await worker.stop();
 });
 
-test('a failed graph fails the site, which says that its nodes are deployed', async () => {
+it('a failed graph fails the site, which says that its nodes are deployed', async () => {
   const { site, graph, worker, handle, phase } = await start();
   graph.ends.set('a@n1', [failed('no space left')]);
   const error = await handle.result().catch((caught: Error) => caught);
@@ -63,7 +63,7 @@ test('a failed graph fails the site, which says that its nodes are deployed', as
   await worker.stop();
 });
 
-test('pause and cancel reach the graph', async () => {
+it('pause and cancel reach the graph', async () => {
   const { graph, worker, handle, phase, site } = await start();
   graph.hold.add('a@n1');
   await graph.begun('a@n1');

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/client';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
@@ -34,7 +34,7 @@ const pair: SchedulerPlan = {
 };
 
 describe('several graphs', () => {
-  test('the status says what the run is about at any moment', async () => {
+  it('the status says what the run is about at any moment', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     const phases: string[] = [];
     const look = async (when: string) => {
@@ -62,7 +62,7 @@ describe('several graphs', () => {
     ]);
   });
 
-  test('each is planned when its turn comes, after the former succeeded', async () => {
+  it('each is planned when its turn comes, after the former succeeded', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     const seen: string[] = [];
     const run = await startGraphRun(rig, graph, [{ cluster: 1, graphs: [{ type: 'provision' }, { type: 'deploy' }] }]);
@@ -80,7 +80,7 @@ describe('several graphs', () => {
     await recordHistory(run.handle, 'execute_graph--two-graphs');
   });
 
-  test('what fails aborts the rest', async () => {
+  it('what fails aborts the rest', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     graph.ends.set('a@n1', [failed()]);
     const run = await startGraphRun(rig, graph);
@@ -90,7 +90,7 @@ describe('several graphs', () => {
     expect(report.graphs.map(({ state }) => state)).toEqual(['failure', 'not_begun']);
   });
 
-  test('a plan that is refused ends the run with all its problems', async () => {
+  it('a plan that is refused ends the run with all its problems', async () => {
     const graph = scriptedGraph({ plans: { default: pair } });
     graph.overrides.plan_graph = async () => ({
       ok: false,
@@ -103,7 +103,7 @@ describe('several graphs', () => {
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
-  test('a cluster that belongs to another run is left alone', async () => {
+  it('a cluster that belongs to another run is left alone', async () => {
     const graph = scriptedGraph({ plans: { default: pair } });
     graph.overrides.open_graph_run = async () => ({
       ok: false,
@@ -116,7 +116,7 @@ describe('several graphs', () => {
     expect(graph.closed).toEqual([]);
   });
 
-  test('a store that refuses for good ends the run, which is closed all the same', async () => {
+  it('a store that refuses for good ends the run, which is closed all the same', async () => {
     const graph = scriptedGraph({ plans: { default: pair } });
     graph.overrides.load_graph_part = async () => {
       throw ApplicationFailure.nonRetryable('plan default is not in the store', 'PlanLost');
@@ -130,7 +130,7 @@ describe('several graphs', () => {
   });
 });
 
-test('modes: a noop run drives the harmless variant and cannot fail, a dry run drives nothing', async () => {
+it('modes: a noop run drives the harmless variant and cannot fail, a dry run drives nothing', async () => {
   const noop = scriptedGraph({ plans: { default: { ...pair, mode: 'noop_run' } } });
   noop.ends.set('a@n1', [failed()]);
   const first = await startGraphRun(rig, noop, [{ cluster: 1, mode: 'noop_run', debug: true }]);
@@ -147,7 +147,7 @@ test('modes: a noop run drives the harmless variant and cannot fail, a dry run d
   }
 });
 
-test.each([
+it.each([
   [[], /input must be one JSON object/],
   [['x'], /input must be one JSON object/],
   [[{}], /missing field 'cluster'/],
@@ -169,7 +169,7 @@ test.each([
 });
 
 describe('agents', () => {
-  test('a type that the agent does not know fails its task at once, before it is sent', async () => {
+  it('a type that the agent does not know fails its task at once, before it is sent', async () => {
     // An hour between attempts: the run would not end if one followed.
     const tasks = pair.tasks.map((task) => ({ ...task, retry: { count: 5, interval: 3_600_000 } }));
     const plan = { ...pair, tasks, fault_tolerance_groups: all(['n1', 'n2'], 2) };
@@ -188,7 +188,7 @@ describe('agents', () => {
   ] as const) {
     const split = partOf ? { partOf } : {};
 
-    test(`a silent node that is not critical is left out ${shape}`, async () => {
+    it(`a silent node that is not critical is left out ${shape}`, async () => {
       const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
       const nobody = rig.workflowId('nobody');
       const controlOf = (id: string) => (id === 'n2' ? nobody : undefined);
@@ -200,7 +200,7 @@ describe('agents', () => {
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'successful', n2: 'failed' });
     });
 
-    test(`a silent critical node refuses the run ${shape}`, async () => {
+    it(`a silent critical node refuses the run ${shape}`, async () => {
       const nobody = rig.workflowId('nobody');
       const controlOf = (id: string) => (id === 'n2' ? nobody : undefined);
       const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 1, ...split });
@@ -212,7 +212,7 @@ describe('agents', () => {
     });
   }
 
-  test('a node that falls silent and returns goes on with the same generation', async () => {
+  it('a node that falls silent and returns goes on with the same generation', async () => {
     const queue = rig.workflowId('node');
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
     const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
@@ -230,7 +230,7 @@ describe('agents', () => {
     await agent.stop();
   });
 
-  test('a node that stays silent fails its task, which says so', async () => {
+  it('a node that stays silent fails its task, which says so', async () => {
     const queue = rig.workflowId('node');
     const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
@@ -248,7 +248,7 @@ describe('agents', () => {
     await recordHistory(run.handle, 'execute_graph--node-silent');
   });
 
-  test('an exception of an agent is a failed task, not a failed run', async () => {
+  it('an exception of an agent is a failed task, not a failed run', async () => {
     const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
     const graph = scriptedGraph({ plans: { default: plan } });
     graph.hold.add('a@n1');
@@ -261,7 +261,7 @@ describe('agents', () => {
   });
 });
 
-test('a run goes on with another worker after the first has died', async () => {
+it('a run goes on with another worker after the first has died', async () => {
   const graph = scriptedGraph({ plans: { default: pair }, heartbeatSeconds: 1 });
   graph.hold.add('a@n2');
   const taskQueue = rig.workflowId('queue');
@@ -289,7 +289,7 @@ test('a run goes on with another worker after the first has died', async () => {
   await second.stop();
 });
 
-test('split into parts, random plans end as they do unsplit', async () => {
+it('split into parts, random plans end as they do unsplit', async () => {
   const plans = fc.sample(
     fc.record({
       nodes: fc.integer({ min: 2, max: 5 }),

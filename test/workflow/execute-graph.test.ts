@@ -1,6 +1,6 @@
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GraphRunReport, GraphTreeNode } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
@@ -75,7 +75,7 @@ const refusal = async (update: Promise<unknown>): Promise<string> => {
 describe.each(shapes)('execute_graph %s', (_shape, split) => {
   const name = (situation: string) => `execute_graph--${situation}${split.partOf ? '-in-parts' : ''}`;
 
-  test('runs every task in order, one at a time on a node, and tells all of it', async () => {
+  it('runs every task in order, one at a time on a node, and tells all of it', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     const run = await startGraphRun(rig, graph, [{ cluster: 1, started_by: 'nina' }]);
     const { result, failure } = await run.ended();
@@ -130,7 +130,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     });
   });
 
-  test('a failed task takes along what needs it, and the run fails with the root cause', async () => {
+  it('a failed task takes along what needs it, and the run fails with the root cause', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('db@1', [failed('mysql did not start', 4)]);
     const run = await startGraphRun(rig, graph);
@@ -157,7 +157,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('failed'));
   });
 
-  test('where nodes are not critical the run goes on around the failure and succeeds', async () => {
+  it('where nodes are not critical the run goes on around the failure and succeeds', async () => {
     const plan = tolerant();
     const graph = scriptedGraph({ plans: { default: plan }, ...split });
     graph.ends.set('net@1', [failed()]);
@@ -174,7 +174,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(await attributesOf(run.handle)).toMatchObject({ FailedNodes: 3 });
   });
 
-  test('more failed nodes than tolerated stop the run', async () => {
+  it('more failed nodes than tolerated stop the run', async () => {
     const plan = tolerant([{ name: 'controllers', node_ids: ['1', '2'], fault_tolerance: 1 }]);
     const graph = scriptedGraph({ plans: { default: plan }, ...split });
     graph.ends.set('net@1', [failed()]);
@@ -184,7 +184,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.closedGraphs[0]).toMatchObject({ result: 'stopped_by_tolerance' });
   });
 
-  test('an error that may be ignored is one, and its dependents go on', async () => {
+  it('an error that may be ignored is one, and its dependents go on', async () => {
     const plan = {
       ...six,
       tasks: six.tasks.map((task) => (task.id === 'net' ? { ...task, fail_on_error: false } : task)),
@@ -199,7 +199,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.rows().get('net@2')).toMatchObject({ status: 'ignored', end: { outcome: 'failed' } });
   });
 
-  test('a task is tried again as its policy says, each try a row of its own', async () => {
+  it('a task is tried again as its policy says, each try a row of its own', async () => {
     const plan = {
       ...six,
       tasks: six.tasks.map((task) => (task.id === 'db' ? { ...task, retry: { count: 2, interval: 100 } } : task)),
@@ -220,7 +220,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('retried'));
   });
 
-  test('pause starts nothing new and lets running tasks end; resume goes on', async () => {
+  it('pause starts nothing new and lets running tasks end; resume goes on', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1').add('net@2').add('net@3');
     const run = await startGraphRun(rig, graph);
@@ -242,7 +242,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('paused'));
   });
 
-  test('stop lets running tasks end and leaves the rest undone', async () => {
+  it('stop lets running tasks end and leaves the rest undone', async () => {
     const graph = scriptedGraph({ plans: { default: six, more: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
@@ -259,7 +259,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('stopped'));
   });
 
-  test('cancelling ends what runs, waits for it, and closes the run', async () => {
+  it('cancelling ends what runs, waits for it, and closes the run', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1');
     const run = await startGraphRun(rig, graph);
@@ -276,7 +276,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('cancelled'));
   });
 
-  test('a held run waits for the operator, who retries one task and skips another', async () => {
+  it('a held run waits for the operator, who retries one task and skips another', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('net@3', [failed('no link'), ok]).set('db@1', [failed('full disk')]);
     graph.hold.add('net@1');
@@ -310,7 +310,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('held'));
   });
 
-  test('a held run ends by stop', async () => {
+  it('a held run ends by stop', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('net@3', [failed()]);
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
@@ -321,7 +321,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
-  test('skip_task takes the work out of a task that waits', async () => {
+  it('skip_task takes the work out of a task that waits', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
@@ -333,7 +333,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.began).not.toContain('nova@3');
   });
 
-  test('the tree shows nodes and tasks', async () => {
+  it('the tree shows nodes and tasks', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { RunReport } from '../../src/core/site-run/index.js';
@@ -103,7 +103,7 @@ async function siteWithCluster() {
 
 const all = (status: string) => Object.fromEntries(exampleHosts.map((host) => [host, status]));
 
-test('deploys the machines, then the software of the linked cluster; a critical failure is told and mended by another start', async () => {
+it('deploys the machines, then the software of the linked cluster; a critical failure is told and mended by another start', async () => {
   const { site, store, cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   ends.set(`database@${control}`, () => ({ outcome: 'failed', message: 'no space left', exit_code: 1 }));
   const first = await start();
@@ -136,7 +136,7 @@ test('deploys the machines, then the software of the linked cluster; a critical 
   expect(await site.entered(MachineStatus.Deploying)).toEqual(Object.fromEntries(exampleHosts.map((one) => [one, 1])));
 }, 120_000);
 
-test('what the cluster may do without is no failure of the site; a pause of the site holds its software', async () => {
+it('what the cluster may do without is no failure of the site; a pause of the site holds its software', async () => {
   const { cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   const lost = computes[0]!;
   ends.set(`hypervisor@${lost}`, () => ({ outcome: 'failed', message: 'no /dev/kvm' }));

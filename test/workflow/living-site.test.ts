@@ -1,5 +1,5 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
@@ -39,7 +39,7 @@ const states = (report: RunReport) =>
   Object.fromEntries(report.baremetal!.groups.map((group) => [group.name, group.state]));
 
 describe('the example site on a simulated MAAS', () => {
-  test('deploys from bare, once per node; a second run finds nothing to do', async () => {
+  it('deploys from bare, once per node; a second run finds nothing to do', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     const first = await run('deploy_site', { started_by: 'nina' });
@@ -66,7 +66,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(tested.report.phases.at(-1)).toMatchObject({ name: 'inspect_nodes', detail: '6 Deployed' });
   });
 
-  test('a failed deployment is told with MAAS own words; starting again repairs it and touches nothing else', async () => {
+  it('a failed deployment is told with MAAS own words; starting again repairs it and touches nothing else', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { fail: { deploy: ['stl1r01s03'] } } });
     await site.commit(await exampleDocuments());
     const failed = await run('deploy_site');
@@ -82,7 +82,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s03: 2 });
   });
 
-  test('a machine of somebody else is left alone, and named', async () => {
+  it('a machine of somebody else is left alone, and named', async () => {
     const seeded = machines.map((machine) =>
       machine.hostname === 'stl1r01s07'
         ? { ...machine, status: MachineStatus.Deployed, owner: 'oper', osystem: 'ubuntu', distro_series: 'jammy' }
@@ -101,7 +101,7 @@ describe('the example site on a simulated MAAS', () => {
     ).toEqual([]);
   });
 
-  test('update_site takes new nodes, leaves deployed ones, releases removed ones only when asked', async () => {
+  it('update_site takes new nodes, leaves deployed ones, releases removed ones only when asked', async () => {
     site = await livingSite(rig, { seed: { machines } });
     const documents = await exampleDocuments();
     const withoutLast = documents.map((file) =>
@@ -126,7 +126,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  test('redeploy_nodes releases and deploys just the named nodes', async () => {
+  it('redeploy_nodes releases and deploys just the named nodes', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     await run('deploy_site');
@@ -139,7 +139,7 @@ describe('the example site on a simulated MAAS', () => {
     });
   });
 
-  test('one run per site at a time; a terminated run does not hold the site', async () => {
+  it('one run per site at a time; a terminated run does not hold the site', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
     const start = (type: string) =>
@@ -165,7 +165,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  test('cancel aborts deployments in MAAS', async () => {
+  it('cancel aborts deployments in MAAS', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
     const handle = await rig.client.workflow.start('deploy_site', {
@@ -183,7 +183,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(['stl1r01s02', 'stl1r01s03', 'stl1r01s04'].map((host) => last.get(host))).toEqual([10, 10, 10]);
   });
 
-  test.each([
+  it.each([
     ['answers are lost after the deed', ['drop_after', '504_after']],
     ['requests are lost on their way', ['drop_before', '502']],
     ['requests arrive twice', ['double']],
@@ -204,7 +204,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  test('a MAAS that knows none of the nodes, or refuses the key, ends the run before anything is touched', async () => {
+  it('a MAAS that knows none of the nodes, or refuses the key, ends the run before anything is touched', async () => {
     site = await livingSite(rig, { seed: { machines: [{ hostname: 'stranger' }] } });
     await site.commit(
       (await exampleDocuments()).map((file) => ({
@@ -220,7 +220,7 @@ describe('the example site on a simulated MAAS', () => {
     expect((await site.effects()).filter((effect) => effect.cause !== 'seed')).toEqual([]);
   });
 
-  test('the secret of the MAAS key is in no history', async () => {
+  it('the secret of the MAAS key is in no history', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     await site.control('faults', [{ match: 'GET .*machines', kind: 'drop_before', times: 3 }]);

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordHistory } from '../rig/histories.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
@@ -18,7 +18,7 @@ describe('update_site', () => {
     groups: [group('all', ['n1', 'n2', 'n3'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
   };
 
-  test('does not touch nodes that need nothing, and reports nodes that are gone', async () => {
+  it('does not touch nodes that need nothing, and reports nodes that are gone', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { done: [0, 1], removed: ['old1'] });
     const started = await run(site, 'update_site', { site: 'dc1' });
     const { result } = await started.ended();
@@ -30,7 +30,7 @@ describe('update_site', () => {
     await recordHistory(started.handle, 'update_site--success');
   });
 
-  test('releases nodes that are gone only when asked', async () => {
+  it('releases nodes that are gone only when asked', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { removed: ['old1', 'old2'] });
     site.results.set('release:old2', failure('not-ours', 'belongs to somebody else'));
     const started = await run(site, 'update_site', { site: 'dc1', release_removed: true });
@@ -51,7 +51,7 @@ describe('redeploy_nodes', () => {
     ],
   };
 
-  test('releases, then deploys the named nodes as one critical group', async () => {
+  it('releases, then deploys the named nodes as one critical group', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
     const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'], erase: true });
     const { result } = await started.ended();
@@ -68,7 +68,7 @@ describe('redeploy_nodes', () => {
     await recordHistory(started.handle, 'redeploy_nodes--success');
   });
 
-  test('deploys nothing unless every node was released', async () => {
+  it('deploys nothing unless every node was released', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
     site.results.set('release:n2', failure('locked', 'the machine is locked'));
     const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
@@ -79,7 +79,7 @@ describe('redeploy_nodes', () => {
     expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
-  test('needs names', async () => {
+  it('needs names', async () => {
     const started = await run(scriptedSite(strategy, []), 'redeploy_nodes', { site: 'dc1', nodes: [] });
     const { failure: error } = await started.ended();
     expect(causeOf(error).message).toContain("field 'nodes' must be a list of at least one node name");
@@ -87,7 +87,7 @@ describe('redeploy_nodes', () => {
 });
 
 describe('test_site', () => {
-  test('verifies and looks, and changes nothing', async () => {
+  it('verifies and looks, and changes nothing', async () => {
     const site = scriptedSite({ groups: [] }, plainNodes('n1'));
     site.overrides.inspect_nodes = async () => ({
       counts: { Deployed: 1, Ready: 1 },
@@ -103,7 +103,7 @@ describe('test_site', () => {
     await recordHistory(started.handle, 'test_site--success');
   });
 
-  test('a site that cannot be verified fails with every problem', async () => {
+  it('a site that cannot be verified fails with every problem', async () => {
     const site = scriptedSite({ groups: [] }, []);
     site.overrides.verify_site = async () => ({
       ok: false,
@@ -116,7 +116,7 @@ describe('test_site', () => {
     expect(causeOf(error).message).toContain('MAAS refused the key; no image for noble/amd64');
   });
 
-  test('a step that cannot be made at all ends the run with a report all the same', async () => {
+  it('a step that cannot be made at all ends the run with a report all the same', async () => {
     const site = scriptedSite({ groups: [] }, []);
     site.overrides.verify_site = async () => {
       throw ApplicationFailure.nonRetryable('MAAS is not configured: set maas.url', 'MaasNotConfigured');
@@ -129,7 +129,7 @@ describe('test_site', () => {
     expect(site.closed[0]!.report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
   });
 
-  test('cancel interrupts a check that hangs', async () => {
+  it('cancel interrupts a check that hangs', async () => {
     const site = scriptedSite({ groups: [] }, []);
     let entered = (): void => undefined;
     const inside = new Promise<void>((resolve) => {
@@ -156,7 +156,7 @@ describe('big sites run their calls in child workflows', () => {
     ],
   };
 
-  test('with the same outcome, small histories and progress on the way', async () => {
+  it('with the same outcome, small histories and progress on the way', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 200 } };
     site.results.set('deploy:n7', failure());
@@ -180,7 +180,7 @@ describe('big sites run their calls in child workflows', () => {
     await recordHistory(started.handle, 'deploy_site--sliced');
   });
 
-  test('cancel reaches the children, which abort their nodes', async () => {
+  it('cancel reaches the children, which abort their nodes', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.hold.add('prepare');
     const started = await run(site, 'deploy_site', { site: 'dc1' });
@@ -192,7 +192,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(site.began.every((call) => call.startsWith('prepare:'))).toBe(true);
   });
 
-  test('a time limit holds in children too', async () => {
+  it('a time limit holds in children too', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = {
       ...site.plan,

@@ -1,6 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.js';
 import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
 import { quietRuntime } from '../rig/temporal.js';
@@ -62,7 +62,7 @@ describe.skipIf(server.status === 'missing')('hours-long time limits', () => {
     return state;
   };
 
-  test('an hour of deploying is an hour: not a minute less, and no more', async () => {
+  it('an hour of deploying is an hour: not a minute less, and no more', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'));
     const maas = away(site, 'n1');
     const result = await run(site, async () => {
@@ -81,7 +81,7 @@ describe.skipIf(server.status === 'missing')('hours-long time limits', () => {
     expect(site.aborted).toEqual(['n1']);
   });
 
-  test('a pause longer than the limit costs a call none of its time', async () => {
+  it('a pause longer than the limit costs a call none of its time', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     const maas = away(site, 'n1');
     const result = await run(site, async (handle) => {
@@ -96,7 +96,7 @@ describe.skipIf(server.status === 'missing')('hours-long time limits', () => {
     expect(result).toMatchObject({ outcome: 'success' });
   });
 
-  test('a node that a dead worker left is the next worker’s, hours later', async () => {
+  it('a node that a dead worker left is the next worker’s, hours later', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     let tries = 0;
     site.overrides.prepare_node = async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordHistory } from '../rig/histories.js';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-test('a run goes on with another worker, from the start of the call that was cut off', async () => {
+it('a run goes on with another worker, from the start of the call that was cut off', async () => {
   const strategy = {
     groups: [group('a', ['n1', 'n2'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
   };

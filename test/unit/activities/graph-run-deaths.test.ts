@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graphWorld, planOf, row } from './graph-world.js';
 
 const shell = (id: string, more: object = {}) => ({
@@ -73,7 +73,7 @@ async function wholeRun(diesAt: number) {
 }
 
 describe('a process that dies anywhere in a run', () => {
-  test('leaves a run that ends as if it had not', async () => {
+  it('leaves a run that ends as if it had not', async () => {
     const undisturbed = await wholeRun(Number.POSITIVE_INFINITY);
     expect(undisturbed.stored).toMatchObject({
       run: ['ready', 100],

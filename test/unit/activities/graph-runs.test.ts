@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
 import { graphWorld, loadWhole, planOf, row } from './graph-world.js';
 
@@ -21,7 +21,7 @@ const twoNodes = async (site?: string) => {
 };
 
 describe('opening a run', () => {
-  test('writes its transactions, and answers the same when asked again', async () => {
+  it('writes its transactions, and answers the same when asked again', async () => {
     const world = await twoNodes();
     const first = await world.begin({ mode: 'apply' });
     expect(await world.begin({ mode: 'apply' })).toEqual(first);
@@ -31,7 +31,7 @@ describe('opening a run', () => {
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('deployment');
   });
 
-  test('takes up the transaction that the API wrote', async () => {
+  it('takes up the transaction that the API wrote', async () => {
     const world = await twoNodes();
     const made = await world.store.transactions.createRun({
       clusterId: world.cluster,
@@ -42,14 +42,14 @@ describe('opening a run', () => {
     expect((await world.store.transactions.get(made.run.id)).temporalRunId).toBe('run-1');
   });
 
-  test('is refused for a cluster there is not, and for one that another run has', async () => {
+  it('is refused for a cluster there is not, and for one that another run has', async () => {
     const world = await twoNodes();
     expect((await world.refused({ cluster: 999 })).kind).toBe('cluster-not-found');
     await world.begin();
     expect(await world.refused({}, 'run-2')).toMatchObject({ kind: 'cluster-busy', holder: 'execute_graph:1:run-1' });
   });
 
-  test('ends the transaction of the API that could not begin', async () => {
+  it('ends the transaction of the API that could not begin', async () => {
     const world = await twoNodes();
     const made = await world.store.transactions.createRun({
       clusterId: world.cluster,
@@ -61,7 +61,7 @@ describe('opening a run', () => {
     expect((await world.store.transactions.get(made.run.id)).status).toBe('error');
   });
 
-  test('takes a cluster over from a workflow that was terminated, and ends its transaction', async () => {
+  it('takes a cluster over from a workflow that was terminated, and ends its transaction', async () => {
     const world = await twoNodes();
     const before = await world.begin();
     world.open.delete('run-1');
@@ -71,7 +71,7 @@ describe('opening a run', () => {
     expect((await world.store.clusterClaims.holder(world.cluster))?.runId).toBe('run-2');
   });
 
-  test('resolves a sequence of the cluster’s release', async () => {
+  it('resolves a sequence of the cluster’s release', async () => {
     const world = await twoNodes();
     const { id } = await world.store.sequences.create({
       name: 's',
@@ -81,7 +81,7 @@ describe('opening a run', () => {
     expect((await world.begin({ sequence: id })).graphs.map(({ type }) => type)).toEqual(['provision', 'default']);
   });
 
-  test('of a sequence there is not leaves the cluster free', async () => {
+  it('of a sequence there is not leaves the cluster free', async () => {
     const world = await twoNodes();
     expect((await world.refused({ sequence: 77 })).kind).toBe('graph-not-found');
     expect(await world.store.clusterClaims.holder(world.cluster)).toBeNull();
@@ -89,7 +89,7 @@ describe('opening a run', () => {
 });
 
 describe('planning a graph', () => {
-  test('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {
+  it('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {
     const world = await twoNodes();
     const begun = await world.begin();
     const request = { transaction: begun.transaction, graph: begun.graphs[0]!.transaction };
@@ -118,7 +118,7 @@ describe('planning a graph', () => {
     ).toBe(1);
   });
 
-  test('hands a graph that its run has no room for to a child, and keeps to that when asked again', async () => {
+  it('hands a graph that its run has no room for to a child, and keeps to that when asked again', async () => {
     const world = await twoNodes();
     const begun = await world.begin();
     const request = { transaction: begun.transaction, graph: begun.graphs[0]!.transaction };
@@ -131,7 +131,7 @@ describe('planning a graph', () => {
     expect(planOf(await world.plan_graph({ ...request, room: 6 }))).toEqual(plan);
   });
 
-  test('calls nodes of a site by their names, in queues and in orders', async () => {
+  it('calls nodes of a site by their names, in queues and in orders', async () => {
     const world = await twoNodes('dc1');
     const begun = await world.begin();
     const plan = planOf(
@@ -143,7 +143,7 @@ describe('planning a graph', () => {
     expect(await world.store.plans.listOrders(plan.hash, 'rack-1')).toEqual(['a', 'b']);
   });
 
-  test('says in the history why a task will not run', async () => {
+  it('says in the history why a task will not run', async () => {
     const world = await twoNodes();
     await world.upload([shell('a', { condition: { yaql_exp: '$.setting = 2' } }), shell('b')]);
     const begun = await world.begin();
@@ -153,7 +153,7 @@ describe('planning a graph', () => {
     expect(first).toMatchObject({ status: 'skipped', message: 'condition is false: $.setting = 2; $.setting = 1' });
   });
 
-  test('refuses what cannot be run, each problem with its place', async () => {
+  it('refuses what cannot be run, each problem with its place', async () => {
     const world = await twoNodes();
     await world.upload([shell('a', { requires: ['b'] }), shell('b', { requires: ['a'] })]);
     const begun = await world.begin();
@@ -162,14 +162,14 @@ describe('planning a graph', () => {
     expect(JSON.stringify(answer)).toContain(`release.tasks[0]: tasks wait for each other: a@${world.nodes[0]} -> b@`);
   });
 
-  test('refuses a type that has no tasks', async () => {
+  it('refuses a type that has no tasks', async () => {
     const world = await twoNodes();
     const begun = await world.begin({ graphs: [{ type: 'nosuch' }] });
     const answer = await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction });
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'nosuch' } });
   });
 
-  test('plans nothing, and is no failure, when the filter takes no node', async () => {
+  it('plans nothing, and is no failure, when the filter takes no node', async () => {
     const world = await twoNodes();
     await world.upload([shell('a')], 'deletion', { nodeFilter: '$.pending_deletion' });
     const begun = await world.begin({ graphs: [{ type: 'deletion' }] });
@@ -190,7 +190,7 @@ describe('a run to its end', () => {
     return { begun, graph, plan, of };
   };
 
-  test('that succeeds makes nodes ready, and the next one sees nothing changed', async () => {
+  it('that succeeds makes nodes ready, and the next one sees nothing changed', async () => {
     const world = await twoNodes();
     const { begun, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -225,7 +225,7 @@ describe('a run to its end', () => {
     expect(await world.store.taskHistory.count(forced.graph)).toEqual({ waiting: 4 });
   });
 
-  test('that fails on one node tells why, and goes on from there', async () => {
+  it('that fails on one node tells why, and goes on from there', async () => {
     const world = await twoNodes();
     const { begun, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -264,7 +264,7 @@ describe('a run to its end', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${two}`, `b@${two}`]);
   });
 
-  test('that was stopped before a task had its turn does that task when it is continued', async () => {
+  it('that was stopped before a task had its turn does that task when it is continued', async () => {
     const world = await twoNodes();
     const { begun, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -292,7 +292,7 @@ describe('a run to its end', () => {
     expect(left.map(({ task }) => task)).toEqual(['b', 'b']);
   });
 
-  test('that goes on does what was left undone, tried before or not, and nothing an operator skipped', async () => {
+  it('that goes on does what was left undone, tried before or not, and nothing an operator skipped', async () => {
     const world = await twoNodes();
     const { begun, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -323,7 +323,7 @@ describe('a run to its end', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`b@${two}`]);
   });
 
-  test('that goes on is planned anew, without the nodes that left the cluster', async () => {
+  it('that goes on is planned anew, without the nodes that left the cluster', async () => {
     const world = await twoNodes();
     const [one, two] = world.nodes as [number, number];
     const { begun, graph, of } = await run(world, 'run-1', {
@@ -347,7 +347,7 @@ describe('a run to its end', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${one}`, `b@${one}`]);
   });
 
-  test('that lost what it could do without goes on with that, one whose workflow was terminated with all it had not done', async () => {
+  it('that lost what it could do without goes on with that, one whose workflow was terminated with all it had not done', async () => {
     const world = await twoNodes();
     const [one, two] = world.nodes as [number, number];
     const first = await run(world, 'run-1');
@@ -383,7 +383,7 @@ describe('a run to its end', () => {
     expect((await world.store.transactions.get(from)).message).toContain('ended without closing it');
   });
 
-  test('that ends lets old plans go that no transaction shows', async () => {
+  it('that ends lets old plans go that no transaction shows', async () => {
     const world = await twoNodes();
     const plan = (hash: string) => ({
       hash,
@@ -413,7 +413,7 @@ describe('a run to its end', () => {
     expect(await world.store.plans.has(planHash!)).toBe(true);
   });
 
-  test('that only tries changes no node, no cluster and no state', async () => {
+  it('that only tries changes no node, no cluster and no state', async () => {
     const world = await twoNodes();
     const { begun, graph } = await run(world, 'run-1', { mode: 'dry_run' });
     await world.close_graph({
@@ -430,7 +430,7 @@ describe('a run to its end', () => {
     expect(await world.refused({ from: begun.transaction }, 'run-2')).toMatchObject({ kind: 'not-continuable' });
   });
 
-  test('of deletion takes its nodes out of the cluster', async () => {
+  it('of deletion takes its nodes out of the cluster', async () => {
     const world = await twoNodes();
     await world.upload([shell('erase', { roles: '*' })], 'deletion', {
       nodeFilter: '$.pending_deletion',

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunksOf } from '../../../src/clusters/planning/cut-plan.js';
 
 describe('chunks of a stored plan', () => {
-  test.each([
+  it.each([
     ['plain', 'abc'.repeat(1_000)],
     ['full of quotes', '"'.repeat(3_000)],
     ['beyond the first plane', '😀'.repeat(1_000)],

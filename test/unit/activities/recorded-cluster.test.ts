@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { oldStatesOf, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
 import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
 import { serializeGraph } from '../../../src/graph/index.js';
@@ -34,12 +34,12 @@ const planNow = async ({ store, cluster }: Awaited<ReturnType<typeof recordedClu
 };
 
 describe('the recorded cluster of six nodes, in a store', () => {
-  test.each(['raw', 'normalized'] as const)('gives the recorded result for %s tasks', async (form) => {
+  it.each(['raw', 'normalized'] as const)('gives the recorded result for %s tasks', async (form) => {
     const { plan } = await planNow(await recordedCluster(form));
     expect(JSON.parse(JSON.stringify(serializeGraph(plan)))).toEqual(recorded('expected/six.default.json'));
   });
 
-  test('a second run without changes runs what has no condition of change', async () => {
+  it('a second run without changes runs what has no condition of change', async () => {
     const world = await recordedCluster('raw');
     const begun = await world.begin();
     const graph = begun.graphs[0]!.transaction;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { markProvisioned } from '../../../activities/site-cluster.js';
 import { openStore, type Store } from '../../../src/store/index.js';
 
@@ -23,7 +23,7 @@ const shown = async (site = 'dc1') =>
   (await store.nodes.list({ site })).map(({ name, status, online }) => ({ name, status, online }));
 const deployed = (name: string) => ({ name, status: 'provisioned', online: true });
 
-test('machines that the inventory does not know are taken in once, under the names of the documents', async () => {
+it('machines that the inventory does not know are taken in once, under the names of the documents', async () => {
   await markProvisioned(store, 'dc1', ['a', 'b'], true);
   await markProvisioned(store, 'dc1', ['b', 'a'], true);
   await markProvisioned(store, 'dc2', ['a'], false);
@@ -36,7 +36,7 @@ test('machines that the inventory does not know are taken in once, under the nam
   expect(await store.nodes.get(a!.id)).toMatchObject({ pendingRoles: ['web'], pendingAddition: false });
 });
 
-test('a registered machine is told to have its system, by its name or host name, also in no cluster', async () => {
+it('a registered machine is told to have its system, by its name or host name, also in no cluster', async () => {
   await store.nodes.create({ name: 'a', site: 'dc1', online: false });
   await store.nodes.create({ name: 'Rack 1', hostname: 'b', site: 'dc1' });
   await store.nodes.create({ name: 'c', site: 'dc1' });
@@ -44,7 +44,7 @@ test('a registered machine is told to have its system, by its name or host name,
   expect(await shown()).toEqual([deployed('a'), deployed('Rack 1'), { name: 'c', status: 'discover', online: true }]);
 });
 
-test('what is ready stays so, unless its machine was deployed anew; other clusters keep their nodes', async () => {
+it('what is ready stays so, unless its machine was deployed anew; other clusters keep their nodes', async () => {
   const release = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'x' });
   const own = await store.clusters.create({ name: 'own', releaseId: release.id, site: 'dc1' });
   const other = await store.clusters.create({ name: 'other', releaseId: release.id });

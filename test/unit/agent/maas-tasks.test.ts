@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.js';
 import { type MaasTaskDependencies, maasTask } from '../../../activities/node-task-maas.js';
 import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.js';
@@ -58,29 +58,29 @@ async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?:
 }
 
 describe('tasks that MAAS does', () => {
-  test('erase_node releases the machine with its disks erased; once more changes nothing', async () => {
+  it('erase_node releases the machine with its disks erased; once more changes nothing', async () => {
     expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: true });
     expect(await machine.status()).toBe(MachineStatus.Ready);
     expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: false });
     expect((await asked()).filter((op) => op === 'release')).toHaveLength(1);
   });
 
-  test('move_to_bootstrap makes the machine bare', async () => {
+  it('move_to_bootstrap makes the machine bare', async () => {
     expect((await run(request('move_to_bootstrap')))!.end).toMatchObject({ outcome: 'ok', changed: true });
     expect(await machine.status()).toBe(MachineStatus.Ready);
   });
 
-  test('a machine of another site is left alone', async () => {
+  it('a machine of another site is left alone', async () => {
     const machineOf = async () => ({ hostname: 'n001', site: 'dc2', agent: 'n001' });
     expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({ outcome: 'failed' });
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  test('cobbler_sync needs only a MAAS that answers', async () => {
+  it('cobbler_sync needs only a MAAS that answers', async () => {
     expect((await run(request('cobbler_sync')))!.end).toMatchObject({ outcome: 'ok', changed: false });
   });
 
-  test('reboot switches the power off and on; a try after the death of the process only on', async () => {
+  it('reboot switches the power off and on; a try after the death of the process only on', async () => {
     const first = await run(request('reboot'));
     expect(first!.end).toMatchObject({ outcome: 'ok', changed: true });
     expect((await asked()).slice(-2)).toEqual(['power_off', 'power_on']);
@@ -89,7 +89,7 @@ describe('tasks that MAAS does', () => {
     expect((await asked()).slice(-3)).toEqual(['power_off', 'power_on', 'power_on']);
   });
 
-  test('noop changes nothing', async () => {
+  it('noop changes nothing', async () => {
     for (const type of ['erase_node', 'move_to_bootstrap', 'cobbler_sync', 'reboot']) {
       const before = await asked();
       expect((await run(request(type, { mode: 'noop' })))!.end).toMatchObject({ outcome: 'skipped', changed: false });
@@ -98,7 +98,7 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  test('a node that is not of the run, and an order that is none, are rejected', async () => {
+  it('a node that is not of the run, and an order that is none, are rejected', async () => {
     const nobody = { machineOf: async () => undefined };
     expect((await run(request('erase_node'), nobody))!.end).toMatchObject({ outcome: 'rejected' });
     const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };
@@ -106,7 +106,7 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  test('a type of the agents is not for MAAS', async () => {
+  it('a type of the agents is not for MAAS', async () => {
     expect(await run(request('shell'))).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.js';
 import { TaskLogs } from '../../../src/agent/logs/index.js';
 import { type Api, createApi } from '../../../src/api/index.js';
@@ -68,7 +68,7 @@ const end = (generation: number, bytes: number) =>
 const get = async (task: string, query = '', accept = 'text/plain', of: number | string = run) =>
   api.inject({ url: `/api/v1/runs/${of}/logs/${encodeURIComponent(task)}${query}`, headers: { accept } });
 
-test('the newest attempt is read by the run, its graph or the id in lists of runs, and earlier ones by number', async () => {
+it('the newest attempt is read by the run, its graph or the id in lists of runs, and earlier ones by number', async () => {
   put(1, 0, 'first try\n');
   put(2, 0, 'second try\n');
   for (const of of [run, graph, 'run-of-c']) {
@@ -83,7 +83,7 @@ test('the newest attempt is read by the run, its graph or the id in lists of run
   expect((await get('db@3', '?offset=7')).body).toBe('try\n');
 });
 
-test('events tell offsets, gaps and the end; a character cut by a piece comes whole', async () => {
+it('events tell offsets, gaps and the end; a character cut by a piece comes whole', async () => {
   const [head, tail] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
   put(3, 0, head);
   put(3, 1, tail);
@@ -106,7 +106,7 @@ test('events tell offsets, gaps and the end; a character cut by a piece comes wh
   ]);
 });
 
-test('what is not there is told in words', async () => {
+it('what is not there is told in words', async () => {
   for (const [task, status] of [
     ['later@3', 404],
     ['nothing@3', 404],

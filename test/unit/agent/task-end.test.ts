@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { taskEnd } from '../../../activities/node-task-end.js';
 import type { TaskResult } from '../../../src/agent/index.js';
 
@@ -22,7 +22,7 @@ const result = (more: Partial<TaskResult>): TaskResult => ({
   ...more,
 });
 
-test('a success needs no words', () => {
+it('a success needs no words', () => {
   expect(taskEnd({ kind: 'ended', result: result({}) })).toEqual({
     outcome: 'ok',
     exit_code: 0,
@@ -33,7 +33,7 @@ test('a success needs no words', () => {
   });
 });
 
-test('a failure says what the program said last: on stderr, else on stdout', () => {
+it('a failure says what the program said last: on stderr, else on stdout', () => {
   const failed = {
     outcome: 'failed',
     message: 'ended with exit code 1',
@@ -49,7 +49,7 @@ test('a failure says what the program said last: on stderr, else on stdout', () 
   );
 });
 
-test('whatever a runner tells, the end stays under 2 KB and its message under 300 characters', () => {
+it('whatever a runner tells, the end stays under 2 KB and its message under 300 characters', () => {
   const long = '\u{1f4a5}'.repeat(5_000);
   const summary = {
     ...Object.fromEntries(Array.from({ length: 200 }, (_unused, at) => [`${'n'.repeat(100)}${at}`, long])),
@@ -67,7 +67,7 @@ test('whatever a runner tells, the end stays under 2 KB and its message under 30
   expect(() => encodeURIComponent(end.message!)).not.toThrow();
 });
 
-test("puppet's counts come along, its lists do not", () => {
+it("puppet's counts come along, its lists do not", () => {
   const summary = { resources: { total: 10, failed: 0 }, changedResources: ['File[/a]'], noopPending: 0 };
   expect(taskEnd({ kind: 'ended', result: result({ summary }) }).summary).toEqual({
     'resources.total': 10,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.js';
 import { type LogPart, TaskLogs } from '../../../src/agent/logs/index.js';
 
@@ -31,7 +31,7 @@ const textOf = (parts: readonly LogPart[]): string =>
   parts.map((part) => (part.kind === 'output' ? part.bytes.toString('latin1') : '')).join('');
 
 describe('the log store', () => {
-  test('pieces in any order, twice and overlapping, make the same text', async () => {
+  it('pieces in any order, twice and overlapping, make the same text', async () => {
     const text = Array.from({ length: 3_000 }, (_unused, at) => String.fromCharCode(97 + (at % 26))).join('');
     const piece = fc.tuple(fc.nat(2_999), fc.integer({ min: 1, max: 700 }));
     await fc.assert(
@@ -58,7 +58,7 @@ describe('the log store', () => {
     );
   });
 
-  test('over the limit the middle goes, and every byte is accounted for', async () => {
+  it('over the limit the middle goes, and every byte is accounted for', async () => {
     const key = newKey();
     const [piece, pieces] = [Buffer.alloc(300, 'x'), 100];
     for (let at = 0; at < pieces; at += 1)
@@ -74,7 +74,7 @@ describe('the log store', () => {
     expect(parts.at(-1)).toMatchObject({ kind: 'ended' });
   });
 
-  test('what was dropped on the node is a gap, also at the end', async () => {
+  it('what was dropped on the node is a gap, also at the end', async () => {
     const key = newKey();
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 0, bytes: Buffer.from('first') });
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 100, bytes: Buffer.from('last') });
@@ -88,7 +88,7 @@ describe('the log store', () => {
     ]);
   });
 
-  test('a follower waits for the beginning, reads on as it comes, and ends with the task', async () => {
+  it('a follower waits for the beginning, reads on as it comes, and ends with the task', async () => {
     const key = newKey();
     const reader = logs.read(key, 'stdout', { follow: true })[Symbol.asyncIterator]();
     const first = reader.next();
@@ -103,14 +103,14 @@ describe('the log store', () => {
     expect((await reader.next()).done).toBe(true);
   });
 
-  test('a follower that is told to stop ends', async () => {
+  it('a follower that is told to stop ends', async () => {
     const stop = new AbortController();
     const reading = all(logs.read(newKey(), 'stdout', { follow: true, stop: stop.signal }));
     stop.abort();
     expect(await reading).toEqual([]);
   });
 
-  test('names of tasks and nodes cannot leave the folder', () => {
+  it('names of tasks and nodes cannot leave the folder', () => {
     const key = { run: '../../x', task: '../../../etc/passwd', node: '..', generation: 1 };
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 0, bytes: Buffer.from('x') });
     expect(logs.attempts(key)).toEqual([1]);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Drawer, Pictures } from '../../../src/api/page/pictures.js';
 
 /** Draws when the test says so. */
@@ -11,7 +11,7 @@ function heldDrawer() {
   return { drawer, asked };
 }
 
-test('a drawing is drawn once, however many ask, and also while it is drawn', async () => {
+it('a drawing is drawn once, however many ask, and also while it is drawn', async () => {
   const { drawer, asked } = heldDrawer();
   const pictures = new Pictures(drawer);
   const both = [pictures.svg('digraph { a }'), pictures.svg('digraph { a }')];
@@ -21,7 +21,7 @@ test('a drawing is drawn once, however many ask, and also while it is drawn', as
   expect(asked).toHaveLength(1);
 });
 
-test('what failed is drawn anew for the next who asks', async () => {
+it('what failed is drawn anew for the next who asks', async () => {
   const { drawer, asked } = heldDrawer();
   const pictures = new Pictures(drawer);
   const first = pictures.svg('digraph { a }');
@@ -32,7 +32,7 @@ test('what failed is drawn anew for the next who asks', async () => {
   expect(await second).toBe('<svg/>');
 });
 
-test('the picture that was longest not asked for makes room', async () => {
+it('the picture that was longest not asked for makes room', async () => {
   const drawn: string[] = [];
   const pictures = new Pictures({
     svg: async (dot) => {

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { changesSince, everything, type Frame, type Told } from '../../../src/api/page/changes.js';
 import { type Seen, Watches } from '../../../src/api/page/watches.js';
 
-test('only what differs is a change, entry by entry, and what is gone is null', () => {
+it('only what differs is a change, entry by entry, and what is gone is null', () => {
   const told: Told = new Map();
   expect(changesSince(told, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({ a: { x: 1, y: [1, 2] } });
   expect(changesSince(told, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({});
@@ -11,7 +11,7 @@ test('only what differs is a change, entry by entry, and what is gone is null', 
   expect(everything(told)).toEqual({ a: { y: [2] }, b: { z: null } });
 });
 
-test('entries named as something JavaScript knows are entries like all others', () => {
+it('entries named as something JavaScript knows are entries like all others', () => {
   const told: Told = new Map();
   const frame: Frame = { a: { constructor: 1, toString: 2 } };
   expect(changesSince(told, frame)).toEqual(frame);
@@ -59,7 +59,7 @@ async function next(stream: Readable): Promise<{ event: string; data: unknown } 
   return { event: event!, data: JSON.parse(data!) };
 }
 
-test('many watch, one looks; who comes later gets everything, and the end ends all', async () => {
+it('many watch, one looks; who comes later gets everything, and the end ends all', async () => {
   const { look, answer, count } = looks();
   const watches = new Watches({ intervalMs: 1 });
   const first = watches.open('run', look);
@@ -79,7 +79,7 @@ test('many watch, one looks; who comes later gets everything, and the end ends a
   expect(count()).toBe(3);
 });
 
-test('a failure is told without what is inside, which goes to the log, and the streams go on', async () => {
+it('a failure is told without what is inside, which goes to the log, and the streams go on', async () => {
   const { look, answer } = looks();
   const logged: unknown[] = [];
   const watches = new Watches({ intervalMs: 1, defect: (error) => logged.push(error) });
@@ -94,7 +94,7 @@ test('a failure is told without what is inside, which goes to the log, and the s
   expect(await next(stream)).toBeNull();
 });
 
-test('nothing is looked at once the last reader has left', async () => {
+it('nothing is looked at once the last reader has left', async () => {
   const { look, answer, count } = looks();
   const watches = new Watches({ intervalMs: 1 });
   const stream = watches.open('run', look);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { cli } from './recording-terminal.js';
 
 let folder = '';
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each([
+it.each([
   ['a file', 'file', /it is no folder/],
   ['below a file', 'file/below', /a part of the path is no folder/],
 ])('an agent whose journals would be %s says which setting to correct, and takes nothing', async (_what, path, why) => {

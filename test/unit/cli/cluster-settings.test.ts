@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { changedSettings } from '../../../src/cli/commands/cluster-data.js';
 
-test('settings are written GROUP.NAME=VALUE; what is no JSON is text', () => {
+it('settings are written GROUP.NAME=VALUE; what is no JSON is text', () => {
   expect(changedSettings(['storage.ceph=true', 'storage.pool="1"', 'access.user=nina=1', 'a.b='])).toEqual({
     storage: { ceph: { value: true }, pool: { value: '1' } },
     access: { user: { value: 'nina=1' } },
@@ -9,6 +9,6 @@ test('settings are written GROUP.NAME=VALUE; what is no JSON is text', () => {
   });
 });
 
-test.each(['storage', 'storage=1', '.a=1', 'a.=1', ''])('%j is refused with the form it should have', (text) => {
+it.each(['storage', 'storage=1', '.a=1', 'a.=1', ''])('%j is refused with the form it should have', (text) => {
   expect(() => changedSettings([text])).toThrow(/is no setting with its value/);
 });

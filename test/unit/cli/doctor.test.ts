@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { storeOnNodeFindings } from '../../../src/cli/commands/doctor.js';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { recordingTerminal } from './recording-terminal.js';
 
-test.each([
+it.each([
   ['20.19.0', 'sqlite:./a.db', []],
   ['22.99.0', 'sqlite:./a.db', []],
   ['24.18.9', './a.db', []],
@@ -16,7 +16,7 @@ test.each([
   expect(storeOnNodeFindings(version, url).map(({ state }) => state)).toEqual(states),
 );
 
-test('a warning does not make the doctor fail, and its fix is shown', async () => {
+it('a warning does not make the doctor fail, and its fix is shown', async () => {
   const own = process.versions.node;
   Object.defineProperty(process.versions, 'node', { value: '24.20.0', configurable: true });
   try {

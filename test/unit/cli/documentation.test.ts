@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_API } from '../../../src/cli/api-address.js';
 import { EXIT, exitCodeOfStatus } from '../../../src/cli/exit-codes.js';
 import { createProgram } from '../../../src/cli/program.js';
@@ -30,9 +30,9 @@ function sectionOf(name: string): string {
 
 describe('docs/cli.md', () => {
   const commands = leaves(program);
-  test('there are commands', () => expect(commands.length).toBeGreaterThan(35));
+  it('there are commands', () => expect(commands.length).toBeGreaterThan(35));
 
-  test.each(commands.map(({ path, command }) => [path, command] as const))('describes %s', (path, command) => {
+  it.each(commands.map(({ path, command }) => [path, command] as const))('describes %s', (path, command) => {
     const [top = '', sub] = path.split(' ');
     const section = sectionOf(top);
     if (sub !== undefined) expect(section).toMatch(new RegExp(`^### .*\`${path}[ \`]`, 'm'));
@@ -40,11 +40,11 @@ describe('docs/cli.md', () => {
     for (const { long } of command.options) expect(section, `${path} ${long}`).toContain(long);
   });
 
-  test('describes the options of the program', () => {
+  it('describes the options of the program', () => {
     for (const { long } of program.options) expect(text).toContain(long);
   });
 
-  test('names no option that does not exist', () => {
+  it('names no option that does not exist', () => {
     const known = new Set(
       [...commands.map(({ command }) => command), program].flatMap((c) => c.options.map((o) => o.long)),
     );
@@ -52,12 +52,12 @@ describe('docs/cli.md', () => {
     expect([...named].filter((option) => !known.has(option) && option !== '--help')).toEqual([]);
   });
 
-  test('lists every exit code', () => {
+  it('lists every exit code', () => {
     for (const code of Object.values(EXIT)) expect(text).toMatch(new RegExp(`^\\| ${code} \\|`, 'm'));
   });
 });
 
-test('every command that a message or a document names exists', () => {
+it('every command that a message or a document names exists', () => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const files = execFileSync('git', ['ls-files', 'src', 'worker', 'activities', 'docs', 'README.md', 'examples'], {
     cwd: root,
@@ -79,19 +79,19 @@ test('every command that a message or a document names exists', () => {
   expect(named.filter(({ top }) => !known.has(top) && !groups.has(top))).toEqual([]);
 });
 
-test('every command says what it does, and so does every option', () => {
+it('every command says what it does, and so does every option', () => {
   for (const { path, command } of leaves(program)) {
     expect(command.description(), path).not.toBe('');
     for (const option of command.options) expect(option.description, `${path} ${option.flags}`).not.toBe('');
   }
 });
 
-test('the exit codes of answers are those the use cases give their problems', () => {
+it('the exit codes of answers are those the use cases give their problems', () => {
   for (const [code, { status, exit }] of Object.entries(PROBLEM_CODES))
     expect([code, exitCodeOfStatus(status)]).toEqual([code, exit]);
 });
 
-test('the default address of the API is that of the settings', () => {
+it('the default address of the API is that of the settings', () => {
   const value = (path: string) => settingDefinitions.find((setting) => setting.path === path)?.defaultValue;
   expect(DEFAULT_API).toEqual({ host: value('api.host'), port: value('api.port') });
 });

@@ -1,5 +1,5 @@
 import { load } from 'js-yaml';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addressOf, apiAddress } from '../../../src/cli/api-address.js';
 import { nodeFinding } from '../../../src/cli/commands/doctor.js';
 import { formatCsv } from '../../../src/cli/formats/csv.js';
@@ -14,13 +14,13 @@ const rows = [
 ];
 const columns = ['name', 'count', 'tags', 'note'];
 
-test('a table lines up, numbers to the right, nothing ends in blanks', () => {
+it('a table lines up, numbers to the right, nothing ends in blanks', () => {
   expect(formatTable(rows, columns)).toBe(
     'NAME       COUNT  TAGS  NOTE\na              5  x,y   -\nlong name     12        says "hi", twice or so\n',
   );
 });
 
-test('wide and combining characters count as what they take', () => {
+it('wide and combining characters count as what they take', () => {
   const text = formatTable(
     [
       { a: '日本', b: 'x' },
@@ -31,13 +31,13 @@ test('wide and combining characters count as what they take', () => {
   expect(text).toBe('A     B\n日本  x\ne\u0301     y\n');
 });
 
-test('control characters are made visible', () => {
+it('control characters are made visible', () => {
   expect(formatTable([{ a: '\u001b[2Jx\u202ey' }], ['a'])).toBe('A\n\uFFFD[2Jx\uFFFDy\n');
 });
 
-test('an empty table is its heading', () => expect(formatTable([], ['a_b', 'c'])).toBe('A B  C\n'));
+it('an empty table is its heading', () => expect(formatTable([], ['a_b', 'c'])).toBe('A B  C\n'));
 
-test('csv quotes what needs it', () => {
+it('csv quotes what needs it', () => {
   expect(formatCsv(rows, columns)).toBe(
     'name,count,tags,note\r\na,5,x y,\r\nlong name,12,,"says ""hi"", twice\nor so"\r\n',
   );
@@ -49,22 +49,22 @@ describe('output', () => {
     await printList(terminal, { format, ...(column ? { column } : {}) }, rows, ['name']);
     return terminal.said.out;
   };
-  test('json and yaml have all fields', async () => {
+  it('json and yaml have all fields', async () => {
     expect(JSON.parse(await print('json'))).toEqual(rows);
     expect(load(await print('yaml'))).toEqual(rows);
   });
-  test('columns choose, in their order, for every format', async () => {
+  it('columns choose, in their order, for every format', async () => {
     expect(await print('table', ['count', 'name'])).toBe('COUNT  NAME\n    5  a\n   12  long name\n');
     expect(await print('csv', ['count'])).toBe('count\r\n5\r\n12\r\n');
     expect(JSON.parse(await print('json', ['count']))).toEqual([{ count: 5 }, { count: 12 }]);
   });
-  test('a column that is not there is named, with those that are', async () => {
+  it('a column that is not there is named, with those that are', async () => {
     await expect(print('table', ['nmae'])).rejects.toMatchObject({
       exitCode: 2,
       problem: { message: 'there is no column nmae', hint: 'Columns are: name, count, tags, note.' },
     });
   });
-  test('colour only where it is wanted', async () => {
+  it('colour only where it is wanted', async () => {
     const terminal = recordingTerminal({ color: true });
     await printList(terminal, { format: 'table' }, rows, ['name']);
     expect(terminal.said.out).toContain('\u001b[1mNAME');
@@ -72,7 +72,7 @@ describe('output', () => {
   });
 });
 
-test.each([
+it.each([
   [0, '0s'],
   [59_400, '59s'],
   [130_000, '2m10s'],
@@ -81,7 +81,7 @@ test.each([
 ])('%i ms reads %s', (milliseconds, text) => expect(formatDuration(milliseconds)).toBe(text));
 
 describe('the address of the API', () => {
-  test.each([
+  it.each([
     ['127.0.0.1', 8080, 'http://127.0.0.1:8080'],
     ['0.0.0.0', 1, 'http://127.0.0.1:1'],
     ['::', 1, 'http://[::1]:1'],
@@ -89,7 +89,7 @@ describe('the address of the API', () => {
     ['site.example', 80, 'http://site.example:80'],
   ])('to a listener on %s:%i is %s', (host, port, url) => expect(addressOf(host, port)).toBe(url));
 
-  test.each([
+  it.each([
     [{ SITEWRIGHT_API: 'http://a:1/' }, {}, 'http://a:1'],
     [{ SITEWRIGHT_API: 'a:1' }, {}, 'http://a:1'],
     [{ SITEWRIGHT_API: 'http://a:1' }, { api: 'https://b/x/api/v1' }, 'https://b/x'],
@@ -100,7 +100,7 @@ describe('the address of the API', () => {
   });
 });
 
-test.each([
+it.each([
   ['20.18.9', 'fail'],
   ['20.19.0', 'ok'],
   ['18.20.0', 'fail'],

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli } from './recording-terminal.js';
 import { problem, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
 
@@ -40,7 +40,7 @@ const file = (name: string, text: string): string => {
 const TASKS = '- {id: a, type: shell, version: 2.1.0, roles: ["*"], parameters: {cmd: "true", timeout: 1.0}}\n';
 
 describe('graph upload', () => {
-  test('replaces the graph of a type; numbers are sent as JSON has them', async () => {
+  it('replaces the graph of a type; numbers are sent as JSON has them', async () => {
     const args = ['graph', 'upload', '-e', '1', '-t', 'custom', '-f', file('t.yaml', TASKS)];
     const { code, out, requests } = await against(() => [200, STORED], args);
     expect([code, out]).toEqual([0, 'stored graph 4 of type custom of cluster 1: 2 tasks\n']);
@@ -48,7 +48,7 @@ describe('graph upload', () => {
     expect(requests[0]!.body).toMatchObject({ tasks: [{ id: 'a', parameters: { timeout: 1 } }] });
   });
 
-  test('makes the graph when there is none of its type', async () => {
+  it('makes the graph when there is none of its type', async () => {
     const { code, requests } = await against(
       ({ method }) => (method === 'PUT' ? problem('not-found', 404, 'no graph') : [201, STORED]),
       ['graph', 'upload', '-r', '2', '-t', 'custom', '-f', file('t.yaml', TASKS)],
@@ -60,7 +60,7 @@ describe('graph upload', () => {
     ]);
   });
 
-  test('without a type asks first, and needs --yes where nobody can be asked', async () => {
+  it('without a type asks first, and needs --yes where nobody can be asked', async () => {
     const args = ['graph', 'upload', '-p', '3', '-f', file('t.yaml', TASKS)];
     const asked = await against(() => [200, STORED], args);
     expect([asked.code, asked.requests.length]).toEqual([2, 0]);
@@ -69,7 +69,7 @@ describe('graph upload', () => {
     expect([code, requests[0]!.at]).toEqual([0, '/plugins/3/deployment_graphs/default']);
   });
 
-  test('takes the answer from standard input, too', async () => {
+  it('takes the answer from standard input, too', async () => {
     const args = ['graph', 'upload', '-e', '1', '-f', file('t.yaml', TASKS)];
     const declined = await against(() => [200, STORED], args, { piped: 'n' });
     expect([declined.code, declined.requests.length, declined.err]).toEqual([2, 0, 'error: nothing was done\n']);
@@ -78,7 +78,7 @@ describe('graph upload', () => {
     expect([code, requests[0]!.at]).toEqual([0, '/clusters/1/deployment_graphs/default']);
   });
 
-  test('says everything that is wrong, with its place, and sends nothing', async () => {
+  it('says everything that is wrong, with its place, and sends nothing', async () => {
     const text = `${TASKS}- {id: b, type: bogus, version: 2.1.0}\n- {id: c, type: shell, version: x}\n`;
     const args = ['graph', 'upload', '-e', '1', '-t', 'x', '-f', file('bad.yaml', text)];
     const { code, err, requests } = await against(() => [200, STORED], args);
@@ -87,7 +87,7 @@ describe('graph upload', () => {
     expect(err).toContain('bad.yaml:3:');
   });
 
-  test('takes a folder: metadata and every tasks.yaml, problems with their files', async () => {
+  it('takes a folder: metadata and every tasks.yaml, problems with their files', async () => {
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(folder, 'g/deep'), { recursive: true });
     writeFileSync(join(folder, 'g/metadata.yaml'), 'name: nightly\n');
@@ -102,7 +102,7 @@ describe('graph upload', () => {
     expect(err).toMatch(/g\/(tasks|deep\/tasks)\.yaml:2:/);
   });
 
-  test.each([
+  it.each([
     [['-f', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1', '-r', '1', '-f', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1'], 'name what to upload'],
@@ -116,14 +116,14 @@ describe('graph upload', () => {
 });
 
 describe('stored graphs', () => {
-  test('are listed with whose they are', async () => {
+  it('are listed with whose they are', async () => {
     const { out, requests } = await against(() => [200, [STORED]], ['graph', 'list', '-e', '1,2']);
     expect(requests[0]!.at).toContain('clusters_ids=1%2C2');
     expect(out).toContain('as "default" to cluster(ID=1)');
     expect(out).toContain('a, b');
   });
 
-  test('are saved by layer', async () => {
+  it('are saved by layer', async () => {
     const args = ['graph', 'download', '-e', '1', '--release', '-t', 'custom'];
     const { out, requests } = await against(() => [200, [{ id: 'a', type: 'shell' }]], args);
     expect(requests[0]!.at).toBe('/clusters/1/deployment_tasks/release?graph_type=custom');
@@ -131,7 +131,7 @@ describe('stored graphs', () => {
     expect(readFileSync(join(folder, 'release_graph_1.yaml'), 'utf8')).toBe('- id: a\n  type: shell\n');
   });
 
-  test('are deleted after a question', async () => {
+  it('are deleted after a question', async () => {
     const args = ['graph', 'delete', '-e', '1', '-t', 'x'];
     expect((await against(() => [204, ''], args)).code).toBe(2);
     await api?.close();
@@ -139,7 +139,7 @@ describe('stored graphs', () => {
     expect([code, requests[0]!.method]).toEqual([0, 'DELETE']);
   });
 
-  test('are planned, with the nodes that a run would leave out, and what is doubtful', async () => {
+  it('are planned, with the nodes that a run would leave out, and what is doubtful', async () => {
     const plan = {
       totals: { nodes: 1, tasks: 1, running: 1, first_time: 1 },
       nodes: [{ node: '1', runs: [{ task: 'a', type: 'shell', first_time: true, changed: [] }], skipped: [] }],
@@ -157,7 +157,7 @@ describe('stored graphs', () => {
     expect(some.requests[0]!.at).toBe('/clusters/1/plan?graph_type=default&nodes=1%2C2%2C3&tasks=a&format=json');
   });
 
-  test('can be drawn and checked', async () => {
+  it('can be drawn and checked', async () => {
     const tasks = [{ id: 'a', type: 'shell', version: '2.1.0', roles: ['*'] }];
     const { out } = await against(() => [200, tasks], ['graph', 'draw', '-e', '1']);
     expect(out).toBe('');
@@ -166,7 +166,7 @@ describe('stored graphs', () => {
 });
 
 describe('cluster check', () => {
-  test('shows all findings; an error is one of the exit code, too', async () => {
+  it('shows all findings; an error is one of the exit code, too', async () => {
     const info = {
       severity: 'info',
       code: 'check.tags-unassigned',
@@ -186,7 +186,7 @@ describe('graph execute', () => {
   const started = { id: 12, cluster: 1, status: 'running' };
   const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
 
-  test('sends what was asked for, and says where to look', async () => {
+  it('sends what was asked for, and says where to look', async () => {
     const { code, out, requests } = await execute(
       ...['-t', 'a', 'b', '-n', '1,2', '-T', 'x', '-S', 's/1,3-5:e', ':e2', '--noop', '--force', '--trace'],
       ...['--max-nodes', '5', '--hold-on-failure', '--reason', 'disk'],
@@ -210,7 +210,7 @@ describe('graph execute', () => {
     expect(out).toContain('sitewright run watch execute_graph:1:12');
   });
 
-  test('tells what the checks found, beside the answer', async () => {
+  it('tells what the checks found, beside the answer', async () => {
     const warnings = [
       { severity: 'warning', code: 'check.x', message: 'Nodes 4, 5 are away.', hint: 'Start their agents.' },
       { severity: 'error', code: 'check.y', message: 'Two roles exclude each other.' },
@@ -226,7 +226,7 @@ describe('graph execute', () => {
     expect(out).toMatch(/^ {2}page {6}http:\S+\/runs\/r-1$/m);
   });
 
-  test('says what the run is called', async () => {
+  it('says what the run is called', async () => {
     const { requests } = await execute(
       '--title',
       'Ceph 18',
@@ -244,12 +244,12 @@ describe('graph execute', () => {
     });
   });
 
-  test('goes on from an earlier run', async () => {
+  it('goes on from an earlier run', async () => {
     const { requests } = await execute('--from', '7');
     expect(requests[0]!.body).toEqual({ cluster: 1, from: 7 });
   });
 
-  test.each([
+  it.each([
     [['--from', '7', '-t', 'x'], '--from takes graphs'],
     [['-S', 'a:b:c'], "'a:b:c' is no part of a graph"],
     [['-S', 'a/x'], "'a/x' is no part of a graph"],
@@ -299,7 +299,7 @@ describe('runs of graphs', () => {
     return [200, status];
   };
 
-  test('are found by their transaction, and shown failing first', async () => {
+  it('are found by their transaction, and shown failing first', async () => {
     const { code, out, requests } = await against(answer, ['run', 'status', '13']);
     expect(code).toBe(0);
     expect(requests[1]!.at).toContain('workflow_id=execute_graph%3A1%3A12');
@@ -316,7 +316,7 @@ describe('runs of graphs', () => {
     );
   });
 
-  test('take tasks up again, or go on without them', async () => {
+  it('take tasks up again, or go on without them', async () => {
     const args = ['run', 'retry-task', 'execute_graph:1:12', 'a@2', '--reason', 'mended'];
     const { code, out, requests } = await against(answer, args);
     expect([code, out]).toEqual([0, expect.stringContaining('task a@2 of run')]);
@@ -326,7 +326,7 @@ describe('runs of graphs', () => {
 });
 
 describe('yaql over a cluster', () => {
-  test('is found by name, and told with what there is when it is not', async () => {
+  it('is found by name, and told with what there is when it is not', async () => {
     const clusters = [{ id: 3, name: 'east' }];
     const states = { now: { common: { a: 1 }, node: null }, before: null };
     const answer = ({ at }: StubRequest): StubAnswer => (at.endsWith('/clusters') ? [200, clusters] : [200, states]);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { userOf } from '../../../src/cli/session.js';
 import { processTerminal } from '../../../src/cli/terminal.js';
 import { recordingTerminal } from './recording-terminal.js';
@@ -6,11 +6,11 @@ import { recordingTerminal } from './recording-terminal.js';
 const whoIs = (env: NodeJS.ProcessEnv, login?: string) =>
   userOf({ ...recordingTerminal({ env }), loginName: () => login });
 
-test.each([
+it.each([
   ['the variable of the shell', { USER: 'ann', LOGNAME: 'bob' }, 'root', 'ann'],
   ['the system, where no variable says it (cron, a container)', {}, 'root', 'root'],
   ['nobody, where the system has no name for a number', {}, undefined, undefined],
   ['nobody, when no header can hold the name', { USER: 'jörg' }, 'root', undefined],
 ])('who acts: %s', (_from, env, login, user) => expect(whoIs(env, login)).toBe(user));
 
-test('a process has a login name', () => expect(processTerminal().loginName?.()).toMatch(/./));
+it('a process has a login name', () => expect(processTerminal().loginName?.()).toMatch(/./));

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { cli } from './recording-terminal.js';
 
-test.each([
+it.each([
   [['deploy', 'dc1'], "Did you mean 'sitewright site deploy' or 'sitewright cluster deploy'?"],
   [['site', 'pause', 'dc1'], "Did you mean 'sitewright run pause'?"],
 ])('a command of another group is named: %j', async (args, hint) => {
@@ -12,6 +12,6 @@ test.each([
   expect(JSON.parse(forPrograms.err)).toMatchObject({ code: 'usage', hint });
 });
 
-test('what no group has is only unknown', async () => {
+it('what no group has is only unknown', async () => {
   expect((await cli(['frobnicate'])).err).toBe("error: unknown command 'frobnicate'\n(add --help for what it takes)\n");
 });

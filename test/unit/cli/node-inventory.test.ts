@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { cli } from './recording-terminal.js';
 import { type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
 
@@ -28,7 +28,7 @@ const node = (id: number, name: string, more: object = {}) => ({
 });
 
 describe('node list', () => {
-  test('shows the inventory, or the nodes of one cluster and site', async () => {
+  it('shows the inventory, or the nodes of one cluster and site', async () => {
     const nodes = [node(1, 'a', { site: 'dc1' }), node(2, 'b')];
     const all = await against(() => [200, nodes], 'list', '-f', 'csv', '-c', 'id', '-c', 'name');
     expect([all.code, all.out, all.requests[0]!.at]).toEqual([0, 'id,name\r\n1,a\r\n2,b\r\n', '/nodes']);
@@ -42,7 +42,7 @@ describe('node register', () => {
   let last = 0;
   const made = ({ body }: StubRequest): StubAnswer => [201, node(++last, (body as { name: string }).name)];
 
-  test('takes several machines in, one request each', async () => {
+  it('takes several machines in, one request each', async () => {
     last = 0;
     const { code, out, requests } = await against(made, 'register', '--name', 'a', 'b', '--provisioned');
     expect([code, out]).toEqual([0, 'registered node 1 a\nregistered node 2 b\n']);
@@ -52,7 +52,7 @@ describe('node register', () => {
     ]);
   });
 
-  test('takes in what is not known yet of a whole site', async () => {
+  it('takes in what is not known yet of a whole site', async () => {
     last = 7;
     const answer = (request: StubRequest): StubAnswer => {
       if (request.at.startsWith('/sites/')) return [200, { revision: 1, nodes: ['a', 'b'] }];
@@ -63,7 +63,7 @@ describe('node register', () => {
     expect(requests.at(-1)).toMatchObject({ method: 'POST', body: { name: 'b', site: 'dc1' } });
   });
 
-  test.each([
+  it.each([
     [['register'], 'nothing to register'],
     [['register', '--name', 'a', 'b', '--mac', '52:54:00:00:00:01'], 'of one machine'],
     [['register', '--site', 'dc1', '--ip', '10.0.0.1'], 'of one machine'],
@@ -75,7 +75,7 @@ describe('node register', () => {
 });
 
 describe('node forget', () => {
-  test('deletes all or none, after a word', async () => {
+  it('deletes all or none, after a word', async () => {
     const refused = await against(() => [204, undefined], 'forget', '1,2', '3');
     expect([refused.code, refused.requests.length]).toEqual([2, 0]);
     await api!.close();

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { cli, recordingTerminal } from './recording-terminal.js';
 import {
@@ -34,7 +34,7 @@ async function against(
 }
 
 describe('exit codes', () => {
-  test.each([
+  it.each([
     [problem('invalid', 400, 'that is wrong', { hint: 'write it right' }), 2],
     [problem('not-found', 404, 'no such site'), 3],
     [problem('conflict', 409, 'the name is taken'), 4],
@@ -51,20 +51,20 @@ describe('exit codes', () => {
     expect(result.err).toMatch(/^error: /);
   });
 
-  test('an error says what, which run, and what to do', async () => {
+  it('an error says what, which run, and what to do', async () => {
     const more = { hint: 'wait for it', run: { id: RUN_ID, workflow_id: 'deploy_site:dc1' } };
     const { err } = await against(() => problem('site-busy', 409, 'busy', more), ['site', 'deploy', 'dc1']);
     expect(err).toBe(`error: busy\n  run:  ${RUN_ID} (deploy_site:dc1)\n  hint: wait for it\n`);
   });
 
-  test.each([['-f', 'json'], ['--format=json']])('with %s the problem is JSON', async (...flags) => {
+  it.each([['-f', 'json'], ['--format=json']])('with %s the problem is JSON', async (...flags) => {
     const answer = problem('conflict', 409, 'taken', { hint: 'choose another' });
     const { err, out } = await against(() => answer, ['site', 'create', 'dc1', ...flags]);
     expect(JSON.parse(err)).toEqual({ code: 'conflict', message: 'taken', hint: 'choose another' });
     expect(out).toBe('');
   });
 
-  test('an API that is not there is unreachable, with the way to start it', async () => {
+  it('an API that is not there is unreachable, with the way to start it', async () => {
     const gone = await stubApi(() => null);
     await gone.close();
     const { code, err } = await cli(['run', 'list', '--api', gone.url]);
@@ -73,7 +73,7 @@ describe('exit codes', () => {
     expect(err).toContain('sitewright up');
   });
 
-  test.each([
+  it.each([
     [['site', 'lsit'], /Did you mean list\?/],
     [['run', 'list', '--sit', 'x'], /Did you mean --site\?/],
     [['run', 'list', '-f', 'xml'], /Allowed choices are table, json, yaml, csv/],
@@ -89,7 +89,7 @@ describe('exit codes', () => {
     expect(err).toMatch(message);
   });
 
-  test('with -f json, wrong use is JSON as well', async () => {
+  it('with -f json, wrong use is JSON as well', async () => {
     const { code, err } = await cli(['run', 'list', '--sit', 'x', '-f', 'json']);
     expect(code).toBe(2);
     expect(JSON.parse(err)).toMatchObject({
@@ -98,7 +98,7 @@ describe('exit codes', () => {
     });
   });
 
-  test.each([[['--help']], [['--version']], [['site', 'deploy', '--help']]])('%j is no error', async (args) => {
+  it.each([[['--help']], [['--version']], [['site', 'deploy', '--help']]])('%j is no error', async (args) => {
     const { code, out } = await cli(args);
     expect(code).toBe(0);
     expect(out).not.toBe('');
@@ -106,7 +106,7 @@ describe('exit codes', () => {
 });
 
 describe('settings', () => {
-  test('their problems come all at once, with exit code 2', async () => {
+  it('their problems come all at once, with exit code 2', async () => {
     const env = { SITEWRIGHT_API_PORT: 'x', SITEWRIGHT_LOG_LEVEL: 'loud' };
     const { code, err } = await cli(['run', 'list'], { env });
     expect(code).toBe(2);
@@ -114,7 +114,7 @@ describe('settings', () => {
     expect(err).toMatch(/SITEWRIGHT_LOG_LEVEL/);
   });
 
-  test('config show names origins and hides secrets', async () => {
+  it('config show names origins and hides secrets', async () => {
     const env = { SITEWRIGHT_MAAS_KEY: 'aaa:bbb:ccc', SITEWRIGHT_STORE_URL: 'postgres://u:pw@h/d' };
     const { code, out } = await cli(['config', 'show', '-f', 'json'], { env, cwd: '/' });
     expect(code).toBe(0);
@@ -141,7 +141,7 @@ describe('a run is found', () => {
     return run ? [200, { ...run, parameters: {} }] : problem('not-found', 404, 'no such run');
   };
 
-  test.each([
+  it.each([
     [RUN_ID, RUN_ID],
     ['0199aabb', '0199aabb-0000-7000-8000-000000000002'],
     ['dc2', '0199aabb-0000-7000-8000-000000000002'],
@@ -152,13 +152,13 @@ describe('a run is found', () => {
     expect(JSON.parse(out)).toMatchObject({ id });
   });
 
-  test('unless several begin so', async () => {
+  it('unless several begin so', async () => {
     const { code, err } = await against(answer, ['run', 'show', '0199aa']);
     expect(code).toBe(2);
     expect(err).toMatch(/2 runs begin with '0199aa'/);
   });
 
-  test.each(['ffff', 'update_site:dc1', 'dc3'])('or not: %s', async (reference) => {
+  it.each(['ffff', 'update_site:dc1', 'dc3'])('or not: %s', async (reference) => {
     const { code, err } = await against(answer, ['run', 'report', reference]);
     expect(code).toBe(3);
     expect(err).toContain(`no run is called '${reference}'`);
@@ -173,7 +173,7 @@ describe('starting a run', () => {
     return problem('not-found', 404, at);
   };
 
-  test('prints where to look next, and sends what was said', async () => {
+  it('prints where to look next, and sends what was said', async () => {
     const args = ['site', 'deploy', 'dc1', '--revision', '3', '--reason', 'new rack'];
     const { code, out, requests } = await against(started, args, { env: { USER: 'ann' } });
     expect(code).toBe(0);
@@ -193,7 +193,7 @@ describe('starting a run', () => {
     });
   });
 
-  test('asks on a terminal, and does nothing without a yes', async () => {
+  it('asks on a terminal, and does nothing without a yes', async () => {
     const { code, out, err, requests } = await against(started, ['site', 'deploy', 'dc1'], { answer: 'n' });
     expect(code).toBe(2);
     expect(out).toContain('Deploy site dc1: 2 nodes in 1 groups? [y/N]');
@@ -201,7 +201,7 @@ describe('starting a run', () => {
     expect(requests.some(({ method }) => method === 'POST')).toBe(false);
   });
 
-  test('goes ahead on a yes', async () => {
+  it('goes ahead on a yes', async () => {
     const { code, requests } = await against(started, ['site', 'update', 'dc1', '--release-removed'], {
       answer: 'Yes',
     });
@@ -209,7 +209,7 @@ describe('starting a run', () => {
     expect(requests.at(-1)?.body).toEqual({ kind: 'update_site', release_removed: true });
   });
 
-  test('what destroys needs --yes where nobody can be asked', async () => {
+  it('what destroys needs --yes where nobody can be asked', async () => {
     const without = await against(started, ['site', 'redeploy', 'dc1', 'a', 'b', '--erase']);
     expect(without.code).toBe(2);
     expect(without.requests).toEqual([]);
@@ -238,7 +238,7 @@ describe('following a run', () => {
   };
   const ended = (outcome: string) => runStatus({ phase: 'finished', outcome, current: null, done: 2 });
 
-  test.each([
+  it.each([
     ['success', 0],
     ['success_with_failures', 0],
     ['failed', 1],
@@ -250,7 +250,7 @@ describe('following a run', () => {
     expect(result.code).toBe(code);
   });
 
-  test('says each change once, and beats in between', async () => {
+  it('says each change once, and beats in between', async () => {
     const failing = { failed: [{ node: 'a', group: 'g', reason: 'no boot' }] };
     const groups = (state: string) => [{ name: 'g', critical: true, state, reason: 'too few' }];
     const looks = [
@@ -289,7 +289,7 @@ describe('following a run', () => {
     ]);
   });
 
-  test('with --wait is silent until the end; for programs it is one object', async () => {
+  it('with --wait is silent until the end; for programs it is one object', async () => {
     const looks = [runStatus(), runStatus(), ended('success')];
     const scripted = script(looks, 'success');
     const { code, out, err } = await against(
@@ -301,13 +301,13 @@ describe('following a run', () => {
     expect(err).toBe('');
   });
 
-  test('gives up when the API stays away, with exit code 5', async () => {
+  it('gives up when the API stays away, with exit code 5', async () => {
     const { code, err } = await against(script([null], 'x'), ['run', 'watch', RUN_ID, '--api', 'http://127.0.0.1:9']);
     expect(code).toBe(5);
     expect(err).toMatch(/cannot be reached/);
   });
 
-  test('waits for an API that is away for minutes, and no longer', async () => {
+  it('waits for an API that is away for minutes, and no longer', async () => {
     api = await stubApi(script([null], 'x'));
     const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
     const from = terminal.now();
@@ -317,7 +317,7 @@ describe('following a run', () => {
     expect(terminal.now() - from).toBeLessThan(6 * 60_000);
   });
 
-  test('Ctrl-C ends the watching, not the run', async () => {
+  it('Ctrl-C ends the watching, not the run', async () => {
     api = await stubApi(script([runStatus()], 'x'));
     const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
     terminal.onSleep = () => terminal.interrupt();
@@ -339,7 +339,7 @@ describe('documents', () => {
     ...more,
   });
 
-  test('are committed with what was said of them', async () => {
+  it('are committed with what was said of them', async () => {
     const args = ['site', 'commit', 'dc1', example, '-m', 'first', '--force'];
     const { code, out, requests } = await against(() => [201, commit({})], args, { env: { USER: 'ann' } });
     expect(code).toBe(0);
@@ -353,7 +353,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('that are not valid show every finding with its line, and exit code 2', async () => {
+  it('that are not valid show every finding with its line, and exit code 2', async () => {
     const file = `${example}/nodes.yaml`;
     const errors = [{ severity: 'error', code: 'x.y', message: 'bad thing', file, line: 1, column: 1, text: '---' }];
     const { code, err } = await against(
@@ -364,14 +364,14 @@ describe('documents', () => {
     expect(err).toContain(`${file}:1:1: error[x.y]: bad thing\n  1 | `);
   });
 
-  test('a dry run of bad ones is exit code 2 as well', async () => {
+  it('a dry run of bad ones is exit code 2 as well', async () => {
     const answer = commit({ valid: false, revision: null, created: false });
     const { code, out } = await against(() => [200, answer], ['site', 'commit', 'dc1', example, '--dry-run']);
     expect(code).toBe(2);
     expect(out).toContain('nothing was stored (dry run)');
   });
 
-  test.each([
+  it.each([
     ['site', 'commit', 'dc1', '/nowhere/at.yaml'],
     ['site', 'check', '/nowhere/at.yaml'],
     ['strategy', 'show', '/nowhere/at.yaml'],
@@ -382,7 +382,7 @@ describe('documents', () => {
     expect(err).toContain('there is no such file or folder');
   });
 
-  test('are checked offline', async () => {
+  it('are checked offline', async () => {
     const { code, out } = await cli(['site', 'check', example]);
     expect(code).toBe(0);
     expect(out).toMatch(/valid: 6 nodes in 3 groups\n$/);
@@ -390,7 +390,7 @@ describe('documents', () => {
 });
 
 describe('nodes', () => {
-  test('are selected by all criteria given', async () => {
+  it('are selected by all criteria given', async () => {
     const args = ['node', 'select', 'dc1', '--tag', 'a', '--tag', 'b', '--label', 'k:v', '--rack', 'r', '--name', 'n'];
     const { out, requests } = await against(() => [200, { revision: 1, nodes: ['n', 'm'] }], args);
     expect(out).toBe('n\nm\n');
@@ -400,7 +400,7 @@ describe('nodes', () => {
     });
   });
 
-  test('seen last are shown with a warning', async () => {
+  it('seen last are shown with a warning', async () => {
     const node = { node: 'a', status: 'Deployed', power: 'on', system_id: 's', zone: 'z', tags: [], seen_at: 'then' };
     const answer = { site: 'dc1', revision: 1, stale: true, reason: 'timeout', nodes: [node] };
     const { out, err } = await against(() => [200, answer], ['node', 'status', 'dc1', '-c', 'node', '-c', 'status']);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { recordingTerminal } from './recording-terminal.js';
 import { RUN_ID, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
@@ -26,7 +26,7 @@ describe('a run of a site', () => {
     parameters: { site: 'dc1', started_by: 'ann', reason: 'first', labels: { team: 'a' }, title: 'Racks 1–4' },
   };
 
-  test('is started with the revision and the words it had, by whoever asks now', async () => {
+  it('is started with the revision and the words it had, by whoever asks now', async () => {
     const { code, sent } = await againstRun(deployed, ['--reason', 'power is back']);
     expect(code).toBe(0);
     expect(sent).toEqual([
@@ -46,12 +46,12 @@ describe('a run of a site', () => {
     ]);
   });
 
-  test('or with another one', async () => {
+  it('or with another one', async () => {
     const { sent } = await againstRun(deployed, ['--revision', 'latest', '--title', 'Rack 5', '--label', 'team:b']);
     expect(sent[0]!.body).toMatchObject({ revision: 'latest', title: 'Rack 5', labels: { team: 'b' } });
   });
 
-  test('that destroyed asks first', async () => {
+  it('that destroyed asks first', async () => {
     const destroyed = {
       kind: 'redeploy_nodes',
       revision: 3,
@@ -64,13 +64,13 @@ describe('a run of a site', () => {
     expect(sent[0]!.body).toMatchObject({ kind: 'redeploy_nodes', nodes: ['a', 'b'], erase: true });
   });
 
-  test('asks on a terminal', async () => {
+  it('asks on a terminal', async () => {
     const { code, out, sent } = await againstRun(deployed, [], 'n');
     expect([code, sent]).toEqual([2, []]);
     expect(out).toContain('Start deploy_site of site dc1 again, with revision 3? [y/N]');
   });
 
-  test('takes nothing that is for graphs', async () => {
+  it('takes nothing that is for graphs', async () => {
     const { code, err } = await againstRun(deployed, ['--apply', '--force']);
     expect(code).toBe(2);
     expect(err).toContain('takes no --apply, --force');
@@ -95,7 +95,7 @@ describe('a run of graphs', () => {
   };
   const same = { cluster: 1, graphs: [{ type: 'a', nodes: [2], tasks: ['x'] }], max_nodes: 3, labels: { team: 'a' } };
 
-  test.each([
+  it.each([
     [[], { ...same, dry_run: true }],
     [['--apply', '--reason', 'now'], { ...same, reason: 'now' }],
     [['--noop'], { ...same, noop_run: true }],
@@ -106,7 +106,7 @@ describe('a run of graphs', () => {
     expect(out).toContain('started run 13 on cluster 1');
   });
 
-  test.each([
+  it.each([
     [{ sequence: 4 }, { sequence: 4 }],
     [{ from: 9 }, { from: 9 }],
     [{}, { graphs: [{ type: 'default' }] }],
@@ -115,14 +115,14 @@ describe('a run of graphs', () => {
     expect((await againstRun(before, [])).sent[0]!.body).toEqual({ cluster: 1, ...wanted });
   });
 
-  test('has no revision', async () => {
+  it('has no revision', async () => {
     const { code, err } = await againstRun(planned, ['--revision', '3']);
     expect(code).toBe(2);
     expect(err).toContain('a run on cluster 1 takes no --revision');
   });
 });
 
-test('audit list sends its filters', async () => {
+it('audit list sends its filters', async () => {
   const entry = {
     id: 'x',
     at: '2026-01-02T03:04:05.000Z',

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli } from './recording-terminal.js';
 import { RUN_ID, runRecord, runStatus, stubApi } from './stub-api.js';
 
@@ -24,15 +24,15 @@ describe('bin/sitewright', () => {
     return join(folder, 'bin/sitewright');
   };
 
-  test('may be run by itself', () => expect(spawnSync('test', ['-x', bin]).status).toBe(0));
+  it('may be run by itself', () => expect(spawnSync('test', ['-x', bin]).status).toBe(0));
 
-  test('says what to do when nothing is built', () => {
+  it('says what to do when nothing is built', () => {
     const { status, stderr } = spawnSync(process.execPath, [installed()], { encoding: 'utf8' });
     expect(status).toBe(2);
     expect(stderr).toMatch(/npm ci.*npm run build/);
   });
 
-  test('runs what is built', () => {
+  it('runs what is built', () => {
     const program = installed();
     mkdirSync(join(folder, 'dist/src/cli'), { recursive: true });
     writeFileSync(join(folder, 'dist/src/cli/main.js'), 'console.log(process.argv.slice(2).join(" "))');
@@ -48,7 +48,7 @@ describe('as a process of its own', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  test('Ctrl-C ends the watching with 130 and says that the run goes on', async () => {
+  it('Ctrl-C ends the watching with 130 and says that the run goes on', async () => {
     const api = await stubApi(({ at }) => [
       200,
       at.endsWith('/status') ? runStatus() : { ...runRecord(), parameters: {} },
@@ -65,7 +65,7 @@ describe('as a process of its own', () => {
     expect(err).toMatch(/^interrupted: the run goes on\./);
   });
 
-  test('a reader that has seen enough is no failure', async () => {
+  it('a reader that has seen enough is no failure', async () => {
     const items = Array.from({ length: 2_000 }, () => runRecord({ reason: 'x'.repeat(500) }));
     const api = await stubApi(() => [200, { items, next: null }]);
     const listing = start(['run', 'list', '-f', 'json'], api.url);
@@ -81,7 +81,7 @@ describe('as a process of its own', () => {
 });
 
 describe('completion', () => {
-  test('in bash offers commands, subcommands and options', async () => {
+  it('in bash offers commands, subcommands and options', async () => {
     const { out } = await cli(['completion', 'bash']);
     const offered = (...words: string[]): string[] => {
       const script = `${out}
@@ -94,19 +94,19 @@ COMP_WORDS=(sitewright ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWOR
     expect(offered('--api', 'x', 'run', 'list', '--ou')).toEqual(['--outcome']);
   });
 
-  test('in fish and zsh names every command', async () => {
+  it('in fish and zsh names every command', async () => {
     for (const shell of ['fish', 'zsh']) {
       const { out } = await cli(['completion', shell]);
       for (const word of ['site', 'simulate', 'doctor', 'watch']) expect(out).toMatch(new RegExp(`\\b${word}\\b`));
     }
   });
 
-  test('of another shell is refused', async () => {
+  it('of another shell is refused', async () => {
     expect((await cli(['completion', 'tcsh'])).code).toBe(2);
   });
 });
 
-test('the JSON Schemas are written as the documentation has them', async () => {
+it('the JSON Schemas are written as the documentation has them', async () => {
   const { code } = await cli(['schemas', 'export', '-o', folder]);
   expect(code).toBe(0);
   const kept = new URL('../../../docs/schemas/', import.meta.url);
@@ -121,14 +121,14 @@ test('the JSON Schemas are written as the documentation has them', async () => {
 describe('the store', () => {
   const env = () => ({ SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'a.db')}` });
 
-  test('that is not there yet is not made by looking', async () => {
+  it('that is not there yet is not made by looking', async () => {
     const { code, err } = await cli(['db', 'status'], { env: env(), cwd: folder });
     expect(code).toBe(3);
     expect(err).toMatch(/no database yet at .*a\.db/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('is made by migrating, and then up to date', async () => {
+  it('is made by migrating, and then up to date', async () => {
     const made = await cli(['db', 'migrate'], { env: env(), cwd: folder });
     expect(made).toMatchObject({ code: 0 });
     expect(made.out).toMatch(/^applied 1 /);
@@ -137,13 +137,13 @@ describe('the store', () => {
     expect(JSON.parse(out)).toMatchObject({ dialect: 'sqlite', pending: [] });
   });
 
-  test('with a wrong address is refused', async () => {
+  it('with a wrong address is refused', async () => {
     const { code } = await cli(['db', 'status'], { env: { SITEWRIGHT_STORE_URL: 'mysql://x' }, cwd: folder });
     expect(code).toBe(2);
   });
 });
 
-test('the doctor works when everything is down, and says what to do', async () => {
+it('the doctor works when everything is down, and says what to do', async () => {
   const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API: 'http://127.0.0.1:9' };
   const { code, out } = await cli(['doctor'], { env, cwd: folder });
   expect(code).toBe(5);
@@ -154,7 +154,7 @@ test('the doctor works when everything is down, and says what to do', async () =
   expect(out).toMatch(/^ok +node /m);
 });
 
-test('the doctor goes on when the settings are wrong', async () => {
+it('the doctor goes on when the settings are wrong', async () => {
   const env = { SITEWRIGHT_LOG_LEVEL: 'loud', SITEWRIGHT_API: 'http://127.0.0.1:9' };
   const { code, out } = await cli(['doctor', '-f', 'json'], { env, cwd: folder });
   expect(code).toBe(5);
@@ -166,7 +166,7 @@ test('the doctor goes on when the settings are wrong', async () => {
 });
 
 describe('maas simulate', () => {
-  test('on a port in use is a conflict', async () => {
+  it('on a port in use is a conflict', async () => {
     const taken = createServer();
     await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
     const { port } = taken.address() as { port: number };
@@ -176,7 +176,7 @@ describe('maas simulate', () => {
     expect(err).toMatch(/is in use/);
   });
 
-  test.each([
+  it.each([
     [['--auto', '{'], /--auto is no JSON/],
     [['--seed', '/nowhere.json'], /cannot be read/],
     [['--host', '0.0.0.0'], /this machine only/],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { simulateCase, simulateCases } from '../../../src/cli/strategy-cases.js';
 import {
   type DeploymentStrategy,
@@ -69,7 +69,7 @@ function judge(vector: Vector, line: Line): void {
 }
 
 describe('recorded cases', () => {
-  test('come out as expected, each file by itself', async () => {
+  it('come out as expected, each file by itself', async () => {
     expect(files.length).toBe(31);
     for (const [at, file] of files.entries()) {
       const { code, out, err } = await cli(['strategy', 'simulate', '--input', file]);
@@ -80,7 +80,7 @@ describe('recorded cases', () => {
     }
   });
 
-  test('come out the same as JSON Lines, and as one list', async () => {
+  it('come out the same as JSON Lines, and as one list', async () => {
     for (const text of [vectors.map((vector) => JSON.stringify(vector)).join('\n'), JSON.stringify(vectors)]) {
       const { code, out } = await cli(['strategy', 'simulate', '--input', written(text)]);
       expect(code).toBe(0);
@@ -90,7 +90,7 @@ describe('recorded cases', () => {
     }
   });
 
-  test.each([
+  it.each([
     ['30-cycle', /cycle among a, b, c/],
     ['31-self-dependency', /cycle among a/],
     ['32-unknown-dependency', /unknown dependency ghost/],
@@ -107,7 +107,7 @@ describe('recorded cases', () => {
 describe('what is malformed', () => {
   const good = { id: 'good', input: { strategy: null, nodes: [{ name: 'a' }] } };
 
-  test('never stops the other lines; a line that is no JSON makes the exit code 2', async () => {
+  it('never stops the other lines; a line that is no JSON makes the exit code 2', async () => {
     const text = `${JSON.stringify(good)}\n{"id": "bro\n\n[]\n42\n${JSON.stringify({ ...good, id: 'last' })}\r\n`;
     const { code, out } = await cli(['strategy', 'simulate', '--input', written(text)]);
     expect(code).toBe(2);
@@ -118,7 +118,7 @@ describe('what is malformed', () => {
     expect(lines[4]).toMatchObject({ groups: { default: 'DEPLOYED' }, nodes: { a: 'DEPLOYED' }, halts: false });
   });
 
-  test.each([
+  it.each([
     ['nothing', ''],
     ['blanks', ' \n\n'],
     ['no JSON', 'groups: []\n'],
@@ -129,7 +129,7 @@ describe('what is malformed', () => {
     expect(results).toEqual([{ id: null, rejected: [expect.stringMatching(/no case|not JSON/)] }]);
   });
 
-  test('all reasons are given at once', () => {
+  it('all reasons are given at once', () => {
     const result = simulateCase({
       id: 7,
       input: {
@@ -157,13 +157,13 @@ describe('what is malformed', () => {
     });
   });
 
-  test('a file that is not there is not found', async () => {
+  it('a file that is not there is not found', async () => {
     const { code, err } = await cli(['strategy', 'simulate', '--input', join(scratch, 'absent')]);
     expect(code).toBe(3);
     expect(err).toMatch(/there is no such file/);
   });
 
-  test('any JSON at all gets an answer', () => {
+  it('any JSON at all gets an answer', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { id, ...result } = simulateCase(value);
@@ -174,7 +174,7 @@ describe('what is malformed', () => {
   });
 });
 
-test('racks, tags and labels may be missing or null', () => {
+it('racks, tags and labels may be missing or null', () => {
   const selectors = [{ node_tags: ['t'] }, { rack_names: ['r'] }, { node_labels: ['k:1', 'on: true'] }];
   const strategy = { groups: [{ name: 'g', critical: false, depends_on: [], selectors }] };
   const nodes = [
@@ -190,7 +190,7 @@ test('racks, tags and labels may be missing or null', () => {
   });
 });
 
-test('random cases follow the rules of the specification', () => {
+it('random cases follow the rules of the specification', () => {
   const name = fc.integer({ min: 0, max: 9 }).map((number) => `n${number}`);
   const list = <T>(item: fc.Arbitrary<T>) => fc.array(item, { maxLength: 3 });
   const node = fc.record(

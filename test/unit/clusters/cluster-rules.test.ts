@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   agentAddress,
   type ClusterNode,
@@ -27,7 +27,7 @@ const running = ({ plan }: ReturnType<typeof planned>): string[] =>
   plan.instances.filter(({ skip }) => skip === undefined).map((one) => `${one.id}@${plan.nodes[one.node]}`);
 
 describe('settings', () => {
-  test('are seen by their values: common at the top, chosen components as enabled, generated below edited', () => {
+  it('are seen by their values: common at the top, chosen components as enabled, generated below edited', () => {
     const settings = {
       editable: {
         metadata: { label: 'x' },
@@ -57,7 +57,7 @@ describe('the state of a cluster', () => {
       { masterIp: '10.0.0.1' },
     );
 
-  test('has the cluster, its release, its nodes, and a part for each node, master and sync', () => {
+  it('has the cluster, its release, its nodes, and a part for each node, master and sync', () => {
     const found = state(plain([node(8, ['controller'])]));
     expect(found.common).toMatchObject({
       cluster: { id: 3, name: 'six', mode: 'ha_compact', status: 'new', fuel_version: '10.0' },
@@ -78,7 +78,7 @@ describe('the state of a cluster', () => {
     expect(found.nodes.null).toEqual({});
   });
 
-  test('is merged with what a user uploaded, key by key; uploaded lists of nodes stand for themselves', () => {
+  it('is merged with what a user uploaded, key by key; uploaded lists of nodes stand for themselves', () => {
     const deploymentInfo = {
       common: { storage: { size: 2 }, network_metadata: { nodes: { a: {} } } },
       nodes: { '8': { roles: ['x'], extra: { deep: 1 } }, '99': { stray: true } },
@@ -91,7 +91,7 @@ describe('the state of a cluster', () => {
     expect(found.nodes).not.toHaveProperty('99');
   });
 
-  test('has the tags of every node, instances among them, so that expressions can read them on all', () => {
+  it('has the tags of every node, instances among them, so that expressions can read them on all', () => {
     const tags = ['compute', 'mysql:1'];
     const nodes = [node(8, ['compute'], { tags }), node(9, ['compute'], { tags: ['compute'] })];
     const found = state(plain(nodes, { placesByTags: true }));
@@ -101,7 +101,7 @@ describe('the state of a cluster', () => {
     expect(running(planned(plain(nodes, { placesByTags: true }), [task]))).toEqual(['a@8']);
   });
 
-  test('leaves uploaded facts of a node as they are, until its tags are moved by hand', () => {
+  it('leaves uploaded facts of a node as they are, until its tags are moved by hand', () => {
     const deploymentInfo = { common: {}, nodes: { '8': { uid: '8' }, '9': { uid: '9' } } };
     const nodes = [node(8, ['compute'], { tags: ['compute'] }), node(9, ['compute'], { tags: ['mysql:1'] })];
     const found = state(plain(nodes, { placesByTags: true, deploymentInfo }));
@@ -109,7 +109,7 @@ describe('the state of a cluster', () => {
     expect(found.nodes['9']).toMatchObject({ tags: ['mysql:1'] });
   });
 
-  test('tells of all nodes the same, whichever of them a run is for', () => {
+  it('tells of all nodes the same, whichever of them a run is for', () => {
     const sources = plain(
       [node(8, ['controller'], { tags: ['controller'] }), node(9, ['compute'], { tags: ['mysql:2'] })],
       {
@@ -129,7 +129,7 @@ describe('the nodes of a plan', () => {
     node(3, ['compute'], { pendingAddition: true }),
     node(4, ['compute'], { pendingDeletion: true }),
   ];
-  test('are those that have their system and stay, with a reason for every other', () => {
+  it('are those that have their system and stay, with a reason for every other', () => {
     const result = planned(plain(nodes), [shell('a')]);
     expect(running(result)).toEqual(['a@1']);
     expect(result.leftOut).toEqual([
@@ -139,13 +139,13 @@ describe('the nodes of a plan', () => {
     ]);
   });
 
-  test('asked for by id are taken, unless offline; one of another cluster is refused at its place', () => {
+  it('asked for by id are taken, unless offline; one of another cluster is refused at its place', () => {
     expect(running(planned(plain(nodes), [shell('a')], { nodes: [2, 3] }))).toEqual(['a@3']);
     const refused = planCluster(plain(nodes), [layer('release', [shell('a')])], { type: 'default', nodes: [1, 77] });
     expect(refused).toMatchObject({ ok: false, problems: [{ code: 'graph.foreign-node', path: 'nodes[1]' }] });
   });
 
-  test('are filtered by the highest layer that has a filter', () => {
+  it('are filtered by the highest layer that has a filter', () => {
     const layers = [
       layer('release', [shell('a')], { nodeFilter: '$.pending_addition' }),
       layer('cluster', [], { nodeFilter: '$.pending_deletion' }),
@@ -164,7 +164,7 @@ describe('the layers of a graph', () => {
     tags: {},
     legacyTasks: [],
   });
-  test('are merged by whole tasks; a plugin’s tasks run in its folder', () => {
+  it('are merged by whole tasks; a plugin’s tasks run in its folder', () => {
     const layers = [
       layer('release', [shell('a', { parameters: { cmd: 'release' } })]),
       layer('plugins', [shell('b', { parameters: { cmd: 'x' } })], { plugin: plugin(1) }),
@@ -177,7 +177,7 @@ describe('the layers of a graph', () => {
     ]);
   });
 
-  test('of two plugins with the same task are refused, and so is a type without tasks', () => {
+  it('of two plugins with the same task are refused, and so is a type without tasks', () => {
     const twice = [1, 2].map((id) => layer('plugins', [shell('b')], { plugin: plugin(id) }));
     expect(planCluster(plain([node(1, ['compute'])]), twice, { type: 'default' })).toMatchObject({
       ok: false,
@@ -186,7 +186,7 @@ describe('the layers of a graph', () => {
     expect(planCluster(plain([]), [], { type: 'x' })).toMatchObject({ ok: false, reason: 'no-graph' });
   });
 
-  test.each([
+  it.each([
     ['a task that is not there', { tasks: ['zz'] }, 'tasks[0]'],
     ['a subgraph that is nowhere', { subgraphs: [{ start: ['a'] }, { end: ['zz'] }] }, 'subgraphs[1]'],
   ])('asked for with %s are refused at its place', (_, request, path) => {
@@ -203,7 +203,7 @@ describe('old states', () => {
     states: { s: JSON.stringify(state) },
     tasks: ['1', '2', '3'].map((uid) => ({ task: 'a', node: uid, state: 's', at: '2026-11-21T10:00:00.000Z' })),
   });
-  test('count by task and node, and not for nodes that start afresh', () => {
+  it('count by task and node, and not for nodes that start afresh', () => {
     const sources = plain([
       node(1, ['compute'], { status: 'ready' }),
       node(2, ['compute'], { status: 'provisioned' }),
@@ -218,7 +218,7 @@ describe('old states', () => {
 });
 
 describe('what follows from a run', () => {
-  test.each([
+  it.each([
     ['operational', ['ready', 'ready'], 'success'],
     ['partially_deployed', ['ready', 'error'], 'failed'],
     ['stopped', ['ready', 'stopped'], 'stopped'],
@@ -229,7 +229,7 @@ describe('what follows from a run', () => {
     expect(clusterStatusAfter(nodes, outcome)).toBe(expected);
   });
 
-  test('nodes change as the graph says, or as they always do; an empty word changes nothing', () => {
+  it('nodes change as the graph says, or as they always do; an empty word changes nothing', () => {
     const metadata = {
       nodeFilter: null,
       onSuccess: { node_attributes: {} },
@@ -243,7 +243,7 @@ describe('what follows from a run', () => {
     });
   });
 
-  test('agents are called by names in a site where they are unique, else by host names; elsewhere by ids', () => {
+  it('agents are called by names in a site where they are unique, else by host names; elsewhere by ids', () => {
     const nodes = [
       node(1, [], { name: 'rack-1' }),
       node(2, [], { name: 'Untitled (aa:bb)' }),

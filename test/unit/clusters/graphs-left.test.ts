@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { graphsLeft, type SinceThen } from '../../../src/clusters/index.js';
 import type { RunTransactions, TransactionRecord } from '../../../src/store/index.js';
 
@@ -11,7 +11,7 @@ const since: SinceThen = { nodes: [7, 8, 9], withLosses: new Set() };
 const runOf = (graphs: readonly TransactionRecord[], run: Partial<TransactionRecord> = {}): RunTransactions =>
   ({ run: { id: 7, status: 'error', mode: 'apply', ...run }, graphs }) as RunTransactions;
 
-test('the first graph that did not end well is left, and all after it, as they were asked for', () => {
+it('the first graph that did not end well is left, and all after it, as they were asked for', () => {
   const earlier = runOf([
     graph('provision', 'ready'),
     graph('deploy', 'error', { type: 'deploy', nodes: [8], tasks: ['a'] }),
@@ -23,7 +23,7 @@ test('the first graph that did not end well is left, and all after it, as they w
   });
 });
 
-test.each([
+it.each([
   ['has not ended', runOf([graph('a', 'running')], { status: 'running' })],
   ['has not ended', runOf([graph('a', 'pending')], { status: 'pending' })],
   ['was a dry_run: it changed nothing', runOf([graph('a', 'error')], { mode: 'dry_run' })],
@@ -33,7 +33,7 @@ test.each([
   expect(graphsLeft(earlier, since)).toMatchObject({ ok: false, why });
 });
 
-test('a run that ended well although it lost tasks goes on where it lost the first', () => {
+it('a run that ended well although it lost tasks goes on where it lost the first', () => {
   const earlier = runOf([graph('a', 'ready'), graph('b', 'ready'), graph('c', 'ready')], { status: 'ready' });
   expect(graphsLeft(earlier, { ...since, withLosses: new Set([2]) })).toEqual({
     ok: true,
@@ -41,7 +41,7 @@ test('a run that ended well although it lost tasks goes on where it lost the fir
   });
 });
 
-test('what failed comes first: losses that an earlier graph could do without are left', () => {
+it('what failed comes first: losses that an earlier graph could do without are left', () => {
   const earlier = runOf([graph('a', 'ready'), graph('b', 'error')]);
   expect(graphsLeft(earlier, { ...since, withLosses: new Set([1, 2]) })).toEqual({
     ok: true,
@@ -49,7 +49,7 @@ test('what failed comes first: losses that an earlier graph could do without are
   });
 });
 
-test('nodes that left the cluster are left out, unless none is left', () => {
+it('nodes that left the cluster are left out, unless none is left', () => {
   const earlier = runOf([graph('a', 'error', { type: 'a', nodes: [3, 8] }), graph('b', 'pending')]);
   expect(graphsLeft(earlier, since)).toEqual({ ok: true, graphs: [{ type: 'a', nodes: [8] }, { type: 'b' }] });
   expect(graphsLeft(earlier, { ...since, nodes: [7] })).toMatchObject({

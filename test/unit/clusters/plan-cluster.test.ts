@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planCluster } from '../../../src/clusters/index.js';
 import { serializeGraph } from '../../../src/graph/index.js';
 import { type Json, recorded } from '../graph/recorded.js';
@@ -10,7 +10,7 @@ const choices = () => {
 };
 
 describe('the recorded cluster of six nodes, from rows of a store', () => {
-  test.each(['raw', 'normalized'])('gives the recorded result for %s tasks', (form) => {
+  it.each(['raw', 'normalized'])('gives the recorded result for %s tasks', (form) => {
     const tasks = recorded(`tasks.${form}.json`) as Json[];
     const planned = planCluster(
       sixNodes({ anyChoices: choices() }),

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
 import { describedRun } from '../../../src/core/run-description.js';
 import { parseSiteRunInput } from '../../../src/core/site-run/index.js';
@@ -14,9 +14,9 @@ function problemsOf(said: object): readonly (readonly string[])[] {
   return answers.map((answer) => (answer.ok ? [] : answer.problems));
 }
 
-test('runs of both kinds take them', () => expect(problemsOf(good)).toEqual([[], []]));
+it('runs of both kinds take them', () => expect(problemsOf(good)).toEqual([[], []]));
 
-test.each([
+it.each([
   [{ title: '' }, 'title'],
   [{ title: 'two\nlines' }, 'title'],
   [{ title: 'x'.repeat(201) }, 'title'],
@@ -38,12 +38,12 @@ test.each([
   }
 });
 
-test('all that is wrong with labels is said at once', () => {
+it('all that is wrong with labels is said at once', () => {
   const [[problem = ''] = []] = problemsOf({ labels: { cluster: '1', 'a b': 'x', c: 1 } });
   for (const name of ["'cluster'", '"a b"', "'c'"]) expect(problem).toContain(name);
 });
 
-test('what a run has by itself stays its own', () => {
+it('what a run has by itself stays its own', () => {
   const own = { title: 'default on cluster lab', labels: { cluster: '1' } };
   expect(describedRun({}, own)).toEqual(own);
   expect(describedRun(good, own)).toEqual({ title: good.title, labels: { ...good.labels, cluster: '1' } });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type BaremetalState,
   finishCall,
@@ -56,7 +56,7 @@ describe('operator retries', () => {
   const groups = [plan('a', [0], [], true, { maximum_failed_nodes: 0 }), plan('b', [1], ['a']), plan('c', [2], ['b'])];
   const failed = run(startBaremetal(groups, ['n0', 'n1', 'n2']), ['deploy:0']);
 
-  test('the failure spreads with its root cause', () => {
+  it('the failure spreads with its root cause', () => {
     const report = reportBaremetal(failed);
     expect(report.groups.map((group) => group.state)).toEqual(['failure', 'failure', 'failure']);
     expect(report.groups[2]!.failure).toEqual({ kind: 'dependency', dependencies: ['b'], root: ['a'] });
@@ -71,7 +71,7 @@ describe('operator retries', () => {
     expect(halts(failed)).toBe(true);
   });
 
-  test('a repaired node reopens its group and all that waited for it', () => {
+  it('a repaired node reopens its group and all that waited for it', () => {
     const calls: string[] = [];
     const repaired = run(retryNode(failed, 'n0'), [], calls);
     expect(calls).toEqual(['prepare:a:0', 'deploy:a:0', 'prepare:b:1', 'deploy:b:1', 'prepare:c:2', 'deploy:c:2']);
@@ -80,12 +80,12 @@ describe('operator retries', () => {
     expect(repaired.nodes[0]!.attempts).toBe(2);
   });
 
-  test('a second failure fails the same groups again', () => {
+  it('a second failure fails the same groups again', () => {
     const again = run(retryNode(failed, 'n0'), ['prepare:0']);
     expect(again.groups.map((group) => group.state)).toEqual(['failure', 'failure', 'failure']);
   });
 
-  test('groups that depend on another failed group stay failed', () => {
+  it('groups that depend on another failed group stay failed', () => {
     const two = [
       plan('a', [0], [], false, { minimum_successful_nodes: 1 }),
       plan('x', [1], [], false, { minimum_successful_nodes: 1 }),
@@ -96,7 +96,7 @@ describe('operator retries', () => {
     expect(one.groups[2]!.failure).toEqual({ kind: 'dependency', dependencies: ['x'], root: ['x'] });
   });
 
-  test('is refused with a reason where it makes no sense', () => {
+  it('is refused with a reason where it makes no sense', () => {
     expect(whyNotRetry(failed, 'n9')).toBe('no node n9 in this run');
     expect(whyNotRetry(failed, 'n1')).toBe('node n1 has not failed: it is not_started');
     expect(whyNotRetry(failed, 'n0')).toBeNull();
@@ -112,7 +112,7 @@ describe('calls cut short', () => {
     return finishNode(state, 0, 'prepare', ok, 2_000);
   };
 
-  test('a timeout fails the group whatever its criteria, and every node without a result', () => {
+  it('a timeout fails the group whatever its criteria, and every node without a result', () => {
     const state = finishCall(open(), { kind: 'timeout', after_seconds: 1800 }, 1_801_000);
     expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failure', 'failure']);
     const report = reportBaremetal(state);
@@ -121,32 +121,32 @@ describe('calls cut short', () => {
     expect(report.groups[0]!.calls[0]).toMatchObject({ timed_out: true, ended_at: '1970-01-01T00:30:01.000Z' });
   });
 
-  test('a late result is kept as late and changes nothing', () => {
+  it('a late result is kept as late and changes nothing', () => {
     const timedOut = finishCall(open(), { kind: 'timeout' }, 2_000);
     const late = finishNode(timedOut, 1, 'prepare', ok, 9_000);
     expect(late.nodes[1]).toMatchObject({ state: 'failure', late: { call: 'prepare', ok: true, at: 9_000 } });
     expect(late.groups).toEqual(timedOut.groups);
   });
 
-  test('a stop leaves nodes that never began as they are', () => {
+  it('a stop leaves nodes that never began as they are', () => {
     const finished = finishNode(open(), 1, 'prepare', bad, 2_000);
     const state = finishCall(finished, { kind: 'stopped' }, 3_000);
     expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failure', 'not_started']);
     expect(reportBaremetal(state).groups[0]!.reason).toBe('the run was stopped during prepare');
   });
 
-  test('a cancel fails what was running', () => {
+  it('a cancel fails what was running', () => {
     const state = finishCall(open(), { kind: 'cancelled' }, 3_000);
     expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failure', 'not_started']);
     expect(state.nodes[1]!.failure).toMatchObject({ kind: 'cancelled' });
   });
 
-  test('a call cannot be closed as complete while results are missing', () => {
+  it('a call cannot be closed as complete while results are missing', () => {
     expect(() => finishCall(open(), { kind: 'complete' }, 0)).toThrow('2 nodes have no result');
   });
 });
 
-test('nodes that need nothing count as successful and are never sent', () => {
+it('nodes that need nothing count as successful and are never sent', () => {
   const calls: string[] = [];
   const groups = [plan('g', [0, 1], [], true, { percent_successful_nodes: 100 })];
   const state = run(startBaremetal(groups, ['n0', 'n1'], [0]), [], calls);

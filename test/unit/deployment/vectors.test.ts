@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planGroups, type SimulationInput, simulateStrategy } from '../../../src/core/deployment/index.js';
 import { parseStrategyData } from '../../../src/documents/index.js';
 import { illegalitiesOf } from '../../rig/legal-deployment.js';
@@ -26,13 +26,13 @@ function simulate(input: SimulationInput) {
   return simulateStrategy({ ...input, strategy: parsed.strategy });
 }
 
-test('all recorded cases are here', () => expect(vectors.length).toBe(31));
+it('all recorded cases are here', () => expect(vectors.length).toBe(31));
 
 describe.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
   const result = simulate(vector.input);
 
   if (vector.expected.rejected !== undefined) {
-    test('is refused with a reason', () => {
+    it('is refused with a reason', () => {
       expect(result).toHaveProperty('rejected');
       expect('rejected' in result && result.rejected.length).toBeGreaterThan(0);
     });
@@ -40,19 +40,19 @@ describe.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (_id,
   }
   if ('rejected' in result) throw new Error(`${vector.id}: ${result.rejected.join('; ')}`);
 
-  test('gives the expected final stages', () => {
+  it('gives the expected final stages', () => {
     const { processed, groups, nodes, halts } = result;
     const finals = vector.order_dependent ? vector.allowed_finals! : [vector.expected];
     expect(finals).toContainEqual(expect.objectContaining({ groups, nodes, halts }));
     expect([...processed].sort()).toEqual([...(vector.expected.processed as string[])].sort());
   });
 
-  test('makes only calls the rules allow, in a legal order', () => {
+  it('makes only calls the rules allow, in a legal order', () => {
     const groupNodes = vector.expected_group_nodes!;
     expect(illegalitiesOf(vector.input, groupNodes, result)).toEqual([]);
   });
 
-  test('selects the expected nodes', () => {
+  it('selects the expected nodes', () => {
     if (vector.input.target_nodes || vector.input.strategy === null) return;
     const plans = planGroups(vector.input.strategy, vector.input.nodes);
     const selected = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../src/cli/program.js';
 import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
 import { searchAttributes } from '../../../src/platform/temporal/search-attributes.js';
@@ -68,13 +68,13 @@ const optionsIn = (args: readonly string[]): string[] =>
   args.filter((word) => /^--?[a-zA-Z]/.test(word)).map((word) => word.replace(/=.*/s, ''));
 
 describe('the pages', () => {
-  test('are found, and have commands', () => {
+  it('are found, and have commands', () => {
     expect(pages.length).toBeGreaterThan(12);
     expect(of(/^(bin\/)?sitewright$/).length).toBeGreaterThan(60);
     expect(of(/^temporal$/).length).toBeGreaterThan(15);
   });
 
-  test.each(pages)('%s: every link leads somewhere', (page) => {
+  it.each(pages)('%s: every link leads somewhere', (page) => {
     const text = read(page).replace(/^```[\s\S]*?^```/gm, '');
     const bad: string[] = [];
     for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -87,21 +87,21 @@ describe('the pages', () => {
     expect(bad).toEqual([]);
   });
 
-  test.each(pages)('%s names commands of ours that exist, with options that exist', (page) => {
+  it.each(pages)('%s names commands of ours that exist, with options that exist', (page) => {
     const bad = of(/^(bin\/)?sitewright$/)
       .filter((one) => one.page === page)
       .map(({ line, args }) => ({ line, problem: problemOf(args) }));
     expect(bad.filter(({ problem }) => problem !== undefined)).toEqual([]);
   });
 
-  test.each(pages)('%s names commands of Temporal that exist, with options that exist', (page) => {
+  it.each(pages)('%s names commands of Temporal that exist, with options that exist', (page) => {
     const bad = of(/^temporal$/)
       .filter((one) => one.page === page)
       .map(({ line, args }) => ({ line, problem: temporalProblem(args) }));
     expect(bad.filter(({ problem }) => problem !== undefined)).toEqual([]);
   });
 
-  test.each(pages)('%s names scripts of npm, and profiles and services of Compose, that exist', (page) => {
+  it.each(pages)('%s names scripts of npm, and profiles and services of Compose, that exist', (page) => {
     const mine = found.filter((one) => one.page === page).map(({ line }) => line);
     const scripts = mine.flatMap((line) => [...line.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name]) => name!));
     expect(scripts.filter((name) => !Object.hasOwn(packageFile.scripts, name))).toEqual([]);
@@ -118,7 +118,7 @@ describe('the pages', () => {
   });
 });
 
-test('the map of folders in docs/architecture.md has every folder, and none that is gone', () => {
+it('the map of folders in docs/architecture.md has every folder, and none that is gone', () => {
   const [, map = ''] = /^## Folders\n([\s\S]*?)^## /m.exec(read('docs/architecture.md')) ?? [];
   const cells = [...map.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell!);
   const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+)\/`/g)].map(([, folder]) => folder!));
@@ -127,7 +127,7 @@ test('the map of folders in docs/architecture.md has every folder, and none that
   expect(named.filter((folder) => !existsSync(new URL(folder, root)))).toEqual([]);
 });
 
-test('docs/operating.md has every search attribute with its type, and the command that makes them all', () => {
+it('docs/operating.md has every search attribute with its type, and the command that makes them all', () => {
   const page = read('docs/operating.md');
   const command = /^temporal operator search-attribute create .*$/m.exec(page)?.[0];
   for (const { name, type } of searchAttributes) {
@@ -136,7 +136,7 @@ test('docs/operating.md has every search attribute with its type, and the comman
   }
 });
 
-test('docs/operating.md describes every field of the input of execute_graph', () => {
+it('docs/operating.md describes every field of the input of execute_graph', () => {
   const refusal = parseGraphRunInput([{ nothing: 1 }]);
   const known = /known: ([^)]+)/.exec(refusal.ok ? '' : refusal.problems.join())?.[1]?.split(', ') ?? [];
   expect(known).toContain('hold_on_failure');
@@ -145,7 +145,7 @@ test('docs/operating.md describes every field of the input of execute_graph', ()
   expect(known.filter((field) => field !== 'transaction' && !page.includes(`\`${field}\``))).toEqual([]);
 });
 
-test('terms has the words there are, and the page on Shipyard its actions', () => {
+it('terms has the words there are, and the page on Shipyard its actions', () => {
   const terms = read('docs/terms.md');
   for (const word of ['site', 'document', 'revision', 'deployment group', 'cluster', 'release', 'plugin', 'package'])
     expect(terms).toContain(`| **${word}**`);
@@ -163,7 +163,7 @@ test('terms has the words there are, and the page on Shipyard its actions', () =
     expect(shipyard).toContain(`create action ${action}`);
 });
 
-test('what does not exist would be found', () => {
+it('what does not exist would be found', () => {
   expect(problemOf(['site', 'deploi', 'dc1'])).toMatch(/deploi/);
   expect(problemOf(['site', 'deploy', 'dc1', '--whait'])).toMatch(/--whait/);
   expect(problemOf(['nothing'])).toMatch(/nothing/);

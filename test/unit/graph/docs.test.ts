@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { type FuelRig, fuelRig, newton } from '../../api/fuel-inventory-rig.js';
 import { recordingTerminal } from '../cli/recording-terminal.js';
@@ -63,16 +63,16 @@ afterAll(async () => {
 });
 
 describe('docs/graphs.md', () => {
-  test('has examples', () => {
+  it('has examples', () => {
     expect(files.length).toBeGreaterThanOrEqual(5);
     expect(commands.length).toBeGreaterThanOrEqual(7);
   });
 
-  test.each(commands)('$line', async ({ line, output }) => {
+  it.each(commands)('$line', async ({ line, output }) => {
     expect(await run(line)).toBe(output);
   });
 
-  test('says what to do about every code there is', () => {
+  it('says what to do about every code there is', () => {
     const sources = ['src/graph/', 'src/cli/commands/'].flatMap((at) =>
       readdirSync(new URL(at, root), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts') && (at === 'src/graph/' || name.startsWith('graph-')))
@@ -86,7 +86,7 @@ describe('docs/graphs.md', () => {
 });
 
 describe('the commands', () => {
-  test('digests of equal inputs are equal, of others not', async () => {
+  it('digests of equal inputs are equal, of others not', async () => {
     const digest = async (file: string) => JSON.parse(await run(`sitewright graph serialize --digest --input ${file}`));
     const shop = JSON.parse(readFileSync('shop.json', 'utf8'));
     writeFileSync('same.json', JSON.stringify({ ...shop, tasks: [...shop.tasks].reverse() }));
@@ -99,7 +99,7 @@ describe('the commands', () => {
     expect(other.by_node['1'].sha256).not.toBe(one.by_node['1'].sha256);
   });
 
-  test('a circle is refused by plan, and told by serialize, which shows what executors get', async () => {
+  it('a circle is refused by plan, and told by serialize, which shows what executors get', async () => {
     const shop = JSON.parse(readFileSync('shop.json', 'utf8'));
     shop.tasks[1].requires = ['database2'];
     shop.tasks.push({ ...shop.tasks[1], id: 'database2', requires: ['database'] });
@@ -112,7 +112,7 @@ describe('the commands', () => {
     );
   });
 
-  test('a refusal names file, line and column', async () => {
+  it('a refusal names file, line and column', async () => {
     writeFileSync(
       'bad.json',
       '{\n  "tasks": [\n    {"id": "a", "type": "shell",\n     "roles": ["/(/"]}\n  ],\n  "cluster": {}\n}',
@@ -133,7 +133,7 @@ describe('the commands', () => {
     );
   });
 
-  test('a drawing of what is not there is refused', async () => {
+  it('a drawing of what is not there is refused', async () => {
     expect(await run('sitewright graph draw --input layers.json --tasks zzz')).toContain(
       'Tasks zzz are not present in deployment graph',
     );

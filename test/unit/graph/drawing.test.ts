@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkGraph, diffGraphs, drawGraph, normaliseTask, readTasks, taskGraph } from '../../../src/graph/index.js';
 import { type Json, recorded } from './recorded.js';
 
@@ -29,7 +29,7 @@ const drawn = (query: string): string =>
 const lines = (text: string): string[] => text.split('\n').sort();
 
 describe('drawing for Graphviz', () => {
-  test.each([
+  it.each([
     ['', {}],
     ['?tasks=rel-a', { tasks: ['rel-a'] }],
     ['?parents_for=rel-a', { parentsFor: 'rel-a' }],
@@ -39,7 +39,7 @@ describe('drawing for Graphviz', () => {
     expect(lines(drawGraph(session, options))).toEqual(lines(drawn(query)));
   });
 
-  test('a circle is drawn, a loop makes the graph not strict', () => {
+  it('a circle is drawn, a loop makes the graph not strict', () => {
     const tasks = [
       normaliseTask({ id: 'x', type: 'shell', requires: ['y'] }),
       normaliseTask({ id: 'y', type: 'shell', requires: ['x'] }),
@@ -48,7 +48,7 @@ describe('drawing for Graphviz', () => {
     expect(drawGraph([normaliseTask({ id: 'x', type: 'shell', requires: ['x'] })])).toMatch(/^digraph G/);
   });
 
-  test('dependencies between nodes are dashed, patterns lead to what they match, names are quoted', () => {
+  it('dependencies between nodes are dashed, patterns lead to what they match, names are quoted', () => {
     const tasks = [
       normaliseTask({ id: 'a"b', type: 'shell', 'cross-depends': [{ name: '/node/' }] }),
       normaliseTask({ id: 'node', type: 'shell' }),
@@ -56,7 +56,7 @@ describe('drawing for Graphviz', () => {
     expect(drawGraph(tasks)).toContain('"node" -> "a\\"b" [style=dashed];');
   });
 
-  test('the whole library can be drawn with selected tasks', () => {
+  it('the whole library can be drawn with selected tasks', () => {
     const { tasks } = readTasks(recorded('tasks.raw.json'));
     const all = tasks.map(({ task }) => task);
     const drawing = drawGraph(all, { tasks: ['netconfig'], cross: false });
@@ -67,13 +67,13 @@ describe('drawing for Graphviz', () => {
 });
 
 describe('graphs without nodes', () => {
-  test('the recorded graphs have nothing wrong', () => {
+  it('the recorded graphs have nothing wrong', () => {
     const { tasks, problems } = readTasks(recorded('tasks.raw.json'));
     const errors = [...problems, ...checkGraph(tasks)].filter(({ severity }) => severity === 'error');
     expect(errors).toEqual([]);
   });
 
-  test('every other graph of the library can be read', () => {
+  it('every other graph of the library can be read', () => {
     for (const graph of Object.values(recorded('graphs.extra.json') as Record<string, Json>)) {
       const { tasks, problems } = readTasks(graph);
       expect(problems).toEqual([]);
@@ -81,7 +81,7 @@ describe('graphs without nodes', () => {
     }
   });
 
-  test('the stored form of a graph is no different from the uploaded one', () => {
+  it('the stored form of a graph is no different from the uploaded one', () => {
     const [raw, stored] = ['raw', 'normalized'].map((form) =>
       readTasks(recorded(`tasks.${form}.json`)).tasks.map(({ task }) => task),
     );

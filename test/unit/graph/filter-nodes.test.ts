@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filterNodes, GraphProblemError, type NodeRow } from '../../../src/graph/index.js';
 
 const node = (id: number, more: Partial<NodeRow> = {}): NodeRow => ({
@@ -25,7 +25,7 @@ const nodes = [
 const ids = (choice: Parameters<typeof filterNodes>[1]) => filterNodes(nodes, choice).map(({ id }) => id);
 
 describe('the nodes of a run', () => {
-  test.each([
+  it.each([
     ['without a filter: what has its system and stays', {}, [4, 9, 10]],
     ['by the filter of provisioning', { filter: "$.pending_addition or $.error_type = 'provision'" }, [2, 5]],
     ['by the filter of deletion', { filter: "$.pending_deletion or $.error_type = 'deletion'" }, [3]],
@@ -38,7 +38,7 @@ describe('the nodes of a run', () => {
     expect(ids(choice)).toEqual(expected);
   });
 
-  test.each(['$.(', '$.nothing = 1'])('a filter that fails says so: %s', (filter) => {
+  it.each(['$.(', '$.nothing = 1'])('a filter that fails says so: %s', (filter) => {
     expect(() => filterNodes(nodes, { filter })).toThrow(GraphProblemError);
   });
 });

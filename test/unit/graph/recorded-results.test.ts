@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { normaliseTask, presentTask } from '../../../src/graph/index.js';
 import { type Json, planOf, recorded, resultOf, running } from './recorded.js';
 
@@ -26,7 +26,7 @@ function withChoice(expected: Json, chosen: string): Json {
 }
 
 describe('the recorded clusters', () => {
-  test.each(CASES)('%s with %s tasks gives the recorded result', (name, form) => {
+  it.each(CASES)('%s with %s tasks gives the recorded result', (name, form) => {
     const result = resultOf({ tasks: recorded(`tasks.${form}.json`), cluster: recorded(`cluster.${name}.json`) });
     const expected = recorded(`expected/${name}.default.json`) as Json;
     const { chosen, candidates } = result.any_choices[0]!;
@@ -34,19 +34,19 @@ describe('the recorded clusters', () => {
     expect(result).toEqual(withChoice(expected, chosen[0]!));
   });
 
-  test('six keeps to recorded choices when they are given', () => {
+  it('six keeps to recorded choices when they are given', () => {
     const expected = recorded('expected/six.default.json') as Json;
     const { any_choices } = expected;
     const result = resultOf({ tasks: recorded('tasks.raw.json'), cluster: recorded('cluster.six.json'), any_choices });
     expect(result).toEqual(expected);
   });
 
-  test('the worked example gives its recorded result', () => {
+  it('the worked example gives its recorded result', () => {
     const { expected, ...input } = recorded('expected/worked-example.json') as Json;
     expect(resultOf(input)).toEqual(expected);
   });
 
-  test('a second run without changes runs what has no condition of change', () => {
+  it('a second run without changes runs what has no condition of change', () => {
     const tasks = recorded('tasks.normalized.json') as Json[];
     const cluster = recorded('cluster.six.json') as Json;
     const old_state = {
@@ -64,7 +64,7 @@ describe('the recorded clusters', () => {
     ]);
   });
 
-  test('a task switched off by an override without roles is on no node, and the plan says what is lost', () => {
+  it('a task switched off by an override without roles is on no node, and the plan says what is lost', () => {
     const release = recorded('tasks.raw.json') as Json[];
     const plan = planOf({
       layers: { release, cluster: [{ id: 'netconfig', type: 'skipped' }] },
@@ -79,15 +79,15 @@ describe('the stored form of tasks', () => {
   const raw = recorded('tasks.raw.json') as Json[];
   const stored = recorded('tasks.normalized.json') as Json[];
 
-  test('uploaded tasks are presented as the reference presents them', () => {
+  it('uploaded tasks are presented as the reference presents them', () => {
     expect(raw.map((task) => presentTask(normaliseTask(task)))).toEqual(stored);
   });
 
-  test('a presented task read again is the same task', () => {
+  it('a presented task read again is the same task', () => {
     expect(stored.map(normaliseTask)).toEqual(raw.map(normaliseTask));
   });
 
-  test('one special role alone is a plain word; one role as text is a list', () => {
+  it('one special role alone is a plain word; one role as text is a list', () => {
     expect(normaliseTask({ id: 'a', type: 'shell', role: ['*'] }).roles).toBe('*');
     expect(normaliseTask({ id: 'a', type: 'shell', role: 'compute', groups: 'x' })).toMatchObject({
       roles: ['compute'],

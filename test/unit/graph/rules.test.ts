@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cycleProblems, findCycles, serializedText } from '../../../src/graph/index.js';
 import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.js';
 
@@ -9,7 +9,7 @@ const where = (more: Json): string[] =>
   running(resultOf(one([task('t', { roles: undefined, ...more })]))).map((at) => at.slice(2));
 
 describe('placing', () => {
-  test.each([
+  it.each([
     ['a tag by name, which the primary node does not have', { tags: ['controller'] }, ['2']],
     ['a regular expression, tied at its start only', { roles: ['/cont/'] }, ['2']],
     ['a regular expression over both', { roles: ['/(primary-)?controller/'] }, ['1', '2']],
@@ -26,12 +26,12 @@ describe('placing', () => {
     expect(where(more)).toEqual(expected);
   });
 
-  test('stages are on the sync node, whatever their roles', () => {
+  it('stages are on the sync node, whatever their roles', () => {
     const { tasks_graph } = resultOf(one([{ id: 's', type: 'stage', roles: ['compute'] }]));
     expect(tasks_graph).toEqual({ null: [{ id: 's', type: 'skipped', fail_on_error: false }] });
   });
 
-  test('a group puts its tasks on its nodes too, and tells how many may fail', () => {
+  it('a group puts its tasks on its nodes too, and tells how many may fail', () => {
     const tasks = [
       task('a', { roles: ['compute'] }),
       { id: 'g', type: 'group', roles: ['/.*controller/'], tasks: ['a'], fault_tolerance: '-50%' },
@@ -44,7 +44,7 @@ describe('placing', () => {
     });
   });
 
-  test.each([
+  it.each([
     [undefined, 3],
     ['-1', 1],
     ['-50%', 1],
@@ -59,7 +59,7 @@ describe('placing', () => {
     expect(resultOf(one([group])).tasks_metadata.fault_tolerance_groups[0]!.fault_tolerance).toBe(expected);
   });
 
-  test('a task that is on no node is told with the reason', () => {
+  it('a task that is on no node is told with the reason', () => {
     const plan = planOf(one([task('t', { roles: ['mongo'] })]));
     expect(plan.tasks[0]!.unplaced).toBe('no node has roles ["mongo"]');
   });
@@ -69,7 +69,7 @@ describe('fields', () => {
   const fieldsOf = (more: Json, data: Json = {}): Json =>
     taskOf(resultOf({ tasks: [task('t', more)], cluster: cluster({ '1': ['x'] }, data) }), 't', '1')!;
 
-  test('names in texts are replaced, in keys they are not', () => {
+  it('names in texts are replaced, in keys they are not', () => {
     const data = { cluster: { id: 7 }, openstack_version: 'v', public_ssl: { hostname: 'h' } };
     const parameters = {
       '{CLUSTER_ID}': '{CLUSTER_ID:03d}/{OPENSTACK_VERSION}/{MASTER_IP}/{CN_HOSTNAME}',
@@ -82,18 +82,15 @@ describe('fields', () => {
     });
   });
 
-  test.each(['{NOPE} {CLUSTER_ID}', '{ {{', 'a } b', '{}', '{0}', "awk '{print $1}' {{x}}"])(
-    '%j stays whole',
-    (text) => {
-      expect(fieldsOf({ parameters: { text } }, { cluster: { id: 7 } }).parameters.text).toBe(text);
-    },
-  );
+  it.each(['{NOPE} {CLUSTER_ID}', '{ {{', 'a } b', '{}', '{0}', "awk '{print $1}' {{x}}"])('%j stays whole', (text) => {
+    expect(fieldsOf({ parameters: { text } }, { cluster: { id: 7 } }).parameters.text).toBe(text);
+  });
 
-  test('a regular expression under the key regex is left alone', () => {
+  it('a regular expression under the key regex is left alone', () => {
     expect(fieldsOf({ parameters: { regex: 'a{{2}}' } }).parameters.regex).toBe('a{{2}}');
   });
 
-  test('whole numbers of any size come out as they are', () => {
+  it('whole numbers of any size come out as they are', () => {
     const plan = planOf({
       tasks: [task('t', { parameters: { n: { yaql_exp: '2 * 1180591620717411303424' } } })],
       cluster: cluster({ '1': ['x'] }),
@@ -101,7 +98,7 @@ describe('fields', () => {
     expect([...serializedText(plan)].join('')).toContain('"n":2361183241434822606848');
   });
 
-  test('expressions work in any subfield; the node wins over the common data', () => {
+  it('expressions work in any subfield; the node wins over the common data', () => {
     const input = {
       tasks: [
         task('t', {
@@ -117,12 +114,12 @@ describe('fields', () => {
     });
   });
 
-  test('a cwd and fail_on_error that are given stay; what is not for executors goes', () => {
+  it('a cwd and fail_on_error that are given stay; what is not for executors goes', () => {
     const given = fieldsOf({ parameters: { cwd: '/x' }, fail_on_error: false, test_pre: { cmd: 'x' } });
     expect(given).toEqual({ id: 't', type: 'shell', parameters: { cwd: '/x' }, fail_on_error: false });
   });
 
-  test('old data is that of the task and the node', () => {
+  it('old data is that of the task and the node', () => {
     const tasks = [
       task('t', { condition: { yaql_exp: 'changed($.x)' } }),
       task('u', { condition: { yaql_exp: 'changed($.x)' } }),
@@ -133,14 +130,14 @@ describe('fields', () => {
     expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@2', 'u@1', 'u@2']);
   });
 
-  test('a node without data of its own in the old state has none', () => {
+  it('a node without data of its own in the old state has none', () => {
     const tasks = [task('t', { condition: { yaql_exp: 'changed($.x)' } })];
     const now = cluster({ '1': ['a'] }, { x: 1 });
     const old_state = { states: { s: { common: { x: 1 }, nodes: { '1': {} } } }, tasks: { t: 's' } };
     expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@1']);
   });
 
-  test('what a node reads of its own decides, with the shared parts worked out once', () => {
+  it('what a node reads of its own decides, with the shared parts worked out once', () => {
     const expression = 'changedAny($.own, $.big) and ($.uid in added($.big)) and not changed($.same)';
     const own = Object.fromEntries(['1', '2', '3'].map((uid) => [uid, { uid, own: uid === '3' ? 'new' : 'old' }]));
     const now = cluster({ '1': ['a'], '2': ['a'], '3': ['a'] }, { big: ['1', '3'], same: 1 }, own);
@@ -161,7 +158,7 @@ describe('conditions', () => {
   const runs = (condition: unknown, data: Json = {}): boolean =>
     running(resultOf({ tasks: [task('t', { condition })], cluster: cluster({ '1': ['x'] }, data) })).length === 1;
 
-  test.each([
+  it.each([
     [{ yaql_exp: '[]' }, false],
     [{ yaql_exp: '{a => 1}' }, true],
     [{ yaql_exp: 'old($.nothing)' }, true],
@@ -174,7 +171,7 @@ describe('conditions', () => {
   });
 
   const settings = { a: { b: true }, ceilometer: { enabled: false }, name: 'x-y', list: ['p'], cluster: { id: 4 } };
-  test.each([
+  it.each([
     ['settings:a.b.value == true', true],
     ['settings:common.a.b.value == true', true],
     ['settings:additional_components.ceilometer.value == true', false],
@@ -189,7 +186,7 @@ describe('conditions', () => {
     expect(runs(condition, settings)).toBe(expected);
   });
 
-  test('a false one keeps the order and drops the parameters, and nothing else is worked out', () => {
+  it('a false one keeps the order and drops the parameters, and nothing else is worked out', () => {
     const tasks = [
       task('a'),
       task('b', { requires: ['a'], condition: { yaql_exp: 'false' }, parameters: { x: { yaql_exp: '$.missing' } } }),
@@ -205,7 +202,7 @@ describe('conditions', () => {
     expect(taskOf(result, 'c', '2')!.requires).toEqual([{ name: 'b', node_id: '2' }]);
   });
 
-  test('tasks that were not selected are skipped; stages and groups are what they are', () => {
+  it('tasks that were not selected are skipped; stages and groups are what they are', () => {
     const tasks = [task('a'), task('b', { requires: ['a'] }), { id: 's', type: 'stage', requires: ['a'] }];
     const plan = planOf(one(tasks, { selected_tasks: ['b', 'zz'] }));
     expect(plan.instances.filter(({ id }) => id === 'a').map(({ skip }) => skip)).toEqual([
@@ -225,7 +222,7 @@ describe('order', () => {
     );
   const stage = { id: 's', type: 'stage' };
 
-  test.each([
+  it.each([
     ['names on the node itself and on the sync node', { requires: ['a', 's', 'zz'] }, ['a@2', 's@null']],
     ['a regular expression, never the task itself', { requires: ['/.*/'] }, ['a@2', 's@null']],
     ['all nodes by default', { 'cross-depends': [{ name: 'a' }] }, ['a@1', 'a@10', 'a@2']],
@@ -243,7 +240,7 @@ describe('order', () => {
     expect(requires(more, [stage])).toEqual(expected);
   });
 
-  test('a circle is named in full, wherever it runs', () => {
+  it('a circle is named in full, wherever it runs', () => {
     const tasks = [
       task('a', { requires: ['c'] }),
       task('b', { requires: ['a'] }),
@@ -256,21 +253,21 @@ describe('order', () => {
     expect(more).toEqual([]);
   });
 
-  test('a circle through an all-to-all dependency is found', () => {
+  it('a circle through an all-to-all dependency is found', () => {
     const all = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`${n + 1}`, ['x']]));
     const tasks = [task('a', { 'cross-depends': [{ name: 'b' }] }), task('b', { 'cross-depends': [{ name: 'a' }] })];
     const plan = planOf({ tasks, cluster: cluster(all) });
     expect(cycleProblems(plan, findCycles(plan))[0]!.message).toMatch(/a@\d -> b@\d -> a@\d/);
   });
 
-  test('a task that waits for all of its own name on other nodes is a circle', () => {
+  it('a task that waits for all of its own name on other nodes is a circle', () => {
     const plan = planOf(one([task('a', { 'cross-depends': [{ name: 'a' }] })]));
     expect(findCycles(plan)).toHaveLength(1);
     const fine = planOf(one([task('a', { 'cross-depends': [{ name: 'a', role: 'primary-controller' }] })]));
     expect(findCycles(fine)).toHaveLength(1 - 1);
   });
 
-  test('a dependency that leads nowhere is told', () => {
+  it('a dependency that leads nowhere is told', () => {
     const tasks = [task('a', { roles: ['compute'] }), task('t', { roles: ['controller'], requires: ['a', 'zz'] })];
     const plan = planOf(one(tasks));
     expect(plan.tasks[1]!.dropped).toEqual([
@@ -284,7 +281,7 @@ describe('order', () => {
 });
 
 describe('layers', () => {
-  test('the more specific whole task wins; cluster tasks come first', () => {
+  it('the more specific whole task wins; cluster tasks come first', () => {
     const layers = {
       release: [task('r'), task('both', { requires: ['r'] })],
       plugins: [{ name: 'p', path: '/plugins/p/', tasks: [task('plug', { parameters: { cmd: 'x' } }), task('bare')] }],
@@ -301,7 +298,7 @@ describe('layers', () => {
     expect(plan.instances[0]!.requires).toEqual([]);
   });
 
-  test('two plugins with one task are refused, with both names', () => {
+  it('two plugins with one task are refused, with both names', () => {
     const plugins = ['a', 'b'].map((name) => ({ name, tasks: [task('same')] }));
     expect(refusalOf({ layers: { plugins }, cluster: cluster(nodes) })).toEqual([
       {
@@ -333,7 +330,7 @@ describe('tasks from before dependencies between nodes', () => {
   const adapted = (propagate: boolean): Json =>
     resultOf({ tasks, cluster: cluster(nodes, { propagate_task_deploy: propagate }) });
 
-  test('are put between the brackets of their roles', () => {
+  it('are put between the brackets of their roles', () => {
     const result = adapted(true);
     expect(taskOf(result, 'old', '10')).toMatchObject({
       requires: [{ name: 'compute_start', node_id: '10' }],
@@ -351,7 +348,7 @@ describe('tasks from before dependencies between nodes', () => {
     });
   });
 
-  test('are taken as they are when the cluster does not ask for it', () => {
+  it('are taken as they are when the cluster does not ask for it', () => {
     expect(taskOf(adapted(false), 'old', '10')).toEqual({
       id: 'old',
       type: 'shell',
@@ -360,7 +357,7 @@ describe('tasks from before dependencies between nodes', () => {
     });
   });
 
-  test('tasks that plugins order by stage follow it one after another', () => {
+  it('tasks that plugins order by stage follow it one after another', () => {
     const legacy_plugin_tasks = [
       { type: 'shell', role: ['compute'], stage: 'pre_deployment/100', parameters: { n: 2 } },
       { type: 'shell', role: ['compute'], stage: 'pre_deployment/-5.5', parameters: { n: 1 } },
@@ -377,7 +374,7 @@ describe('tasks from before dependencies between nodes', () => {
 
 describe('what is refused', () => {
   const bad = (more: Json): Json => one([task('t', more)]);
-  test.each([
+  it.each([
     [
       'a group with an unknown task',
       one([{ id: 'g', type: 'group', roles: '*', tasks: ['zz'] }]),
@@ -478,14 +475,14 @@ describe('what is refused', () => {
     expect(refusalOf(input)).toContainEqual(expect.objectContaining({ code, path }));
   });
 
-  test('a node without data, but only when a task goes there', () => {
+  it('a node without data, but only when a task goes there', () => {
     const without = cluster(nodes);
     delete without.deployment_info.nodes['2'];
     expect(refusalOf({ tasks: [task('t', { roles: ['compute'] })], cluster: without })).toEqual([]);
     expect(refusalOf({ tasks: [task('t')], cluster: without })).toMatchObject([{ code: 'graph.no-node-state' }]);
   });
 
-  test('all at once, and what is wrong on many nodes is said once', () => {
+  it('all at once, and what is wrong on many nodes is said once', () => {
     const many = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${n + 1}`, ['x']]));
     const tasks = [
       task('a', { parameters: { x: { yaql_exp: '$.missing' } } }),

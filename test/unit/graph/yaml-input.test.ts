@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   checkGraph,
   planGraph,
@@ -45,18 +45,18 @@ const serialized = (text: string, file: string): string => {
 };
 
 describe('a graph as YAML', () => {
-  test('plans as the same in JSON does', () => {
+  it('plans as the same in JSON does', () => {
     expect(serialized(YAML_INPUT, 'input.yaml')).toBe(serialized(JSON.stringify(JSON_INPUT), 'input.json'));
   });
 
-  test('scalars are read as PyYAML reads them', () => {
+  it('scalars are read as PyYAML reads them', () => {
     const read = readSource('- {id: on, version: 2.10, mode: 0644, when: 2020-01-02, f: 1.0, n: ~}', 'tasks.yaml');
     expect(read.ok && JSON.parse(JSON.stringify(read.source.value))).toEqual([
       { id: true, version: 2.1, mode: 420, when: expect.stringMatching(/^2020-01-02/), f: expect.anything(), n: null },
     ]);
   });
 
-  test('a problem has its line and column', () => {
+  it('a problem has its line and column', () => {
     const read = readPlanText(YAML_INPUT.replace("roles: '*'", 'roles: "/(/"'), 'input.yaml');
     const planned = read.ok ? planGraph(read.input) : read;
     expect(planned.ok).toBe(false);
@@ -68,14 +68,14 @@ describe('a graph as YAML', () => {
     });
   });
 
-  test('a broken text is told with its place, and tags are refused', () => {
+  it('a broken text is told with its place, and tags are refused', () => {
     const broken = readSource('- id: a\n  type: [shell\n', 'tasks.yaml');
     expect(!broken.ok && broken.problems[0]).toMatchObject({ severity: 'error', file: 'tasks.yaml' });
     const tagged = readSource('- id: !!python/object:os.system a', 'tasks.yaml');
     expect(!tagged.ok && tagged.problems[0]).toMatchObject({ line: 1 });
   });
 
-  test('text that begins like JSON is JSON unless the file is called otherwise', () => {
+  it('text that begins like JSON is JSON unless the file is called otherwise', () => {
     const flow = '[{id: a, type: skipped}]';
     expect(readSource(flow, '-').ok).toBe(false);
     const read = readSource(flow, 'tasks.yaml');
@@ -84,7 +84,7 @@ describe('a graph as YAML', () => {
 });
 
 describe('keys that nobody reads', () => {
-  test('are refused when they are nearly one that is read, with their places', () => {
+  it('are refused when they are nearly one that is read, with their places', () => {
     const { cluster, tasks } = JSON_INPUT;
     const typo = readPlanText(
       JSON.stringify({ tasks, cluster, old_sate: {}, selected_task: ['a'] }, null, 1),
@@ -99,7 +99,7 @@ describe('keys that nobody reads', () => {
     for (const { line } of problems) expect(line).toBeGreaterThan(1);
   });
 
-  test('are told otherwise: a recorded case may carry more than is to be planned', () => {
+  it('are told otherwise: a recorded case may carry more than is to be planned', () => {
     const read = readPlanText(JSON.stringify({ ...JSON_INPUT, expected: {}, about: 'x' }), 'x.json');
     expect(read.ok).toBe(true);
     expect(read.problems.map(({ severity, code, path }) => [severity, code, path])).toEqual([
@@ -109,7 +109,7 @@ describe('keys that nobody reads', () => {
   });
 });
 
-test('a group that lists a task nobody defines is told what comes of it, a dependency what does not', () => {
+it('a group that lists a task nobody defines is told what comes of it, a dependency what does not', () => {
   const tasks = [
     { id: 'a', type: 'shell', version: '2.1.0', roles: '*', requires: ['gone'] },
     { id: 'g', type: 'group', roles: ['web'], tasks: ['a', 'nope'] },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MachineStatus as S } from '../../../src/maas/status.js';
 import { simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { authorization, SimulatedMaas } from './simulated-maas.js';
@@ -20,20 +20,20 @@ describe('who asks', () => {
   const ask = (members: Readonly<Record<string, string | undefined>>) =>
     maas.send('GET', url(), { Authorization: authorization(simulatorKeys.admin, maas.clock.now(), members) });
 
-  test('five minutes of clock lag are taken, one second more is not', async () => {
+  it('five minutes of clock lag are taken, one second more is not', async () => {
     const now = Math.floor(maas.clock.now() / 1000);
     expect((await ask({ oauth_timestamp: String(now - 300) })).status).toBe(200);
     expect((await ask({ oauth_timestamp: String(now - 301) })).text).toContain('Expired timestamp');
   });
 
-  test('a nonce used by one user is free for another', async () => {
+  it('a nonce used by one user is free for another', async () => {
     expect((await ask({ oauth_nonce: 'same' })).status).toBe(200);
     const other = authorization(simulatorKeys.operator, maas.clock.now(), { oauth_nonce: 'same' });
     expect((await maas.send('GET', url(), { Authorization: other })).status).toBe(200);
     expect((await ask({ oauth_nonce: 'same' })).status).toBe(401);
   });
 
-  test.each(['oauth_consumer_key', 'oauth_token', 'oauth_signature_method', 'oauth_nonce', 'oauth_timestamp'])(
+  it.each(['oauth_consumer_key', 'oauth_token', 'oauth_signature_method', 'oauth_nonce', 'oauth_timestamp'])(
     'without %s it is nobody',
     async (member) => {
       const reply = await ask({ [member]: undefined });
@@ -41,7 +41,7 @@ describe('who asks', () => {
     },
   );
 
-  test('the version and whether a MAC is known are open to all', async () => {
+  it('the version and whether a MAC is known are open to all', async () => {
     const base = `${maas.simulator.url}/api/2.0`;
     expect((await maas.send('GET', `${base}/version/`, {})).json.version).toBe('3.6.5');
     const mac = encodeURIComponent('52:54:00:00:00:01');
@@ -60,7 +60,7 @@ describe('lists', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['hostname=a&hostname=c&hostname=nobody', ['a', 'c']],
     ['tags=x&tags=y', ['a']],
     ['tags=x,y', ['a']],
@@ -77,21 +77,18 @@ describe('lists', () => {
     expect(names((await maas.api('GET', `machines/?${filter}`)).json)).toEqual(expected);
   });
 
-  test('several ids in one request, an unknown one left out', async () => {
+  it('several ids in one request, an unknown one left out', async () => {
     const { json: all } = await maas.api('GET', 'machines/');
     const [a, , c] = all.map(({ system_id }: { system_id: string }) => system_id);
     expect(names((await maas.api('GET', `machines/?id=${a}&id=${c}&id=zzzzzz`)).json)).toEqual(['a', 'c']);
   });
 
-  test.each(['tags', 'pool', 'zone', 'domain', 'not_tags', 'not_in_zone'])(
-    'an unknown %s is an error',
-    async (name) => {
-      const reply = await maas.api('GET', `machines/?${name}=none`);
-      expect([reply.status, Object.keys(reply.json)]).toEqual([400, [name]]);
-    },
-  );
+  it.each(['tags', 'pool', 'zone', 'domain', 'not_tags', 'not_in_zone'])('an unknown %s is an error', async (name) => {
+    const reply = await maas.api('GET', `machines/?${name}=none`);
+    expect([reply.status, Object.keys(reply.json)]).toEqual([400, [name]]);
+  });
 
-  test('a list shows a change at once', async () => {
+  it('a list shows a change at once', async () => {
     const { json } = await maas.api('GET', 'machines/?hostname=a');
     await maas.api('PUT', `machines/${json[0].system_id}/`, { zone: 'z2' });
     expect((await maas.api('GET', 'machines/?hostname=a')).json[0].zone.name).toBe('z2');
@@ -99,13 +96,13 @@ describe('lists', () => {
     expect((await maas.api('GET', 'machines/?hostname=a')).json[0].zone.description).toBe('moved');
   });
 
-  test('another user sees what is free or theirs', async () => {
+  it('another user sees what is free or theirs', async () => {
     expect(names((await maas.operator('GET', 'machines/')).json)).toEqual(['a', 'b']);
   });
 });
 
 describe('machines', () => {
-  test('a rename is found by the new name and frees the old', async () => {
+  it('a rename is found by the new name and frees the old', async () => {
     const id = await maas.machine({ hostname: 'old' });
     expect((await maas.api('PUT', `machines/${id}/`, { hostname: 'new' })).json.fqdn).toBe('new.maas');
     expect((await maas.api('GET', 'machines/?hostname=old')).json).toEqual([]);
@@ -114,7 +111,7 @@ describe('machines', () => {
     expect((await maas.api('PUT', `machines/${id}/`, { hostname: 'old' })).status).toBe(400);
   });
 
-  test('a deleted machine frees its name and its MAC', async () => {
+  it('a deleted machine frees its name and its MAC', async () => {
     const body = {
       architecture: 'amd64/generic',
       mac_addresses: '52:54:00:00:00:07',
@@ -129,7 +126,7 @@ describe('machines', () => {
     expect(again.json.system_id).not.toBe(first.json.system_id);
   });
 
-  test('power parameters change one by one', async () => {
+  it('power parameters change one by one', async () => {
     const id = await maas.machine({ power_type: 'ipmi' });
     await maas.api('PUT', `machines/${id}/`, { power_parameters_power_user: 'root' });
     const { json } = await maas.api('GET', `machines/${id}/?op=power_parameters`);
@@ -137,7 +134,7 @@ describe('machines', () => {
     expect((await maas.api('GET', 'machines/?op=power_parameters')).json).toEqual({ [id]: json });
   });
 
-  test('annotations need an owner, keep other keys, and go at release', async () => {
+  it('annotations need an owner, keep other keys, and go at release', async () => {
     const id = await maas.machine();
     expect((await maas.api('POST', `machines/${id}/?op=set_workload_annotations`, { run: '1' })).status).toBe(409);
     await maas.api('POST', 'machines/?op=allocate', { system_id: id });
@@ -148,7 +145,7 @@ describe('machines', () => {
     expect((await maas.api('GET', `machines/${id}/`)).json.owner_data).toEqual({});
   });
 
-  test("an administrator may release another user's machine but neither annotate nor break it", async () => {
+  it("an administrator may release another user's machine but neither annotate nor break it", async () => {
     const id = await maas.machine({ status: S.Deployed, owner: 'operator' });
     const annotated = await maas.api('POST', `machines/${id}/?op=set_workload_annotations`, { run: '1' });
     expect([annotated.status, annotated.text]).toEqual([
@@ -159,13 +156,13 @@ describe('machines', () => {
     expect((await maas.api('POST', `machines/${id}/?op=release`)).json.status).toBe(S.Ready);
   });
 
-  test('a Ready machine that another user holds is not deployed', async () => {
+  it('a Ready machine that another user holds is not deployed', async () => {
     const id = await maas.machine({ owner: 'operator' });
     const reply = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
     expect([reply.status, reply.text]).toEqual([409, "Can't allocate a machine belonging to another user."]);
   });
 
-  test('allocation meets its constraints and sets the agent name', async () => {
+  it('allocation meets its constraints and sets the agent name', async () => {
     await maas.control('POST', 'seed', { machines: [{ hostname: 'a' }, { hostname: 'b', tags: ['ssd'] }] });
     const reply = await maas.api('POST', 'machines/?op=allocate', { tags: 'ssd', mem: '1024', agent_name: 'run-1' });
     expect(reply.json).toMatchObject({ hostname: 'b', status: S.Allocated, owner: 'admin', constraints_by_type: {} });
@@ -174,7 +171,7 @@ describe('machines', () => {
     expect((await maas.operator('GET', 'machines/?op=list_allocated')).json).toEqual([]);
   });
 
-  test('bulk release is all or nothing, and names what it released', async () => {
+  it('bulk release is all or nothing, and names what it released', async () => {
     const { json: ids } = await maas.control('POST', 'seed', {
       machines: [
         { hostname: 'a', status: 6 },
@@ -195,7 +192,7 @@ describe('machines', () => {
     expect((await maas.api('POST', 'machines/?op=release', { machines: ['zzzzzz'] })).status).toBe(400);
   });
 
-  test('what an owner may do, another user may not', async () => {
+  it('what an owner may do, another user may not', async () => {
     const id = await maas.machine({ status: S.Deployed, owner: 'admin' });
     for (const op of ['release', 'deploy', 'abort', 'lock', 'power_off', 'set_workload_annotations']) {
       const reply = await maas.operator('POST', `machines/${id}/?op=${op}`);
@@ -204,7 +201,7 @@ describe('machines', () => {
     expect((await maas.operator('GET', 'maas/?op=get_config&name=node_timeout')).status).toBe(403);
   });
 
-  test('multipart parts in base64 are read, as drydock sends them', async () => {
+  it('multipart parts in base64 are read, as drydock sends them', async () => {
     const id = await maas.machine();
     const part = Buffer.from(id).toString('base64');
     const body = `--B\r\nContent-Disposition: form-data; name="system_id"\r\nContent-Transfer-Encoding: base64\r\n\r\n${part}\r\n--B--\r\n`;
@@ -216,7 +213,7 @@ describe('machines', () => {
     expect(reply.json).toMatchObject({ system_id: id, status: S.Allocated });
   });
 
-  test('deploy does not see what a JSON body says', async () => {
+  it('deploy does not see what a JSON body says', async () => {
     const id = await maas.machine();
     const headers = {
       Authorization: authorization(simulatorKeys.admin, maas.clock.now()),
@@ -228,7 +225,7 @@ describe('machines', () => {
 });
 
 describe('networks and disks', () => {
-  test('a bond, a bridge and a link of each kind', async () => {
+  it('a bond, a bridge and a link of each kind', async () => {
     const id = await maas.machine();
     const nics = `nodes/${id}/interfaces/`;
     const second = await maas.api('POST', `${nics}?op=create_physical`, {
@@ -250,14 +247,14 @@ describe('networks and disks', () => {
     expect((await maas.api('DELETE', path)).status).toBe(204);
   });
 
-  test('a deployed machine keeps its network as it is', async () => {
+  it('a deployed machine keeps its network as it is', async () => {
     const id = await maas.machine({ status: S.Deployed });
     const { json } = await maas.api('GET', `nodes/${id}/interfaces/`);
     const reply = await maas.api('POST', `nodes/${id}/interfaces/${json[0].id}/?op=disconnect`);
     expect(reply.status).toBe(409);
   });
 
-  test('no root filesystem, no deployment', async () => {
+  it('no root filesystem, no deployment', async () => {
     const id = await maas.machine();
     await maas.api('POST', `machines/${id}/?op=set_storage_layout`, { storage_layout: 'blank' });
     const reply = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
@@ -266,7 +263,7 @@ describe('networks and disks', () => {
 });
 
 describe('events', () => {
-  test('are paged and followed by id', async () => {
+  it('are paged and followed by id', async () => {
     const id = await maas.machine();
     await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
     await maas.control('POST', `${id}/failed`, { comment: 'no disk' });
@@ -286,7 +283,7 @@ describe('events', () => {
 });
 
 describe('settings', () => {
-  test('are read with their type and changed by an administrator', async () => {
+  it('are read with their type and changed by an administrator', async () => {
     expect((await maas.api('GET', 'maas/?op=get_config&name=node_timeout')).json).toBe(30);
     expect((await maas.api('POST', 'maas/?op=set_config', { name: 'node_timeout', value: 'soon' })).status).toBe(400);
     expect((await maas.operator('POST', 'maas/?op=set_config', { name: 'node_timeout', value: '5' })).status).toBe(403);
@@ -296,7 +293,7 @@ describe('settings', () => {
   });
 });
 
-test.each([
+it.each([
   ['PATCH', 'machines/', 405],
   ['DELETE', 'machines/', 405],
   ['PUT', 'version/', 405],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MachineStatus as S } from '../../../src/maas/status.js';
 import { simulateMaas } from '../../../src/maas-simulator/index.js';
 import { SimulatedMaas } from './simulated-maas.js';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterAll(() => maas.close());
 
 describe('seed', () => {
-  test('makes a fleet, spread over zones and pools, ready to be deployed', async () => {
+  it('makes a fleet, spread over zones and pools, ready to be deployed', async () => {
     const { json: ids } = await maas.control('POST', 'seed', {
       count: 500,
       prefix: 'n',
@@ -36,7 +36,7 @@ describe('seed', () => {
     }
   });
 
-  test('makes single machines as they are described', async () => {
+  it('makes single machines as they are described', async () => {
     const id = await maas.machine({
       hostname: 'ctl01',
       mac: '52:54:00:12:34:56',
@@ -66,7 +66,7 @@ describe('seed', () => {
     });
   });
 
-  test('names every problem and makes nothing', async () => {
+  it('names every problem and makes nothing', async () => {
     await maas.machine({ hostname: 'taken', mac: '52:54:00:00:00:09' });
     const reply = await maas.control('POST', 'seed', {
       count: 1,
@@ -83,7 +83,7 @@ describe('seed', () => {
     expect((await maas.api('GET', 'machines/')).json).toHaveLength(1);
   });
 
-  test('offers the images that a site needs', async () => {
+  it('offers the images that a site needs', async () => {
     await maas.control('POST', 'images', [
       { name: 'ubuntu/focal', version: '20.04', kernels: ['ga-20.04', 'hwe-20.04'] },
     ]);
@@ -105,7 +105,7 @@ describe('seed', () => {
 describe('auto', () => {
   const deploy = (id: string) => maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
 
-  test('ends a phase at its time and not before', async () => {
+  it('ends a phase at its time and not before', async () => {
     await maas.control('POST', 'auto', { deploy_ms: 300 });
     const id = await maas.machine();
     await deploy(id);
@@ -115,7 +115,7 @@ describe('auto', () => {
     expect(await maas.status(id)).toBe(S.Deployed);
   });
 
-  test('takes up machines that are in a phase already', async () => {
+  it('takes up machines that are in a phase already', async () => {
     const id = await maas.machine();
     await deploy(id);
     await maas.control('POST', 'auto', { deploy_ms: 50 });
@@ -123,7 +123,7 @@ describe('auto', () => {
     expect(await maas.status(id)).toBe(S.Deployed);
   });
 
-  test('fails the machines named, every time', async () => {
+  it('fails the machines named, every time', async () => {
     await maas.control('POST', 'auto', { deploy_ms: 10, release_ms: 10, fail: { deploy: ['m1'] } });
     const id = await maas.machine();
     for (let i = 0; i < 2; i++) {
@@ -139,7 +139,7 @@ describe('auto', () => {
     ]);
   });
 
-  test('fails a counted machine so often and no more', async () => {
+  it('fails a counted machine so often and no more', async () => {
     await maas.control('POST', 'auto', {
       deploy_ms: 10,
       fail_times: { deploy: { m1: 1 } },
@@ -160,7 +160,7 @@ describe('auto', () => {
     expect(await maas.status(id)).toBe(S.Deployed);
   });
 
-  test.each([
+  it.each([
     ['commission', S.New, S.FailedCommissioning],
     ['erase', S.Deployed, S.FailedDiskErasing],
     ['release', S.Deployed, S.FailedReleasing],
@@ -177,7 +177,7 @@ describe('auto', () => {
     expect(await maas.status(id)).toBe(failed);
   });
 
-  test('swings by the jitter asked for, and by no more', async () => {
+  it('swings by the jitter asked for, and by no more', async () => {
     await maas.control('POST', 'auto', { deploy_ms: 1000, jitter: 0.5 });
     const { json: ids } = await maas.control('POST', 'seed', { count: 40 });
     for (const id of ids) await deploy(id);
@@ -192,7 +192,7 @@ describe('auto', () => {
     expect(await deployed()).toBe(40);
   });
 
-  test('an abort stops the timer', async () => {
+  it('an abort stops the timer', async () => {
     await maas.control('POST', 'auto', { deploy_ms: 10 });
     const id = await maas.machine();
     await deploy(id);
@@ -202,13 +202,13 @@ describe('auto', () => {
     expect(await maas.status(id)).toBe(S.Allocated);
   });
 
-  test('keeps what a later body leaves out; null turns a phase off', async () => {
+  it('keeps what a later body leaves out; null turns a phase off', async () => {
     await maas.control('POST', 'auto', { deploy_ms: 10, erase_ms: 5 });
     expect((await maas.control('POST', 'auto', { erase_ms: null })).json).toMatchObject({ deploy_ms: 10 });
     expect((await maas.control('GET', 'auto')).json).not.toHaveProperty('erase_ms');
   });
 
-  test('names every problem of a body', async () => {
+  it('names every problem of a body', async () => {
     const reply = await maas.control('POST', 'auto', {
       deploy_ms: -1,
       jitter: 2,
@@ -221,7 +221,7 @@ describe('auto', () => {
 });
 
 describe('rack events', () => {
-  test('one that means nothing in the state changes nothing', async () => {
+  it('one that means nothing in the state changes nothing', async () => {
     const id = await maas.machine();
     for (const event of [
       'commissioned',
@@ -239,7 +239,7 @@ describe('rack events', () => {
     expect(await maas.moves()).toEqual([]);
   });
 
-  test('the power ends a release, and shows', async () => {
+  it('the power ends a release, and shows', async () => {
     const id = await maas.machine({ status: S.Deployed, power_type: 'ipmi' });
     expect((await maas.api('POST', `machines/${id}/?op=release`)).json.status).toBe(S.Releasing);
     await maas.control('POST', `${id}/error`);
@@ -248,7 +248,7 @@ describe('rack events', () => {
     expect((await maas.control('POST', 'm1/off')).json.status).toBe(S.Ready);
   });
 
-  test('an unknown machine, event or control is said to be one', async () => {
+  it('an unknown machine, event or control is said to be one', async () => {
     const id = await maas.machine();
     expect((await maas.control('POST', 'nobody/deployed')).status).toBe(404);
     expect((await maas.control('POST', `${id}/exploded`)).json.error).toContain('commissioned');
@@ -257,7 +257,7 @@ describe('rack events', () => {
   });
 });
 
-test('no rack: power calls are refused and the machine is as recorded', async () => {
+it('no rack: power calls are refused and the machine is as recorded', async () => {
   const id = await maas.machine({ status: S.Deployed, power_type: 'ipmi' });
   await maas.control('POST', 'rack', { up: false });
   const released = await maas.api('POST', `machines/${id}/?op=release`);
@@ -266,7 +266,7 @@ test('no rack: power calls are refused and the machine is as recorded', async ()
   expect(await maas.moves()).toEqual([]);
 });
 
-test('requests are listed with their bodies, without secrets', async () => {
+it('requests are listed with their bodies, without secrets', async () => {
   await maas.api('POST', 'tags/', { name: 'compute' });
   await maas.operator('POST', 'tags/', { name: 'no' });
   const { json, text } = await maas.control('GET', 'requests');
@@ -277,7 +277,7 @@ test('requests are listed with their bodies, without secrets', async () => {
   expect(text).not.toContain('tokensecret');
 });
 
-test('reset empties everything and stops all timers', async () => {
+it('reset empties everything and stops all timers', async () => {
   await maas.control('POST', 'auto', { deploy_ms: 10 });
   const id = await maas.machine();
   await maas.api('POST', `machines/${id}/?op=deploy`);
@@ -288,14 +288,14 @@ test('reset empties everything and stops all timers', async () => {
 });
 
 describe('loopback', () => {
-  test.each(['0.0.0.0', '::', '192.168.1.5', 'maas.example.test', '127.0.0.1.example.test'])(
+  it.each(['0.0.0.0', '::', '192.168.1.5', 'maas.example.test', '127.0.0.1.example.test'])(
     'listening on %s is refused',
     async (host) => {
       await expect(simulateMaas({ port: 0, host })).rejects.toThrow(`'${host}' is refused`);
     },
   );
 
-  test('a request by another name is refused', async () => {
+  it('a request by another name is refused', async () => {
     const { request } = await import('node:http');
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request(

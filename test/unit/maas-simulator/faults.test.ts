@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { MachineStatus as S } from '../../../src/maas/status.js';
 import { SimulatedMaas } from './simulated-maas.js';
 
@@ -17,7 +17,7 @@ const deploy = () => maas.api('POST', `machines/${id}/?op=deploy`, { distro_seri
 const inject = (kind: string, more: object = {}) =>
   maas.control('POST', 'faults', [{ match: 'POST .*op=deploy', kind, times: 1, ...more }]);
 
-test.each([
+it.each([
   ['409html', 409, '5'],
   ['503', 503, null],
   ['503retry', 503, '10'],
@@ -33,32 +33,32 @@ test.each([
   expect((await deploy()).status).toBe(200);
 });
 
-test('drop_before: no answer, nothing done', async () => {
+it('drop_before: no answer, nothing done', async () => {
   await inject('drop_before');
   await expect(deploy()).rejects.toThrow();
   expect(await maas.moves()).toEqual([]);
 });
 
-test('drop_after: no answer, done', async () => {
+it('drop_after: no answer, done', async () => {
   await inject('drop_after');
   await expect(deploy()).rejects.toThrow();
   expect(await maas.moves()).toEqual([[10, 9, 'deploy']]);
   expect((await deploy()).status).toBe(409);
 });
 
-test('504_after: done behind the proxy', async () => {
+it('504_after: done behind the proxy', async () => {
   await inject('504_after');
   expect((await deploy()).status).toBe(504);
   expect(await maas.status(id)).toBe(S.Deploying);
 });
 
-test('double: the second of two answers, one deployment', async () => {
+it('double: the second of two answers, one deployment', async () => {
   await inject('double');
   expect((await deploy()).status).toBe(409);
   expect(await maas.moves()).toEqual([[10, 9, 'deploy']]);
 });
 
-test('slow: done after its time, also when the client has gone', async () => {
+it('slow: done after its time, also when the client has gone', async () => {
   await inject('slow', { ms: 60_000 });
   const reply = deploy();
   await expect.poll(() => maas.clock.waiting).toBe(1);
@@ -67,7 +67,7 @@ test('slow: done after its time, also when the client has gone', async () => {
   expect((await reply).status).toBe(200);
 });
 
-test('faults are used up in order and only by what they match', async () => {
+it('faults are used up in order and only by what they match', async () => {
   await maas.control('POST', 'faults', [
     { match: 'op=deploy', kind: '503', times: 2 },
     { match: 'op=deploy', kind: '502' },
@@ -80,7 +80,7 @@ test('faults are used up in order and only by what they match', async () => {
   expect(json.map(({ fault }: { fault: string | null }) => fault)).toEqual([null, '503', '503', '502', null]);
 });
 
-test('a wrong fault is refused with every reason', async () => {
+it('a wrong fault is refused with every reason', async () => {
   const reply = await maas.control('POST', 'faults', [{ match: '(', kind: 'melt', times: 1.5, ms: -1 }, {}]);
   expect(reply.status).toBe(400);
   expect(reply.json.problems).toHaveLength(6);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MachineStatus as S } from '../../../src/maas/status.js';
 import { simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { authorization, SimulatedMaas } from './simulated-maas.js';
@@ -52,7 +52,7 @@ async function liveALittle(maas: SimulatedMaas): Promise<string[]> {
 }
 
 describe('a state file', () => {
-  test('brings a simulator back to where it was, without being closed', async () => {
+  it('brings a simulator back to where it was, without being closed', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     await liveALittle(first);
     const before = await picture(first);
@@ -66,7 +66,7 @@ describe('a state file', () => {
     await second.close();
   });
 
-  test('goes on with what was running, each at its time', async () => {
+  it('goes on with what was running, each at its time', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     const ids = await liveALittle(first);
     await first.close();
@@ -89,7 +89,7 @@ describe('a state file', () => {
     await third.close();
   });
 
-  test('a write that was cut short anywhere costs that one change and no other', async () => {
+  it('a write that was cut short anywhere costs that one change and no other', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     const id = await first.machine({ status: S.Allocated });
     const whole = readFileSync(stateFile).length;
@@ -108,7 +108,7 @@ describe('a state file', () => {
     }
   });
 
-  test('the seed is planted once', async () => {
+  it('the seed is planted once', async () => {
     for (let start = 0; start < 2; start++) {
       const maas = await SimulatedMaas.start({ stateFile, seed: { count: 2 }, auto: { deploy_ms: 5 } });
       expect((await maas.api('GET', 'machines/')).json).toHaveLength(2);
@@ -117,7 +117,7 @@ describe('a state file', () => {
     }
   });
 
-  test('a reset is kept', async () => {
+  it('a reset is kept', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     await liveALittle(first);
     await first.control('POST', 'reset');
@@ -127,7 +127,7 @@ describe('a state file', () => {
     await second.close();
   });
 
-  test('another file is refused by line and left alone', async () => {
+  it('another file is refused by line and left alone', async () => {
     writeFileSync(stateFile, '[]\nhello\n');
     await expect(simulateMaas({ port: 0, stateFile })).rejects.toThrow(`${stateFile}:2`);
     expect(readFileSync(stateFile, 'utf8')).toBe('[]\nhello\n');
@@ -156,7 +156,7 @@ describe('kill -9', () => {
     return { child, origin };
   }
 
-  test('in the middle of 60 deployments loses none that was answered and repeats none', async () => {
+  it('in the middle of 60 deployments loses none that was answered and repeats none', async () => {
     const answered = new Set<string>();
     let ids: string[] = [];
     for (const killAfter of [0, 17, 40, Number.POSITIVE_INFINITY]) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { inProgressStatuses, isMachineStatus, MachineStatus as S } from '../../../src/maas/status.js';
 import { rackEvents, simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { transitions } from '../../../src/maas-simulator/transitions.js';
@@ -93,7 +93,7 @@ async function check(maas: SimulatedMaas): Promise<void> {
   }
 }
 
-test('whatever is done, each machine moves as MAAS allows and restarts change nothing', async () => {
+it('whatever is done, each machine moves as MAAS allows and restarts change nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
       const folder = mkdtempSync(join(tmpdir(), 'maas-simulator-'));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Replay, readScenarios } from './recording.js';
 import { SimulatedMaas } from './simulated-maas.js';
 
@@ -10,10 +10,10 @@ afterAll(() => maas.close());
 
 const scenarios = readScenarios();
 
-test('all recorded scenarios are here', () => {
+it('all recorded scenarios are here', () => {
   expect(scenarios.map(({ steps }) => steps.length).reduce((a, b) => a + b)).toBe(289);
 });
 
-test.each(scenarios)('$name is answered as a real MAAS answered it', async (scenario) => {
+it.each(scenarios)('$name is answered as a real MAAS answered it', async (scenario) => {
   expect(await new Replay(maas, scenario).run()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inProgressStatuses, MachineStatus, machineStatusName, machineStatusNames } from '../../../src/maas/status.js';
 import { transitions } from '../../../src/maas-simulator/transitions.js';
 import { SimulatedMaas } from './simulated-maas.js';
@@ -66,7 +66,7 @@ const refusals: Readonly<Record<string, readonly [number, (name: string, id: str
 const cases = Object.keys(accepted).flatMap((op) => all.map((from) => ({ op, from, name: machineStatusName(from) })));
 
 describe('each call in each state', () => {
-  test.each(cases)('$op of a machine in $name', async ({ op, from, name }) => {
+  it.each(cases)('$op of a machine in $name', async ({ op, from, name }) => {
     const id = await maas.machine({ status: from, owner: 'admin' });
     const reply = await maas.api('POST', `machines/${id}/?op=${op}`, {
       testing_scripts: 'none',
@@ -84,7 +84,7 @@ describe('each call in each state', () => {
     }
   });
 
-  test.each(all.map((from) => ({ from, name: machineStatusName(from) })))(
+  it.each(all.map((from) => ({ from, name: machineStatusName(from) })))(
     'allocate takes a machine in $name only when it is Ready and free',
     async ({ from }) => {
       const id = await maas.machine({ status: from });
@@ -94,32 +94,32 @@ describe('each call in each state', () => {
     },
   );
 
-  test('a Ready machine with an owner is not allocated', async () => {
+  it('a Ready machine with an owner is not allocated', async () => {
     const id = await maas.machine({ status: S.Ready, owner: 'admin' });
     expect((await maas.api('POST', 'machines/?op=allocate', { system_id: id })).status).toBe(409);
   });
 });
 
 describe('the table of moves', () => {
-  test('has the rows that reference/maas.md names', () => {
+  it('has the rows that reference/maas.md names', () => {
     expect(transitions[S.FailedDeployment]).not.toContain(S.Deploying);
     expect([...transitions[S.Deploying]].sort((a, b) => a - b)).toEqual([4, 6, 8, 10, 11, 12, 14]);
     expect([...transitions[S.Releasing]].sort((a, b) => a - b)).toEqual([0, 4, 6, 8, 10, 11, 13, 15]);
     expect([...transitions[S.DiskErasing]].sort((a, b) => a - b)).toEqual([4, 8, 12, 15]);
   });
 
-  test('lets every running state end', () => {
+  it('lets every running state end', () => {
     for (const status of inProgressStatuses)
       expect(transitions[status as keyof typeof transitions].length).toBeGreaterThan(1);
   });
 
-  test('knows every state that has a name', () => {
+  it('knows every state that has a name', () => {
     expect(Object.keys(transitions)).toEqual(Object.keys(machineStatusNames));
   });
 });
 
 describe('a machine from bare to deployed and back', () => {
-  test('each change happens once and in order', async () => {
+  it('each change happens once and in order', async () => {
     await maas.control('POST', 'auto', { commission_ms: 10, deploy_ms: 20, release_ms: 30, erase_ms: 40 });
     const created = await maas.api('POST', 'machines/', {
       architecture: 'amd64/generic',
@@ -160,7 +160,7 @@ describe('a machine from bare to deployed and back', () => {
     ]);
   });
 
-  test('a machine never commissioned goes back to New', async () => {
+  it('a machine never commissioned goes back to New', async () => {
     const id = (
       await maas.api('POST', 'machines/', {
         architecture: 'amd64/generic',
@@ -173,7 +173,7 @@ describe('a machine from bare to deployed and back', () => {
     expect((await maas.api('POST', `machines/${id}/?op=release`)).json.status).toBe(S.New);
   });
 
-  test('rescue mode and tests lead back to where they were asked for', async () => {
+  it('rescue mode and tests lead back to where they were asked for', async () => {
     await maas.control('POST', 'auto', { rescue_ms: 5, test_ms: 5, fail_times: { test: { m1: 1 } } });
     const id = await maas.machine({ status: S.Deployed, power_type: 'ipmi' });
     await maas.api('POST', `machines/${id}/?op=rescue_mode`);
@@ -189,7 +189,7 @@ describe('a machine from bare to deployed and back', () => {
     expect(await maas.status(id)).toBe(S.Deployed);
   });
 
-  test('a full subnet refuses a deployment and changes nothing', async () => {
+  it('a full subnet refuses a deployment and changes nothing', async () => {
     await maas.control('POST', 'seed', { count: 253, status: S.Deployed });
     const { json: subnets } = await maas.api('GET', 'subnets/');
     expect(subnets.length).toBe(2);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   abortMachine,
   checkMaas,
@@ -71,7 +71,7 @@ const wish = (systemId: string, run = 'r7') => ({ systemId, site: 'dc1', node: '
 const kindOf = (outcome: MachineOutcome) => (outcome.ok ? 'ok' : outcome.failure.kind);
 
 describe('against the simulator', () => {
-  test('a machine from nothing to deployed and back, each call also a second time', async () => {
+  it('a machine from nothing to deployed and back, each call also a second time', async () => {
     const wanted = {
       hostname: 'n001',
       macAddresses: ['52:54:00:aa:00:01'],
@@ -90,7 +90,7 @@ describe('against the simulator', () => {
     expect(await prepareMachine(context, ask)).toMatchObject({ ok: true, actions: [] });
   });
 
-  test('(15, 16, 24) deploy and release of a seeded machine, twice each', async () => {
+  it('(15, 16, 24) deploy and release of a seeded machine, twice each', async () => {
     await control('seed', { count: 1, prefix: 'n' });
     const [{ systemId } = { systemId: '' }] = await context.client.machines.list();
     const deployed = await deployMachine(context, {
@@ -117,7 +117,7 @@ describe('against the simulator', () => {
     expect(await releaseMachine(context, { systemId, site: 'dc1' })).toMatchObject({ ok: true, actions: [] });
   });
 
-  test.each(['drop_before', 'drop_after', '504_after', '503', '500', '502', '504', 'double'])(
+  it.each(['drop_before', 'drop_after', '504_after', '503', '500', '502', '504', 'double'])(
     '(19, 20, 21) %s on allocate, annotate and deploy: one deployment',
     async (kind) => {
       await control('seed', { count: 1, prefix: 'n' });
@@ -139,7 +139,7 @@ describe('against the simulator', () => {
     },
   );
 
-  test('(13, 21) no rack: the refusal leaves us owner; when the rack is back the next try succeeds', async () => {
+  it('(13, 21) no rack: the refusal leaves us owner; when the rack is back the next try succeeds', async () => {
     await control('seed', { machines: [{ hostname: 'n001', status: 0, power_type: 'ipmi' }] });
     const systemId = await idOf('n001');
     await control('rack', { up: false });
@@ -153,7 +153,7 @@ describe('against the simulator', () => {
     expect(kindOf(await deployMachine(context, wish(systemId)))).toBe('ok');
   });
 
-  test('(17) a failed deployment is reported with events, and a new wish clears it', async () => {
+  it('(17) a failed deployment is reported with events, and a new wish clears it', async () => {
     await control('seed', { count: 1, prefix: 'n' });
     const [{ systemId, hostname } = { systemId: '', hostname: '' }] = await context.client.machines.list();
     await control('auto', { commission_ms: 5, deploy_ms: 5, erase_ms: 5, release_ms: 5, fail: { deploy: [hostname] } });
@@ -166,7 +166,7 @@ describe('against the simulator', () => {
     });
   });
 
-  test('(6, 14, 25) other people’s machines are left alone', async () => {
+  it('(6, 14, 25) other people’s machines are left alone', async () => {
     await control('seed', {
       machines: [{ hostname: 'n001', status: 6, owner: 'operator', osystem: 'ubuntu', distro_series: 'jammy' }],
     });
@@ -180,7 +180,7 @@ describe('against the simulator', () => {
     expect(await abortMachine(context, { systemId, site: 'dc1' })).toMatchObject({ ok: true, actions: [] });
   });
 
-  test('(8, 11, 12) tags, zones, pools twice; counts and unknown ids', async () => {
+  it('(8, 11, 12) tags, zones, pools twice; counts and unknown ids', async () => {
     await control('seed', { count: 2, prefix: 'n' });
     const ids = (await context.client.machines.list()).map((machine) => machine.systemId);
     const { inventory, machines } = context.client;
@@ -198,7 +198,7 @@ describe('against the simulator', () => {
     await expect(machines.list({ zones: ['none'] })).rejects.toMatchObject({ failure: { kind: 'invalid' } });
   });
 
-  test('(1, 4) keys and the check', async () => {
+  it('(1, 4) keys and the check', async () => {
     expect(await checkMaas(context.client)).toMatchObject({ ok: true, user: { username: 'admin' } });
     const wrong = process(simulatorKeys.admin.replace(/:[^:]+$/, `:${'x'.repeat(32)}`));
     expect(await checkMaas(wrong.client)).toMatchObject({
@@ -209,7 +209,7 @@ describe('against the simulator', () => {
     await wrong.client.close();
   });
 
-  test('(31) 110 machines at once are waited for by lists, not one by one', async () => {
+  it('(31) 110 machines at once are waited for by lists, not one by one', async () => {
     await control('seed', { count: 110, prefix: 'n' });
     await control('auto', { deploy_ms: 1_500 });
     const found = await context.client.machines.list();

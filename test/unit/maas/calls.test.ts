@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MaasClient } from '../../../src/maas/client.js';
 import { ensureMachine } from '../../../src/maas/ensure-machine.js';
 import { HostnameLookup } from '../../../src/maas/hostname-lookup.js';
@@ -47,7 +47,7 @@ const host = (system_id: string, hostname: string, domain = 'maas', mac = '') =>
 });
 
 describe('lists', () => {
-  test('(8) filters: "or" by repeated keys, "and" between names', async () => {
+  it('(8) filters: "or" by repeated keys, "and" between names', async () => {
     const { client, sent } = clientOf(() => ({ body: [] }));
     const filter = {
       hostnames: ['a', 'b'],
@@ -61,7 +61,7 @@ describe('lists', () => {
     expect(sent).toEqual(['GET machines/?hostname=a&hostname=b&zone=z&pool=p&tags=t&not_tags=x&status=ready']);
   });
 
-  test('(8) an unknown zone is a typed failure, an unknown name an empty list, no names no request', async () => {
+  it('(8) an unknown zone is a typed failure, an unknown name an empty list, no names no request', async () => {
     const { client, sent } = clientOf(({ query }) =>
       query.has('zone') ? { status: 400, body: { zone: ['No such zone(s): none.'] } } : { body: [] },
     );
@@ -73,7 +73,7 @@ describe('lists', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('(31) 500 machines by id: five requests of 100, each machine once', async () => {
+  it('(31) 500 machines by id: five requests of 100, each machine once', async () => {
     const { client, sent } = clientOf(({ query }) => ({ body: query.getAll('id').map((id) => host(id, `h-${id}`)) }));
     const ids = Array.from({ length: 500 }, (_, i) => `m${i}`);
     const machines = await client.machines.list({ systemIds: [...ids, 'm0', 'm1'] });
@@ -82,7 +82,7 @@ describe('lists', () => {
     for (const line of sent) expect(line.match(/id=/g)).toHaveLength(100);
   });
 
-  test('(31) only what is needed of a big machine object is kept', async () => {
+  it('(31) only what is needed of a big machine object is kept', async () => {
     const ballast = {
       physicalblockdevice_set: Array.from({ length: 200 }, (_, i) => ({ name: `sd${i}`, model: 'x'.repeat(200) })),
     };
@@ -106,7 +106,7 @@ describe('resolve', () => {
     };
   };
 
-  test('(9) one hostname in two domains is refused, with both named', async () => {
+  it('(9) one hostname in two domains is refused, with both named', async () => {
     const resolution = await resolveMachine(clientOf(answering), { hostname: 'n1' });
     expect(resolution).toMatchObject({
       ok: false,
@@ -114,7 +114,7 @@ describe('resolve', () => {
     });
   });
 
-  test.each([
+  it.each([
     [{ hostname: 'n1', domain: 'west' }, 'bbbbbb'],
     [{ hostname: 'n1.east' }, 'aaaaaa'],
     [{ hostname: 'N1.West' }, 'bbbbbb'],
@@ -125,7 +125,7 @@ describe('resolve', () => {
     expect(resolution).toMatchObject({ ok: true, machine: { systemId }, warnings: [] });
   });
 
-  test('an unknown name with a known boot MAC is found by it, and its other name told', async () => {
+  it('an unknown name with a known boot MAC is found by it, and its other name told', async () => {
     const resolution = await resolveMachine(clientOf(answering), { hostname: 'n9', bootMac: '52:54:00:AA:00:01' });
     expect(resolution).toMatchObject({
       ok: true,
@@ -134,7 +134,7 @@ describe('resolve', () => {
     });
   });
 
-  test('another MAC than the documents say is a warning, no machine at all a failure', async () => {
+  it('another MAC than the documents say is a warning, no machine at all a failure', async () => {
     expect(await resolveMachine(clientOf(answering), { hostname: 'n2', bootMac: '52:54:00:ff:ff:ff' })).toMatchObject({
       ok: true,
       warnings: [{ code: 'mac-differs' }],
@@ -148,7 +148,7 @@ describe('resolve', () => {
     });
   });
 
-  test('(31) 250 look-ups at once are three requests', async () => {
+  it('(31) 250 look-ups at once are three requests', async () => {
     const world = clientOf(({ query }) => ({ body: query.getAll('hostname').map((name) => host(`id-${name}`, name)) }));
     const names = Array.from({ length: 250 }, (_, i) => `n${i}`);
     const found = await Promise.all(names.map((hostname) => resolveMachine(world, { hostname })));
@@ -156,7 +156,7 @@ describe('resolve', () => {
     expect(world.sent).toHaveLength(3);
   });
 
-  test('a look-up that fails fails for all who asked; one that is aborted ends alone', async () => {
+  it('a look-up that fails fails for all who asked; one that is aborted ends alone', async () => {
     const world = clientOf(() => ({ status: 503, body: 'away' }));
     const abort = new AbortController();
     const aborted = resolveMachine(world, { hostname: 'a' }, abort.signal);
@@ -195,7 +195,7 @@ describe('create or adopt', () => {
     };
   };
 
-  test('(10) new: made once; again: adopted; never commissioned unasked', async () => {
+  it('(10) new: made once; again: adopted; never commissioned unasked', async () => {
     const made: ReturnType<typeof host>[] = [];
     const world = clientOf(register(made));
     expect(await ensureMachine(world, wanted)).toMatchObject({
@@ -214,14 +214,14 @@ describe('create or adopt', () => {
     ]);
   });
 
-  test('(10, 19) the answer of a creation is lost after it was carried out: one machine, adopted', async () => {
+  it('(10, 19) the answer of a creation is lost after it was carried out: one machine, adopted', async () => {
     const made: ReturnType<typeof host>[] = [];
     const world = clientOf(register(made, 'lost-after'));
     expect(await ensureMachine(world, wanted)).toMatchObject({ ok: true, actions: ['create'] });
     expect(made).toHaveLength(1);
   });
 
-  test('(19) the request is lost before: the failure is thrown as retryable, and the repetition makes it', async () => {
+  it('(19) the request is lost before: the failure is thrown as retryable, and the repetition makes it', async () => {
     const made: ReturnType<typeof host>[] = [];
     const world = clientOf(register(made, 'lost-before'));
     await expect(ensureMachine(world, wanted)).rejects.toMatchObject({
@@ -231,7 +231,7 @@ describe('create or adopt', () => {
     expect(made).toHaveLength(1);
   });
 
-  test('(10) the MAC on a machine of another name is refused, naming it', async () => {
+  it('(10) the MAC on a machine of another name is refused, naming it', async () => {
     const world = clientOf(register([host('old001', 'other', 'maas', '52:54:00:aa:00:01')]));
     expect(await ensureMachine(world, wanted)).toMatchObject({
       ok: false,
@@ -240,7 +240,7 @@ describe('create or adopt', () => {
     expect(world.sent).toHaveLength(1);
   });
 
-  test('(10) the name on a machine of another MAC is refused in MAAS’ words', async () => {
+  it('(10) the name on a machine of another MAC is refused in MAAS’ words', async () => {
     const world = clientOf(register([host('old001', 'n1', 'maas', '52:54:00:ff:ff:ff')]));
     expect(await ensureMachine(world, wanted)).toMatchObject({
       ok: false,
@@ -250,7 +250,7 @@ describe('create or adopt', () => {
 });
 
 describe('tags, pools, zones', () => {
-  test('(11) counts are compared; unknown ids are found out; the same again gives the same', async () => {
+  it('(11) counts are compared; unknown ids are found out; the same again gives the same', async () => {
     const known = new Set(['aaaaaa', 'bbbbbb']);
     const world = clientOf(({ method, query, form }) =>
       method === 'GET'
@@ -274,7 +274,7 @@ describe('tags, pools, zones', () => {
     expect(await world.client.inventory.changeTag('compute', {})).toEqual({ added: 0, removed: 0, unknown: [] });
   });
 
-  test('(11, 12) made when missing, found when there, also when someone else was quicker or the answer was lost', async () => {
+  it('(11, 12) made when missing, found when there, also when someone else was quicker or the answer was lost', async () => {
     const zones: string[] = [];
     let trouble: 'race' | 'lost-after' | undefined;
     const world = clientOf(({ method, path, form }) => {
@@ -302,7 +302,7 @@ describe('tags, pools, zones', () => {
     await expect(world.client.inventory.ensureTag('x')).resolves.toMatchObject({ name: 'x' });
   });
 
-  test('(12) a name MAAS refuses stays refused; a pool is found by name and addressed by id', async () => {
+  it('(12) a name MAAS refuses stays refused; a pool is found by name and addressed by id', async () => {
     const world = clientOf(({ method, path }) => {
       if (path === 'tags/has%20space/') return { status: 404, body: 'No Tag matches the given query.' };
       if (method === 'POST') return { status: 400, body: { name: ['Enter a valid value.'] } };
@@ -344,7 +344,7 @@ describe('lock, broken, fixed', () => {
     });
   }
 
-  test.each([false, true])('done once, however often it is asked (first answer lost: %s)', async (lose) => {
+  it.each([false, true])('done once, however often it is asked (first answer lost: %s)', async (lose) => {
     const { client, sent } = world({ locked: false, status: 6, owner: 'admin' }, lose);
     const changed: boolean[] = [];
     for (const wish of [
@@ -364,14 +364,14 @@ describe('lock, broken, fixed', () => {
     ]);
   });
 
-  test('what MAAS refuses is thrown', async () => {
+  it('what MAAS refuses is thrown', async () => {
     const { client } = world({ locked: false, status: 4, owner: null });
     await expect(ensureBroken(client, 'abc123')).rejects.toMatchObject({ failure: { kind: 'forbidden' } });
   });
 });
 
 describe('single calls with a trap', () => {
-  test('(26) power_on is never sent to an Allocated machine', async () => {
+  it('(26) power_on is never sent to an Allocated machine', async () => {
     let status = 10;
     const world = clientOf(() => ({ body: { ...host('abc123', 'n1'), status } }));
     await expect(world.client.machines.powerOn('abc123')).rejects.toThrow(/Allocated/);
@@ -381,14 +381,14 @@ describe('single calls with a trap', () => {
     expect(world.sent.at(-1)).toBe('POST machines/abc123/?op=power_on');
   });
 
-  test('power_off may answer null (manual power); a query gives one of four words', async () => {
+  it('power_off may answer null (manual power); a query gives one of four words', async () => {
     const world = clientOf(({ method }) => ({ body: method === 'GET' ? { state: 'weird' } : 'null' }));
     await world.client.machines.powerOff('abc123', { stopMode: 'soft' });
     expect(world.sent).toEqual(['POST machines/abc123/?op=power_off stop_mode=soft']);
     expect(await world.client.machines.queryPower('abc123')).toBe('unknown');
   });
 
-  test('(27) links are read first: the second time none is added, nor after a lost answer', async () => {
+  it('(27) links are read first: the second time none is added, nor after a lost answer', async () => {
     const links: unknown[] = [];
     let loses = true;
     const world = clientOf(({ method, form }) => {
@@ -414,7 +414,7 @@ describe('single calls with a trap', () => {
     expect(links).toHaveLength(2);
   });
 
-  test('annotations fall back to the older name of the call', async () => {
+  it('annotations fall back to the older name of the call', async () => {
     const world = clientOf(({ query }) =>
       query.get('op') === 'set_owner_data'
         ? { body: host('abc123', 'n1') }
@@ -424,7 +424,7 @@ describe('single calls with a trap', () => {
     expect(world.sent.at(-1)).toBe('POST machines/abc123/?op=set_owner_data a=1');
   });
 
-  test('events are limited to what MAAS takes; script results are those of the latest set, decoded', async () => {
+  it('events are limited to what MAAS takes; script results are those of the latest set, decoded', async () => {
     const world = clientOf(({ path }) =>
       path === 'events/'
         ? { body: { events: [{ id: 3, node: 'abc123', level: 'ERROR', type: 'T', description: 'D' }] } }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkMaas } from '../../../src/maas/check-maas.js';
 import { MaasClient } from '../../../src/maas/client.js';
 import { type HttpAnswer, TransportError } from '../../../src/maas/transport.js';
@@ -29,7 +29,7 @@ const ok = {
 };
 
 describe('maas check', () => {
-  test('all well: version, user, machines by state, images', async () => {
+  it('all well: version, user, machines by state, images', async () => {
     const result = await check(ok);
     expect(result).toMatchObject({
       ok: true,
@@ -45,7 +45,7 @@ describe('maas check', () => {
     expect(result.findings.every((finding) => finding.ok && finding.fix === undefined)).toBe(true);
   });
 
-  test.each([
+  it.each([
     ['nobody listens', { 'version/': 'refused' as const }, 'reachable', /check the MAAS URL/],
     ['another server', { 'version/': { status: 404, body: '<html>nginx</html>' } }, 'reachable', /end in \/MAAS/],
     [

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MaasClient } from '../../../src/maas/client.js';
 import { MaasError, type MaasFailure } from '../../../src/maas/failure.js';
 import { testKey } from '../../rig/maas-process.js';
@@ -33,7 +33,7 @@ async function failureOf(call: Promise<unknown>): Promise<MaasFailure> {
 const machine = { system_id: 'abc123', hostname: 'n1', status: 4, owner: null };
 
 describe('requests on the wire', () => {
-  test('(1) each attempt has its own nonce, also the quick second one of a read', async () => {
+  it('(1) each attempt has its own nonce, also the quick second one of a read', async () => {
     server.script('drop', { status: 200, body: machine });
     await client.machines.read('abc123');
     const nonces = server.requests.map((r) => /oauth_nonce="(\w+)"/.exec(r.headers.authorization ?? '')?.[1]);
@@ -43,21 +43,21 @@ describe('requests on the wire', () => {
     expect(Math.abs(stamp - Date.now() / 1000)).toBeLessThan(5);
   });
 
-  test('(19) a broken connection is not repeated for a change, and its outcome is unknown', async () => {
+  it('(19) a broken connection is not repeated for a change, and its outcome is unknown', async () => {
     server.script('drop');
     const failure = await failureOf(client.machines.deploy('abc123'));
     expect(failure).toMatchObject({ kind: 'connection-lost', outcomeUnknown: true, retryable: true });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('a read is repeated once, not more', async () => {
+  it('a read is repeated once, not more', async () => {
     server.script('drop');
     const failure = await failureOf(client.machines.read('abc123'));
     expect(failure).toMatchObject({ kind: 'connection-lost', outcomeUnknown: false });
     expect(server.requests).toHaveLength(2);
   });
 
-  test('an answer that is cut off is a broken connection', async () => {
+  it('an answer that is cut off is a broken connection', async () => {
     server.script('cut');
     expect(await failureOf(client.machines.release('abc123'))).toMatchObject({
       kind: 'connection-lost',
@@ -65,7 +65,7 @@ describe('requests on the wire', () => {
     });
   });
 
-  test('limits are separate for reads and changes; a change past its limit has an unknown outcome', async () => {
+  it('limits are separate for reads and changes; a change past its limit has an unknown outcome', async () => {
     const hasty = new MaasClient({ url: server.url, apiKey: testKey, readTimeoutMs: 20, changeTimeoutMs: 40 });
     server.script('hang');
     expect(await failureOf(hasty.machines.read('abc123'))).toMatchObject({
@@ -85,7 +85,7 @@ describe('requests on the wire', () => {
     await server.listen();
   });
 
-  test('an aborted signal ends a call at once with its reason', async () => {
+  it('an aborted signal ends a call at once with its reason', async () => {
     const abort = new AbortController();
     server.answer = () => {
       abort.abort(new Error('enough'));
@@ -94,7 +94,7 @@ describe('requests on the wire', () => {
     await expect(client.machines.deploy('abc123', {}, abort.signal)).rejects.toThrow('enough');
   });
 
-  test('no listener: unreachable, nothing sent', async () => {
+  it('no listener: unreachable, nothing sent', async () => {
     const { url } = server;
     await server.close();
     const failure = await failureOf(new MaasClient({ url, apiKey: testKey }).machines.deploy('abc123'));
@@ -108,7 +108,7 @@ describe('requests on the wire', () => {
     await server.listen();
   });
 
-  test('(3) every path ends in a slash, with the operation in the query', async () => {
+  it('(3) every path ends in a slash, with the operation in the query', async () => {
     server.script({ status: 200, body: machine });
     await client.machines.commission('abc123', { testingScripts: [], skipNetworking: true, enableSsh: false });
     await client.machines.list({ systemIds: ['abc123'] }).catch(() => undefined);
@@ -119,7 +119,7 @@ describe('requests on the wire', () => {
     expect(server.requests[0]?.body).toBe('enable_ssh=0&skip_networking=1&testing_scripts=none');
   });
 
-  test('a change without fields carries Content-Length: 0 and form encoding', async () => {
+  it('a change without fields carries Content-Length: 0 and form encoding', async () => {
     server.script({ status: 200, body: machine });
     await client.machines.markFixed('abc123');
     expect(server.requests[0]?.headers['content-length']).toBe('0');
@@ -127,7 +127,7 @@ describe('requests on the wire', () => {
     expect(server.requests[0]?.headers['transfer-encoding']).toBeUndefined();
   });
 
-  test('(15) user data is encoded once: the bytes on the node are the bytes given', async () => {
+  it('(15) user data is encoded once: the bytes on the node are the bytes given', async () => {
     server.script({ status: 200, body: machine });
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
     await client.machines.deploy('abc123', { userData: bytes, distroSeries: 'jammy', hweKernel: 'ga-22.04' });
@@ -139,14 +139,14 @@ describe('requests on the wire', () => {
     expect(binary?.get('hwe_kernel')).toBe('ga-22.04');
   });
 
-  test('(25) a false option is not sent, a true one is the word true; nothing erases unasked', async () => {
+  it('(25) a false option is not sent, a true one is the word true; nothing erases unasked', async () => {
     server.script({ status: 200, body: machine });
     await client.machines.release('abc123', { erase: false, quickErase: false });
     await client.machines.release('abc123', { erase: true, quickErase: true, secureErase: false });
     expect(server.requests.map((request) => request.body)).toEqual(['', 'erase=true&quick_erase=true']);
   });
 
-  test('a segment cannot leave its path', async () => {
+  it('a segment cannot leave its path', async () => {
     server.script({ status: 200, body: machine });
     await client.machines.read('a/../b?op=release');
     expect(server.requests[0]?.url).toBe('/MAAS/api/2.0/machines/a%2F..%2Fb%3Fop%3Drelease/');
@@ -158,7 +158,7 @@ describe('requests on the wire', () => {
 describe('answers', () => {
   const read = () => failureOf(client.machines.read('abc123'));
 
-  test('(2, 4) a 401 that prints the secret: typed, final, and the secret is nowhere', async () => {
+  it('(2, 4) a 401 that prints the secret: typed, final, and the secret is nowhere', async () => {
     const body = `Authorization Error: 'Invalid signature. Expected signature base string: &${secret}'`;
     server.script({
       status: 401,
@@ -173,7 +173,7 @@ describe('answers', () => {
     });
   });
 
-  test.each([
+  it.each([
     ['Authorization Error: Invalid API key.', 'unknown-key'],
     ["Authorization Error: 'Invalid access token: nosuchtoken0000001'", 'unknown-key'],
     ["Authorization Error: 'Missing signature.'", 'wrong-secret'],
@@ -188,7 +188,7 @@ describe('answers', () => {
     expect(await read()).toMatchObject({ kind: 'unauthorised', reason, retryable: reason === 'nonce-replayed' });
   });
 
-  test('(4) a request that something repeated on its way: read again at once; a change may have been carried out', async () => {
+  it('(4) a request that something repeated on its way: read again at once; a change may have been carried out', async () => {
     server.script(
       { status: 401, body: "Authorization Error: 'Nonce already used: x'" },
       { status: 200, body: machine },
@@ -203,7 +203,7 @@ describe('answers', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('(4) a clock that lags is told from the Date header, in seconds', async () => {
+  it('(4) a clock that lags is told from the Date header, in seconds', async () => {
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     server.script({ status: 401, body: 'whatever it says', headers: { date } });
     const failure = await read();
@@ -212,7 +212,7 @@ describe('answers', () => {
     expect(failure.hint).toMatch(/clock is 3\d\d\d s behind/);
   });
 
-  test('(5) "Unrecognised signature" without an operation is about authentication, with one about the operation', async () => {
+  it('(5) "Unrecognised signature" without an operation is about authentication, with one about the operation', async () => {
     server.script({ status: 400, body: 'Unrecognised signature: method=GET op=None' });
     expect(await read()).toMatchObject({ kind: 'unauthorised', reason: 'not-recognised', retryable: false });
     server.script({ status: 400, body: 'Unrecognised signature: method=POST op=power_cycle' });
@@ -224,14 +224,14 @@ describe('answers', () => {
     expect(await failureOf(client.machines.abort('abc123'))).toMatchObject({ kind: 'no-such-endpoint', status: 405 });
   });
 
-  test('(6) an empty 403 is said in words and is final', async () => {
+  it('(6) an empty 403 is said in words and is final', async () => {
     server.script({ status: 403, body: '' });
     const failure = await read();
     expect(failure).toMatchObject({ kind: 'forbidden', retryable: false });
     expect(`${failure.text} ${failure.hint}`).toMatch(/administrator.*owner.*locked/);
   });
 
-  test('(7) no such machine and no such endpoint are two failures', async () => {
+  it('(7) no such machine and no such endpoint are two failures', async () => {
     server.script({ status: 404, body: 'No Machine matches the given query.' });
     expect(await read()).toMatchObject({ kind: 'not-found', what: 'Machine' });
     server.script({ status: 404, body: 'Unknown API endpoint: /MAAS/api/2.0/machines/abc123.' });
@@ -244,7 +244,7 @@ describe('answers', () => {
     expect(await read()).toMatchObject({ kind: 'no-such-endpoint', text: 'nginx' });
   });
 
-  test('(8, 18) form errors keep their fields and texts', async () => {
+  it('(8, 18) form errors keep their fields and texts', async () => {
     server.script({
       status: 400,
       body: { distro_series: ["'warty' is not a valid distro_series."], __all__: ['No.'] },
@@ -263,14 +263,14 @@ describe('answers', () => {
     });
   });
 
-  test('(2) a password that MAAS repeats in a form error is not kept', async () => {
+  it('(2) a password that MAAS repeats in a form error is not kept', async () => {
     server.script({ status: 400, body: { power_pass: ["'hunter22' is too short"] } });
     const wanted = { hostname: 'n1', macAddresses: ['52:54:00:00:00:01'], architecture: 'amd64/generic' };
     const failure = await failureOf(client.machines.create({ ...wanted, powerParameters: { power_pass: 'hunter22' } }));
     expect(JSON.stringify(failure)).not.toContain('hunter22');
   });
 
-  test('(20) the two kinds of 409 are told apart', async () => {
+  it('(20) the two kinds of 409 are told apart', async () => {
     server.script({
       status: 409,
       body: '<!DOCTYPE html>\n<html><title>Error: Conflict Error</title></html>',
@@ -290,7 +290,7 @@ describe('answers', () => {
     });
   });
 
-  test.each([
+  it.each([
     [503, 'No rack controllers can access the BMC of node lost01', {}, undefined],
     [503, 'Unable to connect to any rack controller', { 'retry-after': '10' }, 10],
     [500, 'Error determining BMC task queue for machine 7m47fn', {}, undefined],
@@ -305,7 +305,7 @@ describe('answers', () => {
     expect(failure.text).not.toMatch(/[<>]/);
   });
 
-  test('what is no MAAS is said to be none', async () => {
+  it('what is no MAAS is said to be none', async () => {
     server.script({ status: 200, body: '<html>hello</html>' });
     expect(await read()).toMatchObject({ kind: 'unexpected', retryable: false });
     server.script({ status: 200, body: '{"system_id": "ab' });
@@ -319,7 +319,7 @@ describe('answers', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test('(29) unknown states, missing and odd fields are tolerated', async () => {
+  it('(29) unknown states, missing and odd fields are tolerated', async () => {
     server.script({
       status: 200,
       body: {
@@ -345,7 +345,7 @@ describe('answers', () => {
     expect((await client.machines.read('abc123')).status).toBe(-1);
   });
 
-  test('an empty body of success is no error (DELETE 204), and a deleted machine stays deleted', async () => {
+  it('an empty body of success is no error (DELETE 204), and a deleted machine stays deleted', async () => {
     server.script({ status: 204 }, { status: 404, body: 'No Machine matches the given query.' });
     await client.machines.delete('abc123');
     await client.machines.delete('abc123');

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decideAbort } from '../../../src/maas/abort-machine.js';
 import { decideDeploy } from '../../../src/maas/deploy-machine.js';
 import { type Machine, parseMachine } from '../../../src/maas/machine.js';
@@ -119,13 +119,13 @@ describe('deploy', () => {
     [42, 'free', 'wait'],
     [-1, 'free', 'wait'],
   ];
-  test.each(cases)('(16, 17, 29, 32) %d held by %s: %s', (status, holder, expected, more = {}) => {
+  it.each(cases)('(16, 17, 29, 32) %d held by %s: %s', (status, holder, expected, more = {}) => {
     expect(
       said(decideDeploy(machine(status, holder, more.machine), claim, more.series, more.progress ?? noProgress)),
     ).toBe(expected);
   });
 
-  test('a failure names the owner', () => {
+  it('a failure names the owner', () => {
     const step = decideDeploy(machine(6, 'bob', jammy), claim, undefined, noProgress);
     expect(step).toMatchObject({ failure: { owner: 'bob', message: expect.stringContaining('bob') } });
   });
@@ -175,7 +175,7 @@ describe('prepare', () => {
     ]),
     [42, 'free', 'wait'],
   ];
-  test.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
+  it.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
     const asked = { ...by, failedForThisWish: more.failed ?? false };
     expect(said(decidePrepare(machine(status, holder, more.machine), asked, more.progress ?? noProgress))).toBe(
       expected,
@@ -226,7 +226,7 @@ describe('release', () => {
     ],
     [42, 'ours', 'wait'],
   ];
-  test.each(cases)('(24, 25) %d held by %s: %s', (status, holder, expected, more = {}) => {
+  it.each(cases)('(24, 25) %d held by %s: %s', (status, holder, expected, more = {}) => {
     const wanted = { erase: more.erase ?? false, unmarked: more.unmarked ?? ('refuse' as const) };
     expect(said(decideRelease(machine(status, holder, more.machine), claim, wanted, more.progress ?? noProgress))).toBe(
       expected,
@@ -250,7 +250,7 @@ describe('abort', () => {
     ...([0, 4, 6, 10, 11, 12, 14, 42] as const).map((status): [number, Holder, string] => [status, 'ours', 'done']),
     [6, 'bob', 'done'],
   ];
-  test.each(cases)('(23, 28) %d held by %s: %s', (status, holder, expected, more = {}) => {
+  it.each(cases)('(23, 28) %d held by %s: %s', (status, holder, expected, more = {}) => {
     const asked = { me: 'admin', site: 'dc1', ...(more.run === undefined ? {} : { run: more.run }) };
     expect(said(decideAbort(machine(status, holder), asked, more.progress ?? noProgress))).toBe(expected);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Gate } from '../../../src/maas/gate.js';
 
 /** Work that ends when it is told to. */
@@ -16,7 +16,7 @@ function visitor(gate: Gate, log: string[], name: string, signal?: AbortSignal) 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the gate before MAAS', () => {
-  test('lets the limit in, the others in order of arrival', async () => {
+  it('lets the limit in, the others in order of arrival', async () => {
     const gate = new Gate(2);
     const log: string[] = [];
     const visitors = ['a', 'b', 'c', 'd'].map((name) => visitor(gate, log, name));
@@ -30,7 +30,7 @@ describe('the gate before MAAS', () => {
     expect(log).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a failure gives its place free; one that is aborted while waiting takes none', async () => {
+  it('a failure gives its place free; one that is aborted while waiting takes none', async () => {
     const gate = new Gate(1);
     const log: string[] = [];
     await expect(gate.pass(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');

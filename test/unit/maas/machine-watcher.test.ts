@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MaasClient } from '../../../src/maas/client.js';
 import type { Machine } from '../../../src/maas/machine.js';
 import { MachineWatcher } from '../../../src/maas/machine-watcher.js';
@@ -52,7 +52,7 @@ function scene(
 const deployed = (machine: Machine) => machine.status === 6;
 
 describe('watching machines', () => {
-  test('(28, 31) 500 machines in one process: one request per hundred and round, two at a time', async () => {
+  it('(28, 31) 500 machines in one process: one request per hundred and round, two at a time', async () => {
     const { watcher, polls, mostOpen } = scene((_id, ms) => (ms > 60_000 ? 6 : 9));
     const ids = Array.from({ length: 500 }, (_, i) => `m${i}`);
     const outcomes = await Promise.all(ids.map((id) => watcher.waitFor(id, deployed)));
@@ -65,7 +65,7 @@ describe('watching machines', () => {
     expect(watcher.size).toBe(0);
   });
 
-  test('the interval grows from the least to the most while nothing changes, and falls back on a change', async () => {
+  it('the interval grows from the least to the most while nothing changes, and falls back on a change', async () => {
     const { watcher, polls } = scene((_id, ms) => (ms > 200_000 ? 6 : ms > 100_000 ? 9 : 10));
     await watcher.waitFor('m1', deployed);
     const gaps = polls.slice(1).map((poll, i) => Math.round((poll.at - (polls[i]?.at ?? 0)) / 100) * 100);
@@ -75,13 +75,13 @@ describe('watching machines', () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(15_100);
   });
 
-  test('one machine watched by two is asked for once', async () => {
+  it('one machine watched by two is asked for once', async () => {
     const { watcher, polls } = scene((_id, ms) => (ms > 20_000 ? 6 : 9));
     await Promise.all([watcher.waitFor('m1', deployed), watcher.waitFor('m1', deployed)]);
     for (const poll of polls) expect(poll.ids).toEqual(['m1']);
   });
 
-  test('(28) a heartbeat before and after each poll, failed ones too; passing failures are survived', async () => {
+  it('(28) a heartbeat before and after each poll, failed ones too; passing failures are survived', async () => {
     const away: HttpAnswer = { status: 503, headers: { 'retry-after': '10' }, body: 'away' };
     const { watcher, polls } = scene(
       (_id, ms) => (ms > 60_000 ? 6 : 9),
@@ -94,7 +94,7 @@ describe('watching machines', () => {
     expect(beats).toBe(2 * (polls.length - 1));
   });
 
-  test('a refused key ends all waits', async () => {
+  it('a refused key ends all waits', async () => {
     const { watcher } = scene(
       () => 9,
       () => ({ status: 401, headers: {}, body: 'Authorization Error: Invalid API key.' }),
@@ -104,7 +104,7 @@ describe('watching machines', () => {
     expect(watcher.size).toBe(0);
   });
 
-  test('(28) an aborted signal ends its wait at once, and only that', async () => {
+  it('(28) an aborted signal ends its wait at once, and only that', async () => {
     const { watcher, clock, start } = scene((_id, ms) => (ms > 60_000 ? 6 : 9));
     const abort = new AbortController();
     const aborted = watcher.waitFor('m1', deployed, { signal: abort.signal });
@@ -120,7 +120,7 @@ describe('watching machines', () => {
     expect(watcher.size).toBe(0);
   });
 
-  test('a deadline ends the wait with the last reading', async () => {
+  it('a deadline ends the wait with the last reading', async () => {
     const { watcher, clock, start } = scene(() => 9);
     const outcome = await watcher.waitFor('m1', deployed, { deadline: start + 30_000 });
     expect(outcome).toMatchObject({ kind: 'deadline', machine: { status: 9 } });
@@ -128,7 +128,7 @@ describe('watching machines', () => {
     expect(clock.now() - start).toBeLessThan(31_000);
   });
 
-  test('a machine missing from the list is read by itself before it counts as gone', async () => {
+  it('a machine missing from the list is read by itself before it counts as gone', async () => {
     const { watcher, polls } = scene((id, ms) => (id === 'gone' && ms > 10_000 ? undefined : ms > 60_000 ? 6 : 9));
     const [gone, other] = await Promise.all([watcher.waitFor('gone', deployed), watcher.waitFor('m1', deployed)]);
     expect(gone).toEqual({ kind: 'gone' });
@@ -136,7 +136,7 @@ describe('watching machines', () => {
     expect(polls.filter((poll) => poll.single)).toMatchObject([{ ids: ['gone'] }]);
   });
 
-  test('an exception of the caller’s condition fails its own wait only', async () => {
+  it('an exception of the caller’s condition fails its own wait only', async () => {
     const { watcher } = scene((_id, ms) => (ms > 20_000 ? 6 : 9));
     const broken = watcher.waitFor('m1', () => {
       throw new Error('mine');
@@ -146,7 +146,7 @@ describe('watching machines', () => {
     expect((await other).kind).toBe('reached');
   });
 
-  test('after all waits have ended it starts again for the next', async () => {
+  it('after all waits have ended it starts again for the next', async () => {
     const { watcher } = scene(() => 6);
     expect((await watcher.waitFor('m1', deployed)).kind).toBe('reached');
     expect((await watcher.waitFor('m2', deployed)).kind).toBe('reached');

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { abortMachine } from '../../../src/maas/abort-machine.js';
 import { deployMachine } from '../../../src/maas/deploy-machine.js';
 import type { MachineOutcome } from '../../../src/maas/machine-outcome.js';
@@ -38,7 +38,7 @@ const changes = (maas: FaultyMaas) =>
   maas.requests.filter((r) => r.method !== 'GET').map((r) => /op=(\w+)/.exec(r.target)?.[1]);
 
 describe('deploy', () => {
-  test('(14, 15) from Ready: allocate by system_id, mark, deploy, wait', async () => {
+  it('(14, 15) from Ready: allocate by system_id, mark, deploy, wait', async () => {
     const { maas, context, machine } = scene({});
     const outcome = await deployMachine(context, {
       ...wish,
@@ -60,20 +60,20 @@ describe('deploy', () => {
     expect(deploy?.form.get('distro_series')).toBe('jammy');
   });
 
-  test('(15) from Allocated with our mark: deploy only', async () => {
+  it('(15) from Allocated with our mark: deploy only', async () => {
     const { context, maas } = scene({ status: 10, owner: 'admin', owner_data: mark('r7') });
     expect(await deployMachine(context, wish)).toMatchObject({ ok: true, actions: ['deploy'] });
     expect(changes(maas)).toEqual(['deploy']);
   });
 
-  test('(14) an allocation that was ours already is no failure', async () => {
+  it('(14) an allocation that was ours already is no failure', async () => {
     const { context, maas } = scene({}, { faults: [[/op=allocate/, 'drop_after']] });
     const outcome = await deployMachine(context, wish);
     expect(outcome).toMatchObject({ ok: true, actions: ['allocate', 'annotate', 'deploy'] });
     expect(maas.count(id, 'allocate')).toBe(1);
   });
 
-  test('(14) another owner takes it in between: a failure that names them, nothing deployed', async () => {
+  it('(14) another owner takes it in between: a failure that names them, nothing deployed', async () => {
     const { context, maas, machine, clock } = scene({});
     const transport = maas.transport();
     const racing = maasProcess(
@@ -94,13 +94,13 @@ describe('deploy', () => {
     expect(context.watcher.size).toBe(0);
   });
 
-  test('(16) Deploying and ours: waits, sends nothing', async () => {
+  it('(16) Deploying and ours: waits, sends nothing', async () => {
     const { context, maas } = scene({ status: 9, owner: 'admin', owner_data: mark('r7'), ...jammy });
     expect(await deployMachine(context, wish)).toMatchObject({ ok: true, actions: [] });
     expect(changes(maas)).toEqual([]);
   });
 
-  test.each([
+  it.each([
     ['ours, wanted system', { owner_data: mark('r1'), ...jammy }, 'ok', []],
     ['ours, other system', { owner_data: mark('r7'), osystem: 'ubuntu', distro_series: 'noble' }, 'other-os', []],
     ['marked by another site', { owner_data: mark('r7', 'dc2'), ...jammy }, 'other-site', []],
@@ -111,7 +111,7 @@ describe('deploy', () => {
     expect(changes(maas)).toEqual(sent);
   });
 
-  test('(16) Deployed by our user without a mark: taken over with a warning', async () => {
+  it('(16) Deployed by our user without a mark: taken over with a warning', async () => {
     const { context, maas, machine } = scene({ status: 6, owner: 'admin', ...jammy });
     const outcome = await deployMachine(context, wish);
     expect(outcome).toMatchObject({ ok: true, actions: ['annotate'], warnings: [{ code: 'adopted' }] });
@@ -120,7 +120,7 @@ describe('deploy', () => {
     expect(machine.owner_data).toEqual(mark('r7'));
   });
 
-  test('(17) a deployment that fails is reported with reason and the last error events', async () => {
+  it('(17) a deployment that fails is reported with reason and the last error events', async () => {
     const { context, maas } = scene({}, { deployEnds: [11] });
     maas.events.push({ node: id, level: 'ERROR', type: 'Node installation failure', description: 'curtin: no disk' });
     const outcome = await deployMachine(context, wish);
@@ -138,7 +138,7 @@ describe('deploy', () => {
     expect(maas.requests.find((r) => r.target.startsWith('events/'))?.target).toContain('level=ERROR');
   });
 
-  test('(17) the repetition of the same wish reports it again; a new wish releases and deploys once', async () => {
+  it('(17) the repetition of the same wish reports it again; a new wish releases and deploys once', async () => {
     const { context, maas } = scene({}, { deployEnds: [11] });
     expect(kindOf(await deployMachine(context, wish))).toBe('deployment-failed');
     expect(kindOf(await deployMachine(context, wish))).toBe('deployment-failed');
@@ -148,14 +148,14 @@ describe('deploy', () => {
     expect(maas.count(id, 'deploy')).toBe(2);
   });
 
-  test('(17) a new wish whose deployment fails too is not tried a third time', async () => {
+  it('(17) a new wish whose deployment fails too is not tried a third time', async () => {
     const { context, maas } = scene({ status: 11, owner: 'admin', owner_data: mark('r6') }, { deployEnds: [11] });
     expect(kindOf(await deployMachine(context, wish))).toBe('deployment-failed');
     expect(maas.count(id, 'release')).toBe(1);
     expect(maas.count(id, 'deploy')).toBe(1);
   });
 
-  test.each([
+  it.each([
     [
       'an unknown series',
       400,
@@ -190,7 +190,7 @@ describe('deploy', () => {
     expect(machine.status).toBe(10);
   });
 
-  test.each<Fault>(['drop_after', 'timeout_after', '504_after', 'drop_before', 'delayed', 'doubled'])(
+  it.each<Fault>(['drop_after', 'timeout_after', '504_after', 'drop_before', 'delayed', 'doubled'])(
     '(19) %s on deploy: exactly one deployment',
     async (fault) => {
       const { context, maas } = scene({}, { faults: [[/op=deploy/, fault]] });
@@ -200,7 +200,7 @@ describe('deploy', () => {
     },
   );
 
-  test('(20) the HTML 409 is repeated after its Retry-After, not before', async () => {
+  it('(20) the HTML 409 is repeated after its Retry-After, not before', async () => {
     const { context, maas, clock } = scene(
       { status: 10, owner: 'admin', owner_data: mark('r7') },
       { faults: [[/op=deploy/, '409html']], deployMs: 0 },
@@ -211,7 +211,7 @@ describe('deploy', () => {
     expect(maas.count(id, 'deploy')).toBe(1);
   });
 
-  test.each<Fault>(['500', '503', '503retry', '502'])(
+  it.each<Fault>(['500', '503', '503retry', '502'])(
     '(21) %s: the machine is read before anything is sent again',
     async (fault) => {
       const { context, maas } = scene(
@@ -226,7 +226,7 @@ describe('deploy', () => {
     },
   );
 
-  test('(21) a MAAS that keeps saying it cannot reach the BMC is a failure of the node', async () => {
+  it('(21) a MAAS that keeps saying it cannot reach the BMC is a failure of the node', async () => {
     const { context, maas } = scene(
       { status: 10, owner: 'admin', owner_data: mark('r7') },
       { faults: Array(9).fill([/op=deploy/, '503']) },
@@ -239,7 +239,7 @@ describe('deploy', () => {
     expect(maas.count(id, 'deploy')).toBe(0);
   });
 
-  test('(21) a MAAS that is away is thrown, to be retried', async () => {
+  it('(21) a MAAS that is away is thrown, to be retried', async () => {
     const { context } = scene(
       { status: 10, owner: 'admin', owner_data: mark('r7') },
       { faults: Array(9).fill([/op=deploy/, '502']) },
@@ -253,7 +253,7 @@ describe('deploy', () => {
     });
   });
 
-  test('a machine that vanishes, at the start or in the middle, is a failure of its own', async () => {
+  it('a machine that vanishes, at the start or in the middle, is a failure of its own', async () => {
     const { context, maas } = scene({});
     expect(kindOf(await deployMachine(context, { ...wish, systemId: 'zzzzzz' }))).toBe('vanished');
     const vanishing = deployMachine(context, wish, {
@@ -264,14 +264,14 @@ describe('deploy', () => {
     expect(await vanishing).toMatchObject({ ok: false, failure: { kind: 'vanished', systemId: id } });
   });
 
-  test('(28, 29) an unknown state counts as in progress until the deadline', async () => {
+  it('(28, 29) an unknown state counts as in progress until the deadline', async () => {
     const { context, clock, maas } = scene({ status: 42 });
     const outcome = await deployMachine(context, wish, { deadline: clock.now() + 3_600_000 });
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timed-out', status: 42, statusName: 'status 42' } });
     expect(changes(maas)).toEqual([]);
   });
 
-  test('(28) the deadline ends a deployment that MAAS never ends; a heartbeat per poll', async () => {
+  it('(28) the deadline ends a deployment that MAAS never ends; a heartbeat per poll', async () => {
     const { context, clock, maas } = scene({}, { deployMs: Number.POSITIVE_INFINITY });
     const start = clock.now();
     let beats = 0;
@@ -281,7 +281,7 @@ describe('deploy', () => {
     expect(beats).toBeGreaterThanOrEqual(maas.sent(/GET machines\/\?id=/));
   });
 
-  test('(28) cancelling ends the wait at once; then one abort, and the state afterwards is told', async () => {
+  it('(28) cancelling ends the wait at once; then one abort, and the state afterwards is told', async () => {
     const { context, maas } = scene({}, { deployMs: Number.POSITIVE_INFINITY });
     const cancel = new AbortController();
     const running = deployMachine(context, wish, {
@@ -303,7 +303,7 @@ describe('deploy', () => {
     expect(maas.count(id, 'abort')).toBe(1);
   });
 
-  test('(4) a refused key is thrown as final', async () => {
+  it('(4) a refused key is thrown as final', async () => {
     const { maas, clock } = scene({});
     const send = () => Promise.resolve({ status: 401, headers: {}, body: 'Authorization Error: Invalid API key.' });
     const refused = maasProcess(
@@ -319,7 +319,7 @@ describe('deploy', () => {
 describe('prepare', () => {
   const ask = { systemId: id, site: 'dc1', commission: { testingScripts: [] } };
 
-  test('(13) New → commission → Ready', async () => {
+  it('(13) New → commission → Ready', async () => {
     const { context, maas } = scene({ status: 0 });
     expect(await prepareMachine(context, ask)).toMatchObject({
       ok: true,
@@ -331,13 +331,13 @@ describe('prepare', () => {
     expect(maas.count(id, 'commission')).toBe(1);
   });
 
-  test('(13) found commissioning: waits; sends nothing', async () => {
+  it('(13) found commissioning: waits; sends nothing', async () => {
     const { context, maas } = scene({ status: 1, owner: 'admin' });
     expect(await prepareMachine(context, ask)).toMatchObject({ ok: true, actions: [] });
     expect(changes(maas)).toEqual([]);
   });
 
-  test('(13) no rack: 503, and we own the machine now; the next try succeeds', async () => {
+  it('(13) no rack: 503, and we own the machine now; the next try succeeds', async () => {
     const { context, maas, machine } = scene({ status: 0 }, { faults: Array(4).fill([/op=commission/, '503']) });
     expect(await prepareMachine(context, ask)).toMatchObject({
       ok: false,
@@ -353,7 +353,7 @@ describe('prepare', () => {
     expect(maas.count(id, 'allocate')).toBe(0);
   });
 
-  test('(13) a commissioning that fails is told with its scripts, exit status and last lines', async () => {
+  it('(13) a commissioning that fails is told with its scripts, exit status and last lines', async () => {
     const { context, maas } = scene({ status: 2, owner: 'admin' }, { commissionEnds: [2] });
     const lines = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`).join('\n');
     maas.results.set(`${id}/commissioning`, [
@@ -383,7 +383,7 @@ describe('prepare', () => {
     expect(maas.count(id, 'commission')).toBe(1);
   });
 
-  test('(30) after a crash, a commissioning that failed since the wish began is the result', async () => {
+  it('(30) after a crash, a commissioning that failed since the wish began is the result', async () => {
     const { context, maas, clock } = scene({ status: 2, owner: 'admin' });
     const since = clock.now();
     maas.results.set(`${id}/commissioning`, [
@@ -397,7 +397,7 @@ describe('prepare', () => {
     });
   });
 
-  test('an old failed deployment of ours is released; one that ends in New is commissioned', async () => {
+  it('an old failed deployment of ours is released; one that ends in New is commissioned', async () => {
     const { context } = scene({ status: 11, owner: 'admin', owner_data: mark('r6'), commissioned: false });
     expect(await prepareMachine(context, ask)).toMatchObject({
       ok: true,
@@ -406,7 +406,7 @@ describe('prepare', () => {
     });
   });
 
-  test('commission refused with 400 because it runs already: follows the state', async () => {
+  it('commission refused with 400 because it runs already: follows the state', async () => {
     const { context, maas } = scene({ status: 0 }, { faults: [[/op=commission/, 'doubled']] });
     expect(await prepareMachine(context, ask)).toMatchObject({ ok: true, machine: { status: 4 } });
     expect(maas.count(id, 'commission')).toBe(1);
@@ -417,7 +417,7 @@ describe('release', () => {
   const ask = { systemId: id, site: 'dc1' };
   const ours = { status: 6, owner: 'admin', owner_data: mark('r6'), ...jammy };
 
-  test('(24) 12, then 4', async () => {
+  it('(24) 12, then 4', async () => {
     const { context, maas } = scene(ours);
     expect(await releaseMachine(context, ask)).toMatchObject({
       ok: true,
@@ -428,7 +428,7 @@ describe('release', () => {
     expect(await releaseMachine(context, ask)).toMatchObject({ ok: true, actions: [] });
   });
 
-  test('(24) erase only when asked: 14, then 4', async () => {
+  it('(24) erase only when asked: 14, then 4', async () => {
     const { context, maas } = scene(ours);
     expect(await releaseMachine(context, { ...ask, quickErase: true })).toMatchObject({
       ok: true,
@@ -443,7 +443,7 @@ describe('release', () => {
     ]);
   });
 
-  test('(24) straight to 4 with manual power; to 0 where it was never commissioned', async () => {
+  it('(24) straight to 4 with manual power; to 0 where it was never commissioned', async () => {
     expect(await releaseMachine(scene(ours, { releaseMs: 0 }).context, ask)).toMatchObject({
       ok: true,
       machine: { status: 4 },
@@ -452,7 +452,7 @@ describe('release', () => {
     expect(await releaseMachine(uncommissioned.context, ask)).toMatchObject({ ok: true, machine: { status: 0 } });
   });
 
-  test.each([[13], [15]])('(24) ending in %d is a failure', async (status) => {
+  it.each([[13], [15]])('(24) ending in %d is a failure', async (status) => {
     const { context, maas } = scene(ours, { releaseEnds: [status] });
     expect(await releaseMachine(context, { ...ask, erase: status === 15 })).toMatchObject({
       ok: false,
@@ -461,13 +461,13 @@ describe('release', () => {
     expect(maas.count(id, 'release')).toBe(1);
   });
 
-  test.each([[12], [14]])('(24) called at %d: waits, sends nothing', async (status) => {
+  it.each([[12], [14]])('(24) called at %d: waits, sends nothing', async (status) => {
     const { context, maas } = scene({ ...ours, status });
     expect(await releaseMachine(context, ask)).toMatchObject({ ok: true, machine: { status: 4 }, actions: [] });
     expect(changes(maas)).toEqual([]);
   });
 
-  test('(22) an error after which the state has moved: the state counts', async () => {
+  it('(22) an error after which the state has moved: the state counts', async () => {
     const { maas, clock, machine } = scene(ours);
     const transport = maas.transport();
     const send = (request: Parameters<typeof transport.send>[0]) => {
@@ -485,7 +485,7 @@ describe('release', () => {
     });
   });
 
-  test('(22) a release refused with 503 that blanked system and mark is taken up again', async () => {
+  it('(22) a release refused with 503 that blanked system and mark is taken up again', async () => {
     const { context, maas, machine } = scene(ours, { faults: Array(4).fill([/op=release/, '503']) });
     expect(kindOf(await releaseMachine(context, ask))).toBe('maas-error');
     Object.assign(machine, { osystem: '', distro_series: '', owner_data: {} });
@@ -493,7 +493,7 @@ describe('release', () => {
     expect(maas.count(id, 'release')).toBe(1);
   });
 
-  test('(25) the owner has changed since: refused, nothing sent; locked: said so', async () => {
+  it('(25) the owner has changed since: refused, nothing sent; locked: said so', async () => {
     for (const [state, kind] of [
       [{ owner: 'bob' }, 'other-owner'],
       [{ owner_data: mark('r1', 'dc2') }, 'other-site'],
@@ -506,7 +506,7 @@ describe('release', () => {
     }
   });
 
-  test('(19, 25) a lost answer is followed by a reading; a release that broke off is not sent again at once', async () => {
+  it('(19, 25) a lost answer is followed by a reading; a release that broke off is not sent again at once', async () => {
     const acted = scene(ours, { faults: [[/op=release/, 'drop_after']] });
     expect(await releaseMachine(acted.context, ask)).toMatchObject({ ok: true, actions: ['release'] });
     expect(acted.maas.count(id, 'release')).toBe(1);
@@ -518,7 +518,7 @@ describe('release', () => {
 });
 
 describe('abort', () => {
-  test('(23) the answer has the old state; the next reading decides', async () => {
+  it('(23) the answer has the old state; the next reading decides', async () => {
     const { context, maas } = scene({ status: 9, owner: 'admin', owner_data: mark('r7') });
     expect(await abortMachine(context, { systemId: id, site: 'dc1' })).toMatchObject({
       ok: true,
@@ -528,7 +528,7 @@ describe('abort', () => {
     expect(maas.requests.at(-1)).toMatchObject({ method: 'GET', target: `machines/${id}/` });
   });
 
-  test('of a commissioning; of nothing; of somebody else’s', async () => {
+  it('of a commissioning; of nothing; of somebody else’s', async () => {
     expect(
       await abortMachine(scene({ status: 1, owner: 'admin' }).context, { systemId: id, site: 'dc1' }),
     ).toMatchObject({

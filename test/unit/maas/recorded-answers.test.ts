@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MaasConnection } from '../../../src/maas/connection.js';
 import { MaasError, type MaasFailure } from '../../../src/maas/failure.js';
 import { parseMachine } from '../../../src/maas/machine.js';
@@ -55,9 +55,9 @@ async function replay(step: Step): Promise<{ value?: unknown; failure?: MaasFail
 const exchanges = steps.filter((step) => step.response !== undefined);
 
 describe('what MAAS 3.6.5 really answered', () => {
-  test('there are recordings', () => expect(exchanges.length).toBeGreaterThan(250));
+  it('there are recordings', () => expect(exchanges.length).toBeGreaterThan(250));
 
-  test('every answer is a value or a failure of the kind its status stands for', async () => {
+  it('every answer is a value or a failure of the kind its status stands for', async () => {
     const kinds: Record<number, string[]> = {
       400: ['invalid', 'unauthorised', 'no-such-endpoint'],
       401: ['unauthorised'],
@@ -76,7 +76,7 @@ describe('what MAAS 3.6.5 really answered', () => {
     }
   });
 
-  test('every form error keeps MAAS’ texts', async () => {
+  it('every form error keeps MAAS’ texts', async () => {
     let seen = 0;
     for (const step of exchanges) {
       if (step.response?.status !== 400 || typeof step.response.json !== 'object') continue;
@@ -87,7 +87,7 @@ describe('what MAAS 3.6.5 really answered', () => {
     expect(seen).toBeGreaterThan(20);
   });
 
-  test('every machine is read with its number, owner and name', () => {
+  it('every machine is read with its number, owner and name', () => {
     let seen = 0;
     for (const step of exchanges) {
       const answer = step.response?.json;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deployMachine } from '../../../src/maas/deploy-machine.js';
 import type { MachineOutcome } from '../../../src/maas/machine-outcome.js';
 import type { MachineContext } from '../../../src/maas/operation.js';
@@ -60,7 +60,7 @@ async function travel(
 }
 
 describe('(30) a process killed at any step boundary', () => {
-  test.each(journeys)(
+  it.each(journeys)(
     '%s: every single kill, before and after each request, and each pair of kills',
     async (_name, state, run, effects) => {
       const calm = await travel(state, run, new Set(), 'kill_after');

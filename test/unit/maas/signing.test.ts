@@ -1,5 +1,5 @@
 import OAuth from 'oauth-1.0a';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MaasConfigurationError, parseApiKey } from '../../../src/maas/api-key.js';
 import { maasApiRoot } from '../../../src/maas/base-url.js';
 import { oauthHeader } from '../../../src/maas/oauth-header.js';
@@ -10,7 +10,7 @@ const members = (header: string) => {
 };
 
 describe('OAuth header', () => {
-  test.each(['consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001', "c!*'():t~-._:s%&+/="])(
+  it.each(['consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001', "c!*'():t~-._:s%&+/="])(
     '(1) agrees member by member with the oauth-1.0a package for %s',
     (text) => {
       const key = parseApiKey(text);
@@ -27,7 +27,7 @@ describe('OAuth header', () => {
     },
   );
 
-  test('(1) has exactly the members MAAS wants, each in double quotes, with %26 before the secret', () => {
+  it('(1) has exactly the members MAAS wants, each in double quotes, with %26 before the secret', () => {
     const header = oauthHeader({ consumerKey: 'ck', tokenKey: 'tk', tokenSecret: 'ts' }, 'n1', 1_795_267_240);
     expect(header).toBe(
       'OAuth oauth_version="1.0", oauth_signature_method="PLAINTEXT", oauth_consumer_key="ck", oauth_token="tk", ' +
@@ -37,11 +37,11 @@ describe('OAuth header', () => {
 });
 
 describe('API key', () => {
-  test('(1) is taken apart, blanks around it dropped', () => {
+  it('(1) is taken apart, blanks around it dropped', () => {
     expect(parseApiKey(' a:b:c\n')).toEqual({ consumerKey: 'a', tokenKey: 'b', tokenSecret: 'c' });
   });
 
-  test.each(['', 'a', 'a:b', 'a:b:c:d', 'a::c', ':b:c', 'a:b:', 'a b:c:d', 'a:"b:c', 'a:b:c\nd', 'ä:b:c'])(
+  it.each(['', 'a', 'a:b', 'a:b:c:d', 'a::c', ':b:c', 'a:b:', 'a b:c:d', 'a:"b:c', 'a:b:c\nd', 'ä:b:c'])(
     '(1, 2) %j is refused before anything is sent, and not repeated in the message',
     (text) => {
       let error: unknown;
@@ -58,7 +58,7 @@ describe('API key', () => {
 
 describe('base URL', () => {
   const root = 'http://10.0.0.1:5240/MAAS/api/2.0/';
-  test.each([
+  it.each([
     ['http://10.0.0.1:5240/MAAS', root],
     ['http://10.0.0.1:5240/MAAS/', root],
     ['http://10.0.0.1:5240', root],
@@ -75,7 +75,7 @@ describe('base URL', () => {
     expect(maasApiRoot(given)).toBe(expected);
   });
 
-  test.each([
+  it.each([
     '',
     'maas',
     'maas.example:5240/MAAS',

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { MaasClient } from '../../../src/maas/client.js';
 import type { Machine } from '../../../src/maas/machine.js';
 import { MachineWatcher } from '../../../src/maas/machine-watcher.js';
@@ -7,7 +7,7 @@ import { LeapingClock } from '../../rig/leaping-clock.js';
 
 const machine = (systemId: string, status: number) => ({ systemId, status }) as Machine;
 
-test('a wait is looked at no less often than it asks for, whatever the others ask', async () => {
+it('a wait is looked at no less often than it asks for, whatever the others ask', async () => {
   const clock = new LeapingClock();
   const polls: number[] = [];
   const began = clock.now();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.js';
 import { ApiMetrics } from '../../../src/platform/telemetry/metrics.js';
 import { apiAlone } from '../../api/api-rig.js';
@@ -58,7 +58,7 @@ function world(polled: Readonly<Record<string, number | undefined>>) {
   };
 }
 
-test('an agent is online when it asked for work within 90 seconds, on the queue where it always answers', async () => {
+it('an agent is online when it asked for work within 90 seconds, on the queue where it always answers', async () => {
   const { presence, asked, most } = world({
     'node.dc1.a.ctl': 70_000,
     'node.dc1.b.ctl': 91_000,
@@ -74,7 +74,7 @@ test('an agent is online when it asked for work within 90 seconds, on the queue 
   expect(most()).toBeLessThanOrEqual(8);
 });
 
-test('it is looked once a minute at most, and only when somebody asks', async () => {
+it('it is looked once a minute at most, and only when somebody asks', async () => {
   const { presence, asked, later } = world({ 'node.dc1.a.ctl': 0 });
   await presence.look();
   later(MINUTE - 1);
@@ -90,7 +90,7 @@ test('it is looked once a minute at most, and only when somebody asks', async ()
   expect(presence.latest()).toMatchObject({ online: 0, at: new Date(START + 2 * MINUTE) });
 });
 
-test('nothing is told while Temporal is away, and all again when it is back', async () => {
+it('nothing is told while Temporal is away, and all again when it is back', async () => {
   const { presence, later, goAway } = world({ 'node.dc1.a.ctl': 0 });
   await presence.look();
   goAway(true);
@@ -103,7 +103,7 @@ test('nothing is told while Temporal is away, and all again when it is back', as
   expect(presence.latest()).toMatchObject({ online: 0, offline: 43 });
 });
 
-test('the metrics of the API show it, with the time of the look, and do not wait for it', async () => {
+it('the metrics of the API show it, with the time of the look, and do not wait for it', async () => {
   const { presence, goAway, later } = world({ 'node.dc1.a.ctl': 0 });
   const rig = await apiAlone();
   const metrics = new ApiMetrics('1', rig.store, presence);

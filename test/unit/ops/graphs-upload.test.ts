@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { normaliseTask } from '../../../src/graph/index.js';
 import { checkGraphUpload, checkTaskList } from '../../../src/ops/graphs/graph-upload.js';
 
@@ -12,7 +12,7 @@ const found = (body: unknown) =>
 const task = (more: object) => ({ tasks: [{ id: 'x', type: 'puppet', ...more }] });
 
 describe('a graph that is uploaded', () => {
-  test('may be empty, and may have every field', () => {
+  it('may be empty, and may have every field', () => {
     expect(found({})).toEqual([]);
     const { upload, problems } = checkGraphUpload({
       name: 'g',
@@ -30,7 +30,7 @@ describe('a graph that is uploaded', () => {
     });
   });
 
-  test("takes the library's real graphs and says which of their dependencies lead nowhere", () => {
+  it("takes the library's real graphs and says which of their dependencies lead nowhere", () => {
     const { problems, upload } = checkTaskList(data('fuel/tasks.raw.json'));
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(upload.tasks).toHaveLength(204);
@@ -45,7 +45,7 @@ describe('a graph that is uploaded', () => {
     ]);
   });
 
-  test('is refused with every mistake in it and its place', () => {
+  it('is refused with every mistake in it and its place', () => {
     expect(
       found({
         nmae: 1,
@@ -70,7 +70,7 @@ describe('a graph that is uploaded', () => {
     ]);
   });
 
-  test.each<[string, object, RegExp]>([
+  it.each<[string, object, RegExp]>([
     ['a version of two numbers', { version: '2.0' }, /version: "2.0" is no version/],
     ['a version with letters, which the pattern let pass', { version: '2a0b0' }, /version: "2a0b0" is no version/],
     ['a strategy that is none', { parameters: { strategy: { type: 'rolling' } } }, /strategy\.type: "rolling"/],
@@ -97,12 +97,12 @@ describe('a graph that is uploaded', () => {
     expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);
   });
 
-  test('is refused for ids that stand twice, all named at once, sorted', () => {
+  it('is refused for ids that stand twice, all named at once, sorted', () => {
     const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'shell' }));
     expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);
   });
 
-  test('is refused for a circle, named in full', () => {
+  it('is refused for a circle, named in full', () => {
     const tasks = [
       { id: 'a', type: 'shell', requires: ['b'] },
       { id: 'b', type: 'shell', required_for: ['c'], requires: ['c'] },
@@ -111,7 +111,7 @@ describe('a graph that is uploaded', () => {
     expect(found({ tasks })).toEqual(['error tasks[1]: tasks wait for each other: b -> c -> b']);
   });
 
-  test('takes a null role in a relation: it means the sync node', () => {
+  it('takes a null role in a relation: it means the sync node', () => {
     expect(
       found({
         tasks: [
@@ -122,7 +122,7 @@ describe('a graph that is uploaded', () => {
     ).toEqual([]);
   });
 
-  test('is warned of names nobody defines, in its own layer or below, near and across nodes', () => {
+  it('is warned of names nobody defines, in its own layer or below, near and across nodes', () => {
     const body = {
       tasks: [
         { id: 'prepare', type: 'shell', requires: ['prepair', 'base', 'elsewhere'] },
@@ -137,7 +137,7 @@ describe('a graph that is uploaded', () => {
     ]);
   });
 
-  test('is refused when it closes a circle with the layers below, not for one that is there already', () => {
+  it('is refused when it closes a circle with the layers below, not for one that is there already', () => {
     const below = [
       { id: 'p', type: 'shell', requires: ['q'] },
       { id: 'q', type: 'shell', requires: ['p'] },

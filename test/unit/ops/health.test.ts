@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { healthOperations } from '../../../src/ops/health.js';
 import type { OpsDependencies } from '../../../src/ops/index.js';
 
@@ -33,7 +33,7 @@ function health(
   } as unknown as OpsDependencies);
 }
 
-test.each([
+it.each([
   [[], false, 'no worker polls task queue q'],
   [[30], true, '1 worker polls task queue q'],
   [[30, 61], true, '2 workers poll task queue q'],
@@ -45,7 +45,7 @@ test.each([
   expect(checks.find(({ name }) => name === 'worker')).toMatchObject({ ok, message });
 });
 
-test('what does not answer is away after seconds, and holds nothing else up', async () => {
+it('what does not answer is away after seconds, and holds nothing else up', async () => {
   const asked = health([1], never).check();
   await vi.advanceTimersByTimeAsync(8_000);
   const { ok, checks } = await asked;
@@ -55,7 +55,7 @@ test('what does not answer is away after seconds, and holds nothing else up', as
   ]);
 });
 
-test('no timer is left behind', async () => {
+it('no timer is left behind', async () => {
   await health([1]).check();
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { openPlanner } from '../../../src/clusters/planning/index.js';
 import type { OpsDependencies } from '../../../src/ops/dependencies.js';
 import { planOperations } from '../../../src/ops/graphs/plan-operations.js';
 import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.js';
 import type { Json } from '../graph/recorded.js';
 
-test('what the API shows is what a run does: addresses and functions of users are the same', async () => {
+it('what the API shows is what a run does: addresses and functions of users are the same', async () => {
   const planner = await openPlanner(fileURLToPath(new URL('../clusters/planning/functions.mjs', import.meta.url)));
   try {
     const world = await graphWorld({ nodes: [['compute']], site: 'dc1', planner });

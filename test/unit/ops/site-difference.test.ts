@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { differenceText } from '../../../src/cli/views/site-difference.js';
 import { loadSite, readDocumentFiles, type SiteDocuments } from '../../../src/documents/index.js';
 import { compareSites } from '../../../src/ops/site-difference.js';
@@ -21,7 +21,7 @@ function siteOf(of: ReturnType<typeof edited>): SiteDocuments {
 }
 
 describe('the difference of two revisions', () => {
-  test('is nothing where only the spelling differs', () => {
+  it('is nothing where only the spelling differs', () => {
     const spelled = edited([/^# .*$/gm, '# another remark'], [/(critical): true/g, '$1:   true # yes']);
     const { nodes, groups, configuration, unchanged_nodes } = compareSites(siteOf(edited()), siteOf(spelled));
     expect({ nodes, groups, configuration, unchanged_nodes }).toEqual({
@@ -32,14 +32,14 @@ describe('the difference of two revisions', () => {
     });
   });
 
-  test('is everything where nothing was deployed', () => {
+  it('is everything where nothing was deployed', () => {
     const { nodes, groups, unchanged_nodes } = compareSites(null, siteOf(edited()));
     expect(nodes.map(({ change }) => change)).toEqual(Array(6).fill('added'));
     expect(groups).toHaveLength(3);
     expect(unchanged_nodes).toBe(0);
   });
 
-  test('names what is new, changed by field, and gone', () => {
+  it('names what is new, changed by field, and gone', () => {
     const before = siteOf(edited());
     const [first, second, ...others] = before.nodes;
     const after: SiteDocuments = {
@@ -65,7 +65,7 @@ describe('the difference of two revisions', () => {
   });
 });
 
-test('people read it as signs and counts', () => {
+it('people read it as signs and counts', () => {
   const text = differenceText({
     site: 'dc1',
     revision: 3,
@@ -89,7 +89,7 @@ nodes: 1 new, 1 changed, 1 gone, 4 the same
 `);
 });
 
-test('the API compares with the last good revision, of which there may be none', async () => {
+it('the API compares with the last good revision, of which there may be none', async () => {
   const rig = await apiAlone();
   await rig.ask('POST', '/api/v1/sites', { name: 'stl1' });
   const commit = async (of: ReturnType<typeof edited>) =>

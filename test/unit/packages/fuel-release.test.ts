@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkPackage, packageContents, readPackageFolder } from '../../../src/packages/index.js';
 
 const folder = fileURLToPath(new URL('../../../examples/fuel-release', import.meta.url));
 const recorded = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../data/fuel/${name}`, import.meta.url), 'utf8')) as never;
 
-test('the example release is valid without warnings and holds the recorded graphs', async () => {
+it('the example release is valid without warnings and holds the recorded graphs', async () => {
   const report = checkPackage(await readPackageFolder(folder));
   expect([...report.errors, ...report.warnings]).toEqual([]);
   const contents = packageContents(report)!;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RunTask } from '../../../../activities/graph-contract.js';
 import { maasTask } from '../../../../activities/node-task-maas.js';
 import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../../src/maas/index.js';
@@ -49,7 +49,7 @@ async function run(type: string, endIdentity: (...words: string[]) => Promise<vo
   return await work(() => undefined, undefined, never, never);
 }
 
-test.each(['erase_node', 'move_to_bootstrap'])(
+it.each(['erase_node', 'move_to_bootstrap'])(
   '%s ends what the node was known by before its machine is given back',
   async (type) => {
     await deployed();
@@ -65,14 +65,14 @@ test.each(['erase_node', 'move_to_bootstrap'])(
   },
 );
 
-test('a machine is not given back as long as its identity cannot be ended', async () => {
+it('a machine is not given back as long as its identity cannot be ended', async () => {
   await deployed();
   const away = async () => Promise.reject(new Error('the store is away'));
   await expect(run('erase_node', away)).rejects.toThrow('the store is away');
   expect(await machine.status()).toBe(MachineStatus.Deployed);
 });
 
-test('a deployment says so before it begins, and one that is there already says nothing', async () => {
+it('a deployment says so before it begins, and one that is there already says nothing', async () => {
   const asked: string[] = [];
   const acting = async (action: string) => void asked.push(action);
   await deployed(acting);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEFAULT_PATH_ROOTS } from '../../../../src/agent/index.js';
 import type { EnrolmentTicket } from '../../../../src/agent/onboarding/enrolment-ticket.js';
 import { enrolNode } from '../../../../src/gateway/index.js';
@@ -54,7 +54,7 @@ async function said(...words: string[]): Promise<string> {
 const ticketOf = async (node: string) =>
   JSON.parse(await said('agent', 'token', '--site', 'dc1', '--node', node)) as EnrolmentTicket;
 
-test('a ticket made by hand is good once, and revoking ends certificates and unused tickets at once', async () => {
+it('a ticket made by hand is good once, and revoking ends certificates and unused tickets at once', async () => {
   const ticket = await ticketOf('n1');
   expect(ticket.gateway).toBe(gateway.url);
   await enrolNode(at('n1'), ticket);
@@ -72,7 +72,7 @@ test('a ticket made by hand is good once, and revoking ends certificates and unu
   await expect(enrolNode(at('late'), unused)).rejects.toThrow('is not known');
 });
 
-test('a new key for orders signs at once; the former is dropped, the one that signs is not', async () => {
+it('a new key for orders signs at once; the former is dropped, the one that signs is not', async () => {
   const ids = async (): Promise<string[]> =>
     JSON.parse(await said('identity', 'order-keys', '--format', 'json')).map(({ id }: { id: string }) => id);
   const [first] = await ids();
@@ -84,7 +84,7 @@ test('a new key for orders signs at once; the former is dropped, the one that si
   expect(await ids()).toEqual([second]);
 });
 
-test('a key for payloads is its owner’s alone, and each further one comes first', async () => {
+it('a key for payloads is its owner’s alone, and each further one comes first', async () => {
   await said('identity', 'encryption-key', at('keys'));
   const before = readFileSync(at('keys'), 'utf8').trim();
   expect(statSync(at('keys')).mode & 0o777).toBe(0o600);
@@ -93,7 +93,7 @@ test('a key for payloads is its owner’s alone, and each further one comes firs
   expect(after.length).toBeGreaterThan(before.length);
 });
 
-test('the example of a policy is one, and what it leaves out is as the page says', async () => {
+it('the example of a policy is one, and what it leaves out is as the page says', async () => {
   const [, example] = /```yaml\n([\s\S]*?)```/.exec(page)!;
   writeFileSync(at('policy.yaml'), example!);
   const shown = JSON.parse(await said('agent', 'policy', 'check', at('policy.yaml'), '--format', 'json'));
@@ -108,7 +108,7 @@ test('the example of a policy is one, and what it leaves out is as the page says
   expect((await command('agent', 'policy', 'check', at('wrong.yaml'))).code).toBe(2);
 });
 
-test('every command of the page is run by a test', () => {
+it('every command of the page is run by a test', () => {
   const named = new Set(
     [...page.matchAll(/`sitewright ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)/g)].map(([, words]) => words!),
   );

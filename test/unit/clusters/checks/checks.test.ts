@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   checkCluster,
   checkLimits,
@@ -96,25 +96,25 @@ const three = [
   node(4, ['compute', 'cinder']),
 ];
 
-test('a cluster as the release recommends it has nothing but information', () => {
+it('a cluster as the release recommends it has nothing but information', () => {
   expect(said(cluster(three))).toEqual([
     expect.stringMatching(/^info check\.tags-unassigned No node has the tags base-os, ceph-osd, cinder-block-device, /),
   ]);
 });
 
-test('tags moved off the nodes are told of, and the user may go on', () => {
+it('tags moved off the nodes are told of, and the user may go on', () => {
   const moved = three.map((one) => ({ ...one, tags: one.tags.filter((tag) => tag !== 'database') }));
   const [finding] = checkCluster(cluster(moved));
   expect(finding).toMatchObject({ severity: 'info', tags: expect.arrayContaining(['database']) });
   expect(checkCluster(cluster(moved, { placesByTags: false }))[0]!.tags).not.toContain('database');
 });
 
-test('a node without tags is told of; an instance is none that places tasks', () => {
+it('a node without tags is told of; an instance is none that places tasks', () => {
   const bare = node(5, [], { tags: ['mysql:1'] });
   expect(codes(cluster([...three, bare]))).toContain('check.node-without-tags');
 });
 
-test('with the tags engine off, tags that were moved by hand are told of: they do not count', () => {
+it('with the tags engine off, tags that were moved by hand are told of: they do not count', () => {
   const off = { placesByTags: false };
   const moved = [node(1, ['controller'], { tags: ['controller', 'database:1'] }), node(2, ['compute'])];
   const ignored = checkCluster(cluster(moved, off)).find(({ code }) => code === 'check.tags-ignored');
@@ -126,7 +126,7 @@ test('with the tags engine off, tags that were moved by hand are told of: they d
   expect(codes(cluster(never, off))).not.toContain('check.tags-ignored');
 });
 
-test('nodes that are offline, in the words of the reference', () => {
+it('nodes that are offline, in the words of the reference', () => {
   const nodes = [...three, node(5, ['compute'], { online: false }), node(6, ['compute'], { online: false })];
   expect(said(cluster(nodes))[0]).toBe(
     'error check.nodes-offline Nodes "n5,n6" are offline. Remove them from environment and try again.',
@@ -134,7 +134,7 @@ test('nodes that are offline, in the words of the reference', () => {
   expect(codes(cluster(nodes), { nodes: [1, 2] })).not.toContain('check.nodes-offline');
 });
 
-test('roles that exclude each other, each pair once, with the nodes', () => {
+it('roles that exclude each other, each pair once, with the nodes', () => {
   const both = checkCluster(
     cluster([...three, node(5, ['controller', 'compute']), node(6, ['compute', 'controller'])]),
   );
@@ -143,13 +143,13 @@ test('roles that exclude each other, each pair once, with the nodes', () => {
   ]);
 });
 
-test('* excludes all others', () => {
+it('* excludes all others', () => {
   const sources = cluster([...three, node(5, ['cinder', 'lonely'])]);
   const roles = { ...sources.release.roles, lonely: { conflicts: '*' } };
   expect(codes({ ...sources, release: { ...sources.release, roles } })).toContain('check.role-conflict lonely');
 });
 
-test('roles the settings do not allow, in the words of the reference', () => {
+it('roles the settings do not allow, in the words of the reference', () => {
   const nodes = [...three, node(5, ['cinder']), node(6, ['ceph-osd'])];
   expect(
     said(
@@ -167,7 +167,7 @@ test('roles the settings do not allow, in the words of the reference', () => {
 });
 
 describe('limits', () => {
-  test('a minimum, an override of it, and what is recommended', () => {
+  it('a minimum, an override of it, and what is recommended', () => {
     expect(codes(cluster([node(4, ['compute'])]))).toContain('check.role-below-minimum controller');
     const one = [node(1, ['controller']), node(4, ['compute', 'cinder'])];
     expect(codes(cluster(one))).toContain('check.role-below-recommended controller');
@@ -178,14 +178,14 @@ describe('limits', () => {
     );
   });
 
-  test('a limit that is an expression', () => {
+  it('a limit that is an expression', () => {
     const ceph = (size: string) => settings({ 'storage.volumes_ceph': true, 'storage.osd_pool_size': size });
     const nodes = [...three, node(5, ['ceph-osd']), node(6, ['ceph-osd'])];
     expect(codes(cluster(nodes, { settings: ceph('3') }))).toContain('check.role-below-minimum ceph-osd');
     expect(codes(cluster(nodes, { settings: ceph('2') }))).not.toContain('check.role-below-minimum ceph-osd');
   });
 
-  test('a maximum by the mode of the cluster', () => {
+  it('a maximum by the mode of the cluster', () => {
     const nodes = [...three, node(5, ['mongo']), node(6, ['mongo'])];
     const with_ceilometer = settings({
       'additional_components.ceilometer': true,
@@ -197,13 +197,13 @@ describe('limits', () => {
     expect(codes(cluster(nodes, { settings: with_ceilometer }))).toContain('check.role-below-recommended mongo');
   });
 
-  test('nodes that are to be deleted do not count', () => {
+  it('nodes that are to be deleted do not count', () => {
     expect(codes(cluster([node(1, ['controller'], { pendingDeletion: true }), node(4, ['compute'])]))).toContain(
       'check.role-below-minimum controller',
     );
   });
 
-  test('of several overrides the hardest is told, and an override without the limit leaves it alone', () => {
+  it('of several overrides the hardest is told, and an override without the limit leaves it alone', () => {
     const limits = {
       min: 1,
       max: 9,
@@ -222,7 +222,7 @@ describe('limits', () => {
 });
 
 describe('restrictions', () => {
-  test('have three forms', () => {
+  it('have three forms', () => {
     expect(expandRestriction('settings:a == true')).toEqual({ condition: 'settings:a == true' });
     expect(expandRestriction({ 'settings:a == true': 'no' })).toEqual({
       condition: 'settings:a == true',
@@ -237,7 +237,7 @@ describe('restrictions', () => {
     expect(expandRestriction(7)).toBeUndefined();
   });
 
-  test('what is not there counts as null and is told; what cannot be worked out holds nothing', () => {
+  it('what is not there counts as null and is told; what cannot be worked out holds nothing', () => {
     const { holding, doubts } = checkRestrictions(['settings:a.b == null', 'nobody:x == 1', 'settings:'], {
       settings: {},
     });
@@ -246,7 +246,7 @@ describe('restrictions', () => {
     expect(doubts[0]!.message).toBe('there is no settings:a.b; it counts as null');
   });
 
-  test.each([
+  it.each([
     ["'experimental' in version:feature_groups", true],
     ["not ('advanced' in version:feature_groups)", true],
     ["cluster:mode != 'ha_compact'", false],

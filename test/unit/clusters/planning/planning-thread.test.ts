@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { openPlanner, plannerHere } from '../../../../src/clusters/planning/index.js';
 import { PlanningThread } from '../../../../src/clusters/planning/planning-thread.js';
 import type { PlanForm, PlanningWork } from '../../../../src/clusters/planning/planning-work.js';
@@ -54,7 +54,7 @@ const commandOf = (text: string): unknown =>
     .cmd;
 
 describe('a planning thread', () => {
-  test.each(['run', 'explanation', 'text', 'dot', 'serialized'] as const)(
+  it.each(['run', 'explanation', 'text', 'dot', 'serialized'] as const)(
     'answers with the %s that the caller would make',
     async (form: PlanForm) => {
       const work = workOf(recorded('tasks.normalized.json') as Fields[]);
@@ -65,7 +65,7 @@ describe('a planning thread', () => {
     60_000,
   );
 
-  test('tells what is wrong with a graph as an answer', async () => {
+  it('tells what is wrong with a graph as an answer', async () => {
     const work = workOf([
       { id: 'a', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['b'], parameters: { cmd: 'true' } },
       { id: 'b', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['a'], parameters: { cmd: 'true' } },
@@ -76,12 +76,12 @@ describe('a planning thread', () => {
     expect(await thread().plan('run', workOf([]))).toMatchObject({ ok: false, reason: 'no-graph' });
   });
 
-  test('knows the functions of the module of helpers', async () => {
+  it('knows the functions of the module of helpers', async () => {
     const planned = await thread().plan('serialized', calling('greeting()'));
     expect(planned.ok && commandOf(planned.value)).toBe('hello from a helper');
   });
 
-  test('lets go of what is aborted, while it is planned or before, and goes on with the rest', async () => {
+  it('lets go of what is aborted, while it is planned or before, and goes on with the rest', async () => {
     const planner = thread();
     const [first, second] = [new AbortController(), new AbortController()];
     const endless = planner.plan('run', calling('never_ends()'), first.signal);
@@ -96,7 +96,7 @@ describe('a planning thread', () => {
     await expect(planner.plan('run', calling('greeting()'), first.signal)).rejects.toThrow('enough');
   });
 
-  test('whose thread dies says so, and plans what comes next', async () => {
+  it('whose thread dies says so, and plans what comes next', async () => {
     const planner = thread();
     const dying = planner.plan('run', calling('end_of_thread()'));
     const next = planner.plan('serialized', calling('greeting()'));
@@ -104,13 +104,13 @@ describe('a planning thread', () => {
     expect((await next).ok).toBe(true);
   });
 
-  test('says what is wrong with the module of helpers, to everybody who asks', async () => {
+  it('says what is wrong with the module of helpers, to everybody who asks', async () => {
     const planner = thread(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)));
     for (const _ of [1, 2])
       await expect(planner.plan('run', calling('greeting()'))).rejects.toThrow('no-such-module.mjs');
   });
 
-  test('that is closed rejects what it has not planned, and everything after', async () => {
+  it('that is closed rejects what it has not planned, and everything after', async () => {
     const planner = thread();
     const all = [calling('never_ends()'), calling('greeting()')].map((work) => planner.plan('run', work));
     const ends = Promise.allSettled(all);
@@ -120,7 +120,7 @@ describe('a planning thread', () => {
   });
 });
 
-test('small plans are made at once, large ones in the thread, both with helpers', async () => {
+it('small plans are made at once, large ones in the thread, both with helpers', async () => {
   const planner = opened(await openPlanner(HELPERS));
   const small = await planner.plan('serialized', calling('greeting()'));
   expect(small.ok && commandOf(small.value)).toBe('hello from a helper');
@@ -139,7 +139,7 @@ test('small plans are made at once, large ones in the thread, both with helpers'
   await endless;
 });
 
-test('a module of helpers that cannot be loaded is told when the planner is opened', async () => {
+it('a module of helpers that cannot be loaded is told when the planner is opened', async () => {
   await expect(openPlanner(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)))).rejects.toThrow(
     'no-such-module.mjs',
   );

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type ClusterNode,
   catalogueOf,
@@ -45,16 +45,16 @@ const tagsOf = (nodes: readonly ClusterNode[], more: Partial<TaggedNodesInput> =
   Object.fromEntries(resolve(nodes, more).nodes.map(({ uid, tags }) => [uid, tags]));
 
 describe('catalogue', () => {
-  test('a role without tags has one of its own name, which has a primary if the role has', () => {
+  it('a role without tags has one of its own name, which has a primary if the role has', () => {
     expect(tagsOfRole('plain', release.roles.plain)).toEqual(['plain']);
     expect(catalogue.tags.get('plain')).toMatchObject({ meta: { has_primary: true }, implied: true });
   });
 
-  test('a role gives its own name even if its tags do not name it', () => {
+  it('a role gives its own name even if its tags do not name it', () => {
     expect(tagsOfRole('storage', { tags: ['ceph'] })).toEqual(['ceph', 'storage']);
   });
 
-  test('of one name the later owner wins: release, cluster, plugins', () => {
+  it('of one name the later owner wins: release, cluster, plugins', () => {
     const all = catalogueOf({
       release,
       cluster: { roles: {}, tags: { mysql: { has_primary: false } } },
@@ -65,7 +65,7 @@ describe('catalogue', () => {
     expect(all.tags.get('kafka')).toMatchObject({ owner: { kind: 'plugin', name: 'p' }, implied: true });
   });
 
-  test('names the roles that hold a tag', () => {
+  it('names the roles that hold a tag', () => {
     expect(rolesHolding('mysql', release.roles)).toEqual(['controller']);
     expect(rolesHolding('compute', release.roles)).toEqual(['compute']);
     expect(rolesHolding('swift', release.roles)).toEqual([]);
@@ -73,19 +73,18 @@ describe('catalogue', () => {
 });
 
 describe('names', () => {
-  test.each(['swift', 'mysql:1', 'a-b_C9'])('%s is one', (name) => expect(tagNameProblem(name)).toBeUndefined());
-  test.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])(
-    '%j is none',
-    (name) => expect(tagNameProblem(name)).toBeTypeOf('string'),
+  it.each(['swift', 'mysql:1', 'a-b_C9'])('%s is one', (name) => expect(tagNameProblem(name)).toBeUndefined());
+  it.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])('%j is none', (name) =>
+    expect(tagNameProblem(name)).toBeTypeOf('string'),
   );
-  test('an instance has a colon', () =>
+  it('an instance has a colon', () =>
     expect([isInstanceTag('mysql:1'), isInstanceTag('mysql')]).toEqual([true, false]));
 });
 
 describe('a change of roles', () => {
   const change = (before: string[], after: string[]) => tagsOnRoleChange({ before, after, roles: catalogue.roles });
 
-  test('a new role brings its tags and its own name', () => {
+  it('a new role brings its tags and its own name', () => {
     expect(change([], ['controller']).given).toEqual([
       { tag: 'controller', role: 'controller' },
       { tag: 'mysql', role: 'controller' },
@@ -93,40 +92,40 @@ describe('a change of roles', () => {
     ]);
   });
 
-  test('a role that stays gives nothing again, so what a user took away stays away', () => {
+  it('a role that stays gives nothing again, so what a user took away stays away', () => {
     expect(change(['controller'], ['controller', 'compute'])).toEqual({
       lost: [],
       given: [{ tag: 'compute', role: 'compute' }],
     });
   });
 
-  test('a role that goes is lost', () => expect(change(['controller'], ['compute']).lost).toEqual(['controller']));
+  it('a role that goes is lost', () => expect(change(['controller'], ['compute']).lost).toEqual(['controller']));
 
-  test('a role nobody describes gives its name', () => {
+  it('a role nobody describes gives its name', () => {
     expect(change([], ['unknown']).given).toEqual([{ tag: 'unknown', role: 'unknown' }]);
   });
 });
 
 describe('primary nodes', () => {
-  test('the first by id that has the tag, with primary-TAG in place of TAG', () => {
+  it('the first by id that has the tag, with primary-TAG in place of TAG', () => {
     expect(tagsOf([node(10, ['controller']), node(9, ['controller'])])).toEqual({
       9: ['keystone', 'primary-controller', 'primary-mysql'],
       10: ['controller', 'keystone', 'mysql'],
     });
   });
 
-  test('one that is ready comes before the lowest id', () => {
+  it('one that is ready comes before the lowest id', () => {
     const { primaryTags } = resolve([node(1, ['controller']), node(2, ['controller'], { status: 'ready' })]);
     expect(primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
   });
 
-  test('who has been primary stays it, also outside the run', () => {
+  it('who has been primary stays it, also outside the run', () => {
     const nodes = [node(1, ['controller']), node(2, ['controller'], { primaryTags: ['controller', 'mysql'] })];
     expect(resolve(nodes).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
     expect(tagsOf(nodes, { run: [1] })).toEqual({ 1: ['controller', 'keystone', 'mysql'] });
   });
 
-  test('who lost the tag, or is about to be deleted, hands it on', () => {
+  it('who lost the tag, or is about to be deleted, hands it on', () => {
     const gone = node(1, ['controller'], { primaryTags: ['controller', 'mysql'], tags: ['controller'] });
     expect(resolve([gone, node(2, ['controller'])]).primaryTags).toEqual(
       new Map([
@@ -138,7 +137,7 @@ describe('primary nodes', () => {
     expect(resolve([leaving, node(2, ['controller'])]).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
   });
 
-  test('a detached tag has a primary of its own', () => {
+  it('a detached tag has a primary of its own', () => {
     const nodes = [
       node(1, ['controller'], { tags: ['controller', 'keystone'] }),
       node(2, [], { tags: ['mysql'] }),
@@ -147,13 +146,13 @@ describe('primary nodes', () => {
     expect(tagsOf(nodes)).toEqual({ 1: ['keystone', 'primary-controller'], 2: ['primary-mysql'], 3: ['mysql'] });
   });
 
-  test('there is none without high availability', () => {
+  it('there is none without high availability', () => {
     expect(tagsOf([node(1, ['controller'])], { highAvailability: false })).toEqual({
       1: ['controller', 'keystone', 'mysql'],
     });
   });
 
-  test('choosing again gives the same', () => {
+  it('choosing again gives the same', () => {
     const nodes = [node(3, ['controller']), node(1, ['plain']), node(2, ['controller', 'plain'])];
     const first = resolve(nodes).primaryTags;
     const marked = nodes.map((one) => ({ ...one, primaryTags: first.get(one.id) ?? [] }));
@@ -162,11 +161,11 @@ describe('primary nodes', () => {
 });
 
 describe('the engine', () => {
-  test('on: what is assigned counts, and a node without tags has none', () => {
+  it('on: what is assigned counts, and a node without tags has none', () => {
     expect(tagsOf([node(1, ['compute'], { tags: [] })])).toEqual({ 1: [] });
   });
 
-  test('off: tags are those of the roles, whatever is assigned', () => {
+  it('off: tags are those of the roles, whatever is assigned', () => {
     expect(tagsOf([node(1, ['compute'], { tags: ['mysql'] })], { tagsEngine: false })).toEqual({ 1: ['compute'] });
   });
 
@@ -189,7 +188,7 @@ describe('the engine', () => {
   };
   const task = (id: string, more: object) => ({ id, type: 'puppet', version: '2.0.0', parameters: {}, ...more });
 
-  test('a task without tags goes by its roles, which are tags, or by the roles of its groups', () => {
+  it('a task without tags goes by its roles, which are tags, or by the roles of its groups', () => {
     const nodes = [node(1, ['controller']), node(2, ['compute'])];
     expect(
       plan(
@@ -205,14 +204,14 @@ describe('the engine', () => {
     ).toMatchObject({ mysql: ['1'], haproxy: ['1'], globals: ['1', '2'], 'by-group': ['2'] });
   });
 
-  test('the roles of a group count only where no node has its name as a tag, and not for patterns', () => {
+  it('the roles of a group count only where no node has its name as a tag, and not for patterns', () => {
     const nodes = [node(1, ['controller']), node(2, ['controller']), node(3, ['compute'])];
     const groups = ['controller', 'hosts'].map((id) => ({ id, type: 'group', version: '2.0.0', roles: ['compute'] }));
     const tasks = [task('tagged', { groups: ['controller'] }), task('pattern', { groups: ['/host.*/'] })];
     expect(plan([...groups, ...tasks], nodes)).toMatchObject({ tagged: ['2'], pattern: [] });
   });
 
-  test('a task of a plugin without tags goes by roles as before, one with tags by tags', () => {
+  it('a task of a plugin without tags goes by roles as before, one with tags by tags', () => {
     const nodes = [node(1, ['controller'], { tags: ['mysql'] }), node(2, [], { tags: ['controller'] })];
     const tasks = [
       task('old', { roles: ['/(primary-)?controller/'] }),
@@ -222,7 +221,7 @@ describe('the engine', () => {
     expect(plan(tasks, nodes)).toEqual({ old: ['2'], new: ['2'] });
   });
 
-  test('an instance places only what names it exactly', () => {
+  it('an instance places only what names it exactly', () => {
     const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
     expect(
       plan(
@@ -237,7 +236,7 @@ describe('the engine', () => {
     ).toEqual({ service: [], regex: [], all: ['2'], exact: ['1'] });
   });
 
-  test('cross-dependencies find nodes by tags', () => {
+  it('cross-dependencies find nodes by tags', () => {
     const read = readPlanInput({
       layers: {
         cluster: [
@@ -257,7 +256,7 @@ describe('the engine', () => {
   });
 });
 
-test('the recorded clusters get the tags the reference gave them', () => {
+it('the recorded clusters get the tags the reference gave them', () => {
   const fixture = {
     controller: ['controller', 'rabbitmq', 'database', 'keystone', 'neutron'],
     compute: ['compute'],

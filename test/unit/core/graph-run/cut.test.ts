@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/index.js';
 import { compilePlan } from '../../../../src/core/scheduler/index.js';
 
@@ -23,7 +23,7 @@ const workOf = (parts: readonly number[], tasksByNode: readonly number[]): numbe
   return sums;
 };
 
-test('a small plan is one part, however many tasks without work it has', () => {
+it('a small plan is one part, however many tasks without work it has', () => {
   // Three questions whether the nodes are there, and ten tasks.
   const graph = graphOf([3, 4, 3], 20);
   expect(new Set(cutForExecution(graph, 13))).toEqual(new Set([0]));
@@ -32,7 +32,7 @@ test('a small plan is one part, however many tasks without work it has', () => {
   expect(splitForExecution(graphOf([0, 0], 20), 13, 0)).toBeNull();
 });
 
-test('what the run itself has no room for is a part, even if it is the only one', () => {
+it('what the run itself has no room for is a part, even if it is the only one', () => {
   const graph = graphOf([3, 4, 3]);
   expect(splitForExecution(graph, 50, 13)).toBeNull();
   const { parts, coordination } = splitForExecution(graph, 50, 12)!;
@@ -40,7 +40,7 @@ test('what the run itself has no room for is a part, even if it is the only one'
   expect(coordination).toMatchObject({ parts: 1, tasks: [], joins: [] });
 });
 
-test('a node that is too much for one history has a part of its own, alone or not', () => {
+it('a node that is too much for one history has a part of its own, alone or not', () => {
   expect(splitForExecution(graphOf([80], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([['n0']]);
   expect(splitForExecution(graphOf([10, 80, 10], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([
     ['n0'],
@@ -49,7 +49,7 @@ test('a node that is too much for one history has a part of its own, alone or no
   ]);
 });
 
-test.each([
+it.each([
   ['even nodes', Array<number>(40).fill(5), 50],
   ['a heavy first node', [45, ...Array<number>(30).fill(5)], 50],
   ['a last node without work', [...Array<number>(20).fill(10), 0], 50],
@@ -67,7 +67,7 @@ test.each([
   }
 });
 
-test('what a task waits for in another part is one join, and orders the same pairs', () => {
+it('what a task waits for in another part is one join, and orders the same pairs', () => {
   const compiled = compilePlan({
     nodes: ['n0', 'n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: ['n0', 'n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node }))),

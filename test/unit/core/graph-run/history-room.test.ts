@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   hasRoomForRetry,
   hasRoomForWish,
@@ -10,7 +10,7 @@ import {
 const ALONE = 7.5;
 const ATTEMPT = 11;
 
-test('a full part stays under 10,000 events, however many attempts fail, and has some to give', () => {
+it('a full part stays under 10,000 events, however many attempts fail, and has some to give', () => {
   let events = 50;
   let attempts = 0;
   for (let left = TASKS_IN_ONE_WORKFLOW; left > 0; left--) {
@@ -24,7 +24,7 @@ test('a full part stays under 10,000 events, however many attempts fail, and has
   expect(attempts).toBeGreaterThanOrEqual(80);
 });
 
-test('operators are heard as long as what is left to do still fits', () => {
+it('operators are heard as long as what is left to do still fits', () => {
   expect(hasRoomForWish(9_000, 0)).toBe(true);
   expect(hasRoomForWish(9_900, 0)).toBe(false);
   expect(hasRoomForWish(9_000, 200)).toBe(false);
@@ -35,7 +35,7 @@ test('operators are heard as long as what is left to do still fits', () => {
   expect([hasRoomForRetry(last, 100), hasRoomForWish(last, 100)]).toEqual([false, true]);
 });
 
-test('graphs that a run drives itself stay under 10,000 events together', () => {
+it('graphs that a run drives itself stay under 10,000 events together', () => {
   for (const sizes of [[1_150, 1_150, 1_150], Array<number>(30).fill(100), [600, 600, 600], [10, 1_150, 500]]) {
     let events = 50;
     let inChildren = 0;

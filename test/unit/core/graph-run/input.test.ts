@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseGraphRunInput } from '../../../../src/core/graph-run/index.js';
 
-test('everything that is known is taken as it is', () => {
+it('everything that is known is taken as it is', () => {
   const input = {
     cluster: 1,
     graphs: [{ type: 'default', nodes: [1, 2], tasks: ['net'] }],
@@ -18,7 +18,7 @@ test('everything that is known is taken as it is', () => {
   expect(parseGraphRunInput([input])).toEqual({ ok: true, input });
 });
 
-test.each([
+it.each([
   [[{ cluster: '1' }], ["field 'cluster' must be a whole number above 0"]],
   [[{ cluster: 1, graphs: [] }], ["field 'graphs' must hold at least 1"]],
   [

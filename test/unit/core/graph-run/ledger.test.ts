@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/index.js';
 import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.js';
 import {
@@ -22,7 +22,7 @@ function ledgerOf(nodes: readonly string[], names: readonly string[]) {
 const start = (task: string, node: string, attempt = 1) =>
   ({ type: 'start', task, node, attempt, work: true }) as const;
 
-test('an attempt is one row, which its end adds to; the next attempt is another', () => {
+it('an attempt is one row, which its end adds to; the next attempt is another', () => {
   const ledger = ledgerOf(['n1'], ['a']);
   ledger.note(start('a@n1', 'n1'), 0);
   ledger.ended('a@n1', { outcome: 'failed', message: 'no' });
@@ -46,7 +46,7 @@ test('an attempt is one row, which its end adds to; the next attempt is another'
   expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'successful', end: { outcome: 'ok' } }]);
 });
 
-test('counts follow every way back', () => {
+it('counts follow every way back', () => {
   const ledger = ledgerOf(['n1', 'n2'], ['a', 'b']);
   ledger.note(start('a@n1', 'n1'), 0);
   ledger.ended('a@n1', { outcome: 'failed', message: 'no', exit_code: 3 });
@@ -62,7 +62,7 @@ test('counts follow every way back', () => {
   expect(ledger.news()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
 });
 
-test('rows tell what a stop left undone from what was skipped, also after it was opened again', () => {
+it('rows tell what a stop left undone from what was skipped, also after it was opened again', () => {
   const ledger = ledgerOf(['n1'], ['a', 'b']);
   ledger.note({ type: 'settled', task: 'a@n1', status: 'skipped' }, 0);
   ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped', undone: true }, 0);
@@ -75,13 +75,13 @@ test('rows tell what a stop left undone from what was skipped, also after it was
   expect(ledger.takeRows()).toMatchObject([{ status: 'skipped', undone: false }]);
 });
 
-test('names and nodes may hold an @', () => {
+it('names and nodes may hold an @', () => {
   const ledger = ledgerOf(['x@y'], ['a@b']);
   ledger.note(start('a@b@x@y', 'x@y'), 0);
   expect(ledger.takeRows()).toMatchObject([{ task: 'a@b', node: 'x@y' }]);
 });
 
-test('no record is over 200 KB, whatever agents say', () => {
+it('no record is over 200 KB, whatever agents say', () => {
   const nodes = Array.from({ length: 1000 }, (_, n) => `n${n}`);
   const ledger = ledgerOf(nodes, ['a']);
   const message = 'ä'.repeat(900);
@@ -100,7 +100,7 @@ test('no record is over 200 KB, whatever agents say', () => {
   expect(Buffer.byteLength(JSON.stringify(ledger.news()))).toBeLessThan(20_000);
 });
 
-test('a report stays under 200 KB by shortening its lists, and says so', () => {
+it('a report stays under 200 KB by shortening its lists, and says so', () => {
   const failed_tasks = Array.from({ length: 100 }, (_, n) => ({
     task: `t${n}`,
     node: `n${n}`,
@@ -137,7 +137,7 @@ test('a report stays under 200 KB by shortening its lists, and says so', () => {
   expect(report.cut!.failed_omitted).toBeGreaterThan(0);
 });
 
-test('a ledger that goes on elsewhere tells the same, and takes up what had not ended', () => {
+it('a ledger that goes on elsewhere tells the same, and takes up what had not ended', () => {
   const ids = ['n1', 'n2', 'n3'];
   const compiled = compilePlan({
     nodes: ids.map((id) => ({ id, kind: 'node' })),

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type GraphProgress,
   type GraphRunOutcome,
@@ -35,7 +35,7 @@ function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: G
   return phase;
 }
 
-test.each([
+it.each([
   ['starting', []],
   ['a: waiting', ['waiting', 'waiting']],
   ['a: planning', ['planning', 'waiting']],
@@ -52,6 +52,6 @@ test.each([
   expect(phaseOf(states)).toBe(phase);
 });
 
-test('a run with an outcome is finished', () => {
+it('a run with an outcome is finished', () => {
   expect(phaseOf(['success'], 'success')).toBe('finished');
 });

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { DrawingThread } from '../../../../src/graph/pictures/drawing-thread.js';
 import { renderSvg } from '../../../../src/graph/pictures/render-svg.js';
 
@@ -20,7 +20,7 @@ const dense = (size: number) =>
   ).join(' ')} }`;
 
 describe('a drawing thread', () => {
-  test('draws what the caller would draw, and goes on after what is no DOT', async () => {
+  it('draws what the caller would draw, and goes on after what is no DOT', async () => {
     const own = thread();
     const dot = 'digraph G { "a-b"; c; "a-b" -> c; }';
     const [first, refused, second] = await Promise.allSettled([own.svg(dot), own.svg('digraph {'), own.svg(dot)]);
@@ -33,7 +33,7 @@ describe('a drawing thread', () => {
     });
   });
 
-  test('leaves its caller free meanwhile', async () => {
+  it('leaves its caller free meanwhile', async () => {
     const own = thread();
     await own.svg('digraph { a }');
     let drawn = false;
@@ -51,7 +51,7 @@ describe('a drawing thread', () => {
     expect((await picture).match(/class="node"/g)).toHaveLength(40);
   });
 
-  test('tells those who wait when it is closed, and draws no more', async () => {
+  it('tells those who wait when it is closed, and draws no more', async () => {
     const own = thread();
     const waiting = [own.svg(dense(60)), own.svg('digraph { a }')].map((one) =>
       expect(one).rejects.toThrow(/ended before/),

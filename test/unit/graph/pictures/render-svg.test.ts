@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderSvg } from '../../../../src/graph/pictures/render-svg.js';
 
 describe('renderSvg', () => {
-  test('draws every node under its name, and every edge', async () => {
+  it('draws every node under its name, and every edge', async () => {
     const svg = await renderSvg('digraph G { "a-b" [style=filled]; c; "a-b" -> c; }');
     expect(svg.startsWith('<svg')).toBe(true);
     expect([...svg.matchAll(/<g [^>]*class="node">\s*<title>([^<]*)</g)].map(([, name]) => name)).toEqual([
@@ -12,12 +12,12 @@ describe('renderSvg', () => {
     expect(svg.match(/class="edge"/g)).toHaveLength(1);
   });
 
-  test('escapes what names hold', async () => {
+  it('escapes what names hold', async () => {
     const svg = await renderSvg('digraph G { "<script>alert(1)</script>"; }');
     expect(svg).not.toContain('<script');
   });
 
-  test('refuses what is no DOT, in words', async () => {
+  it('refuses what is no DOT, in words', async () => {
     await expect(renderSvg('digraph {')).rejects.toThrow(/Graphviz cannot draw this: syntax error/);
   });
 });
