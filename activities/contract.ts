@@ -1,6 +1,7 @@
 import type { NodeResult } from '../src/core/deployment/index.js';
 import type { NodeReport } from '../src/core/deployment/report.js';
-import type { Pace, RunFailure, RunOutcome, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.js';
+import type { SiteRunOutcome } from '../src/core/run/index.js';
+import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.js';
 
 /**
  * What workflows may ask of the outside world. Types only: workflows import this file, activities
@@ -115,7 +116,7 @@ export interface CloseRun {
   readonly site: string;
   readonly workflow_id: string;
   readonly run_id: string;
-  readonly outcome: RunOutcome;
+  readonly outcome: SiteRunOutcome;
   readonly ended_at: string;
   /** Cut to size; the nodes were recorded by `record_progress`. */
   readonly report: RunReport;

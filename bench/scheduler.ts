@@ -1,16 +1,16 @@
 /**
  * How fast the scheduler decides: whole runs with tasks that end at once, so that nothing but the
- * reducer is measured. Usage: npx tsx bench/scheduler.ts [nodes [tasks per node]]
+ * scheduler is measured. Usage: npx tsx bench/scheduler.ts [nodes [tasks per node]]
  */
 import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.js';
 import {
+  apply,
   blocksOfNodes,
   compilePlan,
   coordinate,
   createCoordinator,
   createScheduler,
   partition,
-  reduce,
   takeSnapshot,
 } from '../src/core/scheduler/index.js';
 import { simulate } from '../src/core/scheduler/simulate.js';
@@ -44,7 +44,7 @@ function drive(s: Scheduler): number {
   let events = 0;
   const send = (event: SchedulerEvent): void => {
     events++;
-    for (const command of reduce(s, event)) if (command.type === 'start') running.push(command);
+    for (const command of apply(s, event)) if (command.type === 'start') running.push(command);
   };
   send({ type: 'begin' });
   for (let at = 0; at < running.length; at++) {
@@ -74,7 +74,7 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
     parts.forEach((s, part) => {
       const inbox = inboxes[part]!;
       events += inbox.length;
-      for (const command of inbox.length > 0 ? reduce(s, ...inbox) : []) {
+      for (const command of inbox.length > 0 ? apply(s, ...inbox) : []) {
         if (command.type === 'start') {
           next[part]!.push({ type: 'ended', task: command.task, attempt: command.attempt, outcome: 'successful' });
         } else if (command.type === 'tell') {

@@ -1,16 +1,20 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { OperatorAction, RunStatus } from '../src/core/site-run/index.js';
-import type { OperatorNote } from './protocol.js';
+import {
+  type OperatorAction,
+  type OperatorNote,
+  type Paused,
+  type RunAction,
+  readNote,
+} from '../src/core/run/index.js';
 
 /**
  * What operators want of a run: paused, stopping or cancelled. All waiting in a workflow goes
  * through `changed`, one waiter at a time, since each activation evaluates every waiter.
  */
 export interface Control {
-  paused: RunStatus['paused'];
+  paused: Paused | null;
   stopping: boolean;
   cancelled: boolean;
-  readonly actions: OperatorAction[];
   /** Something happened: whoever waits looks again. */
   wake(): void;
   /** Resolves at the next `wake` after the moment it is called. */
@@ -25,15 +29,14 @@ export interface Control {
   interruptible<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** `onChange` is called after each operator action, to refresh what the Web UI shows. */
-export function createControl(onChange: () => void): Control {
+/** `onAction` hears of each thing an operator did that changed something. */
+export function createControl(onAction: (action: OperatorAction<RunAction>) => void): Control {
   let version = 0;
   const open = new Set<CancellationScope>();
   const control: Control = {
     paused: null,
     stopping: false,
     cancelled: false,
-    actions: [],
     wake() {
       version += 1;
     },
@@ -82,21 +85,9 @@ export function createControl(onChange: () => void): Control {
     },
   };
 
-  function act(action: OperatorAction['action'], note: OperatorNote): void {
-    control.actions.push({ action, at: new Date(Date.now()).toISOString(), ...note });
+  function act(action: RunAction, note: OperatorNote): void {
     control.wake();
-    onChange();
+    onAction({ action, at: new Date(Date.now()).toISOString(), ...note });
   }
   return control;
-}
-
-/** Operators sign from anywhere, so a payload of another shape is read for what it is worth. */
-export function readNote(raw: unknown): OperatorNote {
-  if (typeof raw === 'string' && raw !== '') return { reason: raw.slice(0, 500) };
-  if (typeof raw !== 'object' || raw === null) return {};
-  const { reason, by } = raw as Record<string, unknown>;
-  return {
-    ...(typeof reason === 'string' && reason !== '' ? { reason: reason.slice(0, 500) } : {}),
-    ...(typeof by === 'string' && by !== '' ? { by: by.slice(0, 200) } : {}),
-  };
 }

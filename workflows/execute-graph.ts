@@ -24,12 +24,9 @@ import {
   describeGraphRunFailure,
   detailsOfGraphRun,
   type FailedTask,
-  type GraphOperatorAction,
   type GraphProgress,
   type GraphRunFailure,
-  type GraphRunOutcome,
   type GraphRunProgress,
-  graphFailureType,
   nextGraphStep,
   type PartReport,
   type PlanReference,
@@ -39,6 +36,7 @@ import {
   statusOfGraphRun,
   taskRoom,
 } from '../src/core/graph-run/index.js';
+import { failureType, type GraphRunOutcome } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
 import { bookkeeping, planning } from './activity-options.js';
 import { createControl } from './control.js';
@@ -71,11 +69,14 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
   const parsed = parseGraphRunInput(args);
   if (!parsed.ok) {
     const failure: GraphRunFailure = { kind: 'invalid-input', problems: parsed.problems };
-    throw ApplicationFailure.nonRetryable(describeGraphRunFailure(failure), graphFailureType(failure), parsed.problems);
+    throw ApplicationFailure.nonRetryable(describeGraphRunFailure(failure), failureType(failure), parsed.problems);
   }
   const { input } = parsed;
   const info = workflowInfo();
-  const control = createControl(() => show());
+  const control = createControl((action) => {
+    progress.operator.push(action);
+    show();
+  });
   const progress: GraphRunProgress = {
     input,
     workflow_id: info.workflowId,
@@ -84,7 +85,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     transaction: null,
     cluster: null,
     graphs: [],
-    operator: control.actions as GraphOperatorAction[],
+    operator: [],
     paused: null,
     stopping: false,
   };
@@ -180,7 +181,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     const { failure, transaction } = progress;
     throw ApplicationFailure.create({
       message: `${describeGraphRunFailure(failure)}. Next: ${nextGraphStep(failure, transaction)}`,
-      type: graphFailureType(failure),
+      type: failureType(failure),
       nonRetryable: true,
       details: [failure, resultOf(progress)],
     });

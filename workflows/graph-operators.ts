@@ -8,7 +8,6 @@ import {
 } from '@temporalio/workflow';
 import {
   describeRejection,
-  type GraphOperatorAction,
   type GraphRunProgress,
   type GraphRunReport,
   type GraphRunStatus,
@@ -19,7 +18,8 @@ import {
   statusOfGraphRun,
   treeOfRun,
 } from '../src/core/graph-run/index.js';
-import { type Control, readNote } from './control.js';
+import { readNote } from '../src/core/run/index.js';
+import type { Control } from './control.js';
 import type { GraphDrive } from './graph-drive.js';
 import type { FromPartSignal } from './graph-signals.js';
 import { QUERIES, SIGNALS, type TaskRequest, UPDATES } from './protocol.js';
@@ -71,13 +71,12 @@ export function handleGraphOperators(run: GraphRun): void {
       async (request) => {
         const rejection = await run.drive!.ask(name, request.task);
         if (rejection !== null) refuse(describeRejection(rejection));
-        const action: GraphOperatorAction = {
+        progress.operator.push({
           action: name,
           task: request.task,
           at: new Date(Date.now()).toISOString(),
           ...readNote(request),
-        };
-        (progress.operator as GraphOperatorAction[]).push(action);
+        });
         run.show();
         return statusOfGraphRun(progress);
       },

@@ -16,11 +16,11 @@ import {
   type TaskEnd,
 } from '../src/core/graph-run/index.js';
 import {
+  apply,
   createScheduler,
   isTriedAgain,
   type Rejection,
   type RunResult,
-  reduce,
   rejectionOf,
   restoreScheduler,
   type Scheduler,
@@ -201,7 +201,7 @@ export function createPartDriver(
 
   /** All that happened is answered at once; what that starts shares one scope, since each makes promises. */
   function turn(now: number): void {
-    const commands = reduce(scheduler, ...inbox.splice(0));
+    const commands = apply(scheduler, ...inbox.splice(0));
     let bug: { readonly error: unknown } | null = null;
     void tasks.run(async () => {
       try {

@@ -1,5 +1,6 @@
 import { ApplicationFailure, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { type BaremetalState, whyNotRetry } from '../src/core/deployment/index.js';
+import { readNote } from '../src/core/run/index.js';
 import {
   fitReport,
   type RunReport,
@@ -10,7 +11,6 @@ import {
   treeOf,
 } from '../src/core/site-run/index.js';
 import type { SliceProgress } from './call-slices.js';
-import { readNote } from './control.js';
 import { QUERIES, type RetryNodeRequest, SIGNALS, UPDATES } from './protocol.js';
 import type { SiteRun } from './site-run.js';
 
@@ -46,7 +46,7 @@ export function handleOperators(run: SiteRun): void {
   setHandler(
     defineUpdate<RunStatus, [RetryNodeRequest]>(UPDATES.retry_node),
     (request) => {
-      control.actions.push({
+      progress.operator.push({
         action: 'retry_node',
         node: request.node,
         at: new Date(Date.now()).toISOString(),

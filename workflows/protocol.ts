@@ -4,6 +4,8 @@
  * deliberate act. Plain data: anything may import this file.
  */
 
+import type { OperatorNote } from '../src/core/run/index.js';
+
 /** Task queue of the orchestrator worker. */
 export const TASK_QUEUE = 'sitewright';
 
@@ -95,12 +97,6 @@ export const taskActivityId = (task: string, node: string, attempt: number): str
 
 /** Id of a node's activity: `prepare:<group>:<node>` (design §5). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;
-
-/** What `pause`, `resume` and `stop` may carry; every field, and the payload itself, is optional. */
-export interface OperatorNote {
-  readonly reason?: string;
-  readonly by?: string;
-}
 
 export interface RetryNodeRequest extends OperatorNote {
   readonly node: string;

@@ -10,17 +10,16 @@ import {
 } from '@temporalio/workflow';
 import type { CloseRun, LoadPlanAnswer, OpenRunAnswer, ProgressRecord } from '../activities/contract.js';
 import { countNodes, halts, type NodeReport } from '../src/core/deployment/index.js';
+import { failureType, type SiteRunOutcome } from '../src/core/run/index.js';
 import {
   describeRunFailure,
   detailsOf,
-  failureType,
   fitReport,
   nextStep,
   type PhaseName,
   type PhaseReport,
   parseSiteRunInput,
   type RunFailure,
-  type RunOutcome,
   type RunProgress,
   type RunStatus,
   reportRun,
@@ -61,7 +60,7 @@ export interface SiteRun {
 
 /** What a finished run returns to Temporal; the full report is in the store. */
 export interface RunResult {
-  readonly outcome: RunOutcome;
+  readonly outcome: SiteRunOutcome;
   readonly site: string;
   readonly revision: number | null;
   readonly nodes: Readonly<Record<string, number>>;
@@ -88,7 +87,10 @@ export async function runSite(
     throw ApplicationFailure.nonRetryable(describeRunFailure(failure), failureType(failure), parsed.problems);
   }
   const { input } = parsed;
-  const control = createControl(() => run.show());
+  const control = createControl((action) => {
+    progress.operator.push(action);
+    run.show();
+  });
   const progress: RunProgress = {
     kind,
     input,
@@ -96,7 +98,7 @@ export async function runSite(
     run_id: info.runId,
     started_at: Date.now(),
     phases: [],
-    operator: control.actions,
+    operator: [],
     warnings: [],
     paused: null,
     stopping: false,
@@ -277,7 +279,7 @@ function openRequest(progress: RunProgress) {
   };
 }
 
-function outcomeOf({ progress, control }: SiteRun): RunOutcome {
+function outcomeOf({ progress, control }: SiteRun): SiteRunOutcome {
   if (control.cancelled) return 'cancelled';
   if (progress.failure) return 'failed';
   if (control.stopping) return 'stopped';

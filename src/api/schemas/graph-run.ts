@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GRAPH_RUN_ACTIONS } from '../../core/run/index.js';
 import { listOf, timestamp } from './primitives.js';
 
 const counts = z.record(z.string(), z.int()).describe('Tasks by status.');
@@ -15,7 +16,7 @@ const failedNode = z.strictObject({
 });
 
 const operatorAction = z.strictObject({
-  action: z.enum(['pause', 'resume', 'stop', 'cancel', 'retry_task', 'skip_task']),
+  action: z.enum(GRAPH_RUN_ACTIONS),
   at: timestamp,
   by: z.string().optional(),
   reason: z.string().optional(),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { SITE_RUN_ACTIONS } from '../../core/run/index.js';
+import { PHASE_STATES } from '../../core/site-run/index.js';
 import { listOf, timestamp } from './primitives.js';
 import { nodeCounts, phaseName } from './run-status.js';
 
@@ -11,14 +13,14 @@ const failure = z.looseObject({ kind: z.string() }).describe('Its kind, and what
 
 const phaseReport = z.strictObject({
   name: phaseName,
-  state: z.enum(['running', 'success', 'failure', 'skipped', 'stopped']),
+  state: z.enum(PHASE_STATES),
   started_at: timestamp,
   ended_at: timestamp.optional(),
   detail: z.string().optional(),
 });
 
 const operatorAction = z.strictObject({
-  action: z.enum(['pause', 'resume', 'stop', 'cancel', 'retry_node']),
+  action: z.enum(SITE_RUN_ACTIONS),
   at: timestamp,
   by: z.string().optional(),
   reason: z.string().optional(),

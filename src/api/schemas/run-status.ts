@@ -1,22 +1,15 @@
 import { z } from 'zod';
+import { SITE_RUN_OUTCOMES } from '../../core/run/index.js';
+import { PHASE_NAMES } from '../../core/site-run/index.js';
 import { graphPlansSchema } from './graph-run.js';
 import { listOf, timestamp } from './primitives.js';
 
 const texts = listOf(z.string());
 const state = z.enum(['not_started', 'prepared', 'success', 'failure']);
 const call = z.enum(['prepare', 'deploy']);
-export const phaseName = z.enum([
-  'load',
-  'verify_site',
-  'prepare_site',
-  'release',
-  'baremetal',
-  'release_removed',
-  'inspect_nodes',
-  'software',
-]);
+export const phaseName = z.enum(PHASE_NAMES);
 /** The first five are the run's own; the rest is what befell it in Temporal. */
-export const runOutcome = z.enum(['success', 'success_with_failures', 'failed', 'stopped', 'cancelled']);
+export const runOutcome = z.enum(SITE_RUN_OUTCOMES);
 
 export const nodeCounts = z.strictObject({
   not_started: z.int(),

@@ -1,4 +1,4 @@
-import { pascalCase } from '../pascal-case.js';
+import { describeInvalidInput, type InvalidInput, listSome, type StepError } from '../run/index.js';
 
 /** Why a run cannot begin or go on, as planning finds it. `problems` each with place and hint. */
 export type PlanningFailure =
@@ -12,7 +12,7 @@ export type PlanningFailure =
 /** Why a run of graphs failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type GraphRunFailure =
   | PlanningFailure
-  | { readonly kind: 'invalid-input'; readonly problems: readonly string[] }
+  | InvalidInput
   /** A graph ran and did not succeed; the graphs after it were not begun. */
   | {
       readonly kind: 'graph-failed';
@@ -20,18 +20,15 @@ export type GraphRunFailure =
       readonly result: 'failure' | 'stopped_by_tolerance';
       readonly reason: string;
     }
-  /** A step could not be made at all: something is not configured, or a service refuses for good. */
-  | { readonly kind: 'step-failed'; readonly step: string; readonly type: string; readonly message: string };
+  /** A step failed for good: something is not configured, or a service refuses for good. */
+  | ({ readonly kind: 'step-failed'; readonly step: string } & StepError);
 
 export function describeGraphRunFailure(failure: GraphRunFailure): string {
   switch (failure.kind) {
     case 'invalid-input':
-      return `the input is not usable: ${failure.problems.join('; ')}`;
-    case 'plan-refused': {
-      const shown = failure.problems.slice(0, 5);
-      const more = failure.problems.length - shown.length;
-      return [failure.message, ...shown].join('; ') + (more > 0 ? ` (and ${more} more)` : '');
-    }
+      return describeInvalidInput(failure);
+    case 'plan-refused':
+      return listSome([failure.message, ...failure.problems], 6, '; ');
     case 'graph-failed':
       return `graph ${failure.type} ${failure.result === 'failure' ? 'failed' : 'was stopped: its fault tolerance is exceeded'}: ${failure.reason}`;
     case 'step-failed':
@@ -40,9 +37,6 @@ export function describeGraphRunFailure(failure: GraphRunFailure): string {
       return failure.message;
   }
 }
-
-/** The failure's type on the wire, e.g. `GraphFailed`. */
-export const graphFailureType = (failure: GraphRunFailure): string => pascalCase(failure.kind);
 
 /** What an operator does next; shown beside the failure. `transaction` is the run's, when it has one. */
 export function nextGraphStep(failure: GraphRunFailure, transaction: number | null): string {
@@ -61,10 +55,10 @@ export function nextGraphStep(failure: GraphRunFailure, transaction: number | nu
       return 'start a run without --from';
     case 'unavailable':
     case 'step-failed':
-      return "run 'sitewright doctor', mend what it names, start again";
+      return "run 'sitewright doctor', fix what it names, start again";
     case 'graph-failed':
       return transaction === null
-        ? 'mend the named nodes, then start again'
-        : `mend the named nodes, then go on from the failed tasks: sitewright graph execute --from ${transaction}`;
+        ? 'fix the named nodes, then start again'
+        : `fix the named nodes, then go on from the failed tasks: sitewright graph execute --from ${transaction}`;
   }
 }

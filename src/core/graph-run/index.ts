@@ -3,7 +3,6 @@ export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFL
 export {
   describeGraphRunFailure,
   type GraphRunFailure,
-  graphFailureType,
   nextGraphStep,
   type PlanningFailure,
 } from './failure.js';
@@ -24,7 +23,6 @@ export {
 } from './input.js';
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
 export { ON_MASTER } from './on-master.js';
-export type { GraphOperatorAction } from './operator-action.js';
 export { createPace, type Pace } from './pace.js';
 export {
   type FailedTask,
@@ -37,7 +35,7 @@ export {
 } from './part-news.js';
 export { type FailedNode, mergeReports, type PartReport, reportPart } from './part-report.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';
-export type { GraphProgress, GraphRunOutcome, GraphRunProgress, GraphState } from './progress.js';
+export type { GraphProgress, GraphRunProgress, GraphState } from './progress.js';
 export { describeRejection } from './rejection.js';
 export { type GraphReport, type GraphRunReport, reasonOfGraph, reportGraphRun } from './report.js';
 export { detailsOfGraphRun, type GraphRunStatus, type GraphStatus, statusOfGraphRun } from './status.js';

@@ -1,14 +1,11 @@
+import type { GraphOperatorAction, GraphRunOutcome, Paused } from '../run/index.js';
 import type { RunResult } from '../scheduler/index.js';
-import type { RunStatus } from '../site-run/index.js';
 import type { GraphRunFailure } from './failure.js';
 import type { GraphRunInput } from './input.js';
-import type { GraphOperatorAction } from './operator-action.js';
 import type { PartNews } from './part-news.js';
 import type { PartReport } from './part-report.js';
 import type { PlanReference } from './plan-reference.js';
 import type { TreeOfPart } from './tree.js';
-
-export type GraphRunOutcome = 'success' | 'failed' | 'stopped' | 'cancelled';
 
 /** Where one graph of a run stands. `not_begun`: an earlier one did not succeed, or the run was stopped. */
 export type GraphState =
@@ -34,7 +31,7 @@ export interface GraphProgress {
   reason?: string;
   /** Nodes that did not answer before the graph began. */
   offline: readonly string[];
-  /** By part; read when somebody asks. */
+  /** By part; read on request. */
   news(): readonly PartNews[];
   /** By part, as far as this workflow knows. */
   trees(): readonly TreeOfPart[];
@@ -53,7 +50,7 @@ export interface GraphRunProgress {
   graphs: GraphProgress[];
   outcome?: GraphRunOutcome;
   failure?: GraphRunFailure;
-  readonly operator: readonly GraphOperatorAction[];
-  paused: RunStatus['paused'];
+  operator: GraphOperatorAction[];
+  paused: Paused | null;
   stopping: boolean;
 }

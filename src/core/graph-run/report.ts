@@ -1,10 +1,10 @@
+import type { GraphOperatorAction, GraphRunOutcome } from '../run/index.js';
 import { utf8Length } from '../utf8.js';
 import { describeGraphRunFailure, type GraphRunFailure, nextGraphStep } from './failure.js';
 import type { GraphRunMode } from './input.js';
-import type { GraphOperatorAction } from './operator-action.js';
 import type { FailedTask } from './part-news.js';
 import type { FailedNode } from './part-report.js';
-import type { GraphRunOutcome, GraphRunProgress } from './progress.js';
+import type { GraphRunProgress } from './progress.js';
 import { type GraphStatus, statusOfGraph } from './status.js';
 
 /** What happened in a run of graphs, and why. */

@@ -1,7 +1,7 @@
-import type { RunStatus } from '../site-run/index.js';
+import { cell, detailsHeading, type GraphRunOutcome, type Paused, table } from '../run/index.js';
 import type { FailedTask, TaskCounts } from './part-news.js';
 import { settledOf, sumCounts, totalOf } from './part-news.js';
-import type { GraphProgress, GraphRunOutcome, GraphRunProgress, GraphState } from './progress.js';
+import type { GraphProgress, GraphRunProgress, GraphState } from './progress.js';
 
 /** Answer of the query `status` and of the updates: small enough to ask every second. */
 export interface GraphRunStatus {
@@ -12,7 +12,7 @@ export interface GraphRunStatus {
    * (`default: waiting`); before there is any `starting`, behind the last one `closing`, at the end `finished`.
    */
   readonly phase: string;
-  readonly paused: RunStatus['paused'];
+  readonly paused: Paused | null;
   readonly stopping: boolean;
   readonly outcome?: GraphRunOutcome;
   /** Tasks that came to their end, of all tasks planned so far. */
@@ -101,28 +101,20 @@ function phaseOf({ outcome, graphs }: GraphRunProgress): string {
 
 const OPEN: readonly GraphState[] = ['planning', 'asking_nodes', 'running', 'held'];
 
-/** A short Markdown table for Temporal's "current details": phase, n/m, failing first. */
+/** What Temporal's "current details" show: phase, n of m, failing first. */
 export function detailsOfGraphRun(progress: GraphRunProgress): string {
   const status = statusOfGraphRun(progress);
-  const held = status.paused ? ' · **paused**' : status.stopping ? ' · **stopping**' : '';
-  const lines = [`**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} tasks${held}`, ''];
-  if (status.failed.length > 0) {
-    lines.push('| failed task | node | attempts | reason |', '| --- | --- | --- | --- |');
-    for (const { task, node, attempts, reason } of status.failed.slice(0, 10)) {
-      lines.push(`| ${cell(task)} | ${cell(node)} | ${attempts} | ${cell(reason)} |`);
-    }
-    lines.push('');
-  }
-  if (status.silent.length > 0) lines.push(`Silent nodes: ${cell(status.silent.join(', '))}`, '');
-  if (status.graphs.length > 0) {
-    lines.push('| graph | state | tasks | failing nodes |', '| --- | --- | --- | --- |');
-    for (const graph of status.graphs.slice(0, 20)) {
-      lines.push(
-        `| ${cell(graph.type)} | ${cell(graph.state)} | ${graph.done} of ${graph.total} | ${graph.failing_nodes} |`,
-      );
-    }
-  }
-  return lines.join('\n');
+  const { failed, silent, graphs } = status;
+  const failedRows = failed.slice(0, 10).map(({ task, node, attempts, reason }) => [task, node, attempts, reason]);
+  const graphRows = graphs
+    .slice(0, 20)
+    .map(({ type, state, done, total, failing_nodes }) => [type, state, `${done} of ${total}`, failing_nodes]);
+  return [
+    detailsHeading(status, 'tasks'),
+    '',
+    ...table(['failed task', 'node', 'attempts', 'reason'], failedRows),
+    ...(failed.length > 0 ? [''] : []),
+    ...(silent.length > 0 ? [`Silent nodes: ${cell(silent.join(', '))}`, ''] : []),
+    ...table(['graph', 'state', 'tasks', 'failing nodes'], graphRows),
+  ].join('\n');
 }
-
-const cell = (text: string): string => text.replace(/[|\n\r]+/g, ' ').slice(0, 120);

@@ -109,7 +109,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
 }
 
 /**
- * The coordinator's one step; as `reduce` for the parts. All events given in one call are answered by
+ * The coordinator's one step; as `apply` for the parts. All events given in one call are answered by
  * at most one message a part.
  */
 export function coordinate(c: Coordinator, ...events: readonly CoordinatorEvent[]): CoordinatorCommand[] {

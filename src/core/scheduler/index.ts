@@ -1,5 +1,5 @@
 /**
- * The scheduler of `execute_graph`, as a pure reducer: events in, commands out, no clock, no I/O.
+ * The scheduler of `execute_graph`: `apply` takes events in, changes the scheduler and answers with commands; no clock, no I/O.
  *
  * A workflow drives it like this:
  *
@@ -13,7 +13,7 @@
  * while (!finished) {
  *   await condition(() => inbox.length > 0);                // one waiter for the whole run
  *   for (const event of inbox.splice(0)) {
- *     for (const command of reduce(scheduler, event)) {
+ *     for (const command of apply(scheduler, event)) {
  *       switch (command.type) {
  *         case 'start':      // run the activity on command.node's queue, then push
  *                            // { type: 'ended', task, attempt, outcome, now: Date.now() }
@@ -37,6 +37,8 @@
  * Rules: `reference/astute-and-agents.md` §2 with its corrections; where we leave the reference is said
  * at the place that does.
  */
+
+export { apply, isTriedAgain, rejectionOf } from './apply.js';
 export type { Compiled } from './compile.js';
 export { compilePlan } from './compile.js';
 export type { EarlierTask } from './continue-from.js';
@@ -62,7 +64,6 @@ export type {
   TaskStrategy,
 } from './plan.js';
 export { hasWork, taskKey } from './plan.js';
-export { isTriedAgain, reduce, rejectionOf } from './reducer.js';
 export type { Progress, TaskReport } from './report.js';
 export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
 export { workLeft } from './rest.js';

@@ -1,6 +1,6 @@
 /**
  * The wire between the parts of a split run and their coordinator. Numbers are the whole run's (of the
- * graph given to `partition`), so that a message needs no names. Each reduce call makes at most one
+ * graph given to `partition`), so that a message needs no names. Each call of `apply` makes at most one
  * message a direction; messages count up by sender, and a
  * receiver takes them in in that order, each once, however they arrive.
  *

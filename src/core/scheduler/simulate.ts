@@ -1,8 +1,8 @@
+import { apply } from './apply.js';
 import { compilePlan } from './compile.js';
 import type { SchedulerCommand, SchedulerEvent } from './events.js';
 import { keyOf } from './graph.js';
 import type { Refusal, SchedulerPlan } from './plan.js';
-import { reduce } from './reducer.js';
 import { nodeStatus, rootCauses, taskReports } from './report.js';
 import { createScheduler } from './state.js';
 import type { NodeStatus, RunResult, TaskStatus } from './status.js';
@@ -62,7 +62,7 @@ export function simulate(simulation: Simulation): SimulationResult {
   let ended = 0;
   let now = 0;
   const drive = (event: SchedulerEvent): void => {
-    for (const command of reduce(s, event)) take(command);
+    for (const command of apply(s, event)) take(command);
   };
   const take = (command: SchedulerCommand): void => {
     switch (command.type) {

@@ -48,7 +48,7 @@ export interface SchedulerSnapshot {
   };
 }
 
-/** Between two `reduce` calls. */
+/** Between two `apply` calls. */
 export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
   const { outbox } = s;
   const tasks = taskCount(s.graph);

@@ -21,7 +21,7 @@ export interface SchedulerOptions {
 }
 
 /**
- * One scheduler instance: owned by its driver and changed in place by `reduce`, since a copy of 30,000
+ * One scheduler instance: owned by its driver and changed in place by `apply`, since a copy of 30,000
  * tasks per event would be the cost of the whole run. Opaque to callers: `takeSnapshot` and `report` read it.
  */
 export interface Scheduler {

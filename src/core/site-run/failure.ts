@@ -1,9 +1,9 @@
-import { pascalCase } from '../pascal-case.js';
+import { describeInvalidInput, type InvalidInput, listSome, type StepError } from '../run/index.js';
 import type { SiteRunKind } from './input.js';
 
 /** Why a run as a whole failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =
-  | { readonly kind: 'invalid-input'; readonly problems: readonly string[] }
+  | InvalidInput
   | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
   | { readonly kind: 'site-not-found'; readonly site: string }
   | { readonly kind: 'revision-not-found'; readonly site: string; readonly revision: string }
@@ -16,10 +16,10 @@ export type RunFailure =
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
-  /** A step could not be made at all: something is not configured, or a service refuses for good. */
-  | { readonly kind: 'step-failed'; readonly phase: string; readonly type: string; readonly message: string }
+  /** A step failed for good: something is not configured, or a service refuses for good. */
+  | ({ readonly kind: 'step-failed'; readonly phase: string } & StepError)
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
-  /** The nodes are deployed, the graph on them was not executed to its end; `workflow_id` has the reasons. */
+  /** The nodes are deployed, the graph on them did not run to completion; `workflow_id` has the reasons. */
   | {
       readonly kind: 'software-failed';
       readonly cluster: number;
@@ -34,7 +34,7 @@ export type RunFailure =
 export function describeRunFailure(failure: RunFailure): string {
   switch (failure.kind) {
     case 'invalid-input':
-      return `the input is not usable: ${failure.problems.join('; ')}`;
+      return describeInvalidInput(failure);
     case 'site-busy':
       return `site ${failure.site} is busy with ${failure.workflow_id} (run ${failure.run_id}): one run per site at a time`;
     case 'site-not-found':
@@ -42,7 +42,7 @@ export function describeRunFailure(failure: RunFailure): string {
     case 'revision-not-found':
       return `site ${failure.site} has no revision ${failure.revision}: 'sitewright site revisions ${failure.site}' lists them`;
     case 'documents-invalid':
-      return `revision ${failure.revision} of site ${failure.site} is not valid: ${failure.problems.slice(0, 5).join('; ')}${more(failure.problems)}`;
+      return `revision ${failure.revision} of site ${failure.site} is not valid: ${listSome(failure.problems, 5, '; ')}`;
     case 'nodes-not-found':
       return `not in the site's documents: ${failure.nodes.join(', ')}`;
     case 'verify-site-failed':
@@ -52,16 +52,13 @@ export function describeRunFailure(failure: RunFailure): string {
     case 'step-failed':
       return `${failure.phase}: ${failure.message}`;
     case 'release-failed':
-      return `nothing was deployed, since these nodes could not be released: ${failure.nodes.slice(0, 20).join(', ')}${more(failure.nodes, 20)}`;
+      return `nothing was deployed, since these nodes could not be released: ${listSome(failure.nodes, 20, ', ')}`;
     case 'software-failed':
       return `the nodes are deployed, the software of cluster ${failure.cluster} is not: ${failure.message}`;
     case 'critical-group-failed':
       return `critical group failed: ${failure.groups.map((group) => `${group.name} (${group.reason})`).join('; ')}`;
   }
 }
-
-/** The failure's type on the wire, e.g. `CriticalGroupFailed`. */
-export const failureType = (failure: RunFailure): string => pascalCase(failure.kind);
 
 /** What an operator does next; shown beside the failure. */
 export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
@@ -80,15 +77,11 @@ export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): 
     case 'verify-site-failed':
     case 'prepare-site-failed':
     case 'step-failed':
-      return "run 'sitewright doctor' and 'sitewright maas check', mend what they name, start again";
+      return "run 'sitewright doctor' and 'sitewright maas check', fix what they name, start again";
     case 'software-failed':
       return `read why: temporal workflow query --workflow-id ${failure.workflow_id} --type report; then execute the graph again`;
     case 'release-failed':
     case 'critical-group-failed':
-      return `mend the named machines, then start ${kind} again: it goes on where this run stood`;
+      return `fix the named machines, then start ${kind} again: it goes on where this run stood`;
   }
-}
-
-function more(list: readonly unknown[], shown = 5): string {
-  return list.length > shown ? ` (and ${list.length - shown} more)` : '';
 }

@@ -1,5 +1,5 @@
 /** A run over a site, pure: its input, plan, progress, report and failures. */
-export { describeRunFailure, failureType, nextStep, type RunFailure } from './failure.js';
+export { describeRunFailure, nextStep, type RunFailure } from './failure.js';
 export { type ParsedInput, parseSiteRunInput, SITE_RUN_KINDS, type SiteRunInput, type SiteRunKind } from './input.js';
 export {
   fromRanges,
@@ -15,11 +15,12 @@ export {
 export { detailsOf, type RunProgress, reportRun, statusOf, treeOf } from './progress.js';
 export {
   fitReport,
-  type OperatorAction,
+  PHASE_NAMES,
+  PHASE_STATES,
   type PhaseName,
   type PhaseReport,
+  type PhaseState,
   REPORT_LIMIT_BYTES,
-  type RunOutcome,
   type RunReport,
 } from './report.js';
 export type { RunStatus, TreeNode } from './status.js';

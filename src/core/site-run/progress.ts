@@ -6,10 +6,11 @@ import {
   reportBaremetal,
 } from '../deployment/index.js';
 import type { NodeReport } from '../deployment/report.js';
+import { detailsHeading, type Paused, type SiteOperatorAction, type SiteRunOutcome, table } from '../run/index.js';
 import { describeRunFailure, nextStep, type RunFailure } from './failure.js';
 import type { SiteRunInput, SiteRunKind } from './input.js';
 import type { SitePlan } from './plan.js';
-import type { OperatorAction, PhaseReport, RunOutcome, RunReport } from './report.js';
+import type { PhaseReport, RunReport } from './report.js';
 import type { RunStatus, TreeNode } from './status.js';
 
 /** All that a site's workflow knows of itself; queries and reports are read from it. */
@@ -20,15 +21,15 @@ export interface RunProgress {
   readonly run_id: string;
   readonly started_at: number;
   ended_at?: number;
-  outcome?: RunOutcome;
+  outcome?: SiteRunOutcome;
   failure?: RunFailure;
   plan?: SitePlan;
   baremetal?: BaremetalState;
   released?: NodeReport[];
   phases: PhaseReport[];
-  operator: OperatorAction[];
+  operator: SiteOperatorAction[];
   warnings: string[];
-  paused: RunStatus['paused'];
+  paused: Paused | null;
   stopping: boolean;
 }
 
@@ -152,29 +153,23 @@ function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
   };
 }
 
-/** A short Markdown table for Temporal's "current details": phase, n/m, failing first. */
+/** What Temporal's "current details" show: phase, n of m, failing first. */
 export function detailsOf(progress: RunProgress): string {
   const status = statusOf(progress);
-  const held = status.paused ? ' · **paused**' : status.stopping ? ' · **stopping**' : '';
-  const lines = [`**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} nodes${held}`, ''];
-  if (status.failed.length > 0) {
-    lines.push('| failed node | group | reason |', '| --- | --- | --- |');
-    for (const { node, group, reason } of status.failed.slice(0, 10))
-      lines.push(`| ${cell(node)} | ${cell(group ?? '')} | ${cell(reason)} |`);
-    lines.push('');
-  }
-  if (status.groups.length > 0) {
-    lines.push('| group | state |', '| --- | --- |');
-    for (const group of status.groups.slice(0, 30)) {
-      const now =
-        status.current?.group === group.name
-          ? `${status.current.call}: ${status.current.running.length} running, ${status.current.waiting} waiting`
-          : group.state;
-      lines.push(`| ${cell(group.name)}${group.critical ? ' (critical)' : ''} | ${cell(group.reason ?? now)} |`);
-    }
-  }
-  return lines.join('\n');
+  const { failed, groups, current } = status;
+  const now = (name: string, state: string): string =>
+    current?.group === name ? `${current.call}: ${current.running.length} running, ${current.waiting} waiting` : state;
+  const failedRows = failed.slice(0, 10).map(({ node, group, reason }) => [node, group ?? '', reason]);
+  const groupRows = groups
+    .slice(0, 30)
+    .map(({ name, critical, state, reason }) => [critical ? `${name} (critical)` : name, reason ?? now(name, state)]);
+  return [
+    detailsHeading(status, 'nodes'),
+    '',
+    ...table(['failed node', 'group', 'reason'], failedRows),
+    ...(failed.length > 0 ? [''] : []),
+    ...table(['group', 'state'], groupRows),
+  ].join('\n');
 }
 
-const cell = (text: string): string => text.replace(/[|\n\r]+/g, ' ').slice(0, 120);
 const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();

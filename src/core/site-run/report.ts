@@ -1,36 +1,31 @@
 import type { BaremetalReport, NodeReport } from '../deployment/index.js';
+import type { SiteOperatorAction, SiteRunOutcome } from '../run/index.js';
 import { utf8Length } from '../utf8.js';
 import type { RunFailure } from './failure.js';
 import type { SiteRunKind } from './input.js';
 
-export type RunOutcome = 'success' | 'success_with_failures' | 'failed' | 'stopped' | 'cancelled';
+export const PHASE_NAMES = [
+  'load',
+  'verify_site',
+  'prepare_site',
+  'release',
+  'baremetal',
+  'release_removed',
+  'inspect_nodes',
+  'software',
+] as const;
+export type PhaseName = (typeof PHASE_NAMES)[number];
 
-export type PhaseName =
-  | 'load'
-  | 'verify_site'
-  | 'prepare_site'
-  | 'release'
-  | 'baremetal'
-  | 'release_removed'
-  | 'inspect_nodes'
-  | 'software';
+export const PHASE_STATES = ['running', 'success', 'failure', 'skipped', 'stopped'] as const;
+export type PhaseState = (typeof PHASE_STATES)[number];
 
 export interface PhaseReport {
   readonly name: PhaseName;
-  readonly state: 'running' | 'success' | 'failure' | 'skipped' | 'stopped';
+  readonly state: PhaseState;
   readonly started_at: string;
   readonly ended_at?: string;
   /** Why it was skipped or failed, or what it found. */
   readonly detail?: string;
-}
-
-/** Something an operator did to the run. */
-export interface OperatorAction {
-  readonly action: 'pause' | 'resume' | 'stop' | 'cancel' | 'retry_node';
-  readonly at: string;
-  readonly by?: string;
-  readonly reason?: string;
-  readonly node?: string;
 }
 
 /** What happened in a run, to every group and node, and why. */
@@ -42,7 +37,7 @@ export interface RunReport {
   readonly revision?: number;
   readonly hash?: string;
   /** Absent while the run goes on. */
-  readonly outcome?: RunOutcome;
+  readonly outcome?: SiteRunOutcome;
   readonly failure?: RunFailure;
   /** The failure in one sentence, and what to do about it. */
   readonly reason?: string;
@@ -56,7 +51,7 @@ export interface RunReport {
   readonly released?: readonly NodeReport[];
   /** update_site: nodes that the last good revision had and this one has not. */
   readonly removed_nodes?: readonly string[];
-  readonly operator: readonly OperatorAction[];
+  readonly operator: readonly SiteOperatorAction[];
   readonly warnings: readonly string[];
   /** Set when lists were cut to keep a payload small: the full report is in the store. */
   readonly cut?: { readonly nodes_omitted: number };

@@ -1,13 +1,14 @@
 import type { Call, GroupState, NodeState } from '../deployment/index.js';
-import type { PhaseName, RunOutcome } from './report.js';
+import type { Paused, SiteRunOutcome } from '../run/index.js';
+import type { PhaseName } from './report.js';
 
 /** Answer of the query `status`, and of the updates `pause` and `resume`: small enough to ask every second. */
 export interface RunStatus {
   readonly site: string;
   readonly phase: PhaseName | 'starting' | 'finished';
-  readonly paused: { readonly since: string; readonly by?: string; readonly reason?: string } | null;
+  readonly paused: Paused | null;
   readonly stopping: boolean;
-  readonly outcome?: RunOutcome;
+  readonly outcome?: SiteRunOutcome;
   /** Nodes that came to their end, of all nodes of the run. */
   readonly done: number;
   readonly total: number;

@@ -1,10 +1,5 @@
-import {
-  type GraphRunOutcome,
-  type GraphRunReport,
-  type GraphRunStatus,
-  type GraphStatus,
-  sumCounts,
-} from '../../core/graph-run/index.js';
+import { type GraphRunReport, type GraphRunStatus, type GraphStatus, sumCounts } from '../../core/graph-run/index.js';
+import type { GraphRunOutcome } from '../../core/run/index.js';
 import type { RunRecord } from '../../store/index.js';
 
 const numberIn = (text: string | undefined): number | null => (text === undefined ? null : Number(text));

@@ -6,13 +6,13 @@ import type {
   ToPart,
 } from '../../../src/core/scheduler/index.js';
 import {
+  apply,
   compilePlan,
   coordinate,
   createCoordinator,
   createScheduler,
   nodeStatus,
   partition,
-  reduce,
   restoreCoordinator,
   restoreScheduler,
   rootCauses,
@@ -104,8 +104,8 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
   const send = (event: SchedulerEvent): void => {
     if (disturb.restarts && pick(4) === 0) s = restoreScheduler(roundTrip(graph), roundTrip(takeSnapshot(s)), options);
     events++;
-    const commands = reduce(s, event);
-    const unbroken = reduce(shadow, event);
+    const commands = apply(s, event);
+    const unbroken = apply(shadow, event);
     if (JSON.stringify(commands) !== JSON.stringify(unbroken)) {
       throw new Error(`restored: ${JSON.stringify(commands)}\nunbroken: ${JSON.stringify(unbroken)}`);
     }
@@ -184,7 +184,7 @@ export function driveSplit(
       parts[part] = restoreScheduler(graphs[part]!, roundTrip(takeSnapshot(parts[part]!)), options);
     }
     events++;
-    for (const command of reduce(parts[part]!, event)) {
+    for (const command of apply(parts[part]!, event)) {
       tape.take(command);
       if (command.type === 'tell') up[part]!.push(roundTrip(command.message));
       if (command.type === 'wake') wakeAt[part] = command.at;

@@ -7,13 +7,13 @@ import type {
   ToPart,
 } from '../../../src/core/scheduler/index.js';
 import {
+  apply,
   blocksOfNodes,
   compilePlan,
   coordinate,
   createCoordinator,
   createScheduler,
   partition,
-  reduce,
   taskReports,
 } from '../../../src/core/scheduler/index.js';
 import { planOf } from './run.js';
@@ -38,7 +38,7 @@ function split(plan: SchedulerPlan) {
   };
   const send = (part: number, ...events: SchedulerEvent[]): string[] => {
     const started: string[] = [];
-    for (const command of reduce(schedulers[part]!, ...events)) {
+    for (const command of apply(schedulers[part]!, ...events)) {
       if (command.type === 'tell') up.push(command.message);
       if (command.type === 'start') started.push(command.task);
       if (command.type === 'rejected') started.push(command.rejection.reason);

@@ -4,7 +4,7 @@ import type {
   SchedulerOptions,
   SchedulerPlan,
 } from '../../../src/core/scheduler/index.js';
-import { compilePlan, createScheduler, reduce, taskReports } from '../../../src/core/scheduler/index.js';
+import { apply, compilePlan, createScheduler, taskReports } from '../../../src/core/scheduler/index.js';
 
 /** A scheduler in a test's hands: the test ends tasks, and reads what the scheduler said. */
 export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
@@ -16,7 +16,7 @@ export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
     for (const command of commands) if (command.type === 'start') attempts.set(command.task, command.attempt);
     return commands.map(line);
   };
-  const send = (...events: SchedulerEvent[]): string[] => log(reduce(scheduler, ...events));
+  const send = (...events: SchedulerEvent[]): string[] => log(apply(scheduler, ...events));
   const end = (outcome: 'successful' | 'failed') => (task: string, now?: number) =>
     send({ type: 'ended', task, attempt: attempts.get(task) ?? 0, outcome, ...(now === undefined ? {} : { now }) });
   return {

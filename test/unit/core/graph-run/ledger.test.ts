@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/index.js';
 import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.js';
 import {
+  apply,
   compilePlan,
   createScheduler,
-  reduce,
   restoreScheduler,
   type SchedulerEvent,
   takeSnapshot,
@@ -149,7 +149,7 @@ it('a ledger that goes on elsewhere tells the same, and takes up what had not en
   const scheduler = createScheduler(compiled.graph);
   const ledger = createLedger(compiled.graph);
   const told = (...events: SchedulerEvent[]) => {
-    for (const event of events) for (const command of reduce(scheduler, event)) ledger.note(command, 5);
+    for (const event of events) for (const command of apply(scheduler, event)) ledger.note(command, 5);
   };
   const ended = (task: string, outcome: 'successful' | 'failed', attempt = 1) => {
     ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'ok' });

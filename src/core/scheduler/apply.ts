@@ -17,7 +17,7 @@ import { code } from './status.js';
  * excepted, which settles what is left). An event that makes no sense now changes nothing and is
  * answered `rejected`. Give all events at hand in one call: a part then tells its news in one message.
  */
-export function reduce(s: Scheduler, ...events: readonly SchedulerEvent[]): SchedulerCommand[] {
+export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): SchedulerCommand[] {
   s.commands = [];
   for (const event of events) {
     const rejection = rejectionOf(s, event);
@@ -26,7 +26,7 @@ export function reduce(s: Scheduler, ...events: readonly SchedulerEvent[]): Sche
       continue;
     }
     if ('now' in event && event.now !== undefined) s.now = Math.max(s.now, event.now);
-    apply(s, event);
+    applyEvent(s, event);
     if (event.type === 'visit') dispatchNode(s, s.nodeIndex.get(event.node)!);
     proceed(s);
     if (s.outbox === undefined && !s.finished && s.begun && isQuiet(s) && !isHeld(s)) finish(s);
@@ -40,7 +40,7 @@ export function reduce(s: Scheduler, ...events: readonly SchedulerEvent[]): Sche
   return commands;
 }
 
-/** Why `reduce` would reject the event, without taking it in: for validators of operator updates. */
+/** Why `apply` would reject the event, without taking it in: for validators of operator updates. */
 export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
   if (event.type === 'told') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
   if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
@@ -70,7 +70,7 @@ const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'ret
 
 const beforehand: readonly string[] = ['pause', 'resume', 'stop'];
 
-function apply(s: Scheduler, event: SchedulerEvent): void {
+function applyEvent(s: Scheduler, event: SchedulerEvent): void {
   switch (event.type) {
     case 'begin': {
       const offline = (event.offline ?? []).flatMap((id) => s.nodeIndex.get(id) ?? []);
