@@ -17,6 +17,15 @@ export default tseslint.config(
       // A new failure variant must be shown everywhere before the build passes.
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-deprecated': 'error',
+      // One way to be private, which also holds at run time. A constructor has no #, so that its keyword stays.
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'PropertyDefinition[accessibility="private"], MethodDefinition[accessibility="private"][kind!="constructor"]',
+          message: 'Write #name.',
+        },
+      ],
     },
   },
 );

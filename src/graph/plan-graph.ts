@@ -117,37 +117,37 @@ interface Unlinked {
 }
 
 class Draft {
-  private readonly resolver: NodeResolver;
-  private readonly evaluator: FieldEvaluator;
-  private readonly problems: Problems;
-  private readonly index = new InstanceIndex();
-  private readonly placements: Placement[] = [];
-  private readonly instances: (Omit<TaskInstance, 'requires' | 'requiredFor'> & Unlinked)[] = [];
-  private readonly relations = new Map<string, readonly Relation[]>();
+  readonly #resolver: NodeResolver;
+  readonly #evaluator: FieldEvaluator;
+  readonly #problems: Problems;
+  readonly #index = new InstanceIndex();
+  readonly #placements: Placement[] = [];
+  readonly #instances: (Omit<TaskInstance, 'requires' | 'requiredFor'> & Unlinked)[] = [];
+  readonly #relations = new Map<string, readonly Relation[]>();
 
   constructor(resolver: NodeResolver, evaluator: FieldEvaluator, problems: Problems) {
-    this.resolver = resolver;
-    this.evaluator = evaluator;
-    this.problems = problems;
+    this.#resolver = resolver;
+    this.#evaluator = evaluator;
+    this.#problems = problems;
   }
 
   add(placement: Placement): void {
-    const number = this.placements.length;
-    this.placements.push(placement);
+    const number = this.#placements.length;
+    this.#placements.push(placement);
     const { merged } = placement;
-    const template = compileTask(merged.task, merged.at, this.problems);
+    const template = compileTask(merged.task, merged.at, this.#problems);
     if (template === undefined) return;
     for (const node of placement.nodes) {
-      const name = this.resolver.nodes[node]!;
-      this.problems.attempt(merged.at, () => this.addInstance(placement, number, node, template), name);
+      const name = this.#resolver.nodes[node]!;
+      this.#problems.attempt(merged.at, () => this.#addInstance(placement, number, node, template), name);
     }
   }
 
-  private addInstance(placement: Placement, task: number, node: number, template: TaskTemplate): void {
+  #addInstance(placement: Placement, task: number, node: number, template: TaskTemplate): void {
     const { type, deselected, merged } = placement;
-    const scope = this.evaluator.scope(merged.task.id, this.resolver.nodes[node]!);
+    const scope = this.#evaluator.scope(merged.task.id, this.#resolver.nodes[node]!);
     const skip = skipReason(template, type, deselected, scope);
-    const relations = this.relationsOf(template, scope);
+    const relations = this.#relationsOf(template, scope);
     const id = instantiate(template.id, scope) as string;
     const common = { task, node, id, ranBefore: scope.ranBefore, relations };
     const instance =
@@ -161,80 +161,80 @@ class Draft {
         : { ...common, type: 'skipped', failOnError: false, skip };
     if (skip === undefined) checkOthers(template, scope);
     // Ids that become equal by formatting: the first stays, unless only the later one runs.
-    const before = this.index.at(id, node);
+    const before = this.#index.at(id, node);
     if (before !== undefined) {
-      const { type: earlier } = this.instances[before]!;
-      if (earlier !== instance.type && instance.type !== 'skipped') this.instances[before] = instance;
+      const { type: earlier } = this.#instances[before]!;
+      if (earlier !== instance.type && instance.type !== 'skipped') this.#instances[before] = instance;
       return;
     }
-    this.index.add(id, node, this.instances.length);
-    this.instances.push(instance);
+    this.#index.add(id, node, this.#instances.length);
+    this.#instances.push(instance);
   }
 
-  private relationsOf(template: TaskTemplate, scope: NodeScope): readonly (readonly Relation[])[] {
+  #relationsOf(template: TaskTemplate, scope: NodeScope): readonly (readonly Relation[])[] {
     return template.dependencies.map((dependency, at) => {
       if (dependency === undefined) return NONE;
       const value = instantiate(dependency, scope);
       const field = DEPENDENCY_FIELDS[at]!;
       const key = `${at < 2 ? 'n' : 'c'}${valueKey(value)}`;
-      let relations = this.relations.get(key);
+      let relations = this.#relations.get(key);
       if (relations === undefined) {
         relations = below([field], () => (at < 2 ? nearRelations(value) : crossRelations(value)));
-        this.relations.set(key, relations);
+        this.#relations.set(key, relations);
       }
       return relations;
     });
   }
 
   link(earlier: readonly EarlierChoice[]): Pick<Plan, 'tasks' | 'instances' | 'byNode' | 'targets' | 'anyChoices'> {
-    const linker = new Linker(this.index, this.resolver, earlier);
-    const found = this.placements.map(() => new Map<string, DroppedDependency | null>());
-    const instances = this.instances.map(({ relations, ...instance }): TaskInstance => {
+    const linker = new Linker(this.#index, this.#resolver, earlier);
+    const found = this.#placements.map(() => new Map<string, DroppedDependency | null>());
+    const instances = this.#instances.map(({ relations, ...instance }): TaskInstance => {
       const sets: [number[], number[]] = [[], []];
       const ends = found[instance.task]!;
       relations.forEach((list, at) => {
         const field = DEPENDENCY_FIELDS[at]!;
         for (const relation of list) {
-          const set = this.linkOne(linker, relation, instance, field);
+          const set = this.#linkOne(linker, relation, instance, field);
           const key = `${field} ${relation.written}`;
           if (set !== undefined) {
             if (!sets[at % 2]!.includes(set)) sets[at % 2]!.push(set);
             ends.set(key, null);
           } else if (!ends.has(key)) {
-            const reason = this.isKnown(relation) ? 'not on the nodes it looks at' : 'no such task';
+            const reason = this.#isKnown(relation) ? 'not on the nodes it looks at' : 'no such task';
             ends.set(key, { field, name: relation.written, reason });
           }
         }
       });
       return { ...instance, requires: sets[0], requiredFor: sets[1] };
     });
-    const byNode: number[][] = this.resolver.nodes.map(() => []);
+    const byNode: number[][] = this.#resolver.nodes.map(() => []);
     for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
-    const tasks = this.placements.map(({ merged, type, unplaced, placedBy }, at): PlannedTask => {
+    const tasks = this.#placements.map(({ merged, type, unplaced, placedBy }, at): PlannedTask => {
       const dropped = [...found[at]!.values()].filter((one) => one !== null);
       return { merged, type, placedBy, dropped, ...(unplaced === undefined ? {} : { unplaced }) };
     });
     return { tasks, instances, byNode, targets: linker.targets, anyChoices: linker.anyChoices };
   }
 
-  private linkOne(
+  #linkOne(
     linker: Linker,
     relation: Relation,
     instance: { task: number; node: number },
     field: string,
   ): number | undefined {
-    const { merged } = this.placements[instance.task]!;
+    const { merged } = this.#placements[instance.task]!;
     const path: InputPath = [...merged.at, field];
-    return this.problems.attempt(
+    return this.#problems.attempt(
       path,
       () => linker.resolve(relation, instance.node),
-      this.resolver.nodes[instance.node]!,
+      this.#resolver.nodes[instance.node]!,
     );
   }
 
   /** Whether some task of the graph could be meant, on a node of this run or not. */
-  private isKnown({ name }: Relation): boolean {
-    return this.placements.some(({ merged }) => name.matches(merged.task.id));
+  #isKnown({ name }: Relation): boolean {
+    return this.#placements.some(({ merged }) => name.matches(merged.task.id));
   }
 }
 

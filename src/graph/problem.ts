@@ -37,11 +37,11 @@ export class GraphProblemError extends Error {
 
 /** Collects findings. What is wrong in the same way on many nodes is said once, with the nodes. */
 export class Problems {
-  private readonly list: GraphProblem[] = [];
-  private readonly perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
+  readonly #list: GraphProblem[] = [];
+  readonly #perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
 
   add(problem: Omit<GraphProblem, 'path'>): void {
-    this.list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: pathText(problem.at) }) });
+    this.#list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: pathText(problem.at) }) });
   }
 
   error(at: InputPath, code: string, message: string, hint?: string): void {
@@ -60,33 +60,33 @@ export class Problems {
       if (!(error instanceof GraphProblemError)) throw error;
       const { code, message, hint, below } = error;
       if (node === undefined) this.error([...at, ...below], code, message, hint);
-      else this.onNode(node, [...at, ...below], code, message, hint);
+      else this.#onNode(node, [...at, ...below], code, message, hint);
       return undefined;
     }
   }
 
-  private onNode(node: string, at: InputPath, code: string, message: string, hint: string | undefined): void {
+  #onNode(node: string, at: InputPath, code: string, message: string, hint: string | undefined): void {
     const key = JSON.stringify([at, code, message]);
-    const known = this.perNode.get(key);
+    const known = this.#perNode.get(key);
     if (known !== undefined) known.nodes.push(node);
     else {
       const problem = { severity: 'error' as const, code, message, at, ...(hint === undefined ? {} : { hint }) };
-      this.perNode.set(key, { problem, nodes: [node] });
+      this.#perNode.set(key, { problem, nodes: [node] });
     }
   }
 
   get hasErrors(): boolean {
-    return this.perNode.size > 0 || this.list.some(({ severity }) => severity === 'error');
+    return this.#perNode.size > 0 || this.#list.some(({ severity }) => severity === 'error');
   }
 
   /** Everything found so far, in the order in which it was found. */
   all(): GraphProblem[] {
-    const many = [...this.perNode.values()].map(({ problem, nodes }) => ({
+    const many = [...this.#perNode.values()].map(({ problem, nodes }) => ({
       ...problem,
       message: `${problem.message} (on ${nodeList(nodes)})`,
       path: pathText(problem.at),
     }));
-    return [...this.list, ...many];
+    return [...this.#list, ...many];
   }
 }
 

@@ -47,28 +47,28 @@ export interface EvaluateOptions {
 export class Engine {
   readonly options: EvaluationOptions;
   readonly context: Context;
-  private readonly operators: OperatorTable;
-  private readonly grammar: Grammar;
-  private readonly cache = new Map<string, Expression>();
-  private readonly cacheSize: number;
+  readonly #operators: OperatorTable;
+  readonly #grammar: Grammar;
+  readonly #cache = new Map<string, Expression>();
+  readonly #cacheSize: number;
 
   constructor(options: EngineOptions = {}) {
     const { operators, allowDelegates = false, legacy = false, context, cacheSize = 1000, ...evaluation } = options;
     const forced = legacy ? { convertTuplesToLists: false, iterableDicts: true } : {};
     this.options = { ...defaultOptions, ...evaluation, ...forced };
-    this.operators = operatorTable(operators ?? (legacy ? legacyOperators : standardOperators));
-    this.grammar = { operators: this.operators, allowDelegates };
+    this.#operators = operatorTable(operators ?? (legacy ? legacyOperators : standardOperators));
+    this.#grammar = { operators: this.#operators, allowDelegates };
     this.context = new Context(context ?? createStandardContext({ delegates: allowDelegates, legacy }));
-    this.cacheSize = cacheSize;
+    this.#cacheSize = cacheSize;
   }
 
   /** The parsed expression, from the cache when it was parsed before. Throws YaqlError for text that is none. */
   parse(text: string): Expression {
-    let expression = this.cache.get(text);
+    let expression = this.#cache.get(text);
     if (expression === undefined) {
-      expression = new Expression(this, text, parseExpression(text, this.grammar), this.operators);
-      if (this.cache.size >= this.cacheSize) this.cache.delete(this.cache.keys().next().value as string);
-      this.cache.set(text, expression);
+      expression = new Expression(this, text, parseExpression(text, this.#grammar), this.#operators);
+      if (this.#cache.size >= this.#cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
+      this.#cache.set(text, expression);
     }
     return expression;
   }
@@ -93,19 +93,19 @@ export class Expression {
   readonly engine: Engine;
   readonly text: string;
   readonly tree: Node;
-  private readonly operators: OperatorTable;
-  private code: Code | null = null;
+  readonly #operators: OperatorTable;
+  #code: Code | null = null;
 
   constructor(engine: Engine, text: string, tree: Node, operators: OperatorTable) {
     this.engine = engine;
     this.text = text;
     this.tree = tree;
-    this.operators = operators;
+    this.#operators = operators;
   }
 
   /** The expression written from its tree. */
   toString(): string {
-    return printExpression(this.tree, this.operators);
+    return printExpression(this.tree, this.#operators);
   }
 
   /**
@@ -120,7 +120,7 @@ export class Expression {
       for (const [name, value] of options.variables ?? []) context.setVariable(name, value);
       return this.evaluateIn(context);
     } catch (error) {
-      throw this.located(error);
+      throw this.#located(error);
     }
   }
 
@@ -132,16 +132,16 @@ export class Expression {
   /** Evaluates in a context that is used as it is: its `$` is the data, its runtime pays. */
   evaluateIn(context: Context): Value {
     try {
-      this.code ??= compile(this.tree);
-      const value = this.code.run(context);
+      this.#code ??= compile(this.tree);
+      const value = this.#code.run(context);
       const finalizers = context.lookup('#finalize').functions;
       return finalizers.layers.length === 0 ? value : callFunction(context, '#finalize', [value]);
     } catch (error) {
-      throw this.located(error);
+      throw this.#located(error);
     }
   }
 
-  private located(error: unknown): YaqlError {
+  #located(error: unknown): YaqlError {
     const located = asYaqlError(error, 'expression');
     if (located.expression === null) {
       located.expression = this.text;

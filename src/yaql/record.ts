@@ -48,18 +48,18 @@ function engineOptions(options: Readonly<Record<string, unknown>> = {}): EngineO
 
 /** Evaluates records one after another; engines for the same options are shared. */
 export class RecordEvaluator {
-  private readonly engines = new Map<string, Engine>();
-  private readonly sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'>;
+  readonly #engines = new Map<string, Engine>();
+  readonly #sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'>;
 
   /** Clock, random source and zone of the records that ask for them. */
   constructor(sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {}) {
-    this.sources = sources;
+    this.#sources = sources;
   }
 
   /** Never throws for anything in the record. */
   evaluate(record: EvaluationRecord): RecordOutcome {
     try {
-      const value = record.mode === undefined ? this.evaluatePlain(record) : this.evaluateOverStates(record);
+      const value = record.mode === undefined ? this.#evaluatePlain(record) : this.#evaluateOverStates(record);
       return { id: record.id, result: encodeValue(value) };
     } catch (error) {
       if (error instanceof YaqlError)
@@ -71,22 +71,22 @@ export class RecordEvaluator {
     }
   }
 
-  private engine(key: string, make: () => Engine): Engine {
-    let engine = this.engines.get(key);
+  #engine(key: string, make: () => Engine): Engine {
+    let engine = this.#engines.get(key);
     if (engine === undefined) {
       engine = make();
-      this.engines.set(key, engine);
+      this.#engines.set(key, engine);
     }
     return engine;
   }
 
-  private evaluatePlain(record: EvaluationRecord): Value {
+  #evaluatePlain(record: EvaluationRecord): Value {
     const { factory, context, delegates, contextDelegates, contextOptions, options } = record;
     const key = JSON.stringify([factory, context, delegates, contextDelegates, contextOptions, options]);
-    const engine = this.engine(key, () =>
+    const engine = this.#engine(key, () =>
       createEngine({
         ...engineOptions(options),
-        ...this.sources,
+        ...this.#sources,
         legacy: factory === 'legacy',
         allowDelegates: delegates ?? false,
         context: createStandardContext({
@@ -102,9 +102,9 @@ export class RecordEvaluator {
     return engine.parse(record.expr).evaluate(data, { variables });
   }
 
-  private evaluateOverStates(record: EvaluationRecord): Value {
-    const engine = this.engine(`states${JSON.stringify(record.options)}`, () =>
-      createTaskEngine({ ...engineOptions(record.options), ...this.sources, convertInputData: false }),
+  #evaluateOverStates(record: EvaluationRecord): Value {
+    const engine = this.#engine(`states${JSON.stringify(record.options)}`, () =>
+      createTaskEngine({ ...engineOptions(record.options), ...this.#sources, convertInputData: false }),
     );
     const context = new Context(engine.context);
     const expression = engine.parse(record.expr);

@@ -28,7 +28,7 @@ export interface JudgedTask extends TaskJudgement {
 
 /** Judges tasks by the agent's own table of types (src/agent/task-types). Equal parameters are judged once. */
 export class TaskJudge {
-  private readonly known = new Map<unknown, JudgedTask>();
+  readonly #known = new Map<unknown, JudgedTask>();
 
   /**
    * @param uid the node's id in the plan
@@ -37,7 +37,7 @@ export class TaskJudge {
   judge({ id, type, parameters = NOTHING }: TaskInstance, uid: string, agent: string): JudgedTask {
     const perNode = type === 'upload_files';
     // Instances share the parameters that do not depend on the node.
-    const before = perNode ? undefined : this.known.get(parameters);
+    const before = perNode ? undefined : this.#known.get(parameters);
     if (before !== undefined) return before;
     const own = perNode ? filesOf(parameters, uid, agent) : { parameters, problems: [] };
     const prepared = prepareTask({
@@ -58,7 +58,7 @@ export class TaskJudge {
       seconds: secondsOf(limits),
       problems: [...own.problems, ...refusals],
     };
-    if (!perNode) this.known.set(parameters, judged);
+    if (!perNode) this.#known.set(parameters, judged);
     return judged;
   }
 }

@@ -2,29 +2,29 @@ import { PriorityQueue } from './priority-queue.js';
 
 /** Tasks that wait for a time. Taking, adding and cancelling cost the logarithm of their number. */
 export class DueTimes {
-  private readonly dueOf = new Map<number, number>();
-  private entries: { readonly task: number; readonly at: number }[] = [];
-  private queue = this.emptyQueue();
+  readonly #dueOf = new Map<number, number>();
+  #entries: { readonly task: number; readonly at: number }[] = [];
+  #queue = this.#emptyQueue();
 
   set(task: number, at: number): void {
-    if (this.dueOf.size === 0) {
-      this.entries = [];
-      this.queue = this.emptyQueue();
+    if (this.#dueOf.size === 0) {
+      this.#entries = [];
+      this.#queue = this.#emptyQueue();
     }
-    this.dueOf.set(task, at);
-    this.queue.push(this.entries.push({ task, at }) - 1);
+    this.#dueOf.set(task, at);
+    this.#queue.push(this.#entries.push({ task, at }) - 1);
   }
 
   cancel(task: number): void {
-    this.dueOf.delete(task);
+    this.#dueOf.delete(task);
   }
 
   /** The earliest time, if any task waits. */
   next(): number | undefined {
-    for (let e = this.queue.peek(); e !== undefined; e = this.queue.peek()) {
-      const { task, at } = this.entries[e]!;
-      if (this.dueOf.get(task) === at) return at;
-      this.queue.pop();
+    for (let e = this.#queue.peek(); e !== undefined; e = this.#queue.peek()) {
+      const { task, at } = this.#entries[e]!;
+      if (this.#dueOf.get(task) === at) return at;
+      this.#queue.pop();
     }
     return undefined;
   }
@@ -33,8 +33,8 @@ export class DueTimes {
   take(now: number): number[] {
     const taken: number[] = [];
     for (let at = this.next(); at !== undefined && at <= now; at = this.next()) {
-      const { task } = this.entries[this.queue.pop()!]!;
-      this.dueOf.delete(task);
+      const { task } = this.#entries[this.#queue.pop()!]!;
+      this.#dueOf.delete(task);
       taken.push(task);
     }
     return taken.sort((a, b) => a - b);
@@ -42,10 +42,10 @@ export class DueTimes {
 
   /** All that wait, by task number. */
   list(): [number, number][] {
-    return [...this.dueOf].sort(([a], [b]) => a - b);
+    return [...this.#dueOf].sort(([a], [b]) => a - b);
   }
 
-  private emptyQueue(): PriorityQueue {
-    return new PriorityQueue((e) => this.entries[e]!.at);
+  #emptyQueue(): PriorityQueue {
+    return new PriorityQueue((e) => this.#entries[e]!.at);
   }
 }

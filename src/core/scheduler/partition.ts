@@ -105,94 +105,97 @@ const ascending = (numbers: Iterable<number>): number[] => [...numbers].sort((a,
 
 /** Collects one part; numbers in its lists are local unless said otherwise. */
 class PartBuilder {
-  private readonly whole: SchedulerGraph;
-  private readonly index: number;
-  private readonly nodes: number[] = [];
-  private readonly localNode = new Map<number, number>();
-  private readonly names: number[] = [];
-  private readonly localName = new Map<number, number>();
-  private readonly tasks: number[] = [];
-  private readonly nameOf: number[] = [];
-  private readonly successors: number[][] = [];
-  private readonly joins: number[] = [];
-  private readonly joinBefore: number[][] = [];
-  private readonly joinAfter: number[][] = [];
-  private readonly external = new Map<number, number[]>();
-  private readonly exported: number[] = [];
+  readonly #whole: SchedulerGraph;
+  readonly #index: number;
+  readonly #nodes: number[] = [];
+  readonly #localNode = new Map<number, number>();
+  readonly #names: number[] = [];
+  readonly #localName = new Map<number, number>();
+  readonly #tasks: number[] = [];
+  readonly #nameOf: number[] = [];
+  readonly #successors: number[][] = [];
+  readonly #joins: number[] = [];
+  readonly #joinBefore: number[][] = [];
+  readonly #joinAfter: number[][] = [];
+  readonly #external = new Map<number, number[]>();
+  readonly #exported: number[] = [];
 
   constructor(whole: SchedulerGraph, index: number) {
-    this.whole = whole;
-    this.index = index;
+    this.#whole = whole;
+    this.#index = index;
   }
 
   addNode(node: number): void {
-    this.localNode.set(node, this.nodes.push(node) - 1);
+    this.#localNode.set(node, this.#nodes.push(node) - 1);
   }
 
   addTask(task: number): number {
-    const name = this.whole.nameOf[task]!;
-    if (!this.localName.has(name)) this.localName.set(name, this.names.push(name) - 1);
-    this.nameOf.push(this.localName.get(name)!);
-    this.successors.push([]);
-    return this.tasks.push(task) - 1;
+    const name = this.#whole.nameOf[task]!;
+    if (!this.#localName.has(name)) this.#localName.set(name, this.#names.push(name) - 1);
+    this.#nameOf.push(this.#localName.get(name)!);
+    this.#successors.push([]);
+    return this.#tasks.push(task) - 1;
   }
 
   link(from: number, to: number): void {
-    this.successors[from]!.push(to);
+    this.#successors[from]!.push(to);
   }
 
   linkExternal(whole: number, to: number): void {
-    const list = this.external.get(whole);
-    if (list === undefined) this.external.set(whole, [to]);
+    const list = this.#external.get(whole);
+    if (list === undefined) this.#external.set(whole, [to]);
     else list.push(to);
   }
 
   export(task: number): void {
-    this.exported.push(task);
+    this.#exported.push(task);
   }
 
   addJoin(whole: number, before: number[], after: number[]): void {
-    this.joins.push(whole);
-    this.joinBefore.push(before);
-    this.joinAfter.push(after);
+    this.#joins.push(whole);
+    this.#joinBefore.push(before);
+    this.#joinAfter.push(after);
   }
 
   build(count: number, needsPermit: (name: number) => boolean): SchedulerGraph {
-    const { whole, tasks, nodes, names } = this;
+    const whole = this.#whole;
+    const tasks = this.#tasks;
+    const nodes = this.#nodes;
+    const names = this.#names;
     const ofTask = <T>(list: readonly T[]): T[] => tasks.map((t) => list[t]!);
-    this.joinBefore.forEach((before, j) => {
-      for (const t of before) this.successors[t]!.push(tasks.length + j);
+    this.#joinBefore.forEach((before, j) => {
+      for (const t of before) this.#successors[t]!.push(tasks.length + j);
     });
     const localTask = new Map(tasks.map((t, at) => [t, at]));
-    const externals = [...this.external.keys()];
+    const externals = [...this.#external.keys()];
     const allNames = whole.nodeLimit > 0 ? 1 : 0;
     return {
       nodes: nodes.map((n) => whole.nodes[n]!),
       sync: nodes.map((n) => whole.sync[n]!),
       critical: nodes.map((n) => whole.critical[n]!),
       names: names.map((n) => whole.names[n]!),
-      nameOf: this.nameOf,
-      nodeOf: tasks.map((t) => this.localNode.get(whole.nodeOf[t]!)!),
+      nameOf: this.#nameOf,
+      nodeOf: tasks.map((t) => this.#localNode.get(whole.nodeOf[t]!)!),
       rank: ofTask(whole.rank),
       noWork: ofTask(whole.noWork),
       forgiven: ofTask(whole.forgiven),
       retries: whole.retries.flatMap(([t, n, interval]) =>
         localTask.has(t) ? [[localTask.get(t)!, n, interval] as const] : [],
       ),
-      successors: [...this.successors, ...this.joinAfter, ...externals.map((t) => this.external.get(t)!)],
-      joins: this.joins.length,
+      successors: [...this.#successors, ...this.#joinAfter, ...externals.map((t) => this.#external.get(t)!)],
+      joins: this.#joins.length,
       nameLimit: names.map((n) => whole.nameLimit[n]!),
       nodeLimit: 0,
       groups: [],
       mode: whole.mode,
       part: {
-        index: this.index,
+        index: this.#index,
         count,
         tasks,
         nodes,
-        joins: this.joins,
+        joins: this.#joins,
         externals,
-        exported: this.exported,
+        exported: this.#exported,
         classes: [...names, whole.names.length],
         permits: [
           ...names.map((n) => (allNames === 1 || (whole.nameLimit[n]! > 0 && needsPermit(n)) ? 1 : 0)),

@@ -1,22 +1,23 @@
 /** Binary heap of numbers, the least `priority(n)` first. Equal priorities do not occur: all callers use total orders. */
 export class PriorityQueue {
-  private readonly heap: number[] = [];
-  private readonly priority: (n: number) => number;
+  readonly #heap: number[] = [];
+  readonly #priority: (n: number) => number;
 
   constructor(priority: (n: number) => number) {
-    this.priority = priority;
+    this.#priority = priority;
   }
 
   get size(): number {
-    return this.heap.length;
+    return this.#heap.length;
   }
 
   peek(): number | undefined {
-    return this.heap[0];
+    return this.#heap[0];
   }
 
   push(n: number): void {
-    const { heap, priority } = this;
+    const heap = this.#heap;
+    const priority = this.#priority;
     let at = heap.length;
     heap.push(n);
     const own = priority(n);
@@ -30,7 +31,8 @@ export class PriorityQueue {
   }
 
   pop(): number | undefined {
-    const { heap, priority } = this;
+    const heap = this.#heap;
+    const priority = this.#priority;
     const top = heap[0];
     const last = heap.pop();
     if (last === undefined || heap.length === 0) return top;

@@ -50,22 +50,22 @@ const MAX_RESULTS = 200_000;
  */
 export class FieldEvaluator {
   readonly engine: Engine;
-  private readonly input: EvaluatorInput;
-  private readonly common: PreparedData;
-  private readonly sides = new Map<string, Side>();
-  private readonly oldSides = new Map<string, Side | null>();
-  private readonly oldCommon = new Map<string, PreparedData>();
-  private readonly numbers = new ValueNumbers();
-  private readonly readSets = new Map<string, ReadSet>();
-  private readonly splits = new Map<string, SplitExpression | null>();
-  private readonly results = new Map<string, unknown>();
-  private readonly legacy = new Map<string, LegacyCondition>();
-  private readonly formats = new Map<string, FormatValues>();
+  readonly #input: EvaluatorInput;
+  readonly #common: PreparedData;
+  readonly #sides = new Map<string, Side>();
+  readonly #oldSides = new Map<string, Side | null>();
+  readonly #oldCommon = new Map<string, PreparedData>();
+  readonly #numbers = new ValueNumbers();
+  readonly #readSets = new Map<string, ReadSet>();
+  readonly #splits = new Map<string, SplitExpression | null>();
+  readonly #results = new Map<string, unknown>();
+  readonly #legacy = new Map<string, LegacyCondition>();
+  readonly #formats = new Map<string, FormatValues>();
 
   constructor(input: EvaluatorInput) {
-    this.input = input;
+    this.#input = input;
     this.engine = input.engine ?? createTaskEngine({ cacheSize: 20_000 });
-    this.common = prepareData(input.state.common);
+    this.#common = prepareData(input.state.common);
   }
 
   /** The fields of one task on one node. Throws GraphProblemError when the state does not know the node. */
@@ -80,9 +80,9 @@ export class FieldEvaluator {
 
   newSide(node: string | null): Side {
     const key = node ?? '';
-    let side = this.sides.get(key);
+    let side = this.#sides.get(key);
     if (side === undefined) {
-      const own = node === null ? {} : ownPart(this.input.state, node);
+      const own = node === null ? {} : ownPart(this.#input.state, node);
       if (!isMapping(own)) {
         throw new GraphProblemError(
           'graph.no-node-state',
@@ -93,49 +93,49 @@ export class FieldEvaluator {
       side = {
         of: '',
         own,
-        state: nodeState(this.common, prepareData(own)),
+        state: nodeState(this.#common, prepareData(own)),
       };
-      this.sides.set(key, side);
+      this.#sides.set(key, side);
     }
     return side;
   }
 
   /** Null: the task never ended well there. A node without data of its own counts as unknown. */
   oldSide(task: string, node: string | null): Side | null {
-    const { old } = this.input;
+    const { old } = this.#input;
     const name = old === undefined || node === null ? undefined : oldStateName(old, task, node);
     if (old === undefined || node === null || name === undefined) return null;
     const key = JSON.stringify([name, node]);
-    let side = this.oldSides.get(key);
+    let side = this.#oldSides.get(key);
     if (side === undefined) {
       const state = old.states[name]!;
       const own = ownPart(state, node);
       if (own === undefined || Object.keys(own).length === 0) side = null;
       else {
-        let common = this.oldCommon.get(name);
+        let common = this.#oldCommon.get(name);
         if (common === undefined) {
           common = prepareData(state.common);
-          this.oldCommon.set(name, common);
+          this.#oldCommon.set(name, common);
         }
         side = { of: name, own, state: nodeState(common, prepareData(own)) };
       }
-      this.oldSides.set(key, side);
+      this.#oldSides.set(key, side);
     }
     return side;
   }
 
-  private readSet(expression: string): ReadSet {
-    let reads = this.readSets.get(expression);
+  #readSet(expression: string): ReadSet {
+    let reads = this.#readSets.get(expression);
     if (reads === undefined) {
       reads = readSetOf(this.engine.parse(expression).tree);
-      this.readSets.set(expression, reads);
+      this.#readSets.set(expression, reads);
     }
     return reads;
   }
 
   /** The expression with the parts taken out that read nothing of these nodes' own; null when that saves nothing. */
   split(expression: string, now: Side, old: Side | null): SplitExpression | null {
-    const reads = this.readSet(expression);
+    const reads = this.#readSet(expression);
     const all =
       old === null || old.own === now.own
         ? Object.keys(now.own)
@@ -143,44 +143,46 @@ export class FieldEvaluator {
     const own = reads === null ? all.sort() : reads.filter((key) => all.includes(key));
     if (own.length === 0) return null;
     const key = `${own.join(',')};${expression}`;
-    let split = this.splits.get(key);
+    let split = this.#splits.get(key);
     if (split === undefined) {
       split = splitExpression(expression, this.engine.parse(expression).tree, own);
-      this.splits.set(key, split);
+      this.#splits.set(key, split);
     }
     return split;
   }
 
   /** Names the result, or null when it may differ on any two nodes. */
   resultKey(expression: string, now: Side, old: Side | null): string | null {
-    const reads = this.readSet(expression);
+    const reads = this.#readSet(expression);
     if (reads === null) return null;
-    const numbers = (part: Fields): string => reads.map((key) => this.numbers.of(part, key)).join(',');
+    const numbers = (part: Fields): string => reads.map((key) => this.#numbers.of(part, key)).join(',');
     const before = old === null ? '-' : `${old.of}:${numbers(old.own)}`;
     return `${numbers(now.own)};${before};${expression}`;
   }
 
   remembered(key: string): { readonly value: unknown } | undefined {
-    return this.results.has(key) ? { value: this.results.get(key) } : undefined;
+    return this.#results.has(key) ? { value: this.#results.get(key) } : undefined;
   }
 
   remember(key: string, value: unknown): void {
-    if (this.results.size >= MAX_RESULTS) this.results.clear();
-    this.results.set(key, value);
+    if (this.#results.size >= MAX_RESULTS) this.#results.clear();
+    this.#results.set(key, value);
   }
 
   condition(text: string): LegacyCondition {
-    let condition = this.legacy.get(text);
+    let condition = this.#legacy.get(text);
     if (condition === undefined) {
       condition = parseLegacyCondition(text);
-      this.legacy.set(text, condition);
+      this.#legacy.set(text, condition);
     }
     return condition;
   }
 
   formatValues(side: Side): FormatValues {
-    const key = ['cluster', 'openstack_version', 'public_ssl'].map((name) => this.numbers.of(side.own, name)).join(',');
-    let values = this.formats.get(key);
+    const key = ['cluster', 'openstack_version', 'public_ssl']
+      .map((name) => this.#numbers.of(side.own, name))
+      .join(',');
+    let values = this.#formats.get(key);
     if (values === undefined) {
       const at = (...path: string[]): unknown => {
         const found = lookUp(this.commonData, side.own, path);
@@ -190,130 +192,132 @@ export class FieldEvaluator {
         CLUSTER_ID: at('cluster', 'id'),
         OPENSTACK_VERSION: at('openstack_version'),
         CN_HOSTNAME: at('public_ssl', 'hostname'),
-        ...this.input.formatter,
+        ...this.#input.formatter,
         SETTINGS: {
-          ...this.input.formatter,
-          ...(isMapping(this.input.formatter?.SETTINGS) ? this.input.formatter.SETTINGS : {}),
+          ...this.#input.formatter,
+          ...(isMapping(this.#input.formatter?.SETTINGS) ? this.#input.formatter.SETTINGS : {}),
         },
       };
-      this.formats.set(key, values);
+      this.#formats.set(key, values);
     }
     return values;
   }
 
   get commonData(): Fields {
-    return this.input.state.common;
+    return this.#input.state.common;
   }
 }
 
 /** The fields of one task on one node. */
 export class NodeScope implements TemplateScope {
-  private readonly evaluator: FieldEvaluator;
-  private readonly now: Side;
-  private readonly before: Side | null;
-  private context: Context | undefined;
+  readonly #evaluator: FieldEvaluator;
+  readonly #now: Side;
+  readonly #before: Side | null;
+  #context: Context | undefined;
 
   constructor(evaluator: FieldEvaluator, task: string, node: string | null) {
-    this.evaluator = evaluator;
-    this.now = evaluator.newSide(node);
-    this.before = evaluator.oldSide(task, node);
+    this.#evaluator = evaluator;
+    this.#now = evaluator.newSide(node);
+    this.#before = evaluator.oldSide(task, node);
   }
 
   /** Whether the task ended well on this node before. */
   get ranBefore(): boolean {
-    return this.before !== null;
+    return this.#before !== null;
   }
 
   fill(text: FormatText): string {
-    return text.fill(this.evaluator.formatValues(this.now));
+    return text.fill(this.#evaluator.formatValues(this.#now));
   }
 
   evaluate(expression: string, path: InputPath): unknown {
-    return this.work('v', expression, path, toPlain);
+    return this.#work('v', expression, path, toPlain);
   }
 
   /** Text stays text (an older condition); anything else is the truth of it, also of what JSON has no form of. */
   evaluateCondition(expression: string, path: InputPath): string | boolean {
-    return this.work('c', expression, path, conditionValue) as string | boolean;
+    return this.#work('c', expression, path, conditionValue) as string | boolean;
   }
 
-  private work(use: string, expression: string, path: InputPath, convert: (value: Value) => unknown): unknown {
+  #work(use: string, expression: string, path: InputPath, convert: (value: Value) => unknown): unknown {
     try {
-      const reads = this.evaluator.resultKey(expression, this.now, this.before);
+      const reads = this.#evaluator.resultKey(expression, this.#now, this.#before);
       const key = reads === null ? null : use + reads;
-      const known = key === null ? undefined : this.evaluator.remembered(key);
+      const known = key === null ? undefined : this.#evaluator.remembered(key);
       if (known !== undefined) return known.value;
-      const value = convert(this.raw(expression));
-      if (key !== null) this.evaluator.remember(key, value);
+      const value = convert(this.#raw(expression));
+      if (key !== null) this.#evaluator.remember(key, value);
       return value;
     } catch (error) {
       throw atPath(error, path);
     }
   }
 
-  private raw(expression: string): Value {
-    const split = this.evaluator.split(expression, this.now, this.before);
+  #raw(expression: string): Value {
+    const split = this.#evaluator.split(expression, this.#now, this.#before);
     const variables: [string, Value][] = [];
     for (const part of split?.parts ?? []) {
-      const shared = this.sharedPart(part);
+      const shared = this.#sharedPart(part);
       // It fails, or has no elements: the whole expression is to say so itself.
-      if (shared === undefined) return this.evaluateIn(expression, []);
+      if (shared === undefined) return this.#evaluateIn(expression, []);
       variables.push([part.variable, shared]);
     }
-    if (split === null) return this.evaluateIn(expression, []);
+    if (split === null) return this.#evaluateIn(expression, []);
     try {
-      return this.evaluateIn(split.text, variables);
+      return this.#evaluateIn(split.text, variables);
     } catch (error) {
       if (!(error instanceof YaqlError)) throw error;
       // Fails again, with its place in the text the user wrote.
-      return this.evaluateIn(expression, []);
+      return this.#evaluateIn(expression, []);
     }
   }
 
-  private sharedPart({ expression, withoutOwn }: SharedPart): Value | undefined {
-    const state = this.before === null ? '-' : this.before.of;
-    const reads = withoutOwn ? `${state};${expression}` : this.evaluator.resultKey(expression, this.now, this.before);
+  #sharedPart({ expression, withoutOwn }: SharedPart): Value | undefined {
+    const state = this.#before === null ? '-' : this.#before.of;
+    const reads = withoutOwn
+      ? `${state};${expression}`
+      : this.#evaluator.resultKey(expression, this.#now, this.#before);
     const key = `p${reads}`;
-    const known = this.evaluator.remembered(key);
+    const known = this.#evaluator.remembered(key);
     if (known !== undefined) return known.value as Value | undefined;
     let value: Value | undefined;
     try {
-      const whole = this.evaluateIn(expression, []);
+      const whole = this.#evaluateIn(expression, []);
       if (typeof whole === 'boolean' || Array.isArray(whole)) value = whole;
     } catch (error) {
       if (!(error instanceof YaqlError)) throw error;
     }
-    this.evaluator.remember(key, value);
+    this.#evaluator.remember(key, value);
     return value;
   }
 
-  private evaluateIn(expression: string, variables: readonly (readonly [string, Value])[]): Value {
-    const { engine } = this.evaluator;
-    this.context ??= this.taskContext();
-    const context = new Context(this.context, new Runtime(engine.options));
+  #evaluateIn(expression: string, variables: readonly (readonly [string, Value])[]): Value {
+    const { engine } = this.#evaluator;
+    this.#context ??= this.#taskContext();
+    const context = new Context(this.#context, new Runtime(engine.options));
     for (const [name, value] of variables) context.setVariable(name, value);
-    context.first = this.now.state.union;
+    context.first = this.#now.state.union;
     return engine.parse(expression).evaluateIn(context);
   }
 
   /** As `TaskScope` of the engine makes it, with room for variables. */
-  private taskContext(): Context {
-    const context = new Context(this.evaluator.engine.context);
-    context.setVariable('node', this.now.state.node);
-    context.setVariable('common', this.now.state.common);
-    context.setVariable(newVariable, this.now.state.union);
-    context.setVariable(oldVariable, this.before?.state.union ?? noState);
+  #taskContext(): Context {
+    const context = new Context(this.#evaluator.engine.context);
+    context.setVariable('node', this.#now.state.node);
+    context.setVariable('common', this.#now.state.common);
+    context.setVariable(newVariable, this.#now.state.union);
+    context.setVariable(oldVariable, this.#before?.state.union ?? noState);
     return context;
   }
 
   /** The value of a condition of the older language; the reference decides on its truth. */
   evaluateLegacy(text: string): unknown {
-    const { own } = this.now;
-    const settings = (path: readonly string[]): Found => lookUp(this.evaluator.commonData, own, path);
-    const cluster = lookUp(this.evaluator.commonData, own, ['cluster']);
+    const { own } = this.#now;
+    const settings = (path: readonly string[]): Found => lookUp(this.#evaluator.commonData, own, path);
+    const cluster = lookUp(this.#evaluator.commonData, own, ['cluster']);
     const ofCluster = 'value' in cluster && isMapping(cluster.value) ? cluster.value : {};
     const models: ConditionModels = { settings, cluster: (path) => lookUp(ofCluster, {}, path) };
-    return this.evaluator.condition(text).evaluate(models);
+    return this.#evaluator.condition(text).evaluate(models);
   }
 }
 

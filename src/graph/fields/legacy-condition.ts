@@ -76,56 +76,56 @@ const LEVELS: readonly (readonly string[])[] = [['or'], ['and'], ['==', '!='], [
 
 class Parser {
   readonly paths: string[] = [];
-  private at = 0;
-  private readonly tokens: readonly Token[];
-  private readonly text: string;
+  #at = 0;
+  readonly #tokens: readonly Token[];
+  readonly #text: string;
 
   constructor(tokens: readonly Token[], text: string) {
-    this.tokens = tokens;
-    this.text = text;
+    this.#tokens = tokens;
+    this.#text = text;
   }
 
   whole(): Evaluate {
-    const evaluate = this.level(0);
-    if (this.at < this.tokens.length) this.fail();
+    const evaluate = this.#level(0);
+    if (this.#at < this.#tokens.length) this.#fail();
     return evaluate;
   }
 
-  private level(level: number): Evaluate {
+  #level(level: number): Evaluate {
     const operators = LEVELS[level];
-    if (operators === undefined) return this.unary();
-    let left = this.level(level + 1);
+    if (operators === undefined) return this.#unary();
+    let left = this.#level(level + 1);
     for (
-      let token = this.tokens[this.at];
+      let token = this.#tokens[this.#at];
       token?.kind === 'operator' && operators.includes(token.text);
-      token = this.tokens[this.at]
+      token = this.#tokens[this.#at]
     ) {
-      this.at += 1;
-      left = binary(token.text, left, this.level(level + 1));
+      this.#at += 1;
+      left = binary(token.text, left, this.#level(level + 1));
     }
     return left;
   }
 
-  private unary(): Evaluate {
-    const token = this.tokens[this.at];
-    this.at += 1;
+  #unary(): Evaluate {
+    const token = this.#tokens[this.#at];
+    this.#at += 1;
     if (token?.kind === 'literal') return () => token.value;
-    if (token?.kind === 'path') return this.path(token.text);
+    if (token?.kind === 'path') return this.#path(token.text);
     if (token?.kind === 'operator' && token.text === 'not') {
-      const operand = this.unary();
+      const operand = this.#unary();
       return (models) => !truthy(operand(models));
     }
     if (token?.kind === '(') {
-      const inner = this.level(0);
-      if (this.tokens[this.at]?.kind !== ')') this.fail();
-      this.at += 1;
+      const inner = this.#level(0);
+      if (this.#tokens[this.#at]?.kind !== ')') this.#fail();
+      this.#at += 1;
       return inner;
     }
-    this.at -= 1;
-    return this.fail();
+    this.#at -= 1;
+    return this.#fail();
   }
 
-  private path(text: string): Evaluate {
+  #path(text: string): Evaluate {
     const [model, path] = text.split(':') as [string, string];
     this.paths.push(text);
     return (models) => {
@@ -140,11 +140,11 @@ class Parser {
     };
   }
 
-  private fail(): never {
-    const token = this.tokens[this.at];
+  #fail(): never {
+    const token = this.#tokens[this.#at];
     const where = token === undefined ? 'ends too early' : `does not fit at '${token.text}'`;
     throw bad(
-      `the condition ${where}: ${this.text.slice(0, 100)}`,
+      `the condition ${where}: ${this.#text.slice(0, 100)}`,
       'Text is a condition of the older language; write {yaql_exp: "…"} for YAQL.',
     );
   }

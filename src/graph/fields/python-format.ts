@@ -13,11 +13,11 @@ interface Replacement {
 /** A text in the syntax of Python's `str.format`, read once. */
 export class FormatText {
   readonly text: string;
-  private readonly parts: readonly Part[] | null;
+  readonly #parts: readonly Part[] | null;
 
   constructor(text: string) {
     this.text = text;
-    this.parts = parse(text, 0);
+    this.#parts = parse(text, 0);
   }
 
   /**
@@ -25,8 +25,8 @@ export class FormatText {
    * not fit) leaves the whole text as it is, double braces included.
    */
   fill(values: FormatValues): string {
-    if (this.parts === null) return this.text;
-    return render(this.parts, values) ?? this.text;
+    if (this.#parts === null) return this.text;
+    return render(this.#parts, values) ?? this.text;
   }
 }
 

@@ -31,70 +31,70 @@ export function splitExpression(text: string, tree: Node, ownKeys: readonly stri
 
 class Splitter {
   readonly parts: SharedPart[] = [];
-  private readonly source: string;
-  private readonly ownKeys: ReadonlySet<string>;
+  readonly #source: string;
+  readonly #ownKeys: ReadonlySet<string>;
 
   constructor(source: string, ownKeys: readonly string[]) {
-    this.source = source;
-    this.ownKeys = new Set(ownKeys);
+    this.#source = source;
+    this.#ownKeys = new Set(ownKeys);
   }
 
   /** The text of a node with the parts in it replaced. */
   rewrite(node: Node): string {
-    const replaced = this.replacement(node);
+    const replaced = this.#replacement(node);
     if (replaced !== undefined) return replaced;
     let out = '';
     let at = node.start;
     for (const child of childrenOf(node)) {
-      out += this.source.slice(at, child.start) + this.rewrite(child);
+      out += this.#source.slice(at, child.start) + this.rewrite(child);
       at = child.end;
     }
-    return out + this.source.slice(at, node.end);
+    return out + this.#source.slice(at, node.end);
   }
 
-  private replacement(node: Node): string | undefined {
-    if (node.type === 'binary' && node.operator === 'in' && this.isShared(node.right)) {
-      return `(${this.rewrite(node.left)} in ${this.takeOut(node.right)})`;
+  #replacement(node: Node): string | undefined {
+    if (node.type === 'binary' && node.operator === 'in' && this.#isShared(node.right)) {
+      return `(${this.rewrite(node.left)} in ${this.#takeOut(node.right)})`;
     }
     if (node.type !== 'call' || !COMPARING.has(node.name)) return undefined;
-    if (this.isShared(node)) return this.takeOut(node);
+    if (this.#isShared(node)) return this.#takeOut(node);
     const args = node.args.filter((arg): arg is Node => arg !== null && arg.type !== 'rule');
     const whole = node.name === 'changed' && args.length === 1 && isWholeState(args[0]!);
-    const divisible = node.name === 'changedAny' && args.some((arg) => this.isShared(arg) || isWholeState(arg));
+    const divisible = node.name === 'changedAny' && args.some((arg) => this.#isShared(arg) || isWholeState(arg));
     if (args.length !== node.args.length || !(whole || divisible)) return undefined;
-    return `(${args.map((arg) => this.comparison(arg)).join(' or ')})`;
+    return `(${args.map((arg) => this.#comparison(arg)).join(' or ')})`;
   }
 
-  private comparison(arg: Node): string {
-    if (isWholeState(arg)) return this.wholeComparison();
-    const call = `changed(${this.textOf(arg)})`;
-    return this.isShared(arg) ? this.variableFor(call) : call;
+  #comparison(arg: Node): string {
+    if (isWholeState(arg)) return this.#wholeComparison();
+    const call = `changed(${this.#textOf(arg)})`;
+    return this.#isShared(arg) ? this.#variableFor(call) : call;
   }
 
   /** Two states differ when one of the node's own keys does, or what is left without them. */
-  private wholeComparison(): string {
-    const keys = [...this.ownKeys].map((key) => JSON.stringify(key));
+  #wholeComparison(): string {
+    const keys = [...this.#ownKeys].map((key) => JSON.stringify(key));
     const each = keys.map((key) => `changed([$.containsKey(${key}), $.get(${key})])`);
-    const rest = this.variableFor(`changed($.deleteAll([${keys.join(', ')}]))`, true);
+    const rest = this.#variableFor(`changed($.deleteAll([${keys.join(', ')}]))`, true);
     return [...each, rest].join(' or ');
   }
 
-  private isShared(node: Node): boolean {
+  #isShared(node: Node): boolean {
     // A variable of the expression's own has no meaning outside it; a lone constant is not worth a name.
     if (hasOwnVariable(node)) return false;
     const reads = readSetOf(node);
-    return reads !== null && reads.length > 0 && !reads.some((key) => this.ownKeys.has(key));
+    return reads !== null && reads.length > 0 && !reads.some((key) => this.#ownKeys.has(key));
   }
 
-  private takeOut(node: Node): string {
-    return this.variableFor(this.textOf(node));
+  #takeOut(node: Node): string {
+    return this.#variableFor(this.#textOf(node));
   }
 
-  private textOf(node: Node): string {
-    return this.source.slice(node.start, node.end);
+  #textOf(node: Node): string {
+    return this.#source.slice(node.start, node.end);
   }
 
-  private variableFor(expression: string, withoutOwn = false): string {
+  #variableFor(expression: string, withoutOwn = false): string {
     const known = this.parts.find((part) => part.expression === expression);
     if (known !== undefined) return `$${known.variable}`;
     const variable = `__shared${this.parts.length}`;

@@ -51,22 +51,22 @@ const memberOf = (value: unknown, key: string): unknown =>
 
 /** Gives equal values one number, so that nodes can be compared key by key. */
 export class ValueNumbers {
-  private readonly numbers = new Map<string, number>();
-  private readonly ofNode = new WeakMap<Fields, Map<string, number>>();
+  readonly #numbers = new Map<string, number>();
+  readonly #ofNode = new WeakMap<Fields, Map<string, number>>();
 
   /** 0 when the part does not have the key. */
   of(part: Fields, key: string): number {
     if (!Object.hasOwn(part, key)) return 0;
-    let known = this.ofNode.get(part);
+    let known = this.#ofNode.get(part);
     if (known === undefined) {
       known = new Map();
-      this.ofNode.set(part, known);
+      this.#ofNode.set(part, known);
     }
     let number = known.get(key);
     if (number === undefined) {
       const text = canonicalJson(exactText(part[key]));
-      number = this.numbers.get(text) ?? this.numbers.size + 1;
-      this.numbers.set(text, number);
+      number = this.#numbers.get(text) ?? this.#numbers.size + 1;
+      this.#numbers.set(text, number);
       known.set(key, number);
     }
     return number;

@@ -98,62 +98,62 @@ export function findInJson(text: string, path: InputPath): TextPlace | undefined
 
 /** Walks a valid JSON text without building it. */
 class Scanner {
-  private readonly text: string;
-  private at = 0;
+  readonly #text: string;
+  #at = 0;
 
   constructor(text: string) {
-    this.text = text;
+    this.#text = text;
   }
 
   find(path: InputPath): number {
-    this.blank();
-    const here = this.at;
+    this.#blank();
+    const here = this.#at;
     const [step, ...rest] = path;
     if (step === undefined) return here;
-    const open = this.text[this.at];
+    const open = this.#text[this.#at];
     if (open !== '{' && open !== '[') return here;
-    this.at += 1;
+    this.#at += 1;
     for (let index = 0; ; index++) {
-      this.blank();
-      if (this.text[this.at] === ',') {
-        this.at += 1;
-        this.blank();
+      this.#blank();
+      if (this.#text[this.#at] === ',') {
+        this.#at += 1;
+        this.#blank();
       }
-      if (this.text[this.at] === '}' || this.text[this.at] === ']') return here;
-      const key = open === '{' ? this.key() : index;
+      if (this.#text[this.#at] === '}' || this.#text[this.#at] === ']') return here;
+      const key = open === '{' ? this.#key() : index;
       if (key === step) return this.find(rest);
-      this.skip();
+      this.#skip();
     }
   }
 
-  private key(): string {
-    const key = JSON.parse(this.token()) as string;
-    this.blank();
-    this.at += 1;
+  #key(): string {
+    const key = JSON.parse(this.#token()) as string;
+    this.#blank();
+    this.#at += 1;
     return key;
   }
 
-  private skip(): void {
+  #skip(): void {
     let depth = 0;
     do {
-      this.blank();
-      const char = this.text[this.at]!;
+      this.#blank();
+      const char = this.#text[this.#at]!;
       if (char === '{' || char === '[') depth += 1;
       else if (char === '}' || char === ']') depth -= 1;
-      if (/["\d-]/.test(char)) this.token();
-      else if (/[a-z]/.test(char)) this.at += /[a-z]+/.exec(this.text.slice(this.at, this.at + 5))![0].length;
-      else this.at += 1;
+      if (/["\d-]/.test(char)) this.#token();
+      else if (/[a-z]/.test(char)) this.#at += /[a-z]+/.exec(this.#text.slice(this.#at, this.#at + 5))![0].length;
+      else this.#at += 1;
     } while (depth > 0);
   }
 
-  private token(): string {
-    TOKEN.lastIndex = this.at;
-    const found = TOKEN.exec(this.text)?.[0] ?? '';
-    this.at += found.length;
+  #token(): string {
+    TOKEN.lastIndex = this.#at;
+    const found = TOKEN.exec(this.#text)?.[0] ?? '';
+    this.#at += found.length;
     return found;
   }
 
-  private blank(): void {
-    while (/\s/.test(this.text[this.at] ?? '')) this.at += 1;
+  #blank(): void {
+    while (/\s/.test(this.#text[this.#at] ?? '')) this.#at += 1;
   }
 }

@@ -87,20 +87,20 @@ const KEYS = [
 const LAYERS: readonly LayerName[] = ['release', 'plugins', 'cluster'];
 
 class InputReader {
-  private readonly problems: Problems;
+  readonly #problems: Problems;
 
   constructor(problems: Problems) {
-    this.problems = problems;
+    this.#problems = problems;
   }
 
-  private bad(at: InputPath, message: string, hint: string): undefined {
-    this.problems.error(at, 'graph.bad-input', message, hint);
+  #bad(at: InputPath, message: string, hint: string): undefined {
+    this.#problems.error(at, 'graph.bad-input', message, hint);
     return undefined;
   }
 
   mapping(value: unknown, at: InputPath): Fields | undefined {
     if (isMapping(value)) return value;
-    return this.bad(
+    return this.#bad(
       at,
       value === undefined ? `${at.at(-1) ?? 'the input'} is missing` : `must be a mapping, is ${describe(value)}`,
       'Write {"…": …}.',
@@ -111,14 +111,14 @@ class InputReader {
   keys(fields: Fields): void {
     for (const key of Object.keys(fields).filter((one) => !KEYS.includes(one))) {
       const near = didYouMean(key, KEYS);
-      if (near !== undefined) this.bad([key], `there is no key '${key}' here`, near);
-      else this.problems.warning([key], 'graph.unknown-key', 'is not looked at', `Known: ${KEYS.join(', ')}.`);
+      if (near !== undefined) this.#bad([key], `there is no key '${key}' here`, near);
+      else this.#problems.warning([key], 'graph.unknown-key', 'is not looked at', `Known: ${KEYS.join(', ')}.`);
     }
   }
 
-  private list(value: unknown, at: InputPath): readonly unknown[] {
+  #list(value: unknown, at: InputPath): readonly unknown[] {
     if (Array.isArray(value)) return value;
-    this.bad(
+    this.#bad(
       at,
       value === undefined ? `${at.at(-1)} is missing` : `must be a list, is ${describe(value)}`,
       'Write […]; empty is [].',
@@ -128,77 +128,77 @@ class InputReader {
 
   texts(value: unknown, at: InputPath): string[] {
     if (value === undefined || value === null) return [];
-    return this.list(value, at).flatMap((one, i) => {
+    return this.#list(value, at).flatMap((one, i) => {
       if (typeof one === 'string') return [one];
-      this.bad([...at, i], `must be text, is ${describe(one)}`, 'Write a name.');
+      this.#bad([...at, i], `must be text, is ${describe(one)}`, 'Write a name.');
       return [];
     });
   }
 
   mappings(value: unknown, at: InputPath): Fields[] {
     if (value === undefined || value === null) return [];
-    return this.list(value, at).flatMap((one, i): Fields[] => {
+    return this.#list(value, at).flatMap((one, i): Fields[] => {
       const found = this.mapping(one, [...at, i]);
       return found === undefined ? [] : [found];
     });
   }
 
   listed(tasks: readonly unknown[]): LayerTasks {
-    return { layer: 'cluster', tasks: this.tasks(tasks, []) };
+    return { layer: 'cluster', tasks: this.#tasks(tasks, []) };
   }
 
   layers(fields: Fields): LayerTasks[] {
-    if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.tasks(fields.tasks, ['tasks']) }];
-    if (fields.tasks !== undefined) this.bad(['tasks'], 'both tasks and layers are given', 'Keep one of them.');
+    if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks, ['tasks']) }];
+    if (fields.tasks !== undefined) this.#bad(['tasks'], 'both tasks and layers are given', 'Keep one of them.');
     const layers = this.mapping(fields.layers, ['layers']) ?? {};
     for (const name of Object.keys(layers)) {
       if (!(LAYERS as readonly string[]).includes(name))
-        this.bad(['layers', name], `there is no layer '${name}'`, `Use ${LAYERS.join(', ')}.`);
+        this.#bad(['layers', name], `there is no layer '${name}'`, `Use ${LAYERS.join(', ')}.`);
     }
     return LAYERS.flatMap((layer) => {
       const given = layers[layer];
       if (given === undefined || given === null) return [];
-      return layer === 'plugins' ? this.plugins(given) : [{ layer, ...this.owner(given, ['layers', layer]) }];
+      return layer === 'plugins' ? this.#plugins(given) : [{ layer, ...this.#owner(given, ['layers', layer]) }];
     });
   }
 
   /** One list of tasks, or one for each plugin: a list, or `{name, path, roles, tasks}`. */
-  private plugins(given: unknown): LayerTasks[] {
+  #plugins(given: unknown): LayerTasks[] {
     const at: InputPath = ['layers', 'plugins'];
     const owners =
       Array.isArray(given) &&
       given.some((one) => Array.isArray(one) || (isMapping(one) && 'tasks' in one && !('id' in one)));
-    if (!owners) return [{ layer: 'plugins', ...this.owner(given, at) }];
-    return this.list(given, at).map((one, i) => ({ layer: 'plugins', ...this.owner(one, [...at, i]) }));
+    if (!owners) return [{ layer: 'plugins', ...this.#owner(given, at) }];
+    return this.#list(given, at).map((one, i) => ({ layer: 'plugins', ...this.#owner(one, [...at, i]) }));
   }
 
-  private owner(given: unknown, at: InputPath): Omit<LayerTasks, 'layer'> {
-    if (!isMapping(given)) return { tasks: this.tasks(given, at) };
+  #owner(given: unknown, at: InputPath): Omit<LayerTasks, 'layer'> {
+    if (!isMapping(given)) return { tasks: this.#tasks(given, at) };
     const { name, path, roles } = given;
     return {
-      tasks: this.tasks(given.tasks, [...at, 'tasks']),
+      tasks: this.#tasks(given.tasks, [...at, 'tasks']),
       ...(typeof name === 'string' ? { owner: name } : {}),
       ...(typeof path === 'string' ? { path } : {}),
       ...(isMapping(roles) ? { roles } : {}),
     };
   }
 
-  private tasks(given: unknown, at: InputPath): PlacedInInput[] {
-    return this.list(given, at).flatMap((one, i) => {
+  #tasks(given: unknown, at: InputPath): PlacedInInput[] {
+    return this.#list(given, at).flatMap((one, i) => {
       const task = plainNumbers(one);
       const place = [...at, i];
-      return checkTask(task, place, this.problems) ? [{ task: normaliseTask(task), at: place }] : [];
+      return checkTask(task, place, this.#problems) ? [{ task: normaliseTask(task), at: place }] : [];
     });
   }
 
   nodes(given: unknown): TaggedNode[] {
     const at: InputPath = ['cluster', 'resolver'];
     const seen = new Set<string>([MASTER, SYNC]);
-    return this.list(given, at).flatMap((one, i) => {
+    return this.#list(given, at).flatMap((one, i) => {
       const node = this.mapping(one, [...at, i]);
       if (node === undefined) return [];
       if (typeof node.uid !== 'string' && typeof node.uid !== 'number') {
-        this.bad(
+        this.#bad(
           [...at, i, 'uid'],
           node.uid === undefined ? 'the node has no uid' : `uid must be text, is ${describe(node.uid)}`,
           'Give it an id.',
@@ -207,18 +207,18 @@ class InputReader {
       }
       const uid = String(node.uid);
       if (seen.has(uid))
-        this.bad(
+        this.#bad(
           [...at, i, 'uid'],
           `node '${uid}' is given twice, or is a name of the system`,
           'Give each node an id of its own.',
         );
       seen.add(uid);
-      return [{ uid, tags: this.tagsOf(node, [...at, i]) }];
+      return [{ uid, tags: this.#tagsOf(node, [...at, i]) }];
     });
   }
 
   /** `all_tags`; without it worked out from `tags` (or `roles`) and `primary_tags`. */
-  private tagsOf(node: Fields, at: InputPath): string[] {
+  #tagsOf(node: Fields, at: InputPath): string[] {
     if (node.all_tags !== undefined) return this.texts(node.all_tags, [...at, 'all_tags']);
     const field = node.tags === undefined ? 'roles' : 'tags';
     const primary = new Set(this.texts(node.primary_tags, [...at, 'primary_tags']));
@@ -257,7 +257,7 @@ class InputReader {
       if (name === null) continue;
       if (typeof name === 'string' && name in states) tasks[task] = name;
       else
-        this.bad(
+        this.#bad(
           ['old_state', 'tasks', task],
           `there is no state ${JSON.stringify(name)}`,
           `Use one of ${Object.keys(states).join(', ') || 'old_state.states, which is empty'}.`,
@@ -276,7 +276,7 @@ class InputReader {
 
   anyChoices(given: unknown): { readonly roles: readonly unknown[]; readonly chosen: readonly string[] }[] {
     return this.mappings(given, ['any_choices']).map(({ roles, chosen }, i) => ({
-      roles: this.list(roles, ['any_choices', i, 'roles']),
+      roles: this.#list(roles, ['any_choices', i, 'roles']),
       chosen: this.texts(chosen, ['any_choices', i, 'chosen']),
     }));
   }

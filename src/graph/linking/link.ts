@@ -7,30 +7,30 @@ import { below, type Relation } from './relations.js';
 /** Where each task is, by the id it has there. */
 export class InstanceIndex {
   /** By name, by node. */
-  private readonly byName = new Map<string, Map<number, number>>();
-  private readonly matching = new Map<NamePattern, readonly string[]>();
+  readonly #byName = new Map<string, Map<number, number>>();
+  readonly #matching = new Map<NamePattern, readonly string[]>();
 
   add(name: string, node: number, instance: number): void {
-    let nodes = this.byName.get(name);
+    let nodes = this.#byName.get(name);
     if (nodes === undefined) {
       nodes = new Map();
-      this.byName.set(name, nodes);
+      this.#byName.set(name, nodes);
     }
     nodes.set(node, instance);
   }
 
   at(name: string, node: number): number | undefined {
-    return this.byName.get(name)?.get(node);
+    return this.#byName.get(name)?.get(node);
   }
 
   /** Names of tasks on some node that a pattern stands for. */
   names(pattern: NamePattern): readonly string[] {
-    let names = this.matching.get(pattern);
+    let names = this.#matching.get(pattern);
     if (names === undefined) {
       const { exact } = pattern;
-      if (exact !== undefined) names = this.byName.has(exact) ? [exact] : [];
-      else names = [...this.byName.keys()].filter((name) => pattern.matches(name));
-      this.matching.set(pattern, names);
+      if (exact !== undefined) names = this.#byName.has(exact) ? [exact] : [];
+      else names = [...this.#byName.keys()].filter((name) => pattern.matches(name));
+      this.#matching.set(pattern, names);
     }
     return names;
   }
@@ -43,17 +43,17 @@ export type EarlierChoice = Pick<AnyChoice, 'roles' | 'chosen'>;
 export class Linker {
   readonly targets: TargetSet[] = [];
   readonly anyChoices: AnyChoice[] = [];
-  private readonly index: InstanceIndex;
-  private readonly resolver: NodeResolver;
-  private readonly known = new Map<string, number>();
-  private readonly shared = new Map<NamePattern, Map<string, number>>();
-  private readonly chosen = new Set<string>();
-  private readonly earlier = new Map<string, readonly string[]>();
+  readonly #index: InstanceIndex;
+  readonly #resolver: NodeResolver;
+  readonly #known = new Map<string, number>();
+  readonly #shared = new Map<NamePattern, Map<string, number>>();
+  readonly #chosen = new Set<string>();
+  readonly #earlier = new Map<string, readonly string[]>();
 
   constructor(index: InstanceIndex, resolver: NodeResolver, earlier: readonly EarlierChoice[] = []) {
-    for (const { roles, chosen } of earlier) this.earlier.set(valueKey(roles), chosen);
-    this.index = index;
-    this.resolver = resolver;
+    for (const { roles, chosen } of earlier) this.#earlier.set(valueKey(roles), chosen);
+    this.#index = index;
+    this.#resolver = resolver;
   }
 
   /** The set a relation of a task on `node` means; undefined when it is empty. Throws GraphProblemError. */
@@ -61,22 +61,22 @@ export class Linker {
     const { where, name } = relation;
     switch (where.on) {
       case 'near':
-        return this.onNodes(name, node === this.resolver.sync ? [node] : [node, this.resolver.sync], false);
+        return this.#onNodes(name, node === this.#resolver.sync ? [node] : [node, this.#resolver.sync], false);
       case 'self':
-        return this.onNodes(name, [node], false);
+        return this.#onNodes(name, [node], false);
       case 'sync':
-        return this.onNodes(name, [this.resolver.sync], false);
+        return this.#onNodes(name, [this.#resolver.sync], false);
       case 'tags': {
-        let byTags = this.shared.get(name);
+        let byTags = this.#shared.get(name);
         if (byTags === undefined) {
           byTags = new Map();
-          this.shared.set(name, byTags);
+          this.#shared.set(name, byTags);
         }
         const key = `${where.policy}${valueKey(where.tags)}`;
         let set = byTags.get(key);
         if (set === undefined) {
-          const nodes = below(['role'], () => this.nodesOf(where.tags, where.policy));
-          set = this.onNodes(name, nodes, true) ?? -1;
+          const nodes = below(['role'], () => this.#nodesOf(where.tags, where.policy));
+          set = this.#onNodes(name, nodes, true) ?? -1;
           byTags.set(key, set);
         }
         return set < 0 ? undefined : set;
@@ -84,37 +84,37 @@ export class Linker {
     }
   }
 
-  private nodesOf(tags: unknown, policy: 'all' | 'any'): readonly number[] {
-    const { nodes } = this.resolver.resolve(tags);
+  #nodesOf(tags: unknown, policy: 'all' | 'any'): readonly number[] {
+    const { nodes } = this.#resolver.resolve(tags);
     if (policy === 'all' || nodes.length === 0) return nodes;
     const roles: readonly unknown[] = Array.isArray(tags) ? tags : [tags];
     const key = valueKey(roles);
-    const kept = nodes.find((node) => this.earlier.get(key)?.includes(this.resolver.nodes[node]!));
-    const chosen = kept ?? this.resolver.lowest(nodes);
-    if (!this.chosen.has(key)) {
-      this.chosen.add(key);
-      const candidates = nodes.map((node) => this.resolver.nodes[node]!).sort();
-      this.anyChoices.push({ roles, candidates, chosen: [this.resolver.nodes[chosen]!] });
+    const kept = nodes.find((node) => this.#earlier.get(key)?.includes(this.#resolver.nodes[node]!));
+    const chosen = kept ?? this.#resolver.lowest(nodes);
+    if (!this.#chosen.has(key)) {
+      this.#chosen.add(key);
+      const candidates = nodes.map((node) => this.#resolver.nodes[node]!).sort();
+      this.anyChoices.push({ roles, candidates, chosen: [this.#resolver.nodes[chosen]!] });
     }
     return [chosen];
   }
 
-  private onNodes(pattern: NamePattern, nodes: readonly number[], shared: boolean): number | undefined {
+  #onNodes(pattern: NamePattern, nodes: readonly number[], shared: boolean): number | undefined {
     const found: number[] = [];
-    for (const name of this.index.names(pattern)) {
+    for (const name of this.#index.names(pattern)) {
       for (const node of nodes) {
-        const instance = this.index.at(name, node);
+        const instance = this.#index.at(name, node);
         if (instance !== undefined) found.push(instance);
       }
     }
     if (found.length === 0) return undefined;
     found.sort((a, b) => a - b);
     const key = `${shared ? 's' : ''}${found.join()}`;
-    let set = this.known.get(key);
+    let set = this.#known.get(key);
     if (set === undefined) {
       set = this.targets.length;
       this.targets.push({ instances: found, shared });
-      this.known.set(key, set);
+      this.#known.set(key, set);
     }
     return set;
   }

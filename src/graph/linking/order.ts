@@ -53,12 +53,12 @@ const product = ({ before, after }: PlanOrderJoin): number => before.length * af
 class OrderWriter {
   readonly edges: (readonly [number, number])[] = [];
   readonly joins: PlanOrderJoin[] = [];
-  private readonly plan: Plan;
+  readonly #plan: Plan;
   /** By pair of names, the blocks that are in some join. */
-  private readonly covered = new Map<string, PlanOrderJoin[]>();
+  readonly #covered = new Map<string, PlanOrderJoin[]>();
 
   constructor(plan: Plan) {
-    this.plan = plan;
+    this.#plan = plan;
   }
 
   edge(before: number, after: number): void {
@@ -70,32 +70,32 @@ class OrderWriter {
       for (const before of join.before) for (const after of join.after) this.edge(before, after);
       return;
     }
-    const befores = this.byName(join.before);
-    const afters = this.byName(join.after);
+    const befores = this.#byName(join.before);
+    const afters = this.#byName(join.after);
     const pairs = [...befores].flatMap(([a, before]) =>
       [...afters].map(([b, after]) => ({ key: JSON.stringify([a, b]), same: a === b, block: { before, after } })),
     );
-    if (pairs.every(({ key, same }) => !same && !this.covered.has(key))) {
+    if (pairs.every(({ key, same }) => !same && !this.#covered.has(key))) {
       this.joins.push(join);
-      for (const { key, block } of pairs) this.covered.set(key, [block]);
+      for (const { key, block } of pairs) this.#covered.set(key, [block]);
       return;
     }
     for (const { key, same, block } of pairs) {
-      if (same) this.withinName(block);
-      else this.block(key, block);
+      if (same) this.#withinName(block);
+      else this.#block(key, block);
     }
   }
 
-  private block(key: string, block: PlanOrderJoin): void {
-    const known = this.covered.get(key) ?? [];
+  #block(key: string, block: PlanOrderJoin): void {
+    const known = this.#covered.get(key) ?? [];
     if (known.some((one) => contains(one, block))) return;
-    this.covered.set(key, [...known, block]);
+    this.#covered.set(key, [...known, block]);
     if (known.every((one) => areDisjoint(one, block))) this.joins.push(block);
     else for (const before of block.before) for (const after of block.after) this.edge(before, after);
   }
 
   /** Tasks of one name on several nodes. Two of them on both sides wait for each other: one such circle is enough. */
-  private withinName({ before, after }: PlanOrderJoin): void {
+  #withinName({ before, after }: PlanOrderJoin): void {
     const waiting = new Set(after);
     const both = before.filter((at) => waiting.has(at));
     if (both.length > 1) {
@@ -108,10 +108,10 @@ class OrderWriter {
     if (rest.length > 0) this.joins.push({ before: rest, after });
   }
 
-  private byName(instances: readonly number[]): Map<string, number[]> {
+  #byName(instances: readonly number[]): Map<string, number[]> {
     const out = new Map<string, number[]>();
     for (const at of instances) {
-      const { id } = this.plan.instances[at]!;
+      const { id } = this.#plan.instances[at]!;
       const list = out.get(id);
       if (list === undefined) out.set(id, [at]);
       else list.push(at);

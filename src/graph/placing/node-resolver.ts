@@ -36,9 +36,9 @@ export class NodeResolver {
   readonly nodes: readonly string[];
   readonly master: number;
   readonly sync: number;
-  private readonly byTag = new Map<string, number[]>();
-  private readonly any: readonly number[];
-  private readonly known = new Map<string, ResolvedNodes>();
+  readonly #byTag = new Map<string, number[]>();
+  readonly #any: readonly number[];
+  readonly #known = new Map<string, ResolvedNodes>();
 
   constructor(nodes: readonly TaggedNode[]) {
     this.nodes = [...nodes.map(({ uid }) => uid), MASTER, SYNC];
@@ -48,27 +48,27 @@ export class NodeResolver {
     nodes.forEach(({ tags }, node) => {
       if (tags.some((tag) => !isInstance(tag))) any.push(node);
       for (const tag of new Set(tags)) {
-        const list = this.byTag.get(tag);
-        if (list === undefined) this.byTag.set(tag, [node]);
+        const list = this.#byTag.get(tag);
+        if (list === undefined) this.#byTag.set(tag, [node]);
         else list.push(node);
       }
     });
-    this.any = any;
+    this.#any = any;
   }
 
   /** Throws GraphProblemError for an entry that is no text or no regular expression. */
   resolve(tags: unknown): ResolvedNodes {
     const key = valueKey(tags);
-    let resolved = this.known.get(key);
+    let resolved = this.#known.get(key);
     if (resolved === undefined) {
-      resolved = this.find(tags);
-      this.known.set(key, resolved);
+      resolved = this.#find(tags);
+      this.#known.set(key, resolved);
     }
     return resolved;
   }
 
-  private find(tags: unknown): ResolvedNodes {
-    if (tags === '*') return { nodes: this.any };
+  #find(tags: unknown): ResolvedNodes {
+    if (tags === '*') return { nodes: this.#any };
     const entries = typeof tags === 'string' ? [tags] : tags;
     if (!Array.isArray(entries)) return { nodes: [], nothing: `${describe(tags)} names no tags` };
     const found = new Set<number>();
@@ -77,16 +77,16 @@ export class NodeResolver {
         found.add(this.master);
         return;
       }
-      for (const tag of this.tagsLike(entry, at)) for (const node of this.byTag.get(tag) ?? []) found.add(node);
+      for (const tag of this.#tagsLike(entry, at)) for (const node of this.#byTag.get(tag) ?? []) found.add(node);
     });
     return { nodes: [...found].sort((a, b) => a - b) };
   }
 
-  private tagsLike(entry: unknown, at: number): readonly string[] {
+  #tagsLike(entry: unknown, at: number): readonly string[] {
     try {
       const pattern = namePattern(entry);
       if (pattern.exact !== undefined) return [pattern.exact];
-      return [...this.byTag.keys()].filter((tag) => !isInstance(tag) && pattern.matches(tag));
+      return [...this.#byTag.keys()].filter((tag) => !isInstance(tag) && pattern.matches(tag));
     } catch (error) {
       if (!(error instanceof GraphProblemError)) throw error;
       throw new GraphProblemError(error.code, error.message, error.hint, [at]);
@@ -95,7 +95,7 @@ export class NodeResolver {
 
   /** The tags of the run's nodes that a pattern, a list of them, or nothing (all tags) stands for. */
   tagsMatching(tags: unknown): string[] {
-    const all = [...this.byTag.keys()];
+    const all = [...this.#byTag.keys()];
     if (tags === undefined || tags === null || tags === '*') return all;
     const entries = typeof tags === 'string' ? [tags] : tags;
     if (!Array.isArray(entries)) return [];

@@ -54,32 +54,32 @@ export function checkTask(task: unknown, at: InputPath, problems: Problems): tas
 }
 
 class FieldChecks {
-  private readonly task: Fields;
-  private readonly at: InputPath;
-  private readonly problems: Problems;
+  readonly #task: Fields;
+  readonly #at: InputPath;
+  readonly #problems: Problems;
 
   constructor(task: Fields, at: InputPath, problems: Problems) {
-    this.task = task;
-    this.at = at;
-    this.problems = problems;
+    this.#task = task;
+    this.#at = at;
+    this.#problems = problems;
   }
 
-  private given(field: string): unknown {
-    const value = Object.hasOwn(this.task, field) ? this.task[field] : undefined;
+  #given(field: string): unknown {
+    const value = Object.hasOwn(this.#task, field) ? this.#task[field] : undefined;
     return value === null || isExpression(value) ? undefined : value;
   }
 
-  private bad(path: InputPath, message: string, hint: string): void {
-    this.problems.error([...this.at, ...path], 'graph.bad-task', message, hint);
+  #bad(path: InputPath, message: string, hint: string): void {
+    this.#problems.error([...this.#at, ...path], 'graph.bad-task', message, hint);
   }
 
   id(): void {
-    const id = this.task.id ?? this.task.task_name;
+    const id = this.#task.id ?? this.#task.task_name;
     if (typeof id === 'string' && id !== '' && id !== UNUSABLE_ID) return;
     if (isExpression(id))
-      this.bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
+      this.#bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
     else
-      this.bad(
+      this.#bad(
         ['id'],
         id === undefined
           ? 'the task has no id'
@@ -91,37 +91,45 @@ class FieldChecks {
   }
 
   type(): void {
-    const { type } = this.task;
+    const { type } = this.#task;
     if (isExpression(type) || (TASK_TYPES as readonly unknown[]).includes(type)) return;
     const what = type === undefined ? 'the task has no type' : `there is no type ${JSON.stringify(type)}`;
-    this.bad(['type'], what, `Use one of ${TASK_TYPES.slice(0, 13).join(', ')}.`);
+    this.#bad(['type'], what, `Use one of ${TASK_TYPES.slice(0, 13).join(', ')}.`);
   }
 
   version(): void {
-    const version = this.given('version');
+    const version = this.#given('version');
     if (version === undefined || versionNumbers(version) !== undefined) return;
-    this.bad(['version'], `${JSON.stringify(version)} is no version`, 'Write three numbers, e.g. "2.1.0".');
+    this.#bad(['version'], `${JSON.stringify(version)} is no version`, 'Write three numbers, e.g. "2.1.0".');
   }
 
   parameters(): void {
-    const parameters = this.given('parameters');
+    const parameters = this.#given('parameters');
     if (parameters === undefined) return;
     if (!isMapping(parameters)) {
-      this.bad(['parameters'], `parameters must be a mapping, this is ${describe(parameters)}`, 'Write {name: value}.');
+      this.#bad(
+        ['parameters'],
+        `parameters must be a mapping, this is ${describe(parameters)}`,
+        'Write {name: value}.',
+      );
       return;
     }
     const { strategy } = parameters;
     if (strategy === undefined || isExpression(strategy)) return;
     const path = ['parameters', 'strategy'];
     if (!isMapping(strategy)) {
-      this.bad(path, `strategy must be a mapping, this is ${describe(strategy)}`, 'Write {type: parallel, amount: 3}.');
+      this.#bad(
+        path,
+        `strategy must be a mapping, this is ${describe(strategy)}`,
+        'Write {type: parallel, amount: 3}.',
+      );
       return;
     }
     const { type, amount } = strategy;
     if (!isExpression(type) && type !== 'parallel' && type !== 'one_by_one')
-      this.bad([...path, 'type'], `${JSON.stringify(type ?? null)} is no strategy`, 'Use parallel or one_by_one.');
+      this.#bad([...path, 'type'], `${JSON.stringify(type ?? null)} is no strategy`, 'Use parallel or one_by_one.');
     if (amount !== undefined && !isExpression(amount) && !Number.isInteger(amount))
-      this.bad(
+      this.#bad(
         [...path, 'amount'],
         `amount must be a whole number, this is ${JSON.stringify(amount)}`,
         'Leave it out for no limit.',
@@ -129,28 +137,28 @@ class FieldChecks {
   }
 
   names(field: string): void {
-    const value = this.given(field);
+    const value = this.#given(field);
     if (value === undefined) return;
     if (!Array.isArray(value)) {
-      this.bad(
+      this.#bad(
         [field],
         `${field} must be a list of task names, this is ${describe(value)}`,
         'Write ["task", "/regex/"].',
       );
       return;
     }
-    for (const [at, name] of value.entries()) this.name(name, [field, at]);
+    for (const [at, name] of value.entries()) this.#name(name, [field, at]);
   }
 
-  private name(name: unknown, path: InputPath): void {
-    if (!isExpression(name)) this.problems.attempt([...this.at, ...path], () => namePattern(name));
+  #name(name: unknown, path: InputPath): void {
+    if (!isExpression(name)) this.#problems.attempt([...this.#at, ...path], () => namePattern(name));
   }
 
   relations(field: string): void {
-    const value = this.given(field);
+    const value = this.#given(field);
     if (value === undefined) return;
     if (!Array.isArray(value)) {
-      this.bad(
+      this.#bad(
         [field],
         `${field} must be a list of relations, this is ${describe(value)}`,
         'Write [{name: …, role: …}].',
@@ -161,52 +169,52 @@ class FieldChecks {
       const path = [field, at];
       if (relation === null || isExpression(relation)) return;
       if (!isMapping(relation)) {
-        this.bad(path, `a relation is a mapping, this is ${describe(relation)}`, 'Write {name: …, role: …}.');
+        this.#bad(path, `a relation is a mapping, this is ${describe(relation)}`, 'Write {name: …, role: …}.');
         return;
       }
       if (Object.keys(relation).length === 0) return;
       if (!Object.hasOwn(relation, 'name'))
-        this.bad(path, 'the relation has no name', 'Add the name of a task, or "/regex/".');
-      else this.name(relation.name, [...path, 'name']);
-      for (const who of ['tags', 'role']) this.entries(relation[who], [...path, who]);
+        this.#bad(path, 'the relation has no name', 'Add the name of a task, or "/regex/".');
+      else this.#name(relation.name, [...path, 'name']);
+      for (const who of ['tags', 'role']) this.#entries(relation[who], [...path, who]);
       const { policy } = relation;
       if (policy !== undefined && policy !== 'all' && policy !== 'any' && !isExpression(policy))
-        this.bad([...path, 'policy'], `${JSON.stringify(policy)} is no policy`, 'Use all or any.');
+        this.#bad([...path, 'policy'], `${JSON.stringify(policy)} is no policy`, 'Use all or any.');
     });
   }
 
   tags(field: string): void {
-    this.entries(this.given(field), [field]);
+    this.#entries(this.#given(field), [field]);
   }
 
-  private entries(value: unknown, path: InputPath): void {
-    if (typeof value === 'string') this.name(value, path);
-    else if (Array.isArray(value)) for (const [at, entry] of value.entries()) this.name(entry, [...path, at]);
+  #entries(value: unknown, path: InputPath): void {
+    if (typeof value === 'string') this.#name(value, path);
+    else if (Array.isArray(value)) for (const [at, entry] of value.entries()) this.#name(entry, [...path, at]);
   }
 
   condition(): void {
-    const condition = this.given('condition');
+    const condition = this.#given('condition');
     if (typeof condition === 'string' && condition !== '' && !condition.includes('{')) {
-      this.problems.attempt([...this.at, 'condition'], () => parseLegacyCondition(condition));
+      this.#problems.attempt([...this.#at, 'condition'], () => parseLegacyCondition(condition));
     }
   }
 
   expressions(): void {
-    for (const [field, value] of Object.entries(this.task)) {
+    for (const [field, value] of Object.entries(this.#task)) {
       // Both spellings of a field hold the same.
       if (
         field === 'id' ||
-        (field.includes('-') && Object.hasOwn(this.task, field.replaceAll('-', '_'))) ||
-        (field === 'role' && Object.hasOwn(this.task, 'roles'))
+        (field.includes('-') && Object.hasOwn(this.#task, field.replaceAll('-', '_'))) ||
+        (field === 'role' && Object.hasOwn(this.#task, 'roles'))
       )
         continue;
-      const template = this.problems.attempt(this.at, () => compileTemplate(value, [field]));
+      const template = this.#problems.attempt(this.#at, () => compileTemplate(value, [field]));
       if (template !== undefined)
-        for (const { expression, path } of expressionsIn(template)) this.syntax(expression, path);
+        for (const { expression, path } of expressionsIn(template)) this.#syntax(expression, path);
     }
   }
 
-  private syntax(expression: string, path: InputPath): void {
+  #syntax(expression: string, path: InputPath): void {
     try {
       parser.parse(expression);
     } catch (error) {
@@ -214,8 +222,8 @@ class FieldChecks {
       const { place } = error;
       const where = place === null ? '' : ` at line ${place.line}, column ${place.column} of the expression`;
       const caret = error.caret();
-      this.problems.error(
-        [...this.at, ...path],
+      this.#problems.error(
+        [...this.#at, ...path],
         'graph.bad-yaql',
         `${error.errorClass}: ${error.message}${where}`,
         caret === '' ? 'Correct the expression.' : caret,

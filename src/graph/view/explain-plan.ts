@@ -121,41 +121,43 @@ function skipOf(plan: Plan, { task, id, skip }: TaskInstance, node: string, valu
 
 /** Shows what conditions read. A part that cannot be evaluated by itself is left out. */
 class ConditionValues {
-  private readonly evaluator: FieldEvaluator;
+  readonly #evaluator: FieldEvaluator;
 
   constructor(input: PlanInput) {
-    this.evaluator = new FieldEvaluator(input);
+    this.#evaluator = new FieldEvaluator(input);
   }
 
   read(condition: unknown, task: string, node: string): string[] {
-    const scope = this.evaluator.scope(task, node);
+    const scope = this.#evaluator.scope(task, node);
     if (typeof condition === 'string') {
-      return this.evaluator.condition(condition).paths.flatMap((path) => shown(path, () => scope.evaluateLegacy(path)));
+      return this.#evaluator
+        .condition(condition)
+        .paths.flatMap((path) => shown(path, () => scope.evaluateLegacy(path)));
     }
-    return this.paths(condition).flatMap(({ text, secret }) => {
+    return this.#paths(condition).flatMap(({ text, secret }) => {
       const now = secret ? [`${text} = (not shown)`] : shown(text, () => scope.evaluate(text, []));
       return now.length === 0 || !scope.ranBefore
         ? now
-        : [`${now[0]}${this.isChanged(scope, text) ? ' (changed)' : ' (as before)'}`];
+        : [`${now[0]}${this.#isChanged(scope, text) ? ' (changed)' : ' (as before)'}`];
     });
   }
 
   changes(condition: unknown, task: string, node: string): string[] {
-    const scope = this.evaluator.scope(task, node);
-    return this.paths(condition).flatMap(({ text, secret }) => {
-      if (!this.isChanged(scope, text)) return [];
+    const scope = this.#evaluator.scope(task, node);
+    return this.#paths(condition).flatMap(({ text, secret }) => {
+      if (!this.#isChanged(scope, text)) return [];
       const before = value(() => scope.evaluate(`old(${text})`, [])) ?? 'nothing';
       const now = value(() => scope.evaluate(text, []));
       return [secret ? `${text}: (not shown)` : `${text}: ${before} -> ${now ?? '?'}`];
     });
   }
 
-  private paths(condition: unknown): ReturnType<typeof pathsRead> {
+  #paths(condition: unknown): ReturnType<typeof pathsRead> {
     if (!isExpression(condition) || typeof condition.yaql_exp !== 'string') return [];
-    return pathsRead(condition.yaql_exp, this.evaluator.engine.parse(condition.yaql_exp).tree);
+    return pathsRead(condition.yaql_exp, this.#evaluator.engine.parse(condition.yaql_exp).tree);
   }
 
-  private isChanged(scope: NodeScope, path: string): boolean {
+  #isChanged(scope: NodeScope, path: string): boolean {
     try {
       return scope.evaluateCondition(`changed(${path})`, []) === true;
     } catch (error) {

@@ -44,49 +44,49 @@ const literals = new Map<string, ConstantValue>([
 
 /** Cuts an expression into tokens, one at a time, so that an error further on does not hide an earlier one. */
 export class Lexer {
-  private readonly text: string;
-  private readonly operators: OperatorTable;
-  private at = 0;
+  readonly #text: string;
+  readonly #operators: OperatorTable;
+  #at = 0;
 
   constructor(text: string, operators: OperatorTable) {
-    this.text = text;
-    this.operators = operators;
+    this.#text = text;
+    this.#operators = operators;
   }
 
-  private match(pattern: RegExp): string | null {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text);
+  #match(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text);
     return found === null ? null : found[0];
   }
 
   /** YaqlLexicalException at a character no token starts with. */
   next(): Token {
-    this.at += (this.match(blanks) as string).length;
-    const start = this.at;
-    if (start >= this.text.length) return { type: 'end', start, end: start };
-    const c = this.text[start] as string;
+    this.#at += (this.#match(blanks) as string).length;
+    const start = this.#at;
+    if (start >= this.#text.length) return { type: 'end', start, end: start };
+    const c = this.#text[start] as string;
 
     if (c === '$') {
-      const name = this.match(variable) as string;
-      return { type: 'variable', name, start, end: (this.at += name.length) };
+      const name = this.#match(variable) as string;
+      return { type: 'variable', name, start, end: (this.#at += name.length) };
     }
-    const digits = this.match(number);
+    const digits = this.#match(number);
     if (digits !== null) {
-      const end = (this.at += digits.length);
+      const end = (this.#at += digits.length);
       const value = digits.includes('.')
         ? float(Number(asciiDigits(digits)))
-        : this.located(() => parseInteger(digits), start);
+        : this.#located(() => parseInteger(digits), start);
       return { type: 'constant', value, keyword: false, start, end };
     }
-    const call = this.match(functionName);
-    if (call !== null) return { type: 'function', name: call.slice(0, -1), start, end: (this.at += call.length) };
-    const name = this.match(keyword);
-    if (name !== null) return this.word(name, start);
-    if (c === "'" || c === '"' || c === '`') return this.quoted(c, start);
-    return this.symbol(c, start);
+    const call = this.#match(functionName);
+    if (call !== null) return { type: 'function', name: call.slice(0, -1), start, end: (this.#at += call.length) };
+    const name = this.#match(keyword);
+    if (name !== null) return this.#word(name, start);
+    if (c === "'" || c === '"' || c === '`') return this.#quoted(c, start);
+    return this.#symbol(c, start);
   }
 
-  private located<T>(action: () => T, offset: number): T {
+  #located<T>(action: () => T, offset: number): T {
     try {
       return action();
     } catch (error) {
@@ -95,36 +95,36 @@ export class Lexer {
     }
   }
 
-  private word(name: string, start: number): Token {
-    const end = (this.at += name.length);
-    if (this.operators.entries.has(name)) return { type: 'operator', symbol: name, start, end };
+  #word(name: string, start: number): Token {
+    const end = (this.#at += name.length);
+    if (this.#operators.entries.has(name)) return { type: 'operator', symbol: name, start, end };
     const literal = literals.get(name);
     if (literal !== undefined) return { type: 'constant', value: literal, keyword: false, start, end };
     return { type: 'constant', value: name, keyword: true, start, end };
   }
 
-  private quoted(quote: string, start: number): Token {
-    const found = this.match(quote === "'" ? singleQuoted : quote === '"' ? doubleQuoted : verbatim);
+  #quoted(quote: string, start: number): Token {
+    const found = this.#match(quote === "'" ? singleQuoted : quote === '"' ? doubleQuoted : verbatim);
     if (found === null)
       throw new YaqlError('YaqlLexicalException', `illegal character ${quote}: the string has no end`, {
         offset: start,
       });
-    const end = (this.at += found.length);
+    const end = (this.#at += found.length);
     const inner = found.slice(1, -1);
     const value = quote === '`' ? inner.replaceAll('\\`', '`') : decodeEscapes(inner, start);
     return { type: 'constant', value, keyword: false, start, end };
   }
 
-  private symbol(c: string, start: number): Token {
-    for (const symbol of this.operators.symbols) {
-      if (!this.text.startsWith(symbol, start)) continue;
-      const end = (this.at += symbol.length);
-      return symbol === this.operators.nameValueSymbol
+  #symbol(c: string, start: number): Token {
+    for (const symbol of this.#operators.symbols) {
+      if (!this.#text.startsWith(symbol, start)) continue;
+      const end = (this.#at += symbol.length);
+      return symbol === this.#operators.nameValueSymbol
         ? { type: 'punctuation', symbol: '=>', start, end }
         : { type: 'operator', symbol, start, end };
     }
-    if ('()[]{},'.includes(c)) return { type: 'punctuation', symbol: c, start, end: ++this.at };
-    const character = String.fromCodePoint(this.text.codePointAt(start) as number);
+    if ('()[]{},'.includes(c)) return { type: 'punctuation', symbol: c, start, end: ++this.#at };
+    const character = String.fromCodePoint(this.#text.codePointAt(start) as number);
     throw new YaqlError('YaqlLexicalException', `illegal character '${character}'`, { offset: start });
   }
 }

@@ -99,20 +99,20 @@ export const groupByFunction = (allowFallback: boolean): FunctionDefinition =>
   );
 
 class GroupAggregator {
-  private readonly aggregator: Lambda;
-  private allowFallback: boolean;
-  private failure: YaqlError | null = null;
+  readonly #aggregator: Lambda;
+  #allowFallback: boolean;
+  #failure: YaqlError | null = null;
 
   constructor(aggregator: Lambda, allowFallback: boolean) {
-    this.aggregator = aggregator;
-    this.allowFallback = allowFallback;
+    this.#aggregator = aggregator;
+    this.#allowFallback = allowFallback;
   }
 
   apply(pair: Tuple): Value {
     const [key, values] = pair.items as [Value, Value[]];
-    if (this.failure === null) {
+    if (this.#failure === null) {
       try {
-        const result = this.aggregator.call1(values);
+        const result = this.#aggregator.call1(values);
         // A result that an aggregator of the old form cannot have given rules that form out.
         const items = sequenceItems(result);
         if (
@@ -123,16 +123,16 @@ class GroupAggregator {
             equals(items[0] as Value, values[0] as Value)
           )
         )
-          this.allowFallback = false;
+          this.#allowFallback = false;
         return new Tuple([key, result]);
       } catch (error) {
         if (!(error instanceof YaqlError) || !mayFallBack.has(error.errorClass)) throw error;
-        this.failure = error;
+        this.#failure = error;
       }
     }
-    if (this.allowFallback) {
+    if (this.#allowFallback) {
       try {
-        const result = this.aggregator.call1(pair);
+        const result = this.#aggregator.call1(pair);
         const size =
           sequenceItems(result)?.length ??
           (result instanceof Dict ? result.size : typeof result === 'string' ? result.length : -1);
@@ -141,7 +141,7 @@ class GroupAggregator {
         if (!(error instanceof YaqlError)) throw error;
       }
     }
-    throw this.failure;
+    throw this.#failure;
   }
 }
 

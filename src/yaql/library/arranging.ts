@@ -24,24 +24,30 @@ interface Sortable {
   readonly keys: Value[];
 }
 
+interface SortField {
+  readonly selector: Lambda;
+  readonly descending: boolean;
+  readonly compare: (a: Value, b: Value) => number;
+}
+
 /** Orders of a chain of `orderBy` and `thenBy`. */
 class Ordering extends OrderedIterable {
-  private readonly fields: { selector: Lambda; descending: boolean; compare: (a: Value, b: Value) => number }[] = [];
+  readonly #fields: SortField[] = [];
 
   addField(context: Context, selector: Lambda, descending: boolean): this {
-    this.fields.push({ selector, descending, compare: orderIn(context) });
+    this.#fields.push({ selector, descending, compare: orderIn(context) });
     return this;
   }
 
   protected override sort(items: readonly Value[]): Value[] {
     const sortable: Sortable[] = items.map((item) => ({ item, keys: [] }));
-    sortable.sort((a, b) => this.compare(a, b));
+    sortable.sort((a, b) => this.#compare(a, b));
     return sortable.map((s) => s.item);
   }
 
-  private compare(a: Sortable, b: Sortable): number {
-    for (let i = 0; i < this.fields.length; i++) {
-      const { selector, descending, compare } = this.fields[i] as (typeof this.fields)[number];
+  #compare(a: Sortable, b: Sortable): number {
+    for (let i = 0; i < this.#fields.length; i++) {
+      const { selector, descending, compare } = this.#fields[i] as SortField;
       if (a.keys.length <= i) a.keys.push(selector.call1(a.item));
       if (b.keys.length <= i) b.keys.push(selector.call1(b.item));
       const order = compare(a.keys[i] as Value, b.keys[i] as Value);
@@ -229,17 +235,17 @@ function* generateMany(
 
 /** Items seen before, for generators that must not go in circles. */
 class PastItems {
-  private readonly seen = new Set<HashKey>();
-  private readonly context: Context;
+  readonly #seen = new Set<HashKey>();
+  readonly #context: Context;
   constructor(context: Context) {
-    this.context = context;
+    this.#context = context;
   }
   /** False when it was there already. */
   add(item: Value): boolean {
     const hash = hashKey(item);
-    if (this.seen.has(hash)) return false;
-    this.seen.add(hash);
-    this.context.runtime.checkSetMemory(this.seen.size);
+    if (this.#seen.has(hash)) return false;
+    this.#seen.add(hash);
+    this.#context.runtime.checkSetMemory(this.#seen.size);
     return true;
   }
 }

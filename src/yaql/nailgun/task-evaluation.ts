@@ -62,25 +62,25 @@ const noState = new Dict(false);
  * there was none. Evaluate any number of the task's expressions in it; each has budgets of its own.
  */
 export class TaskScope {
-  private readonly engine: Engine;
-  private readonly now: Value;
-  private readonly context: Context;
+  readonly #engine: Engine;
+  readonly #now: Value;
+  readonly #context: Context;
 
   constructor(engine: Engine, now: NodeState, old: NodeState | null) {
-    this.engine = engine;
-    this.now = now.union;
-    this.context = new Context(engine.context);
-    this.context.setVariable('node', now.node);
-    this.context.setVariable('common', now.common);
-    this.context.setVariable(newVariable, now.union);
-    this.context.setVariable(oldVariable, old === null ? noState : old.union);
+    this.#engine = engine;
+    this.#now = now.union;
+    this.#context = new Context(engine.context);
+    this.#context.setVariable('node', now.node);
+    this.#context.setVariable('common', now.common);
+    this.#context.setVariable(newVariable, now.union);
+    this.#context.setVariable(oldVariable, old === null ? noState : old.union);
   }
 
   /** The finalized value. Throws YaqlError with a place. */
   evaluate(expression: string): Value {
-    const context = new Context(this.context, new Runtime(this.engine.options));
-    context.first = this.now;
-    return this.engine.parse(expression).evaluateIn(context);
+    const context = new Context(this.#context, new Runtime(this.#engine.options));
+    context.first = this.#now;
+    return this.#engine.parse(expression).evaluateIn(context);
   }
 
   /** The value as plain JavaScript. */

@@ -28,17 +28,17 @@ interface Scalar {
 
 class DocumentWriter {
   /** What is finished, kept apart: looking at the end of one long text again and again would copy it each time. */
-  private readonly finished: string[] = [];
+  readonly #finished: string[] = [];
   /** From the line being written on. */
-  private out = '';
-  private readonly seen = new Map<object, { count: number; anchor: string | null }>();
-  private anchors = 0;
+  #out = '';
+  readonly #seen = new Map<object, { count: number; anchor: string | null }>();
+  #anchors = 0;
 
   /** Times that occur more than once are written once and then referred to. */
   countIdentities(value: Value): void {
     if (value instanceof DateTime) {
-      const entry = this.seen.get(value);
-      if (entry === undefined) this.seen.set(value, { count: 1, anchor: null });
+      const entry = this.#seen.get(value);
+      if (entry === undefined) this.#seen.set(value, { count: 1, anchor: null });
       else entry.count++;
     } else if (Array.isArray(value)) for (const item of value) this.countIdentities(item);
     else if (value instanceof Dict)
@@ -49,75 +49,75 @@ class DocumentWriter {
   }
 
   get text(): string {
-    return this.finished.join('') + this.out;
+    return this.#finished.join('') + this.#out;
   }
 
-  private get column(): number {
-    return this.out.length - (this.out.lastIndexOf('\n') + 1);
+  get #column(): number {
+    return this.#out.length - (this.#out.lastIndexOf('\n') + 1);
   }
 
-  private space(): void {
-    if (this.out !== '' && !this.out.endsWith(' ') && !this.out.endsWith('\n')) this.out += ' ';
+  #space(): void {
+    if (this.#out !== '' && !this.#out.endsWith(' ') && !this.#out.endsWith('\n')) this.#out += ' ';
   }
 
-  private newLine(indent: number): void {
-    if (this.column > 0) this.out += '\n';
-    this.finished.push(this.out);
-    this.out = ' '.repeat(indent);
+  #newLine(indent: number): void {
+    if (this.#column > 0) this.#out += '\n';
+    this.#finished.push(this.#out);
+    this.#out = ' '.repeat(indent);
   }
 
   /** Writes a node; `indent` is that of the collection it is in, -1 at the root. */
   node(value: Value, indent: number, place: Place): void {
     if (Array.isArray(value) || value instanceof Tuple)
-      this.sequence(Array.isArray(value) ? value : value.items, indent, place);
-    else if (value instanceof Dict) this.mapping([...value.entries()], indent, place);
-    else if (value instanceof ValueSet) this.set(value, indent, place);
-    else this.scalar(value, indent, place);
+      this.#sequence(Array.isArray(value) ? value : value.items, indent, place);
+    else if (value instanceof Dict) this.#mapping([...value.entries()], indent, place);
+    else if (value instanceof ValueSet) this.#set(value, indent, place);
+    else this.#scalar(value, indent, place);
   }
 
-  private set(value: ValueSet, indent: number, place: Place): void {
-    this.space();
-    this.out += '!!set';
-    this.mapping(
+  #set(value: ValueSet, indent: number, place: Place): void {
+    this.#space();
+    this.#out += '!!set';
+    this.#mapping(
       [...value].map((member) => [member, null]),
       indent,
       place,
     );
   }
 
-  private sequence(items: readonly Value[], indent: number, place: Place): void {
+  #sequence(items: readonly Value[], indent: number, place: Place): void {
     if (items.length === 0) {
-      this.space();
-      this.out += '[]';
+      this.#space();
+      this.#out += '[]';
       return;
     }
     const own = place === 'value' ? indent : indent + (indent < 0 ? 1 : 2);
     items.forEach((item, i) => {
-      if (!(i === 0 && place === 'item')) this.newLine(own);
-      else this.space();
-      this.out += '-';
+      if (!(i === 0 && place === 'item')) this.#newLine(own);
+      else this.#space();
+      this.#out += '-';
       this.node(item, own, 'item');
     });
   }
 
-  private mapping(entries: [Value, Value][], indent: number, place: Place): void {
+  #mapping(entries: [Value, Value][], indent: number, place: Place): void {
     if (entries.length === 0) {
-      this.space();
-      this.out += '{}';
+      this.#space();
+      this.#out += '{}';
       return;
     }
     const own = indent + (indent < 0 ? 1 : 2);
     sortKeys(entries).forEach(([key, value], i) => {
-      if (!(i === 0 && place === 'item') || this.out.endsWith('!!set')) this.newLine(own);
-      else this.space();
-      if (this.isSimpleKey(key)) {
+      if (!(i === 0 && place === 'item') || this.#out.endsWith('!!set')) this.#newLine(own);
+      else this.#space();
+      if (this.#isSimpleKey(key)) {
         this.node(key, own, 'key');
-        this.out += ':';
+        this.#out += ':';
       } else {
-        this.out += '?';
+        this.#out += '?';
         this.node(key, own, 'item');
-        this.newLine(own);
-        this.out += ':';
+        this.#newLine(own);
+        this.#out += ':';
         if (Array.isArray(value) || value instanceof Dict) {
           this.node(value, own, 'item');
           return;
@@ -128,25 +128,31 @@ class DocumentWriter {
   }
 
   /** Keys stay on one line of at most 128 bytes; longer ones take the form with a question mark. */
-  private isSimpleKey(key: Value): boolean {
+  #isSimpleKey(key: Value): boolean {
     if (typeof key !== 'string') return true;
     return !isMultiline(key) && utf8Length(key) <= 128;
   }
 
-  private scalar(value: Value, indent: number, place: Place): void {
+  #scalar(value: Value, indent: number, place: Place): void {
     const scalar = scalarOf(value, place === 'key');
-    this.space();
-    const entry = typeof value === 'object' && value !== null ? this.seen.get(value) : undefined;
+    this.#space();
+    const entry = typeof value === 'object' && value !== null ? this.#seen.get(value) : undefined;
     if (entry !== undefined && entry.count > 1) {
       if (entry.anchor !== null) {
-        this.out += `*${entry.anchor}${place === 'key' ? ' ' : ''}`;
+        this.#out += `*${entry.anchor}${place === 'key' ? ' ' : ''}`;
         return;
       }
-      entry.anchor = `id${String(++this.anchors).padStart(3, '0')}`;
-      this.out += `&${entry.anchor} `;
+      entry.anchor = `id${String(++this.#anchors).padStart(3, '0')}`;
+      this.#out += `&${entry.anchor} `;
     }
-    if (scalar.tag !== '') this.out += `${scalar.tag} `;
-    this.out += writeScalar(scalar.text, scalar.style, this.column, indent + 2 + (indent < 0 ? 1 : 0), place !== 'key');
+    if (scalar.tag !== '') this.#out += `${scalar.tag} `;
+    this.#out += writeScalar(
+      scalar.text,
+      scalar.style,
+      this.#column,
+      indent + 2 + (indent < 0 ? 1 : 0),
+      place !== 'key',
+    );
   }
 }
 

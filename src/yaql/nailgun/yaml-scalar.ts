@@ -87,10 +87,10 @@ export function writeScalar(
 class LineWriter {
   out = '';
   column: number;
-  private readonly indent: number;
+  readonly #indent: number;
   constructor(column: number, indent: number) {
     this.column = column;
-    this.indent = indent;
+    this.#indent = indent;
   }
   put(text: string): void {
     this.out += text;
@@ -103,7 +103,7 @@ class LineWriter {
   /** A new line at the indentation, unless this one is at it already. */
   newLine(): void {
     if (this.column > 0) this.break();
-    this.put(' '.repeat(this.indent));
+    this.put(' '.repeat(this.#indent));
   }
 }
 

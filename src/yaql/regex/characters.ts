@@ -94,47 +94,47 @@ export type ClassItem =
 
 /** A `[..]` or a `\d`-like escape. */
 export class CharacterClass {
-  private readonly items: readonly ClassItem[];
-  private readonly negated: boolean;
-  private readonly ignoreCase: boolean;
-  private readonly ascii: boolean;
+  readonly #items: readonly ClassItem[];
+  readonly #negated: boolean;
+  readonly #ignoreCase: boolean;
+  readonly #ascii: boolean;
   /** Answers for the first 128 code points. */
-  private readonly table: Uint8Array;
+  readonly #table: Uint8Array;
 
   constructor(items: readonly ClassItem[], negated: boolean, ignoreCase: boolean, ascii: boolean) {
-    this.items = items;
-    this.negated = negated;
-    this.ignoreCase = ignoreCase;
-    this.ascii = ascii;
-    this.table = new Uint8Array(128);
-    for (let code = 0; code < 128; code++) this.table[code] = this.test(code) ? 1 : 0;
+    this.#items = items;
+    this.#negated = negated;
+    this.#ignoreCase = ignoreCase;
+    this.#ascii = ascii;
+    this.#table = new Uint8Array(128);
+    for (let code = 0; code < 128; code++) this.#table[code] = this.#test(code) ? 1 : 0;
   }
 
   has(code: number): boolean {
-    return code < 128 ? this.table[code] === 1 : this.test(code);
+    return code < 128 ? this.#table[code] === 1 : this.#test(code);
   }
 
-  private test(code: number): boolean {
-    return this.contains(code) !== this.negated;
+  #test(code: number): boolean {
+    return this.#contains(code) !== this.#negated;
   }
 
-  private contains(code: number): boolean {
-    if (this.holds(code)) return true;
-    if (!this.ignoreCase) return false;
-    if (this.ascii) {
+  #contains(code: number): boolean {
+    if (this.#holds(code)) return true;
+    if (!this.#ignoreCase) return false;
+    if (this.#ascii) {
       const other = code >= 65 && code <= 90 ? code + 32 : code >= 97 && code <= 122 ? code - 32 : code;
-      return other !== code && this.holds(other);
+      return other !== code && this.#holds(other);
     }
     const lower = simpleCase(code, false);
-    if (this.holds(lower) || this.holds(simpleCase(code, true))) return true;
+    if (this.#holds(lower) || this.#holds(simpleCase(code, true))) return true;
     for (const other of classOf.get(lower) ?? [])
-      if (this.holds(other) || this.holds(simpleCase(other, true))) return true;
+      if (this.#holds(other) || this.#holds(simpleCase(other, true))) return true;
     return false;
   }
 
-  private holds(code: number): boolean {
-    for (const item of this.items) {
-      if (item.type === 'range' ? code >= item.from && code <= item.to : inCategory(item.category, code, this.ascii))
+  #holds(code: number): boolean {
+    for (const item of this.#items) {
+      if (item.type === 'range' ? code >= item.from && code <= item.to : inCategory(item.category, code, this.#ascii))
         return true;
     }
     return false;

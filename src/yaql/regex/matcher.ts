@@ -19,42 +19,43 @@ const maxNesting = 150;
  * from a budget, so that neither a long text nor a catastrophic pattern can exhaust the call stack or the clock.
  */
 export class Matcher {
-  private readonly program: Program;
-  private readonly text: readonly number[];
-  private readonly budget: MatchBudget;
+  readonly #program: Program;
+  readonly #text: readonly number[];
+  readonly #budget: MatchBudget;
   readonly registers: number[];
   /** Choice points: instruction, position, length of the trail, limit (of a run) — four numbers each. */
-  private readonly choices: number[] = [];
+  readonly #choices: number[] = [];
   /** Register and its former value, two numbers each. */
-  private readonly trail: number[] = [];
-  private end = 0;
-  private nesting = 0;
+  readonly #trail: number[] = [];
+  #end = 0;
+  #nesting = 0;
 
   constructor(program: Program, text: readonly number[], budget: MatchBudget) {
-    this.program = program;
-    this.text = text;
-    this.budget = budget;
+    this.#program = program;
+    this.#text = text;
+    this.#budget = budget;
     this.registers = new Array<number>(program.registers).fill(-1);
   }
 
   /** Matches at exactly this position; an empty match is refused when `mustAdvance`. Sets the group registers. */
   matchAt(position: number, mustAdvance: boolean): boolean {
     this.registers.fill(-1);
-    this.choices.length = 0;
-    this.trail.length = 0;
-    if (!this.run(0, position, mustAdvance ? position : -1)) return false;
+    this.#choices.length = 0;
+    this.#trail.length = 0;
+    if (!this.#run(0, position, mustAdvance ? position : -1)) return false;
     this.registers[0] = position;
-    this.registers[1] = this.end;
+    this.registers[1] = this.#end;
     return true;
   }
 
-  private setRegister(register: number, value: number): void {
-    this.trail.push(register, this.registers[register] as number);
+  #setRegister(register: number, value: number): void {
+    this.#trail.push(register, this.registers[register] as number);
     this.registers[register] = value;
   }
 
-  private undo(length: number): void {
-    const { trail, registers } = this;
+  #undo(length: number): void {
+    const trail = this.#trail;
+    const registers = this.registers;
     while (trail.length > length) {
       const value = trail.pop() as number;
       registers[trail.pop() as number] = value;
@@ -62,9 +63,12 @@ export class Matcher {
   }
 
   /** Runs from an instruction to `accept`; leaves the end in `this.end` and its own choices discarded. */
-  private run(start: number, from: number, refusedEnd: number): boolean {
-    const { code } = this.program;
-    const { text, choices, trail, budget } = this;
+  #run(start: number, from: number, refusedEnd: number): boolean {
+    const { code } = this.#program;
+    const text = this.#text;
+    const choices = this.#choices;
+    const trail = this.#trail;
+    const budget = this.#budget;
     const base = choices.length;
     let pc = start;
     let position = from;
@@ -85,7 +89,7 @@ export class Matcher {
           else ok = false;
           break;
         case 'save':
-          this.setRegister(instruction.register, position);
+          this.#setRegister(instruction.register, position);
           pc++;
           break;
         case 'split':
@@ -119,7 +123,7 @@ export class Matcher {
           break;
         }
         case 'backreference': {
-          const length = this.repeatedLength(instruction.index, instruction.ignoreCase, instruction.ascii, position);
+          const length = this.#repeatedLength(instruction.index, instruction.ignoreCase, instruction.ascii, position);
           if (length < 0) ok = false;
           else {
             position += length;
@@ -133,29 +137,29 @@ export class Matcher {
         case 'look': {
           const mark = trail.length;
           const at = instruction.behind ? position - instruction.width : position;
-          const found = at >= 0 && this.nested(pc + 1, at);
+          const found = at >= 0 && this.#nested(pc + 1, at);
           if (found === instruction.negative) ok = false;
           else {
-            if (instruction.negative) this.undo(mark);
+            if (instruction.negative) this.#undo(mark);
             pc = instruction.end;
           }
           break;
         }
         case 'atomic':
-          if (this.nested(pc + 1, position)) {
-            position = this.end;
+          if (this.#nested(pc + 1, position)) {
+            position = this.#end;
             pc = instruction.end;
           } else ok = false;
           break;
         case 'loop-start':
-          this.setRegister(instruction.count, 0);
-          this.setRegister(instruction.last, -1);
+          this.#setRegister(instruction.count, 0);
+          this.#setRegister(instruction.last, -1);
           pc = instruction.until;
           break;
         case 'until': {
           const count = this.registers[instruction.count] as number;
           if (count < instruction.min) {
-            this.setRegister(instruction.count, count + 1);
+            this.#setRegister(instruction.count, count + 1);
             pc = instruction.body;
           } else {
             // A round that consumed nothing is not followed by another one.
@@ -166,8 +170,8 @@ export class Matcher {
               pc++;
             } else {
               choices.push(pc + 1, position, trail.length, -1);
-              this.setRegister(instruction.count, count + 1);
-              this.setRegister(instruction.last, position);
+              this.#setRegister(instruction.count, count + 1);
+              this.#setRegister(instruction.last, position);
               pc = instruction.body;
             }
           }
@@ -176,7 +180,7 @@ export class Matcher {
         case 'accept':
           if (position === refusedEnd) ok = false;
           else {
-            this.end = position;
+            this.#end = position;
             choices.length = base;
             return true;
           }
@@ -186,7 +190,7 @@ export class Matcher {
       for (;;) {
         if (choices.length === base) return false;
         const limit = choices.pop() as number;
-        this.undo(choices.pop() as number);
+        this.#undo(choices.pop() as number);
         position = choices.pop() as number;
         pc = choices.pop() as number;
         const chosen = code[pc] as Program['code'][number];
@@ -202,8 +206,8 @@ export class Matcher {
           }
           pc++;
         } else if (limit === anotherRound && chosen.op === 'until') {
-          this.setRegister(chosen.count, (this.registers[chosen.count] as number) + 1);
-          this.setRegister(chosen.last, position);
+          this.#setRegister(chosen.count, (this.registers[chosen.count] as number) + 1);
+          this.#setRegister(chosen.last, position);
           pc = chosen.body;
         }
         break;
@@ -211,23 +215,23 @@ export class Matcher {
     }
   }
 
-  private nested(start: number, position: number): boolean {
-    if (++this.nesting > maxNesting) throw new YaqlError('RecursionError', 'regular expression nests too deeply');
-    const found = this.run(start, position, -1);
-    this.nesting--;
+  #nested(start: number, position: number): boolean {
+    if (++this.#nesting > maxNesting) throw new YaqlError('RecursionError', 'regular expression nests too deeply');
+    const found = this.#run(start, position, -1);
+    this.#nesting--;
     return found;
   }
 
-  private repeatedLength(index: number, ignoreCase: boolean, ascii: boolean, position: number): number {
+  #repeatedLength(index: number, ignoreCase: boolean, ascii: boolean, position: number): number {
     const start = this.registers[index * 2] as number;
     const end = this.registers[index * 2 + 1] as number;
     if (start < 0 || end < start) return -1;
     const length = end - start;
-    if (position + length > this.text.length) return -1;
-    this.budget.regexSteps -= length;
+    if (position + length > this.#text.length) return -1;
+    this.#budget.regexSteps -= length;
     for (let i = 0; i < length; i++) {
-      const a = this.text[start + i] as number;
-      const b = this.text[position + i] as number;
+      const a = this.#text[start + i] as number;
+      const b = this.#text[position + i] as number;
       if (a !== b && !(ignoreCase && foldCase(a, ascii) === foldCase(b, ascii))) return -1;
     }
     return length;

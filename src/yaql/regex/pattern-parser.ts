@@ -22,48 +22,49 @@ export function parsePattern(pattern: string, flags: Flags, unicode: boolean): P
 }
 
 class PatternParser extends PatternReader {
-  private groupCount = 0;
-  private readonly names = new Map<string, number>();
-  private readonly openGroups = new Set<number>();
-  private readonly groupWidths = new Map<number, readonly [number, number]>();
-  private lookBehindGroups: number | null = null;
-  private globalFlags: Flags;
-  private depth = 0;
-  private readonly unicode: boolean;
+  #groupCount = 0;
+  readonly #names = new Map<string, number>();
+  readonly #openGroups = new Set<number>();
+  readonly #groupWidths = new Map<number, readonly [number, number]>();
+  #lookBehindGroups: number | null = null;
+  #globalFlags: Flags;
+  #depth = 0;
+  readonly #unicode: boolean;
   /** Found wrong only after the whole pattern has been read, as in Python. */
-  private lateError: YaqlError | null = null;
+  #lateError: YaqlError | null = null;
   /** A condition may name a group by number that is opened further on. */
-  private highestCondition = 0;
+  #highestCondition = 0;
 
   constructor(pattern: string, flags: Flags, unicode: boolean) {
     super(pattern);
-    this.unicode = unicode;
-    this.globalFlags = flags;
+    this.#unicode = unicode;
+    this.#globalFlags = flags;
   }
 
   parse(): ParsedPattern {
-    this.readGlobalFlags();
-    const root = this.alternation(this.globalFlags);
-    if (this.unicode && this.globalFlags.ascii) throw valueError('ASCII and UNICODE flags are incompatible');
+    this.#readGlobalFlags();
+    const root = this.#alternation(this.#globalFlags);
+    if (this.#unicode && this.#globalFlags.ascii) throw valueError('ASCII and UNICODE flags are incompatible');
     if (this.at < this.text.length) throw this.error('unbalanced parenthesis');
-    if (this.highestCondition > this.groupCount) throw this.error(`invalid group reference ${this.highestCondition}`);
-    if (this.lateError !== null) throw this.lateError;
-    return { root, groups: this.groupCount, names: this.names, flags: this.globalFlags };
+    if (this.#highestCondition > this.#groupCount)
+      throw this.error(`invalid group reference ${this.#highestCondition}`);
+    if (this.#lateError !== null) throw this.#lateError;
+    return { root, groups: this.#groupCount, names: this.#names, flags: this.#globalFlags };
   }
 
   /** `(?i)` and the like may only stand at the very start. */
-  private readGlobalFlags(): void {
+  #readGlobalFlags(): void {
     for (;;) {
-      if (this.globalFlags.verbose) this.skipVerbose();
+      if (this.#globalFlags.verbose) this.#skipVerbose();
       const rest = this.text.slice(this.at, this.at + 12).join('');
       const found = /^\(\?([aiLmsux]+)\)/.exec(rest);
       if (found === null) return;
-      for (const letter of found[1] as string) this.globalFlags = this.withFlag(this.globalFlags, letter, true);
+      for (const letter of found[1] as string) this.#globalFlags = this.#withFlag(this.#globalFlags, letter, true);
       this.at += (found[0] as string).length;
     }
   }
 
-  private withFlag(flags: Flags, letter: string, on: boolean): Flags {
+  #withFlag(flags: Flags, letter: string, on: boolean): Flags {
     if (letter === 'L') throw this.error("bad inline flags: cannot use 'L' flag with a str pattern");
     if (letter === 'u') return { ...flags, ascii: false };
     const name = flagOf[letter];
@@ -71,7 +72,7 @@ class PatternParser extends PatternReader {
     return { ...flags, [name]: on };
   }
 
-  private skipVerbose(): void {
+  #skipVerbose(): void {
     for (;;) {
       const c = this.next;
       if (c !== undefined && ' \t\n\r\v\f'.includes(c)) this.at++;
@@ -80,35 +81,35 @@ class PatternParser extends PatternReader {
     }
   }
 
-  private alternation(flags: Flags): PatternNode {
-    if (++this.depth > maxDepth) throw new YaqlError('RecursionError', 'regular expression nests too deeply');
-    const options: PatternNode[] = [this.sequence(flags)];
-    while (this.take('|')) options.push(this.sequence(flags));
-    this.depth--;
+  #alternation(flags: Flags): PatternNode {
+    if (++this.#depth > maxDepth) throw new YaqlError('RecursionError', 'regular expression nests too deeply');
+    const options: PatternNode[] = [this.#sequence(flags)];
+    while (this.take('|')) options.push(this.#sequence(flags));
+    this.#depth--;
     return options.length === 1 ? (options[0] as PatternNode) : { type: 'alternation', options };
   }
 
-  private sequence(flags: Flags): PatternNode {
+  #sequence(flags: Flags): PatternNode {
     const items: PatternNode[] = [];
     for (;;) {
-      if (flags.verbose) this.skipVerbose();
+      if (flags.verbose) this.#skipVerbose();
       const c = this.next;
       if (c === undefined || c === '|' || c === ')') break;
       this.at++;
-      if (c === '*' || c === '+' || c === '?' || c === '{') this.quantifier(c, items, flags);
+      if (c === '*' || c === '+' || c === '?' || c === '{') this.#quantifier(c, items, flags);
       else {
-        const node = this.atom(c, flags);
+        const node = this.#atom(c, flags);
         if (node !== null) items.push(node);
       }
     }
     return items.length === 1 ? (items[0] as PatternNode) : { type: 'sequence', items };
   }
 
-  private quantifier(c: string, items: PatternNode[], flags: Flags): void {
+  #quantifier(c: string, items: PatternNode[], flags: Flags): void {
     let min = c === '+' ? 1 : 0;
     let max = c === '?' ? 1 : unlimited;
     if (c === '{') {
-      const bounds = this.next === '}' ? null : this.bounds();
+      const bounds = this.next === '}' ? null : this.#bounds();
       if (bounds === null) {
         items.push({ type: 'character', code: 123, ignoreCase: flags.ignoreCase, ascii: flags.ascii });
         return;
@@ -123,7 +124,7 @@ class PatternParser extends PatternReader {
   }
 
   /** The inside of `{n,m}`, or null when the brace stands for itself. */
-  private bounds(): [number, number] | null {
+  #bounds(): [number, number] | null {
     const start = this.at;
     const digits = (): string => {
       let text = '';
@@ -144,7 +145,7 @@ class PatternParser extends PatternReader {
     return [min, max];
   }
 
-  private atom(c: string, flags: Flags): PatternNode | null {
+  #atom(c: string, flags: Flags): PatternNode | null {
     switch (c) {
       case '.':
         return { type: 'any', dotAll: flags.dotAll };
@@ -155,67 +156,67 @@ class PatternParser extends PatternReader {
       case '[':
         return { type: 'class', set: this.characterClass(flags) };
       case '(':
-        return this.group(flags);
+        return this.#group(flags);
       case '\\':
-        return this.escape(flags);
+        return this.#escape(flags);
       default:
-        return this.character(c.codePointAt(0) as number, flags);
+        return this.#character(c.codePointAt(0) as number, flags);
     }
   }
 
-  private character(code: number, flags: Flags): PatternNode {
+  #character(code: number, flags: Flags): PatternNode {
     return { type: 'character', code, ignoreCase: flags.ignoreCase, ascii: flags.ascii };
   }
 
-  private group(flags: Flags): PatternNode | null {
-    if (!this.take('?')) return this.capture(null, flags);
+  #group(flags: Flags): PatternNode | null {
+    if (!this.take('?')) return this.#capture(null, flags);
     const c = this.text[this.at++];
     switch (c) {
       case undefined:
         throw this.error('unexpected end of pattern');
       case 'P':
-        return this.named(flags);
+        return this.#named(flags);
       case ':':
-        return this.close({ type: 'plain-group', body: this.alternation(flags) });
+        return this.#close({ type: 'plain-group', body: this.#alternation(flags) });
       case '#':
         while (this.next !== undefined && this.next !== ')') this.at++;
         if (!this.take(')')) throw this.error('missing ), unterminated comment');
         return null;
       case '=':
       case '!':
-        return this.look(false, c === '!', flags);
+        return this.#look(false, c === '!', flags);
       case '<': {
         const kind = this.text[this.at++];
         if (kind !== '=' && kind !== '!') throw this.error('unknown extension ?<');
-        return this.look(true, kind === '!', flags);
+        return this.#look(true, kind === '!', flags);
       }
       case '>':
-        return this.close({ type: 'atomic', body: this.alternation(flags) });
+        return this.#close({ type: 'atomic', body: this.#alternation(flags) });
       case '(':
-        return this.conditional(flags);
+        return this.#conditional(flags);
       default:
-        if (c === '-' || 'aiLmsux'.includes(c)) return this.scopedFlags(c, flags);
+        if (c === '-' || 'aiLmsux'.includes(c)) return this.#scopedFlags(c, flags);
         throw this.error(`unknown extension ?${c}`);
     }
   }
 
-  private close(node: PatternNode): PatternNode {
+  #close(node: PatternNode): PatternNode {
     if (!this.take(')')) throw this.error('missing ), unterminated subpattern');
     return node;
   }
 
-  private capture(name: string | null, flags: Flags): PatternNode {
-    const index = ++this.groupCount;
-    if (name !== null) this.names.set(name, index);
-    this.openGroups.add(index);
-    const body = this.alternation(flags);
-    const node = this.close({ type: 'group', index, body });
-    this.openGroups.delete(index);
-    this.groupWidths.set(index, widthOf(body, this.groupWidths));
+  #capture(name: string | null, flags: Flags): PatternNode {
+    const index = ++this.#groupCount;
+    if (name !== null) this.#names.set(name, index);
+    this.#openGroups.add(index);
+    const body = this.#alternation(flags);
+    const node = this.#close({ type: 'group', index, body });
+    this.#openGroups.delete(index);
+    this.#groupWidths.set(index, widthOf(body, this.#groupWidths));
     return node;
   }
 
-  private nameUntil(end: string): string {
+  #nameUntil(end: string): string {
     let name = '';
     while (this.next !== undefined && this.next !== end) name += this.text[this.at++];
     if (name === '') throw this.error('missing group name');
@@ -223,64 +224,64 @@ class PatternParser extends PatternReader {
     return name;
   }
 
-  private named(flags: Flags): PatternNode {
+  #named(flags: Flags): PatternNode {
     if (this.take('<')) {
-      const name = this.nameUntil('>');
+      const name = this.#nameUntil('>');
       if (!identifier.test(name)) throw this.error(`bad character in group name '${name}'`);
-      if (this.names.has(name)) throw this.error(`redefinition of group name '${name}'`);
-      return this.capture(name, flags);
+      if (this.#names.has(name)) throw this.error(`redefinition of group name '${name}'`);
+      return this.#capture(name, flags);
     }
     if (this.take('=')) {
-      const name = this.nameUntil(')');
+      const name = this.#nameUntil(')');
       if (!identifier.test(name)) throw this.error(`bad character in group name '${name}'`);
-      const index = this.names.get(name);
+      const index = this.#names.get(name);
       if (index === undefined) throw this.error(`unknown group name '${name}'`);
-      return this.reference(index, flags);
+      return this.#reference(index, flags);
     }
     throw this.error('unknown extension ?P');
   }
 
-  private reference(index: number, flags: Flags): PatternNode {
-    if (this.openGroups.has(index)) throw this.error('cannot refer to an open group');
-    if (this.lookBehindGroups !== null && index > this.lookBehindGroups)
+  #reference(index: number, flags: Flags): PatternNode {
+    if (this.#openGroups.has(index)) throw this.error('cannot refer to an open group');
+    if (this.#lookBehindGroups !== null && index > this.#lookBehindGroups)
       throw this.error('cannot refer to group defined in the same lookbehind subpattern');
     return { type: 'backreference', index, ignoreCase: flags.ignoreCase, ascii: flags.ascii };
   }
 
-  private look(behind: boolean, negative: boolean, flags: Flags): PatternNode {
-    const outer = this.lookBehindGroups;
-    if (behind && outer === null) this.lookBehindGroups = this.groupCount;
-    const body = this.alternation(flags);
+  #look(behind: boolean, negative: boolean, flags: Flags): PatternNode {
+    const outer = this.#lookBehindGroups;
+    if (behind && outer === null) this.#lookBehindGroups = this.#groupCount;
+    const body = this.#alternation(flags);
     if (!this.take(')')) throw this.error('missing ), unterminated subpattern');
-    this.lookBehindGroups = outer;
+    this.#lookBehindGroups = outer;
     let width = 0;
     if (behind) {
-      const [low, high] = widthOf(body, this.groupWidths);
-      if (low !== high) this.lateError ??= this.error('look-behind requires fixed-width pattern');
+      const [low, high] = widthOf(body, this.#groupWidths);
+      if (low !== high) this.#lateError ??= this.error('look-behind requires fixed-width pattern');
       width = low;
     }
     return { type: 'look', behind, negative, body, width };
   }
 
-  private conditional(flags: Flags): PatternNode {
-    const name = this.nameUntil(')');
-    let index = this.names.get(name);
+  #conditional(flags: Flags): PatternNode {
+    const name = this.#nameUntil(')');
+    let index = this.#names.get(name);
     if (!identifier.test(name)) {
       if (!/^[0-9]+$/.test(name)) throw this.error(`bad character in group name '${name}'`);
       index = Number(name);
       if (index === 0) throw this.error('bad group number');
     } else if (index === undefined) throw this.error(`unknown group name '${name}'`);
-    if (this.lookBehindGroups !== null && (index as number) > this.lookBehindGroups)
+    if (this.#lookBehindGroups !== null && (index as number) > this.#lookBehindGroups)
       throw this.error('cannot refer to group defined in the same lookbehind subpattern');
-    const yes = this.sequence(flags);
-    const no: PatternNode = this.take('|') ? this.sequence(flags) : { type: 'sequence', items: [] };
+    const yes = this.#sequence(flags);
+    const no: PatternNode = this.take('|') ? this.#sequence(flags) : { type: 'sequence', items: [] };
     if (this.next === '|') throw this.error('conditional backref with more than two branches');
-    const node = this.close({ type: 'conditional', index: index as number, yes, no });
-    this.highestCondition = Math.max(this.highestCondition, index as number);
+    const node = this.#close({ type: 'conditional', index: index as number, yes, no });
+    this.#highestCondition = Math.max(this.#highestCondition, index as number);
     return node;
   }
 
-  private scopedFlags(first: string, flags: Flags): PatternNode {
+  #scopedFlags(first: string, flags: Flags): PatternNode {
     let inner = flags;
     let on = true;
     let seen = false;
@@ -294,14 +295,14 @@ class PatternParser extends PatternReader {
       else if (isAsciiLetter(c)) {
         if (!on && (c === 'a' || c === 'u'))
           throw this.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'");
-        inner = this.withFlag(inner, c, on);
+        inner = this.#withFlag(inner, c, on);
         seen = true;
       } else throw this.error(seen ? 'missing -, : or )' : 'missing flag');
     }
-    return this.close({ type: 'plain-group', body: this.alternation(inner) });
+    return this.#close({ type: 'plain-group', body: this.#alternation(inner) });
   }
 
-  private escape(flags: Flags): PatternNode {
+  #escape(flags: Flags): PatternNode {
     const c = this.text[this.at++];
     if (c === undefined) throw this.error('bad escape (end of pattern)');
     if (categories.has(c))
@@ -319,23 +320,23 @@ class PatternParser extends PatternReader {
       case 'B':
         return { type: 'assertion', at: flags.ascii ? 'no-ascii-word-boundary' : 'no-word-boundary' };
       case '0':
-        return this.character(this.octal('0', 3), flags);
+        return this.#character(this.octal('0', 3), flags);
     }
-    if (isDigit(c)) return this.numberedEscape(c, flags);
-    return this.character(this.escapedCode(c), flags);
+    if (isDigit(c)) return this.#numberedEscape(c, flags);
+    return this.#character(this.escapedCode(c), flags);
   }
 
-  private numberedEscape(c: string, flags: Flags): PatternNode {
+  #numberedEscape(c: string, flags: Flags): PatternNode {
     let digits = c;
     if (isDigit(this.next)) {
       digits += this.text[this.at++];
       if (isOctal(digits[0]) && isOctal(digits[1]) && isOctal(this.next)) {
         digits += this.text[this.at++];
-        return this.character(this.octal(digits, 3), flags);
+        return this.#character(this.octal(digits, 3), flags);
       }
     }
     const index = Number(digits);
-    if (index > this.groupCount) throw this.error(`invalid group reference ${index}`);
-    return this.reference(index, flags);
+    if (index > this.#groupCount) throw this.error(`invalid group reference ${index}`);
+    return this.#reference(index, flags);
   }
 }

@@ -32,8 +32,8 @@ export class Regex extends ValueObject {
   readonly groups: number;
   /** Names of groups with their numbers. */
   readonly names: readonly (readonly [string, number])[];
-  private readonly parsed: ParsedPattern;
-  private readonly program: Program;
+  readonly #parsed: ParsedPattern;
+  readonly #program: Program;
 
   /** Throws `re.error` for a pattern Python refuses. */
   constructor(pattern: string, options: RegexOptions = {}) {
@@ -44,12 +44,12 @@ export class Regex extends ValueObject {
       multiLine: options.multiLine ?? false,
       dotAll: options.dotAll ?? false,
     };
-    this.parsed = parsePattern(pattern, { ...given, verbose: false, ascii: false }, options.unicode ?? false);
-    const { ignoreCase, multiLine, dotAll } = this.parsed.flags;
+    this.#parsed = parsePattern(pattern, { ...given, verbose: false, ascii: false }, options.unicode ?? false);
+    const { ignoreCase, multiLine, dotAll } = this.#parsed.flags;
     this.options = { ignoreCase, multiLine, dotAll };
-    this.groups = this.parsed.groups;
-    this.names = [...this.parsed.names];
-    this.program = compilePattern(this.parsed.root, this.parsed.groups);
+    this.groups = this.#parsed.groups;
+    this.names = [...this.#parsed.names];
+    this.#program = compilePattern(this.#parsed.root, this.#parsed.groups);
   }
 
   override get kind(): Kind {
@@ -61,7 +61,7 @@ export class Regex extends ValueObject {
 
   /** The flags as Python's repr shows them, e.g. `, re.IGNORECASE`; empty when there are none. */
   get flagText(): string {
-    const { ignoreCase, multiLine, dotAll, verbose, ascii } = this.parsed.flags;
+    const { ignoreCase, multiLine, dotAll, verbose, ascii } = this.#parsed.flags;
     const names = [
       ignoreCase && 're.IGNORECASE',
       multiLine && 're.MULTILINE',
@@ -81,7 +81,7 @@ export class Regex extends ValueObject {
   /** All matches from left to right, as Python's `finditer`: after an empty match the next one must move on. */
   *matches(text: string, budget: MatchBudget): Generator<RegexMatch> {
     const points = toCodePoints(text);
-    const matcher = new Matcher(this.program, points, budget);
+    const matcher = new Matcher(this.#program, points, budget);
     let position = 0;
     let mustAdvance = false;
     while (position <= points.length) {
@@ -134,7 +134,7 @@ export class Regex extends ValueObject {
 
   /** Replaces matches by a template with `\1`, `\g<1>` and `\g<name>`. Throws `re.error` or IndexError for a bad one. */
   replaceByTemplate(text: string, template: string, limit: number, budget: MatchBudget): string {
-    const parts = parseTemplate(template, this.parsed.names, this.groups);
+    const parts = parseTemplate(template, this.#parsed.names, this.groups);
     return this.replace(text, (match) => expandTemplate(parts, match), limit, budget);
   }
 }
@@ -156,26 +156,26 @@ function fromCodePoints(points: readonly number[], start: number, end: number): 
 }
 
 class Match implements RegexMatch {
-  private readonly points: readonly number[];
-  private readonly registers: readonly number[];
+  readonly #points: readonly number[];
+  readonly #registers: readonly number[];
 
   constructor(points: readonly number[], registers: readonly number[]) {
-    this.points = points;
-    this.registers = registers;
+    this.#points = points;
+    this.#registers = registers;
   }
   get start(): number {
-    return this.registers[0] as number;
+    return this.#registers[0] as number;
   }
   get end(): number {
-    return this.registers[1] as number;
+    return this.#registers[1] as number;
   }
   group(n: number): string | null {
     const [start, end] = this.bounds(n);
-    return start < 0 ? null : fromCodePoints(this.points, start, end);
+    return start < 0 ? null : fromCodePoints(this.#points, start, end);
   }
   bounds(n: number): readonly [number, number] {
-    const start = this.registers[n * 2] as number;
-    const end = this.registers[n * 2 + 1] as number;
+    const start = this.#registers[n * 2] as number;
+    const end = this.#registers[n * 2 + 1] as number;
     return start < 0 || end < 0 ? [-1, -1] : [start, end];
   }
 }

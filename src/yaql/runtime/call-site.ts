@@ -26,18 +26,18 @@ const none: readonly Value[] = [];
  * for each combination of kinds, as long as the context offers the same overloads.
  */
 export class CallSite {
-  private readonly name: string;
-  private readonly node: Node;
-  private readonly args: readonly (Code | null)[];
-  private readonly destinationOf: (rule: Code) => Code;
+  readonly #name: string;
+  readonly #node: Node;
+  readonly #args: readonly (Code | null)[];
+  readonly #destinationOf: (rule: Code) => Code;
   /** How many arguments before `args` arrive as values: the receiver of a method, or the left side of a dot. */
-  private readonly leading: 0 | 1;
-  private readonly isMethod: boolean;
-  private candidates: Candidates | null = null;
-  private plans: (Plan | undefined)[] = [];
-  private plan: Plan | null = null;
-  private lastKey: number | string = -1;
-  private lastWinner: Winner | null = null;
+  readonly #leading: 0 | 1;
+  readonly #isMethod: boolean;
+  #candidates: Candidates | null = null;
+  #plans: (Plan | undefined)[] = [];
+  #plan: Plan | null = null;
+  #lastKey: number | string = -1;
+  #lastWinner: Winner | null = null;
 
   constructor(
     name: string,
@@ -46,12 +46,12 @@ export class CallSite {
     destinationOf: (rule: Code) => Code,
     style: 'function' | 'method' | 'function-with-value',
   ) {
-    this.name = functionKey(name);
-    this.node = node;
-    this.args = args;
-    this.destinationOf = destinationOf;
-    this.isMethod = style === 'method';
-    this.leading = style === 'function' ? 0 : 1;
+    this.#name = functionKey(name);
+    this.#node = node;
+    this.#args = args;
+    this.#destinationOf = destinationOf;
+    this.#isMethod = style === 'method';
+    this.#leading = style === 'function' ? 0 : 1;
   }
 
   /** Makes the call. Every error leaves with a place, the function's name and, where known, kinds of arguments. */
@@ -63,7 +63,7 @@ export class CallSite {
       if (--runtime.steps < 0) throw new YaqlError('StepQuotaExceededException', 'The evaluation takes too many steps');
       if (runtime.depth > runtime.options.maxDepth)
         throw new YaqlError('RecursionError', 'maximum recursion depth exceeded');
-      const plan = this.planFor(context, leadingValue);
+      const plan = this.#planFor(context, leadingValue);
       if (plan.failure !== null) throw resolutionError(plan.failure, plan.candidates, leadingValue);
       const { call, evaluated, names } = plan;
       const { positional } = call;
@@ -80,55 +80,55 @@ export class CallSite {
           key = key * 32 + kindOf(value) + 1;
         } else values[i] = argument.kind === -1 ? null : argument.code.run(context);
       }
-      const namedValues = names.length === 0 ? none : this.evaluateNamed(plan, context);
-      if (names.length > 0 || evaluated.length > 9) key = this.fullKey(plan, values, namedValues, iterableDicts);
+      const namedValues = names.length === 0 ? none : this.#evaluateNamed(plan, context);
+      if (names.length > 0 || evaluated.length > 9) key = this.#fullKey(plan, values, namedValues, iterableDicts);
       // Evaluating the arguments may have come back to this very site, with another plan.
-      let winner = plan === this.plan && key === this.lastKey ? this.lastWinner : null;
+      let winner = plan === this.#plan && key === this.#lastKey ? this.#lastWinner : null;
       if (winner === null) {
-        winner = this.resolve(plan, key, values, namedValues, iterableDicts, leadingValue);
-        if (plan === this.plan) {
-          this.lastKey = key;
-          this.lastWinner = winner;
+        winner = this.#resolve(plan, key, values, namedValues, iterableDicts, leadingValue);
+        if (plan === this.#plan) {
+          this.#lastKey = key;
+          this.#lastWinner = winner;
         }
       }
       return winner.invoke(context, values, namedValues);
     } catch (error) {
-      throw this.located(error, values, leadingValue);
+      throw this.#located(error, values, leadingValue);
     } finally {
       runtime.depth--;
     }
   }
 
-  private planFor(context: Context, leadingValue: Value | undefined): Plan {
-    const overloads = context.lookup(this.name);
-    const candidates = this.isMethod ? overloads.methods : overloads.functions;
-    if (candidates !== this.candidates) {
-      this.candidates = candidates;
-      this.plans = [];
-      this.plan = null;
-      this.lastKey = -1;
-      this.lastWinner = null;
+  #planFor(context: Context, leadingValue: Value | undefined): Plan {
+    const overloads = context.lookup(this.#name);
+    const candidates = this.#isMethod ? overloads.methods : overloads.functions;
+    if (candidates !== this.#candidates) {
+      this.#candidates = candidates;
+      this.#plans = [];
+      this.#plan = null;
+      this.#lastKey = -1;
+      this.#lastWinner = null;
     }
-    const leadingKind = this.leading === 1 ? kindOf(leadingValue as Value) : 0;
-    let plan = this.plans[leadingKind];
+    const leadingKind = this.#leading === 1 ? kindOf(leadingValue as Value) : 0;
+    let plan = this.#plans[leadingKind];
     if (plan === undefined) {
-      const positional: (StaticArgument | null)[] = this.args.map((code) =>
+      const positional: (StaticArgument | null)[] = this.#args.map((code) =>
         code === null ? null : { code, kind: constantKind(code.node) },
       );
-      if (this.leading === 1) positional.unshift({ code: null, kind: leadingKind as Kind });
+      if (this.#leading === 1) positional.unshift({ code: null, kind: leadingKind as Kind });
       const call: StaticCall = { positional, named: new Map() };
-      plan = planCall(candidates, call, this.destinationOf, context.runtime.options.iterableDicts);
-      this.plans[leadingKind] = plan;
+      plan = planCall(candidates, call, this.#destinationOf, context.runtime.options.iterableDicts);
+      this.#plans[leadingKind] = plan;
     }
-    if (plan !== this.plan) {
-      this.plan = plan;
-      this.lastKey = -1;
-      this.lastWinner = null;
+    if (plan !== this.#plan) {
+      this.#plan = plan;
+      this.#lastKey = -1;
+      this.#lastWinner = null;
     }
     return plan;
   }
 
-  private evaluateNamed(plan: Plan, context: Context): Value[] {
+  #evaluateNamed(plan: Plan, context: Context): Value[] {
     return plan.names.map((name, i) => {
       const argument = plan.call.named.get(name) as StaticArgument;
       const constant = argument.kind !== -1;
@@ -136,23 +136,23 @@ export class CallSite {
     });
   }
 
-  private kinds(plan: Plan, values: readonly Value[]): (Kind | -1)[] {
+  #kinds(plan: Plan, values: readonly Value[]): (Kind | -1)[] {
     return plan.call.positional.map((argument, i) =>
       plan.evaluated[i] === true ? kindOf(values[i] as Value) : (argument?.kind ?? -1),
     );
   }
 
-  private namedKinds(plan: Plan, namedValues: readonly Value[]): (Kind | -1)[] {
+  #namedKinds(plan: Plan, namedValues: readonly Value[]): (Kind | -1)[] {
     return plan.names.map((name, i) =>
       plan.evaluatedNamed[i] === true ? kindOf(namedValues[i] as Value) : (plan.call.named.get(name)?.kind ?? -1),
     );
   }
 
-  private fullKey(plan: Plan, values: readonly Value[], namedValues: readonly Value[], iterableDicts: boolean): string {
-    return `k${kindsKey(this.kinds(plan, values), this.namedKinds(plan, namedValues), iterableDicts)}`;
+  #fullKey(plan: Plan, values: readonly Value[], namedValues: readonly Value[], iterableDicts: boolean): string {
+    return `k${kindsKey(this.#kinds(plan, values), this.#namedKinds(plan, namedValues), iterableDicts)}`;
   }
 
-  private resolve(
+  #resolve(
     plan: Plan,
     key: number | string,
     values: readonly Value[],
@@ -162,33 +162,33 @@ export class CallSite {
   ): Winner {
     let outcome = plan.outcomes.get(key);
     if (outcome === undefined) {
-      outcome = chooseOverload(plan, this.kinds(plan, values), this.namedKinds(plan, namedValues), iterableDicts);
+      outcome = chooseOverload(plan, this.#kinds(plan, values), this.#namedKinds(plan, namedValues), iterableDicts);
       plan.outcomes.set(key, outcome);
     }
     if (typeof outcome === 'string') throw resolutionError(outcome, plan.candidates, leadingValue);
     return outcome;
   }
 
-  private located(error: unknown, values: readonly Value[] | null, leadingValue: Value | undefined): YaqlError {
-    const located = asYaqlError(error, this.name);
+  #located(error: unknown, values: readonly Value[] | null, leadingValue: Value | undefined): YaqlError {
+    const located = asYaqlError(error, this.#name);
     if (located.offset === null) {
-      located.offset = this.node.type === 'binary' ? this.node.at : this.node.start;
-      located.functionName = this.name;
-      located.argumentTypes = this.shownKinds(values, leadingValue);
+      located.offset = this.#node.type === 'binary' ? this.#node.at : this.#node.start;
+      located.functionName = this.#name;
+      located.argumentTypes = this.#shownKinds(values, leadingValue);
     }
     return located;
   }
 
-  private shownKinds(values: readonly Value[] | null, leadingValue: Value | undefined): string[] {
-    const kinds = this.args.map((code, i) => {
+  #shownKinds(values: readonly Value[] | null, leadingValue: Value | undefined): string[] {
+    const kinds = this.#args.map((code, i) => {
       if (code === null) return 'skipped';
-      const index = i + this.leading;
-      const known = this.plan?.evaluated[index] === true && values !== null && values[index] !== undefined;
+      const index = i + this.#leading;
+      const known = this.#plan?.evaluated[index] === true && values !== null && values[index] !== undefined;
       if (known) return kindName(kindOf((values as readonly Value[])[index] as Value));
       const constant = constantKind(code.node);
       return constant === -1 ? 'expression' : kindName(constant);
     });
-    if (this.leading === 1) kinds.unshift(kindName(kindOf(leadingValue as Value)));
+    if (this.#leading === 1) kinds.unshift(kindName(kindOf(leadingValue as Value)));
     return kinds;
   }
 }

@@ -14,20 +14,20 @@ let generation = 0;
  */
 export class Context extends ValueObject {
   readonly parent: Context | null;
-  private runtime_: Runtime | null;
+  #runtime_: Runtime | null;
   /** `$`, which is `$1`. */
   first: Value | undefined = undefined;
-  private variables: Map<string, Value> | null = null;
-  private functions: Map<string, FunctionDefinition[]> | null = null;
-  private exclusive: Set<string> | null = null;
-  private hasChildren = false;
-  private found: Map<string, { overloads: Overloads; generation: number }> | null = null;
+  #variables: Map<string, Value> | null = null;
+  #functions: Map<string, FunctionDefinition[]> | null = null;
+  #exclusive: Set<string> | null = null;
+  #hasChildren = false;
+  #found: Map<string, { overloads: Overloads; generation: number }> | null = null;
 
   constructor(parent: Context | null, runtime: Runtime | null = null) {
     super();
     this.parent = parent;
-    this.runtime_ = runtime ?? (parent === null ? null : parent.runtime_);
-    if (parent !== null) parent.hasChildren = true;
+    this.#runtime_ = runtime ?? (parent === null ? null : parent.#runtime_);
+    if (parent !== null) parent.#hasChildren = true;
   }
 
   override get kind(): Kind {
@@ -36,7 +36,7 @@ export class Context extends ValueObject {
 
   /** Budgets and options of the evaluation this context takes part in. */
   get runtime(): Runtime {
-    return this.runtime_ as Runtime;
+    return this.#runtime_ as Runtime;
   }
 
   child(): Context {
@@ -47,7 +47,7 @@ export class Context extends ValueObject {
   variable(name: string): Value {
     const plain = plainName(name);
     for (let frame: Context | null = this; frame !== null; frame = frame.parent) {
-      const value = plain === '1' ? frame.first : frame.variables?.get(plain);
+      const value = plain === '1' ? frame.first : frame.#variables?.get(plain);
       if (value !== undefined) return value;
     }
     return null;
@@ -57,8 +57,8 @@ export class Context extends ValueObject {
     const plain = plainName(name);
     if (plain === '1') this.first = value;
     else {
-      this.variables ??= new Map();
-      this.variables.set(plain, value);
+      this.#variables ??= new Map();
+      this.#variables.set(plain, value);
     }
   }
 
@@ -67,46 +67,46 @@ export class Context extends ValueObject {
     const names = new Set<string>();
     for (let frame: Context | null = this; frame !== null; frame = frame.parent) {
       if (frame.first !== undefined) names.add('1');
-      for (const name of frame.variables?.keys() ?? []) names.add(name);
+      for (const name of frame.#variables?.keys() ?? []) names.add(name);
     }
     return [...names];
   }
 
   /** Adds an overload to this frame; an exclusive name hides all overloads of outer frames. */
   register(definition: FunctionDefinition, exclusive = false): void {
-    this.functions ??= new Map();
-    const list = this.functions.get(definition.name);
-    if (list === undefined) this.functions.set(definition.name, [definition]);
+    this.#functions ??= new Map();
+    const list = this.#functions.get(definition.name);
+    if (list === undefined) this.#functions.set(definition.name, [definition]);
     else list.push(definition);
     if (exclusive) {
-      this.exclusive ??= new Set();
-      this.exclusive.add(definition.name);
+      this.#exclusive ??= new Set();
+      this.#exclusive.add(definition.name);
     }
-    this.found = null;
-    if (this.hasChildren) generation++;
+    this.#found = null;
+    if (this.#hasChildren) generation++;
   }
 
   /** All overloads of a name that can be seen from here. Trailing underscores of the name do not count. */
   lookup(name: string): Overloads {
     // A frame without overloads of that name adds nothing: what the frames behind it have found can be shared.
     let frame: Context = this;
-    while (frame.parent !== null && frame.functions?.has(name) !== true) frame = frame.parent;
-    frame.found ??= new Map();
-    const known = frame.found.get(name);
+    while (frame.parent !== null && frame.#functions?.has(name) !== true) frame = frame.parent;
+    frame.#found ??= new Map();
+    const known = frame.#found.get(name);
     if (known !== undefined && known.generation === generation) return known.overloads;
     // Names may come from data (`call(..)`): the memory of them must not grow for ever.
-    if (frame.found.size > maxRemembered) frame.found.clear();
-    const overloads = new Overloads(name, frame.layers(name));
-    frame.found.set(name, { overloads, generation });
+    if (frame.#found.size > maxRemembered) frame.#found.clear();
+    const overloads = new Overloads(name, frame.#layers(name));
+    frame.#found.set(name, { overloads, generation });
     return overloads;
   }
 
-  private layers(name: string): FunctionDefinition[][] {
+  #layers(name: string): FunctionDefinition[][] {
     const layers: FunctionDefinition[][] = [];
     for (let frame: Context | null = this; frame !== null; frame = frame.parent) {
-      const own = frame.functions?.get(name);
+      const own = frame.#functions?.get(name);
       if (own !== undefined && own.length > 0) layers.push(own);
-      if (frame.exclusive?.has(name) === true) break;
+      if (frame.#exclusive?.has(name) === true) break;
     }
     return layers;
   }
@@ -115,7 +115,7 @@ export class Context extends ValueObject {
   allFunctions(): FunctionDefinition[] {
     const all: FunctionDefinition[] = [];
     for (let frame: Context | null = this; frame !== null; frame = frame.parent)
-      for (const list of frame.functions?.values() ?? []) all.push(...list);
+      for (const list of frame.#functions?.values() ?? []) all.push(...list);
     return all;
   }
 }

@@ -51,11 +51,11 @@ abstract class BaseCode implements Code {
   abstract readonly node: Node;
   abstract readonly runMethod: ((context: Context, receiver: Value) => Value) | null;
   abstract run(context: Context): Value;
-  private dotSite: CallSite | null = null;
+  #dotSite: CallSite | null = null;
 
   dot(context: Context, receiver: Value): Value {
-    this.dotSite ??= new CallSite('#operator_.', this.node, [this], destinationOf, 'function-with-value');
-    return this.dotSite.invoke(context, receiver);
+    this.#dotSite ??= new CallSite('#operator_.', this.node, [this], destinationOf, 'function-with-value');
+    return this.#dotSite.invoke(context, receiver);
   }
 }
 
@@ -92,12 +92,12 @@ class RuleCode extends BaseCode {
 class CallCode extends BaseCode {
   override readonly node: Node;
   override readonly runMethod: ((context: Context, receiver: Value) => Value) | null;
-  private readonly site: CallSite;
+  readonly #site: CallSite;
 
   constructor(node: Node, name: string, args: readonly (Code | null)[], asMethod: boolean) {
     super();
     this.node = node;
-    this.site = new CallSite(name, node, args, destinationOf, 'function');
+    this.#site = new CallSite(name, node, args, destinationOf, 'function');
     if (asMethod) {
       const method = new CallSite(name, node, args, destinationOf, 'method');
       this.runMethod = (context, receiver) => method.invoke(context, receiver);
@@ -105,6 +105,6 @@ class CallCode extends BaseCode {
   }
 
   override run(context: Context): Value {
-    return this.site.invoke(context, undefined);
+    return this.#site.invoke(context, undefined);
   }
 }

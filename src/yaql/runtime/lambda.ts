@@ -15,14 +15,14 @@ export interface LazyRule {
 export class Lambda extends ValueObject {
   /** Null when it stands for a plain value. */
   readonly code: Code | null;
-  private readonly constant: Value;
-  private readonly context: Context;
+  readonly #constant: Value;
+  readonly #context: Context;
 
   constructor(code: Code | null, constant: Value, context: Context) {
     super();
     this.code = code;
-    this.constant = constant;
-    this.context = context;
+    this.#constant = constant;
+    this.#context = context;
   }
 
   override get kind(): Kind {
@@ -31,27 +31,27 @@ export class Lambda extends ValueObject {
 
   /** Without arguments the outer `$` stays visible. */
   call0(): Value {
-    return this.code === null ? this.constant : this.code.run(this.context);
+    return this.code === null ? this.#constant : this.code.run(this.#context);
   }
 
   call1(a: Value): Value {
-    if (this.code === null) return this.constant;
-    const context = new Context(this.context);
+    if (this.code === null) return this.#constant;
+    const context = new Context(this.#context);
     context.first = a;
     return this.code.run(context);
   }
 
   call2(a: Value, b: Value): Value {
-    if (this.code === null) return this.constant;
-    const context = new Context(this.context);
+    if (this.code === null) return this.#constant;
+    const context = new Context(this.#context);
     context.first = a;
     context.setVariable('2', b);
     return this.code.run(context);
   }
 
   call(args: readonly Value[], named: ReadonlyMap<string, Value> | null): Value {
-    if (this.code === null) return this.constant;
-    const context = new Context(this.context);
+    if (this.code === null) return this.#constant;
+    const context = new Context(this.#context);
     for (const [i, value] of args.entries()) context.setVariable(String(i + 1), value);
     if (named !== null) for (const [name, value] of named) context.setVariable(name, value);
     return this.code.run(context);
@@ -59,12 +59,12 @@ export class Lambda extends ValueObject {
 
   /** Evaluates in a given context instead of the one it was written in. */
   callIn(context: Context): Value {
-    return this.code === null ? this.constant : this.code.run(context);
+    return this.code === null ? this.#constant : this.code.run(context);
   }
 
   /** As the right side of a dot. */
   callMethod(receiver: Value): Value {
-    return this.callMethodIn(this.context, receiver);
+    return this.callMethodIn(this.#context, receiver);
   }
 
   callMethodIn(context: Context, receiver: Value): Value {
@@ -74,6 +74,6 @@ export class Lambda extends ValueObject {
 
   /** The same expression in another context: what passing a function value as a lambda means. */
   rebound(context: Context): Lambda {
-    return new Lambda(this.code, this.constant, context);
+    return new Lambda(this.code, this.#constant, context);
   }
 }

@@ -44,22 +44,22 @@ interface BoundCall {
 /** An overload chosen for a call, with the way its arguments go. */
 export class Winner {
   readonly definition: FunctionDefinition;
-  private readonly steps: readonly Step[];
-  private readonly codes: readonly (Code | null)[];
-  private readonly namedCodes: readonly (Code | null)[];
-  private readonly restFrom: number;
-  private readonly restConversion: Conversion | null;
-  private readonly keywordIndexes: readonly number[];
-  private readonly keywordNames: readonly string[];
-  private readonly keywordConversion: Conversion | null;
+  readonly #steps: readonly Step[];
+  readonly #codes: readonly (Code | null)[];
+  readonly #namedCodes: readonly (Code | null)[];
+  readonly #restFrom: number;
+  readonly #restConversion: Conversion | null;
+  readonly #keywordIndexes: readonly number[];
+  readonly #keywordNames: readonly string[];
+  readonly #keywordConversion: Conversion | null;
 
   constructor(definition: FunctionDefinition, bound: BoundCall) {
     this.definition = definition;
     const args = bound.call.positional;
-    this.codes = args.map((a) => a?.code ?? null);
-    this.namedCodes = bound.names.map((name) => bound.call.named.get(name)?.code ?? null);
+    this.#codes = args.map((a) => a?.code ?? null);
+    this.#namedCodes = bound.names.map((name) => bound.call.named.get(name)?.code ?? null);
     const used = new Set<string>();
-    this.steps = definition.parameters.map((parameter: Parameter, i) => {
+    this.#steps = definition.parameters.map((parameter: Parameter, i) => {
       const conversion = conversionOf(parameter.type);
       const named = bound.names.indexOf(parameter.name);
       if (i < args.length && args[i] !== null) return { index: i, conversion, fallback: undefined };
@@ -69,16 +69,17 @@ export class Winner {
       }
       return { index: null, conversion, fallback: parameter.fallback };
     });
-    this.restFrom = definition.parameters.length;
-    this.restConversion = definition.rest === null ? null : conversionOf(definition.rest.type);
-    this.keywordNames = bound.names.filter((name) => !used.has(name));
-    this.keywordIndexes = this.keywordNames.map((name) => bound.names.indexOf(name));
-    this.keywordConversion = definition.keywords === null ? null : conversionOf(definition.keywords.type);
+    this.#restFrom = definition.parameters.length;
+    this.#restConversion = definition.rest === null ? null : conversionOf(definition.rest.type);
+    this.#keywordNames = bound.names.filter((name) => !used.has(name));
+    this.#keywordIndexes = this.#keywordNames.map((name) => bound.names.indexOf(name));
+    this.#keywordConversion = definition.keywords === null ? null : conversionOf(definition.keywords.type);
   }
 
   /** Converts the arguments and runs the implementation; the result has passed the memory quota. */
   invoke(caller: Context, values: readonly Value[], namedValues: readonly Value[]): Value {
-    const { definition, steps } = this;
+    const definition = this.definition;
+    const steps = this.#steps;
     const context = definition.ownContext ? caller.child() : caller;
     const args: unknown[] = new Array(steps.length);
     for (let i = 0; i < steps.length; i++) {
@@ -86,31 +87,31 @@ export class Winner {
       const { index } = step;
       if (index === null) args[i] = step.fallback;
       else if (index >= 0)
-        args[i] = convert(step.conversion, values[index] as Value, this.codes[index] ?? null, context);
+        args[i] = convert(step.conversion, values[index] as Value, this.#codes[index] ?? null, context);
       else
         args[i] = convert(
           step.conversion,
           namedValues[-1 - index] as Value,
-          this.namedCodes[-1 - index] ?? null,
+          this.#namedCodes[-1 - index] ?? null,
           context,
         );
     }
-    if (this.restConversion !== null) {
+    if (this.#restConversion !== null) {
       const more: unknown[] = [];
-      for (let i = this.restFrom; i < values.length; i++)
-        more.push(convert(this.restConversion, values[i] as Value, this.codes[i] ?? null, context));
+      for (let i = this.#restFrom; i < values.length; i++)
+        more.push(convert(this.#restConversion, values[i] as Value, this.#codes[i] ?? null, context));
       args.push(more);
     }
-    if (this.keywordConversion !== null) {
+    if (this.#keywordConversion !== null) {
       const named = new Map<string, unknown>();
-      this.keywordNames.forEach((name, i) => {
-        const index = this.keywordIndexes[i] as number;
+      this.#keywordNames.forEach((name, i) => {
+        const index = this.#keywordIndexes[i] as number;
         named.set(
           name,
           convert(
-            this.keywordConversion as Conversion,
+            this.#keywordConversion as Conversion,
             namedValues[index] as Value,
-            this.namedCodes[index] ?? null,
+            this.#namedCodes[index] ?? null,
             context,
           ),
         );

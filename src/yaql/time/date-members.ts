@@ -12,13 +12,13 @@ export type Written = string | number;
  * the meaning of the others: month first, unless what is there can only be otherwise.
  */
 export class WrittenDate {
-  private readonly numbers: number[] = [];
-  private readonly meaning = new Map<Member, number>();
+  readonly #numbers: number[] = [];
+  readonly #meaning = new Map<Member, number>();
   /** Whether a year was written with its century. */
   centuryGiven = false;
 
   get size(): number {
-    return this.numbers.length;
+    return this.#numbers.length;
   }
 
   /** Adds a number. ValueError when it is none, or its meaning is taken. */
@@ -30,30 +30,32 @@ export class WrittenDate {
       as = 'year';
     }
     if (typeof written === 'string' && !/^[0-9]+$/.test(written)) throw valueError(`${written} is not a whole number`);
-    this.numbers.push(Math.trunc(Number(written)));
+    this.#numbers.push(Math.trunc(Number(written)));
     if (as === undefined) return;
-    if (this.meaning.has(as)) throw valueError(`the ${as} is given twice`);
-    this.meaning.set(as, this.numbers.length - 1);
+    if (this.#meaning.has(as)) throw valueError(`the ${as} is given twice`);
+    this.#meaning.set(as, this.#numbers.length - 1);
   }
 
   /** Whether a number may be the day, after what is known of month and year. */
   mayBeDay(value: number): boolean {
-    if (this.meaning.has('day') || value < 1) return false;
-    const month = this.known('month');
+    if (this.#meaning.has('day') || value < 1) return false;
+    const month = this.#known('month');
     if (month === undefined) return value <= 31;
-    return value <= daysInMonth(this.known('year') ?? 2000, month);
+    return value <= daysInMonth(this.#known('year') ?? 2000, month);
   }
 
-  private known(member: Member): number | undefined {
-    const index = this.meaning.get(member);
-    return index === undefined ? undefined : this.numbers[index];
+  #known(member: Member): number | undefined {
+    const index = this.#meaning.get(member);
+    return index === undefined ? undefined : this.#numbers[index];
   }
 
   /** What each number means. ValueError for more than three. */
   resolve(): DateMembers {
-    const { numbers, meaning } = this;
+    const numbers = this.#numbers;
+    const meaning = this.#meaning;
     if (numbers.length > 3) throw valueError('a date has three numbers at most');
-    if (meaning.size === numbers.length || (numbers.length === 3 && meaning.size === 2)) return this.resolveByMeaning();
+    if (meaning.size === numbers.length || (numbers.length === 3 && meaning.size === 2))
+      return this.#resolveByMeaning();
     const month = meaning.get('month');
     if (numbers.length === 1) return single(numbers[0] as number);
     if (numbers.length === 2) {
@@ -62,25 +64,25 @@ export class WrittenDate {
       if (a > 31) return { year: a, month: b };
       return b > 31 ? { month: a, year: b } : { month: a, day: b };
     }
-    return named(numbers as [number, number, number], this.orderOfThree(month));
+    return named(numbers as [number, number, number], this.#orderOfThree(month));
   }
 
-  private resolveByMeaning(): DateMembers {
-    const meaning = new Map(this.meaning);
-    if (this.numbers.length > meaning.size) {
+  #resolveByMeaning(): DateMembers {
+    const meaning = new Map(this.#meaning);
+    if (this.#numbers.length > meaning.size) {
       const taken = new Set(meaning.values());
       const member = (['year', 'month', 'day'] as const).find((m) => !meaning.has(m)) as Member;
       meaning.set(member, [0, 1, 2].find((i) => !taken.has(i)) as number);
     }
-    return Object.fromEntries([...meaning].map(([member, index]) => [member, this.numbers[index]]));
+    return Object.fromEntries([...meaning].map(([member, index]) => [member, this.#numbers[index]]));
   }
 
-  private orderOfThree(month: number | undefined): Order {
-    const [a, b] = this.numbers as [number, number, number];
+  #orderOfThree(month: number | undefined): Order {
+    const [a, b] = this.#numbers as [number, number, number];
     if (month === 0) return b > 31 ? ['month', 'year', 'day'] : ['month', 'day', 'year'];
     if (month === 1) return a > 31 ? ['year', 'month', 'day'] : ['day', 'month', 'year'];
     if (month === 2) return b > 31 ? ['day', 'year', 'month'] : ['year', 'day', 'month'];
-    if (a > 31 || this.meaning.get('year') === 0) return ['year', 'month', 'day'];
+    if (a > 31 || this.#meaning.get('year') === 0) return ['year', 'month', 'day'];
     return a > 12 ? ['day', 'month', 'year'] : ['month', 'day', 'year'];
   }
 }

@@ -6,7 +6,7 @@ import { setOrder } from './set-order.js';
 /** Immutable sequence. (A mutable one is a plain JavaScript array.) */
 export class Tuple extends ValueObject {
   readonly items: readonly Value[];
-  private hash: string | null = null;
+  #hash: string | null = null;
   constructor(items: readonly Value[]) {
     super();
     this.items = items;
@@ -15,8 +15,8 @@ export class Tuple extends ValueObject {
     return Kind.Tuple;
   }
   override hashKey(): HashKey {
-    this.hash ??= composite('(', this.items.map(hashPart), ')');
-    return this.hash;
+    this.#hash ??= composite('(', this.items.map(hashPart), ')');
+    return this.#hash;
   }
 }
 
@@ -61,9 +61,9 @@ function identityOf(object: object): number {
 export class Dict extends ValueObject {
   /** Frozen dicts hash by content; the others are what Python code calls mutable and do not hash at all. */
   readonly frozen: boolean;
-  private readonly values_ = new Map<HashKey, Value>();
+  readonly #values_ = new Map<HashKey, Value>();
   /** The keys that are not identical to their hash key; most dicts have none. */
-  private originals: Map<HashKey, Value> | null = null;
+  #originals: Map<HashKey, Value> | null = null;
 
   constructor(frozen: boolean) {
     super();
@@ -88,50 +88,50 @@ export class Dict extends ValueObject {
   }
 
   get size(): number {
-    return this.values_.size;
+    return this.#values_.size;
   }
 
   /** `undefined` when absent. TypeError for a key that cannot be hashed. */
   get(key: Value): Value | undefined {
-    return this.values_.get(typeof key === 'string' ? stringKey(key) : hashKey(key));
+    return this.#values_.get(typeof key === 'string' ? stringKey(key) : hashKey(key));
   }
 
   has(key: Value): boolean {
-    return this.values_.has(hashKey(key));
+    return this.#values_.has(hashKey(key));
   }
 
   /** Only for a dict that nobody else has seen yet: the language has no mutation. */
   set(key: Value, value: Value): void {
     const hash = hashKey(key);
     // A second equal key keeps the first one's place and spelling, as in Python.
-    if (hash !== key && !this.values_.has(hash)) {
-      this.originals ??= new Map();
-      this.originals.set(hash, key);
+    if (hash !== key && !this.#values_.has(hash)) {
+      this.#originals ??= new Map();
+      this.#originals.set(hash, key);
     }
-    this.values_.set(hash, value);
+    this.#values_.set(hash, value);
   }
 
   delete(key: Value): void {
     const hash = hashKey(key);
-    this.values_.delete(hash);
-    this.originals?.delete(hash);
+    this.#values_.delete(hash);
+    this.#originals?.delete(hash);
   }
 
   *keys(): Generator<Value> {
-    for (const hash of this.values_.keys()) yield this.originalKey(hash);
+    for (const hash of this.#values_.keys()) yield this.#originalKey(hash);
   }
 
   values(): IterableIterator<Value> {
-    return this.values_.values();
+    return this.#values_.values();
   }
 
   *entries(): Generator<[Value, Value]> {
-    for (const [hash, value] of this.values_) yield [this.originalKey(hash), value];
+    for (const [hash, value] of this.#values_) yield [this.#originalKey(hash), value];
   }
 
-  private originalKey(hash: HashKey): Value {
-    if (this.originals === null) return hash as Value;
-    const original = this.originals.get(hash);
+  #originalKey(hash: HashKey): Value {
+    if (this.#originals === null) return hash as Value;
+    const original = this.#originals.get(hash);
     return original === undefined ? (hash as Value) : original;
   }
 }
@@ -142,7 +142,7 @@ function stringKey(key: string): string {
 
 /** A set; see `setOrder` for the order in which its members come. */
 export class ValueSet extends ValueObject {
-  private readonly members = new Map<HashKey, Value>();
+  readonly #members = new Map<HashKey, Value>();
   readonly frozen: boolean;
 
   constructor(values: Iterable<Value>, frozen = true) {
@@ -150,18 +150,18 @@ export class ValueSet extends ValueObject {
     this.frozen = frozen;
     for (const value of values) {
       const hash = hashKey(value);
-      if (!this.members.has(hash)) this.members.set(hash, value);
+      if (!this.#members.has(hash)) this.#members.set(hash, value);
     }
-    if (this.members.size > 1) this.arrange();
+    if (this.#members.size > 1) this.#arrange();
   }
 
   /** The order does not depend on how the set came about, but for integers as far as it does in CPython. */
-  private arrange(): void {
-    const entries = [...this.members];
-    this.members.clear();
+  #arrange(): void {
+    const entries = [...this.#members];
+    this.#members.clear();
     for (const key of setOrder(entries.map(([hash]) => hash))) {
       const [hash, value] = entries[key] as [HashKey, Value];
-      this.members.set(hash, value);
+      this.#members.set(hash, value);
     }
   }
 
@@ -172,20 +172,20 @@ export class ValueSet extends ValueObject {
   override hashKey(): HashKey {
     if (!this.frozen) throw unhashable('set');
     const parts: string[] = [];
-    for (const value of this.members.values()) parts.push(hashPart(value));
+    for (const value of this.#members.values()) parts.push(hashPart(value));
     return composite('<', parts.sort(), '>');
   }
 
   get size(): number {
-    return this.members.size;
+    return this.#members.size;
   }
 
   has(value: Value): boolean {
-    return this.members.has(hashKey(value));
+    return this.#members.has(hashKey(value));
   }
 
   [Symbol.iterator](): IterableIterator<Value> {
-    return this.members.values();
+    return this.#members.values();
   }
 }
 

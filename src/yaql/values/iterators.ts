@@ -34,9 +34,9 @@ export class LazyIterator extends ValueObject implements Iterable<Value> {
 
 /** Replayable: each walk starts at the beginning and draws from the source only what no walk has drawn before. */
 export class MemorizedIterator extends LazyIterator {
-  private readonly drawn: Value[];
-  private readonly source: Pull;
-  private readonly onGrow: (drawn: readonly Value[]) => void;
+  readonly #drawn: Value[];
+  readonly #source: Pull;
+  readonly #onGrow: (drawn: readonly Value[]) => void;
 
   constructor(source: Pull, onGrow: (drawn: readonly Value[]) => void, drawn: Value[] = []) {
     let index = 0;
@@ -50,13 +50,13 @@ export class MemorizedIterator extends LazyIterator {
       }
       return value;
     });
-    this.drawn = drawn;
-    this.source = source;
-    this.onGrow = onGrow;
+    this.#drawn = drawn;
+    this.#source = source;
+    this.#onGrow = onGrow;
   }
 
   restart(): MemorizedIterator {
-    return new MemorizedIterator(this.source, this.onGrow, this.drawn);
+    return new MemorizedIterator(this.#source, this.#onGrow, this.#drawn);
   }
 
   override [Symbol.iterator](): Iterator<Value> {
@@ -66,12 +66,12 @@ export class MemorizedIterator extends LazyIterator {
 
 /** What `orderBy` gives: sorted when first walked, replayable, extended by `thenBy`. */
 export abstract class OrderedIterable extends ValueObject implements Iterable<Value> {
-  private readonly source: Iterable<Value>;
-  private sorted: Value[] | null = null;
+  readonly #source: Iterable<Value>;
+  #sorted: Value[] | null = null;
 
   constructor(source: Iterable<Value>) {
     super();
-    this.source = source;
+    this.#source = source;
   }
 
   override get kind(): Kind {
@@ -81,8 +81,8 @@ export abstract class OrderedIterable extends ValueObject implements Iterable<Va
   protected abstract sort(items: readonly Value[]): Value[];
 
   [Symbol.iterator](): Iterator<Value> {
-    this.sorted ??= this.sort([...this.source]);
-    return this.sorted[Symbol.iterator]();
+    this.#sorted ??= this.sort([...this.#source]);
+    return this.#sorted[Symbol.iterator]();
   }
 }
 

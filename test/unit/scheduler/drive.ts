@@ -62,7 +62,7 @@ class Tape {
   readonly mostByName = new Map<string, number>();
   mostBusy = 0;
   retrying = new Set<string>();
-  private readonly open = new Set<string>();
+  readonly #open = new Set<string>();
 
   take(command: SchedulerCommand): void {
     if (command.type === 'start') {
@@ -70,15 +70,15 @@ class Tape {
       this.starts.push(`${task}#${attempt}`);
       this.retrying.delete(task);
       this.running.push({ task, node, attempt });
-      if (!this.open.has(task)) this.trace.push({ event: 'start', task });
-      this.open.add(task);
-      this.mostBusy = Math.max(this.mostBusy, this.open.size);
+      if (!this.#open.has(task)) this.trace.push({ event: 'start', task });
+      this.#open.add(task);
+      this.mostBusy = Math.max(this.mostBusy, this.#open.size);
       const name = task.split('@')[0]!;
-      const now = [...this.open].filter((other) => other.startsWith(`${name}@`)).length;
+      const now = [...this.#open].filter((other) => other.startsWith(`${name}@`)).length;
       this.mostByName.set(name, Math.max(now, this.mostByName.get(name) ?? 0));
     } else if (command.type === 'retrying') {
       this.retrying.add(command.task);
-    } else if (command.type === 'settled' && this.open.delete(command.task)) {
+    } else if (command.type === 'settled' && this.#open.delete(command.task)) {
       this.retrying.delete(command.task);
       this.trace.push({ event: 'end', task: command.task, outcome: command.status });
     }

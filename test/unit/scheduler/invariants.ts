@@ -150,11 +150,11 @@ export class Model {
   readonly limits = new Map<string, number>();
   readonly predecessors = new Map<string, Set<string>>();
   readonly successors = new Map<string, Set<string>>();
-  private readonly weights = new Map<string, bigint>();
-  private readonly plan: Simulation;
+  readonly #weights = new Map<string, bigint>();
+  readonly #plan: Simulation;
 
   constructor(plan: Simulation) {
-    this.plan = plan;
+    this.#plan = plan;
     plan.tasks.forEach((task, place) => {
       const work = !['noop', 'stage', 'skipped'].includes(task.type ?? 'task');
       const only = plan.only === undefined || plan.only.includes(`${task.id}@${task.node}`);
@@ -180,12 +180,12 @@ export class Model {
         this.limits.set(task.id, Number.parseInt(String(words[strategy?.type ?? '']), 10) || 0);
       }
     }
-    for (const [key, task] of this.tasks) if (!this.isKept(key)) task.work = false;
+    for (const [key, task] of this.tasks) if (!this.#isKept(key)) task.work = false;
   }
 
   /** In any of the subgraphs: at or behind one of its starts, and at or ahead of one of its ends. */
-  private isKept(key: string): boolean {
-    const { subgraphs = [] } = this.plan;
+  #isKept(key: string): boolean {
+    const { subgraphs = [] } = this.#plan;
     const named = (entry: string, at: string): boolean => {
       const { name, node } = this.tasks.get(at)!;
       if (entry === name) return true;
@@ -213,18 +213,18 @@ export class Model {
     );
   }
 
-  isSync = (node: string): boolean => this.plan.nodes.find((n) => n.id === node)!.kind === 'sync';
+  isSync = (node: string): boolean => this.#plan.nodes.find((n) => n.id === node)!.kind === 'sync';
   before = (key: string): string[] => [...this.predecessors.get(key)!];
   onNode = (node: string): string[] => [...this.tasks].filter(([, t]) => t.node === node).map(([key]) => key);
 
   isCritical(node: string): boolean {
-    const groups = (this.plan.fault_tolerance_groups ?? []).filter((g) => g.node_ids.includes(node));
+    const groups = (this.#plan.fault_tolerance_groups ?? []).filter((g) => g.node_ids.includes(node));
     return groups.length === 0 ? !this.isSync(node) : groups.some((g) => g.fault_tolerance === 0);
   }
 
   exceeded(failed: ReadonlySet<string>): boolean {
-    const groups = this.plan.fault_tolerance_groups ?? [];
-    const inPlan = (id: string): boolean => this.plan.nodes.some((n) => n.id === id);
+    const groups = this.#plan.fault_tolerance_groups ?? [];
+    const inPlan = (id: string): boolean => this.#plan.nodes.some((n) => n.id === id);
     return (
       [...failed].some((node) => this.isCritical(node)) ||
       groups.some((g) => g.node_ids.filter((id) => inPlan(id) && failed.has(id)).length > g.fault_tolerance)
@@ -232,13 +232,13 @@ export class Model {
   }
 
   weight(key: string): bigint {
-    const known = this.weights.get(key);
+    const known = this.#weights.get(key);
     if (known !== undefined) return known;
     let sum = 0n;
     for (const to of this.successors.get(key)!) {
       sum += this.weight(to) + (this.tasks.get(to)!.node === this.tasks.get(key)!.node ? 1n : 10n);
     }
-    this.weights.set(key, sum);
+    this.#weights.set(key, sum);
     return sum;
   }
 
