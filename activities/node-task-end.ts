@@ -1,4 +1,5 @@
 import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.js';
+import { isMapping } from '../src/core/plain-value.js';
 import type { TaskEnd } from './graph-contract.js';
 
 const MESSAGE_CHARACTERS = 300;
@@ -66,9 +67,7 @@ function clip(text: string): string {
 /** Counts and words of the runner; lists of names are for the log store. */
 function flat(summary: Readonly<Record<string, unknown>>): Record<string, number | string | boolean> {
   const entries = Object.entries(summary).flatMap(([name, value]): [string, unknown][] =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value).map(([inner, one]) => [`${name}.${inner}`, one])
-      : [[name, value]],
+    isMapping(value) ? Object.entries(value).map(([inner, one]) => [`${name}.${inner}`, one]) : [[name, value]],
   );
   const plain = entries.flatMap(([name, value]): [string, number | string | boolean][] =>
     typeof value === 'number' || typeof value === 'boolean'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.js';
+import { isMapping } from '../core/plain-value.js';
 
 /** Names one execution. A logical retry (an operator's, the workflow's) is a new generation, never the same again. */
 export interface ExecutionKey {
@@ -76,7 +77,7 @@ export const executionMark = (folder: string): string => createHash('sha256').up
 /** JSON with sorted keys: equal for equal executions, however they were written. */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    isMapping(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
       : inner,
   );
@@ -94,7 +95,7 @@ export function checkExecution(execution: Execution): Diagnostic[] {
   }
   if (!Number.isSafeInteger(execution.generation) || execution.generation < 1)
     wrong('generation', 'generation must be an integer from 1', 'The first try of a task is generation 1.');
-  if (typeof execution.parameters !== 'object' || execution.parameters === null || Array.isArray(execution.parameters))
+  if (!isMapping(execution.parameters))
     wrong('parameters', 'parameters must be an object', 'Give {} for a task without parameters.');
   if (execution.mode !== undefined && execution.mode !== 'apply' && execution.mode !== 'noop')
     wrong('mode', 'mode must be apply or noop', 'Leave it out to apply.');

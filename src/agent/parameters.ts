@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.js';
+import { isMapping } from '../core/plain-value.js';
 import { allowedPath } from './path-rules.js';
 
 /** Text, or the reference of a secret whose value is the text. */
@@ -99,7 +100,7 @@ export class ParameterReader {
   content(name: string): Content {
     const value = this.#value(name);
     if (typeof value === 'string') return { text: value };
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if (isMapping(value)) {
       const { secret, ...rest } = value as Record<string, unknown>;
       if (typeof secret === 'string' && secret !== '' && Object.keys(rest).length === 0) return { secret };
     }
@@ -116,8 +117,7 @@ export class ParameterReader {
     }
     return value.flatMap((entry: unknown, at) => {
       const path = `${this.#path}.${name}[${at}]`;
-      if (typeof entry === 'object' && entry !== null && !Array.isArray(entry))
-        return [new ParameterReader(entry as Record<string, unknown>, path, this.problems)];
+      if (isMapping(entry)) return [new ParameterReader(entry as Record<string, unknown>, path, this.problems)];
       new ParameterReader({}, path, this.problems).wrong('', 'must be an object', 'See docs/agents.md.');
       return [];
     });

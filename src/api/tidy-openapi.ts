@@ -1,3 +1,5 @@
+import { isMapping } from '../core/plain-value.js';
+
 interface Json {
   [key: string]: Json | unknown;
 }
@@ -38,7 +40,7 @@ export function tidyOpenapi(document: object): object {
 }
 
 function withoutNoise(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (!isMapping(value)) return value;
   const object = value as Json;
   if (object.type === 'integer') {
     if (object.minimum === Number.MIN_SAFE_INTEGER) delete object.minimum;

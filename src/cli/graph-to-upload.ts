@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.js';
+import { isMapping } from '../core/plain-value.js';
 import type { GraphSource } from '../graph/index.js';
 import { readSourceFile } from './data-file.js';
 import { EXIT } from './exit-codes.js';
@@ -52,10 +53,7 @@ export async function readGraphFolder(folder: string, terminal: Terminal): Promi
   const metadata = names.includes('metadata.yaml')
     ? await readSourceFile(join(root, 'metadata.yaml'), terminal)
     : undefined;
-  if (
-    metadata !== undefined &&
-    (typeof metadata.value !== 'object' || metadata.value === null || Array.isArray(metadata.value))
-  )
+  if (metadata !== undefined && !isMapping(metadata.value))
     throw usageError(
       `${metadata.file} must be a mapping`,
       'It may have name, node_filter, on_success, on_error, on_stop.',

@@ -5,6 +5,7 @@ import {
   type SiteNode,
   simulateStrategy,
 } from '../core/deployment/index.js';
+import { isMapping } from '../core/plain-value.js';
 import { parseStrategyData } from '../documents/parse-strategy-data.js';
 
 /** One line that `strategy simulate` prints. */
@@ -165,9 +166,6 @@ function parseJson(text: string): ParsedJson {
     return { ok: false, problem: error instanceof Error ? error.message : String(error) };
   }
 }
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');

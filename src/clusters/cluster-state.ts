@@ -1,5 +1,6 @@
+import { isMapping } from '../core/plain-value.js';
 import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '../graph/index.js';
-import { isMapping, mergeOver } from './merge-over.js';
+import { mergeOver } from './merge-over.js';
 import { flattenSettings, valuesOf } from './settings.js';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from './sources.js';
 import { type Catalogue, catalogueOfCluster, countingTags, tagsOfRoles, withPrimaries } from './tags/index.js';

@@ -1,7 +1,7 @@
+import type { ValuePath } from '../core/plain-value.js';
 import {
   checkTask,
   type Fields,
-  type InputPath,
   type LayerTasks,
   type MergedTask,
   mergeLayers,
@@ -50,7 +50,7 @@ const ORDER = ['release', 'plugins', 'cluster'] as const;
 
 function layerTasks(stored: StoredLayer, problems: Problems): LayerTasks {
   const { layer, plugin } = stored;
-  const at: InputPath = plugin === undefined ? [layer, 'tasks'] : [layer, plugin.name, 'tasks'];
+  const at: ValuePath = plugin === undefined ? [layer, 'tasks'] : [layer, plugin.name, 'tasks'];
   const tasks = stored.tasks.flatMap((given, i) => {
     const place = [...at, i];
     return checkTask(given, place, problems) ? [{ task: normaliseTask(given), at: place }] : [];

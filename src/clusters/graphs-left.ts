@@ -1,4 +1,5 @@
 import type { GraphRequest } from '../core/graph-run/index.js';
+import { isMapping } from '../core/plain-value.js';
 import type { RunTransactions, Store } from '../store/index.js';
 
 export type GraphsLeft =
@@ -29,7 +30,7 @@ export function graphsLeft({ run, graphs }: RunTransactions, since: SinceThen): 
   if (first < 0) return refuse('ended well: nothing is left to do');
   const left: GraphRequest[] = [];
   for (const { graphType, input } of graphs.slice(first)) {
-    const asked = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
+    const asked = isMapping(input) ? input : {};
     const { nodes, ...rest } = asked as Partial<GraphRequest>;
     const type = graphType ?? 'default';
     const there = nodes?.filter((id) => since.nodes.includes(id));

@@ -1,7 +1,5 @@
+import { isMapping } from '../core/plain-value.js';
 import type { Fields } from '../graph/index.js';
-
-export const isMapping = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `over` on top of `base`: mappings are merged at every depth, everything else is replaced. Neither is changed. */
 export function mergeOver(base: Fields, over: Fields): Fields {

@@ -1,7 +1,7 @@
+import { isMapping } from '../core/plain-value.js';
 import type { NodeStatus } from '../core/scheduler/index.js';
 import type { Fields } from '../graph/index.js';
 import type { GraphMetadata } from './graph-layers.js';
-import { isMapping } from './merge-over.js';
 
 /** What becomes of a node's row when a graph ends. Absent fields stay as they are. */
 export interface NodeChange {

@@ -1,6 +1,7 @@
+import { isMapping } from '../core/plain-value.js';
 import type { ClusterState, Fields } from '../graph/index.js';
 import type { GraphWithTasks, NodeRecord, PluginRecord, Store, TagRecord } from '../store/index.js';
-import { isMapping } from './merge-over.js';
+
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, PluginFacts, StoredLayer } from './sources.js';
 

@@ -1,5 +1,6 @@
+import { isMapping } from '../core/plain-value.js';
 import type { Fields } from '../graph/index.js';
-import { isMapping, mergeOver } from './merge-over.js';
+import { mergeOver } from './merge-over.js';
 
 /**
  * Settings as tasks see them: of every setting its value, in the groups they have, `metadata` kept. What is in group

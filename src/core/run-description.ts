@@ -1,4 +1,7 @@
-/** What whoever starts a run may say of it, for those who look for it later. Each field is optional. */
+import { isMapping } from './plain-value.js';
+import { type Shape, valueThat } from './shape.js';
+
+/** How the person who starts a run may describe it, for those who look for it later. Each field is optional. */
 export interface RunDescription {
   /** One line that lists of runs show; at most 200 characters. */
   readonly title?: string;
@@ -20,25 +23,32 @@ const LONGEST_VALUE = 200;
 const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
 const oneLine = (text: string): boolean => !/\p{Cc}/u.test(text);
 
-/** For each field, what is wrong with a value, as the end of a sentence that begins with its name; null: nothing. */
-export const checkRunDescription: Readonly<Record<keyof RunDescription, (value: unknown) => string | null>> = {
-  title: (value) =>
-    typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_TITLE && oneLine(value)
-      ? null
-      : `must be one line of 1 to ${LONGEST_TITLE} characters`,
-  description: (value) =>
-    typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_DESCRIPTION
-      ? null
-      : `must be a text of 1 to ${LONGEST_DESCRIPTION} characters`,
-  labels: (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return 'must be an object of names and texts, e.g. {"team":"storage"}';
-    const all = Object.entries(value);
-    if (all.length > MOST_LABELS) return `must hold ${MOST_LABELS} labels at most`;
-    const problems = all.map(([name, text]) => labelProblem(name, text)).filter((one) => one !== null);
-    return problems.length === 0 ? null : problems.join('; ');
-  },
-};
+/** The fields of a description, for the input of every kind of run. */
+export const descriptionFields: { readonly [Key in keyof RunDescription]-?: Shape<NonNullable<RunDescription[Key]>> } =
+  {
+    title: valueThat(
+      (value) => typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_TITLE && oneLine(value),
+      `must be one line of 1 to ${LONGEST_TITLE} characters`,
+    ),
+    description: valueThat(
+      (value) => typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_DESCRIPTION,
+      `must be a text of 1 to ${LONGEST_DESCRIPTION} characters`,
+    ),
+    labels: {
+      problems: (value, path) => {
+        const message = labelsProblem(value);
+        return message === undefined ? [] : [{ kind: 'wrong', path, message }];
+      },
+    },
+  };
+
+function labelsProblem(value: unknown): string | undefined {
+  if (!isMapping(value)) return 'must be an object of names and texts, e.g. {"team":"storage"}';
+  const all = Object.entries(value);
+  if (all.length > MOST_LABELS) return `must hold ${MOST_LABELS} labels at most`;
+  const problems = all.map(([name, text]) => labelProblem(name, text)).filter((one) => one !== null);
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
 
 function labelProblem(name: string, text: unknown): string | null {
   if (!LABEL_NAME.test(name))

@@ -8,7 +8,7 @@ export {
   type DeploymentConfiguration,
   resolveConfiguration,
 } from './deployment-configuration.js';
-export { didYouMean, nearestNames } from './diagnostics/did-you-mean.js';
+
 export {
   type FormatOptions,
   formatCounts,
@@ -20,10 +20,11 @@ export { type Finding, placeProblem, placeSchemaProblem } from './diagnostics/pl
 export {
   type CheckOptions,
   checkSchema,
-  formatPath,
+  DOCUMENT_WORDS,
   type SchemaProblem,
-  type SchemaProblemCode,
   type SchemaResult,
+  type SchemaWords,
+  unplaced,
 } from './diagnostics/schema-problems.js';
 export { exportJsonSchemas, type JsonSchema } from './json-schemas.js';
 export {
@@ -48,6 +49,6 @@ export type { ResolvedNode } from './site/resolve-nodes.js';
 export { DEFAULT_YAML_LIMITS, type YamlLimits } from './yaml/limits.js';
 export { parseYamlEvents } from './yaml/parse-events.js';
 export { type ParsedYaml, type ParseYamlOptions, type Place, parseYaml, type YamlDocument } from './yaml/parse-yaml.js';
-export type { DocumentPath } from './yaml/places.js';
+
 export { PYYAML_SCHEMA, readPlainScalar, type ScalarValue } from './yaml/pyyaml-schema.js';
 export type { LineColumn } from './yaml/source-text.js';

@@ -33,7 +33,15 @@ export function parseSelectors(data: unknown): ParsedSelectors {
       if (parsed.ok) return [];
       const path = ['selectors', s, 'node_labels', l];
       return [
-        { severity: 'error', code: 'document.wrong-value', message: parsed.problem, path, part: 'value', found: entry },
+        {
+          severity: 'error',
+          code: 'document.wrong-value',
+          message: parsed.problem,
+          path,
+          part: 'value',
+          kind: 'wrong-value',
+          found: entry,
+        },
       ];
     }),
   );

@@ -41,7 +41,7 @@ export {
   type TaskInstance,
 } from './plan.js';
 export { type PlanInput, type Planned, planGraph } from './plan-graph.js';
-export { type GraphProblem, GraphProblemError, type InputPath, Problems, pathText } from './problem.js';
+export { type GraphProblem, GraphProblemError, Problems } from './problem.js';
 export {
   type SerializedGraph,
   type SerializedRelation,

@@ -1,3 +1,4 @@
+import type { ValuePath } from '../core/plain-value.js';
 import type { Subgraph } from '../core/scheduler/index.js';
 import type { Engine } from '../yaql/index.js';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.js';
@@ -19,7 +20,7 @@ import { below, crossRelations, nearRelations, type Relation } from './linking/r
 import { NodeResolver, type TaggedNode } from './placing/node-resolver.js';
 import { type Placement, placeTasks } from './placing/place-tasks.js';
 import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.js';
-import { type GraphProblem, type InputPath, Problems } from './problem.js';
+import { type GraphProblem, Problems } from './problem.js';
 import { adaptLegacyTasks } from './tasks/adapt-legacy.js';
 import type { MergedTask } from './tasks/merge-layers.js';
 
@@ -224,7 +225,7 @@ class Draft {
     field: string,
   ): number | undefined {
     const { merged } = this.#placements[instance.task]!;
-    const path: InputPath = [...merged.at, field];
+    const path: ValuePath = [...merged.at, field];
     return this.#problems.attempt(
       path,
       () => linker.resolve(relation, instance.node),

@@ -1,22 +1,9 @@
 import type { Diagnostic } from '../core/diagnostic.js';
-
-/** Keys and indexes from the top of the input to a value, e.g. `['tasks', 3, 'condition']`. */
-export type InputPath = readonly (string | number)[];
+import { printPath, type ValuePath } from '../core/plain-value.js';
 
 /** A finding that knows the value it is about; `Diagnostic.path` is written from it. */
 export interface GraphProblem extends Diagnostic {
-  readonly at: InputPath;
-}
-
-/** `tasks[3].parameters.cmd`; keys that are no plain words are quoted. */
-export function pathText(path: InputPath): string {
-  return path
-    .map((step, at) => {
-      if (typeof step === 'number') return `[${step}]`;
-      if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
-      return at === 0 ? step : `.${step}`;
-    })
-    .join('');
+  readonly at: ValuePath;
 }
 
 /** Thrown inside planning by the code that meets a bad value; {@link Problems} collects what it says. */
@@ -25,9 +12,9 @@ export class GraphProblemError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   /** Below the value that was being worked on. */
-  readonly below: InputPath;
+  readonly below: ValuePath;
 
-  constructor(code: string, message: string, hint?: string, below: InputPath = []) {
+  constructor(code: string, message: string, hint?: string, below: ValuePath = []) {
     super(message);
     this.code = code;
     this.hint = hint;
@@ -41,19 +28,19 @@ export class Problems {
   readonly #perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
 
   add(problem: Omit<GraphProblem, 'path'>): void {
-    this.#list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: pathText(problem.at) }) });
+    this.#list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: printPath(problem.at) }) });
   }
 
-  error(at: InputPath, code: string, message: string, hint?: string): void {
+  error(at: ValuePath, code: string, message: string, hint?: string): void {
     this.add({ severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) });
   }
 
-  warning(at: InputPath, code: string, message: string, hint?: string): void {
+  warning(at: ValuePath, code: string, message: string, hint?: string): void {
     this.add({ severity: 'warning', code, message, at, ...(hint === undefined ? {} : { hint }) });
   }
 
   /** What `work` throws, as an error at `at`; undefined then. Errors of any other kind pass. */
-  attempt<T>(at: InputPath, work: () => T, node?: string): T | undefined {
+  attempt<T>(at: ValuePath, work: () => T, node?: string): T | undefined {
     try {
       return work();
     } catch (error) {
@@ -65,7 +52,7 @@ export class Problems {
     }
   }
 
-  #onNode(node: string, at: InputPath, code: string, message: string, hint: string | undefined): void {
+  #onNode(node: string, at: ValuePath, code: string, message: string, hint: string | undefined): void {
     const key = JSON.stringify([at, code, message]);
     const known = this.#perNode.get(key);
     if (known !== undefined) known.nodes.push(node);
@@ -84,7 +71,7 @@ export class Problems {
     const many = [...this.#perNode.values()].map(({ problem, nodes }) => ({
       ...problem,
       message: `${problem.message} (on ${nodeList(nodes)})`,
-      path: pathText(problem.at),
+      path: printPath(problem.at),
     }));
     return [...this.#list, ...many];
   }

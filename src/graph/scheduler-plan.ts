@@ -1,9 +1,9 @@
+import { isMapping } from '../core/plain-value.js';
 import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.js';
 import { taskKey } from '../core/scheduler/index.js';
 import { truthy } from './fields/truth.js';
 import { planOrder } from './linking/order.js';
 import type { Plan } from './plan.js';
-import { isMapping } from './tasks/task.js';
 
 export interface SchedulerPlanOptions {
   readonly mode?: NonNullable<SchedulerPlan['mode']>;

@@ -1,3 +1,4 @@
+import { isMapping } from '../core/plain-value.js';
 import { machineStatusName } from '../maas/status.js';
 import { readAutomation } from './automation.js';
 import { readFaults } from './faults.js';
@@ -54,9 +55,7 @@ function viewAutomation(sim: Simulation): object {
 }
 
 function record(body: unknown): Readonly<Record<string, unknown>> | null {
-  return body !== null && typeof body === 'object' && !Array.isArray(body)
-    ? (body as Readonly<Record<string, unknown>>)
-    : null;
+  return isMapping(body) ? (body as Readonly<Record<string, unknown>>) : null;
 }
 
 /** Tells running machines how their phases end by themselves; what the body leaves out stays as it was. */

@@ -1,3 +1,4 @@
+import { isMapping } from '../core/plain-value.js';
 /** Names with their values in order; a list is a name given more than once. */
 export class Form {
   readonly #values: ReadonlyMap<string, readonly string[]>;
@@ -62,7 +63,7 @@ export interface Body {
 }
 
 function jsonPairs(value: unknown): [string, string][] {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
+  if (!isMapping(value)) return [];
   return Object.entries(value).flatMap(([name, field]): [string, string][] => {
     const items: readonly unknown[] = Array.isArray(field) ? field : [field];
     return items

@@ -1,3 +1,4 @@
+import { isMapping } from '../core/plain-value.js';
 import type { MaasFailure, Unauthorised } from './failure.js';
 import type { HttpAnswer } from './transport.js';
 
@@ -161,7 +162,7 @@ function formErrors(exchange: Exchange): Record<string, string[]> | undefined {
   } catch {
     return undefined;
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
+  if (!isMapping(parsed)) return undefined;
   const fields: Record<string, string[]> = {};
   for (const [field, said] of Object.entries(parsed)) {
     const texts: unknown[] = Array.isArray(said) ? said : [said];

@@ -1,11 +1,11 @@
+import { isMapping } from '../core/plain-value.js';
 /**
  * Reading answers of MAAS without believing in their shape: fields come and go between versions, so a
  * missing or odd one becomes its empty value and never an exception.
  */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export const asObject = (value: unknown): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+export const asObject = (value: unknown): JsonObject => (isMapping(value) ? (value as JsonObject) : {});
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

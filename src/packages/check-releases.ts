@@ -1,6 +1,7 @@
+import type { ValuePath } from '../core/plain-value.js';
 import { child, type DataNode, isNull, isTruthy, items, type MappingNode, textOf } from './data-node.js';
 import type { LoadedPackage } from './load-package.js';
-import type { Problems, TreePath } from './problems.js';
+import type { Problems } from './problems.js';
 import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';
 import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.js';
 import { checkShape, listOf, type Shape } from './schema/shape.js';
@@ -87,7 +88,7 @@ function checkRelease(
   builderTemplate: boolean,
   problems: Problems,
 ): void {
-  const path: TreePath = ['releases', index];
+  const path: ValuePath = ['releases', index];
   const base = child(node, 'base_release');
   if (base && base.kind !== 'mapping' && base.kind !== 'null') {
     problems.at(base, [...path, 'base_release'], {
@@ -131,7 +132,7 @@ const PART_SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 /** Parts of a release were never checked by any tool, so packages with odd ones exist: warnings. */
-function warnOfParts(release: MappingNode, path: TreePath, problems: Problems): void {
+function warnOfParts(release: MappingNode, path: ValuePath, problems: Problems): void {
   const found = problems.quietly();
   for (const [key, shape] of Object.entries(PART_SHAPES)) {
     const part = child(release, key);
@@ -155,7 +156,7 @@ function warnOfParts(release: MappingNode, path: TreePath, problems: Problems): 
   }
 }
 
-function checkRequired(release: MappingNode, key: string, path: TreePath, lenient: boolean, problems: Problems): void {
+function checkRequired(release: MappingNode, key: string, path: ValuePath, lenient: boolean, problems: Problems): void {
   const value = child(release, key);
   const here = [...path, key];
   if (isNull(value) || (value?.kind === 'text' && value.value === '')) {
@@ -204,14 +205,14 @@ function warnOfIgnoredKeys({ index, node }: ReleaseRecord, problems: Problems): 
 }
 
 function checkGraphs({ index, node }: ReleaseRecord, problems: Problems): void {
-  const path: TreePath = ['releases', index, 'graphs'];
+  const path: ValuePath = ['releases', index, 'graphs'];
   const graphs = child(node, 'graphs');
   if (!graphs) return;
   checkShape(graphs, listOf(GRAPH), path, problems);
   if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, path, problems);
 }
 
-function warnOfGraphTypes(graphs: readonly DataNode[], path: TreePath, problems: Problems): void {
+function warnOfGraphTypes(graphs: readonly DataNode[], path: ValuePath, problems: Problems): void {
   const seen = new Set<string>();
   for (const [at, graph] of graphs.entries()) {
     if (graph.kind !== 'mapping') continue;
@@ -236,7 +237,7 @@ function warnOfGraphTypes(graphs: readonly DataNode[], path: TreePath, problems:
   }
 }
 
-function warnOfTaskIds(graph: MappingNode, path: TreePath, problems: Problems): void {
+function warnOfTaskIds(graph: MappingNode, path: ValuePath, problems: Problems): void {
   const tasks = child(graph, 'tasks');
   if (tasks?.kind !== 'list') return;
   const seen = new Set<string>();
@@ -256,7 +257,7 @@ function warnOfTaskIds(graph: MappingNode, path: TreePath, problems: Problems): 
 }
 
 /** Only said where a release brings some graphs: one without any may get its tasks from plugins. */
-function warnOfMissingGraphs(release: MappingNode, path: TreePath, problems: Problems): void {
+function warnOfMissingGraphs(release: MappingNode, path: ValuePath, problems: Problems): void {
   const graphs = child(release, 'graphs');
   if (graphs?.kind !== 'list') return;
   const types = new Set(graphs.items.map((graph) => textOf(child(graph, 'type'))));

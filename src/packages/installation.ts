@@ -1,7 +1,9 @@
+import { isMapping, type ValuePath } from '../core/plain-value.js';
 import type { PackageReport } from './check-package.js';
 import { child, type DataNode, items, type JsonValue, type Place } from './data-node.js';
 import { type JsonObject, packageContents } from './package-contents.js';
-import { printPath, type TreePath } from './problems.js';
+import { printNodePath } from './problems.js';
+
 import { releaseRecords } from './releases.js';
 
 /** A graph as an installation stores it, still unread: `body` is what uploads of graphs look like. */
@@ -9,7 +11,7 @@ export interface InstalledGraph {
   readonly type: string;
   readonly body: JsonObject;
   /** Where a value of the body stands in the package. */
-  locate(path: TreePath): { readonly path: string; readonly place: Place };
+  locate(path: ValuePath): { readonly path: string; readonly place: Place };
 }
 
 export interface InstalledRelease {
@@ -67,7 +69,7 @@ export function packageInstallation(report: PackageReport): PackageInstallation 
   const defining = releaseRecords(root).releases;
   const releases = contents.releases.map((release, at): InstalledRelease => {
     const record = defining[at]!;
-    const path: TreePath = ['releases', record.index];
+    const path: ValuePath = ['releases', record.index];
     const base = child(record.node, 'base_release');
     const from = (key: string) =>
       child(record.node, key) !== undefined || base === undefined
@@ -112,7 +114,7 @@ export function packageInstallation(report: PackageReport): PackageInstallation 
 
 interface Located {
   readonly node: DataNode | undefined;
-  readonly path: TreePath;
+  readonly path: ValuePath;
 }
 
 /** The graphs of a record by type, the later of one type; tasks without a graph make the one of type `default`. */
@@ -139,7 +141,7 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
         const [first = '', ...rest] = below;
         const inMetadata = (GRAPH_METADATA as readonly unknown[]).includes(first);
         const steps = inMetadata ? ['metadata', first, ...rest] : below;
-        return { path: printPath([...path, ...steps]), place: placeBelow(node ?? root, steps) };
+        return { path: printNodePath([...path, ...steps]), place: placeBelow(node ?? root, steps) };
       },
     });
   }
@@ -148,7 +150,7 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
       type: 'default',
       body: { tasks: record.deployment_tasks },
       locate: ([, ...below]) => ({
-        path: printPath([...tasks.path, ...below]),
+        path: printNodePath([...tasks.path, ...below]),
         place: placeBelow(tasks.node ?? root, below),
       }),
     });
@@ -157,7 +159,7 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
 }
 
 /** The place of the deepest value on the way that is there. */
-function placeBelow(node: DataNode, path: TreePath): Place {
+function placeBelow(node: DataNode, path: ValuePath): Place {
   let found = node;
   for (const step of path) {
     const next = typeof step === 'number' ? items(found)[step] : child(found, step);
@@ -173,8 +175,7 @@ function withShortSystem(record: JsonValue): JsonValue {
   return system === undefined || rest.os !== undefined ? record : { os: system, ...rest };
 }
 
-const objectOr = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+const objectOr = (value: JsonValue | undefined): JsonObject => (isMapping(value) ? value : {});
 
 const textOr = (value: JsonValue | undefined, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;

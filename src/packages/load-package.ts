@@ -1,3 +1,4 @@
+import type { ValuePath } from '../core/plain-value.js';
 import {
   type DataNode,
   entryAt,
@@ -10,7 +11,7 @@ import {
 import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
 import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
 import type { PackageTree } from './package-tree.js';
-import { type Finding, type PackageDiagnostic, Problems, type TreePath } from './problems.js';
+import { type Finding, type PackageDiagnostic, Problems } from './problems.js';
 
 /** A package read into one data tree. */
 export interface LoadedPackage {
@@ -157,7 +158,7 @@ class PathResolver {
     this.#problems = problems;
   }
 
-  mapping(node: MappingNode, path: TreePath): MappingNode {
+  mapping(node: MappingNode, path: ValuePath): MappingNode {
     const entries = new Map<string, MappingEntry>();
     const loaded = new Map<string, MappingEntry>();
     for (const [name, entry] of node.entries) {
@@ -170,7 +171,7 @@ class PathResolver {
     return withEntries(node, entries);
   }
 
-  #walk(node: DataNode, path: TreePath): DataNode {
+  #walk(node: DataNode, path: ValuePath): DataNode {
     if (node.kind === 'mapping') return this.mapping(node, path);
     if (node.kind !== 'list') return node;
     return { ...node, items: node.items.map((item, index) => this.#walk(item, [...path, index])) };
@@ -183,7 +184,7 @@ class PathResolver {
     return name.slice(0, -PATH_SUFFIX.length);
   }
 
-  #load(entry: MappingEntry, target: string, owner: MappingNode, path: TreePath): DataNode | undefined {
+  #load(entry: MappingEntry, target: string, owner: MappingNode, path: ValuePath): DataNode | undefined {
     const key = String(entry.key.value);
     const written = textOf(entry.value) ?? '';
     const here = [...path, key];
@@ -206,7 +207,7 @@ class PathResolver {
     return result;
   }
 
-  #reportRival(rival: MappingEntry, target: string, path: TreePath, key: string): void {
+  #reportRival(rival: MappingEntry, target: string, path: ValuePath, key: string): void {
     const freeForm = FREE_FORM_KEYS.has(target);
     this.#problems.at(rival.key, [...path, target], {
       severity: freeForm ? 'warning' : 'error',

@@ -1,23 +1,13 @@
 import type { Diagnostic } from '../core/diagnostic.js';
+import { printPath, type ValuePath } from '../core/plain-value.js';
 import { type DataNode, type Place, writtenKey } from './data-node.js';
 
 /** A finding about a package always has a file and a line: the reader must be able to go there. */
 export type PackageDiagnostic = Diagnostic & Required<Pick<Diagnostic, 'file' | 'line' | 'path'>>;
 
-/** Keys and indexes from the root of the data tree. */
-export type TreePath = readonly (string | number)[];
-
-/** `releases[0].graphs[1].type`; keys that are no plain words are quoted: `roles["a b"]`. */
-export function printPath(path: TreePath): string {
-  let text = '';
-  for (const step of path) {
-    const key = typeof step === 'string' ? writtenKey(step) : step;
-    if (typeof key === 'number') text += `[${key}]`;
-    else if (/^[^\s.[\]"]+$/.test(key)) text += text === '' ? key : `.${key}`;
-    else text += `[${JSON.stringify(key)}]`;
-  }
-  return text;
-}
+/** As the file has its keys: see `keyName`. */
+export const printNodePath = (path: ValuePath): string =>
+  printPath(path.map((step) => (typeof step === 'string' ? writtenKey(step) : step)));
 
 export interface Finding {
   readonly code: string;
@@ -38,7 +28,7 @@ export class Problems {
     return this.#list;
   }
 
-  at(where: DataNode | Place, path: TreePath, finding: Finding): void {
+  at(where: DataNode | Place, path: ValuePath, finding: Finding): void {
     const { file, line, column } = 'place' in where ? where.place : where;
     const { severity = 'error', code, message, hint } = finding;
     this.add({
@@ -49,13 +39,13 @@ export class Problems {
       file,
       line,
       column,
-      path: printPath(path),
+      path: printNodePath(path),
       ...('place' in where && isScalar(where) && { text: String(where.value).slice(0, 200) }),
     });
   }
 
   /** About a file as a whole, or one that is not there. */
-  inFile(file: string, path: TreePath, finding: Finding): void {
+  inFile(file: string, path: ValuePath, finding: Finding): void {
     this.at({ file, line: 1, column: 1 }, path, finding);
   }
 

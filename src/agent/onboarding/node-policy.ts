@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { didYouMean } from '../../documents/diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import { parseYaml } from '../../documents/index.js';
 import { type Execution, type NodeAgentOptions, prepareTask, taskTypeNames } from '../index.js';
 import { allowedPath } from '../path-rules.js';

@@ -1,15 +1,16 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { checkSchema, unplaced } from '../../documents/index.js';
 import { InvalidPart } from '../problems/transport-problem.js';
-import { describeIssue } from './describe-issue.js';
+import { requestWords } from './request-words.js';
 
-/** More of them would be read by nobody. */
+/** No one reads more of them. */
 const MOST_ERRORS = 100;
 
 /**
  * Checks path, query and body of each request against its route's schemas, before the handler, and replaces them
- * by what the schemas make of them. All problems of all three parts are told at once: so Fastify's own check, which
+ * by what the schemas make of them. It reports all problems of all three parts at once: so Fastify's own check, which
  * stops at the first bad part, is not used.
  */
 export function checkRequestsOf(route: RouteOptions): void {
@@ -26,9 +27,9 @@ export function checkRequestsOf(route: RouteOptions): void {
     for (const { name, key, schema } of checks) {
       // Nothing sent and nothing needed are the same: `{}`.
       const value = request[key] === undefined && key === 'body' ? {} : request[key];
-      const result = schema.safeParse(value);
-      if (result.success) request[key] = result.data;
-      else errors.push(...result.error.issues.flatMap((issue) => describeIssue(issue, schema, value, name)));
+      const result = checkSchema(schema, value, { at: [name], words: requestWords(name) });
+      if (result.ok) request[key] = result.value;
+      else errors.push(...result.problems.map(unplaced));
     }
     if (errors.length > 0) throw new InvalidPart(errors.slice(0, MOST_ERRORS));
   };

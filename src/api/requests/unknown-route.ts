@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { didYouMean } from '../../documents/index.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import { pathOf, sendProblem } from '../problems/answer-problem.js';
 
 interface KnownPath {

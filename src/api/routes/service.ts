@@ -1,4 +1,5 @@
-import { didYouMean, exportJsonSchemas } from '../../documents/index.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { exportJsonSchemas } from '../../documents/index.js';
 import { problem } from '../../ops/index.js';
 import {
   aliveSchema,

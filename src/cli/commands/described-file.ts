@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { isMapping } from '../../core/plain-value.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 
@@ -62,7 +63,7 @@ export async function readDescribed(what: string, file: string, format: FileFlag
   try {
     const { load } = await import('js-yaml');
     const data = format === 'json' ? (JSON.parse(text) as unknown) : load(text);
-    if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data;
+    if (isMapping(data)) return data;
   } catch (error) {
     throw usageError(`${file} is not ${format.toUpperCase()}: ${(error as Error).message.split('\n')[0]}`);
   }

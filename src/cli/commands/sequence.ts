@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isMapping } from '../../core/plain-value.js';
 import { apiPath } from '../client.js';
 import { confirm } from '../confirm.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -143,7 +144,6 @@ const withTypes =
 export async function mappingIn(session: Session, file: string): Promise<Record<string, unknown>> {
   const { readDataFile } = await import('../data-file.js');
   const value = await readDataFile(file, session.terminal);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`${file} must be a mapping`, 'Write name and graphs.');
+  if (!isMapping(value)) throw usageError(`${file} must be a mapping`, 'Write name and graphs.');
   return value as Record<string, unknown>;
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isMapping } from '../../core/plain-value.js';
 import { fromLosslessJson } from './yaql-json.js';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -66,7 +67,6 @@ export async function readStates(
 }
 
 function asObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InputProblem(`${path} must hold an object: the data of a node is a dict`);
+  if (!isMapping(value)) throw new InputProblem(`${path} must hold an object: the data of a node is a dict`);
   return value as Readonly<Record<string, unknown>>;
 }

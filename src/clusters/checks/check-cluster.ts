@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { isMapping } from '../../core/plain-value.js';
 import type { Fields } from '../../graph/index.js';
 import type { ClusterNode, ClusterSources } from '../sources.js';
 import type { Catalogue } from '../tags/catalogue.js';
@@ -50,8 +51,7 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
 /** What conditions may name. */
 function modelsOf({ cluster, release }: ClusterSources, featureGroups: readonly string[]): ExpressionModels {
   const { settings, networks } = cluster;
-  const mapping = (value: unknown): Fields | undefined =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  const mapping = (value: unknown): Fields | undefined => (isMapping(value) ? (value as Fields) : undefined);
   return {
     settings: mapping(settings.editable) ?? settings,
     cluster: { id: cluster.id, name: cluster.name, mode: cluster.mode, status: cluster.status },

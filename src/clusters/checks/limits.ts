@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/plain-value.js';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
 
 export type LimitType = 'min' | 'max' | 'recommended';
@@ -51,6 +52,4 @@ function limitOf(given: unknown, models: ExpressionModels): number | undefined {
 }
 
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
+  isMapping(value) ? (value as Readonly<Record<string, unknown>>) : {};

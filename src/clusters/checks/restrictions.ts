@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/plain-value.js';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
 
 /** A restriction in its full form: where the condition holds, the thing may not be used. */
@@ -18,7 +19,7 @@ export interface RestrictionResult {
 /** A restriction may be a condition alone, one pair of condition and message, or all of it by name. */
 export function expandRestriction(given: unknown): Restriction | undefined {
   if (typeof given === 'string') return { condition: given };
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
+  if (!isMapping(given)) return undefined;
   const fields = given as Readonly<Record<string, unknown>>;
   if (typeof fields.condition === 'string') {
     const { condition, message, action } = fields;

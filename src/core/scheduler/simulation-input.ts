@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../diagnostic.js';
+import { isMapping } from '../plain-value.js';
 import type { Simulation } from './simulate.js';
 import { amountOf } from './strategy.js';
 import { tolerated } from './tolerance.js';
@@ -126,7 +127,7 @@ class Checker {
   }
 
   object(value: unknown, path: string): Fields | undefined {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+    if (isMapping(value)) return value as Fields;
     this.problem(path, `must be an object, is ${kindOf(value)}`, 'Write {"…": …}.');
     return undefined;
   }

@@ -1,4 +1,6 @@
-import { checkRunDescription, type RunDescription } from '../run-description.js';
+import { descriptionFields, type RunDescription } from '../run-description.js';
+import { type ParsedRunInput, parseRunInput } from '../run-input.js';
+import { flag, nonEmptyText, objectOf, type Shape, valueThat } from '../shape.js';
 
 /** The four workflows that act on a site; also the `kind` of a run. */
 export type SiteRunKind = 'deploy_site' | 'update_site' | 'redeploy_nodes' | 'test_site';
@@ -25,70 +27,39 @@ export interface SiteRunInput extends RunDescription {
   readonly erase?: boolean;
 }
 
-export type ParsedInput =
-  | { readonly ok: true; readonly input: SiteRunInput }
-  | { readonly ok: false; readonly problems: readonly string[] };
+export type ParsedInput = ParsedRunInput<SiteRunInput>;
 
-type Check = (value: unknown) => string | null;
+const revision = valueThat<string | number>(
+  (value) =>
+    (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) ||
+    (typeof value === 'string' && value.trim() !== ''),
+  'must be a revision number, a hash or "latest"',
+);
 
-const text: Check = (value) => (typeof value === 'string' && value.trim() !== '' ? null : 'must be a non-empty text');
-const flag: Check = (value) => (typeof value === 'boolean' ? null : 'must be true or false');
-const revision: Check = (value) =>
-  (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) ||
-  (typeof value === 'string' && value.trim() !== '')
-    ? null
-    : 'must be a revision number, a hash or "latest"';
-const names: Check = (value) => {
-  if (!Array.isArray(value) || value.length === 0) return 'must be a list of at least one node name';
-  if (value.some((name) => typeof name !== 'string' || name.trim() === '')) return 'must hold node names only';
-  return new Set(value).size === value.length ? null : 'names a node twice';
+const nodes: Shape<readonly string[]> = {
+  problems: (value, path) => {
+    const wrong = (message: string) => [{ kind: 'wrong', path, message }] as const;
+    if (!Array.isArray(value) || value.length === 0) return wrong('must be a list of at least one node name');
+    if (value.some((name) => typeof name !== 'string' || name.trim() === '')) return wrong('must hold node names only');
+    return new Set(value).size === value.length ? [] : wrong('names a node twice');
+  },
 };
 
-const COMMON: Readonly<Record<string, Check>> = {
-  site: text,
+const COMMON = {
+  site: nonEmptyText,
   revision,
-  started_by: text,
-  reason: text,
-  ...checkRunDescription,
+  started_by: nonEmptyText,
+  reason: nonEmptyText,
+  ...descriptionFields,
 };
 
-const FIELDS: Readonly<Record<SiteRunKind, Readonly<Record<string, Check>>>> = {
-  deploy_site: COMMON,
-  update_site: { ...COMMON, release_removed: flag },
-  redeploy_nodes: { ...COMMON, nodes: names, erase: flag },
-  test_site: COMMON,
+const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
+  deploy_site: objectOf(COMMON, ['site']),
+  update_site: objectOf({ ...COMMON, release_removed: flag }, ['site']),
+  redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag }, ['site', 'nodes']),
+  test_site: objectOf(COMMON, ['site']),
 };
 
-const REQUIRED: Readonly<Record<SiteRunKind, readonly string[]>> = {
-  deploy_site: ['site'],
-  update_site: ['site'],
-  redeploy_nodes: ['site', 'nodes'],
-  test_site: ['site'],
-};
-
-/** Checks a workflow's arguments by hand (no schema library runs in a workflow); names every bad field. */
-export function parseSiteRunInput(kind: SiteRunKind, args: readonly unknown[]): ParsedInput {
-  const [raw] = args;
-  if (args.length !== 1 || typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    return { ok: false, problems: [`input must be one JSON object, e.g. ${example(kind)}`] };
-  }
-  const fields = FIELDS[kind];
-  const problems: string[] = [];
-  for (const name of REQUIRED[kind]) {
-    if (!Object.hasOwn(raw, name)) problems.push(`missing field '${name}'`);
-  }
-  for (const [name, value] of Object.entries(raw)) {
-    const check = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!check) {
-      problems.push(`unknown field '${name}' (known: ${Object.keys(fields).join(', ')})`);
-      continue;
-    }
-    const problem = check(value);
-    if (problem) problems.push(`field '${name}' ${problem}`);
-  }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, input: raw as SiteRunInput };
-}
-
-function example(kind: SiteRunKind): string {
-  return kind === 'redeploy_nodes' ? '{"site":"dc1","nodes":["node01"]}' : '{"site":"dc1"}';
-}
+/** Checks a workflow's arguments; names every bad field. */
+export const parseSiteRunInput = (kind: SiteRunKind, args: readonly unknown[]): ParsedInput =>
+  parseRunInput(SHAPES[kind], args, kind === 'redeploy_nodes' ? '{"site":"dc1","nodes":["node01"]}' : '{"site":"dc1"}');

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { printPath, type ValuePath } from '../../core/plain-value.js';
 import type { YamlDocument } from '../yaml/parse-yaml.js';
-import type { DocumentPath } from '../yaml/places.js';
-import { formatPath, type SchemaProblem } from './schema-problems.js';
+
+import type { SchemaProblem } from './schema-problems.js';
 
 /** A finding about a document, before it is given its place. */
 export interface Finding {
@@ -9,7 +10,7 @@ export interface Finding {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
-  readonly path: DocumentPath;
+  readonly path: ValuePath;
   readonly part?: 'key' | 'value';
 }
 
@@ -27,7 +28,7 @@ export function placeProblem(document: YamlDocument, finding: Finding): Diagnost
     line,
     column,
     ...(text !== '' && { text }),
-    ...(path.length > 0 && { path: formatPath(path) }),
+    ...(path.length > 0 && { path: printPath(path) }),
   };
 }
 
@@ -38,7 +39,7 @@ export function placeSchemaProblem(document: YamlDocument, problem: SchemaProble
     (typeof problem.found === 'boolean' || typeof problem.found === 'number') &&
     placed.text !== undefined &&
     placed.text !== String(problem.found) &&
-    problem.code === 'document.wrong-type';
+    problem.kind === 'wrong-type';
   if (!misread) return placed;
   return {
     ...placed,

@@ -1,162 +1,218 @@
 import { z } from 'zod';
-import type { DocumentPath } from '../yaml/places.js';
-import { didYouMean } from './did-you-mean.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { isMapping, printPath, type ValuePath, valueAt } from '../../core/plain-value.js';
 
 /** One way in which a value differs from its schema. */
 export interface SchemaProblem {
   readonly severity: 'error' | 'warning';
-  readonly code: SchemaProblemCode;
+  readonly code: string;
   readonly message: string;
   readonly hint?: string;
-  readonly path: DocumentPath;
+  readonly path: ValuePath;
   /** Whether the key or the value at the path is the offending text. */
   readonly part: 'key' | 'value';
+  readonly kind: ProblemKind;
   /** The value that stands there; undefined when it is missing. */
   readonly found: unknown;
 }
 
-export type SchemaProblemCode =
-  | 'document.missing-key'
-  | 'document.wrong-type'
-  | 'document.wrong-value'
-  | 'document.unknown-key'
-  | 'document.more-problems';
+export type ProblemKind = 'missing' | 'wrong-type' | 'wrong-value' | 'unknown' | 'more';
 
 export type SchemaResult<Output> =
   | { readonly ok: true; readonly value: Output; readonly warnings: readonly SchemaProblem[] }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-export interface CheckOptions {
-  /** Put before every path: where the value stands in its document. */
-  readonly at?: DocumentPath;
-  /** Also warn of keys that a schema lets pass but does not know. */
-  readonly warnUnknownKeys?: boolean;
+/** How problems are worded for those who wrote the value: of a document, of a request, of a setting. */
+export interface SchemaWords {
+  readonly codes: Readonly<Record<ProblemKind, string>>;
+  /** What an object is called. */
+  readonly mapping: string;
+  /** What null is called. */
+  readonly empty: string;
+  /** What a part of an object is called. */
+  readonly key: string;
+  /** What the value at a path is called. */
+  readonly nameOf: (path: ValuePath) => string;
+  readonly missing: (path: ValuePath) => string;
+  readonly unknownIn: (path: ValuePath) => string;
+  /** Advice for a reader of YAML: quotes, brackets, keys to add. */
+  readonly yamlHints: boolean;
+  /** False for what must not be shown: passwords, tokens. Default true. */
+  readonly showsValues?: boolean;
 }
 
-/** Checks a value against a zod schema; every problem in words a writer of documents understands. */
+export const DOCUMENT_WORDS: SchemaWords = {
+  codes: {
+    missing: 'document.missing-key',
+    'wrong-type': 'document.wrong-type',
+    'wrong-value': 'document.wrong-value',
+    unknown: 'document.unknown-key',
+    more: 'document.more-problems',
+  },
+  mapping: 'a mapping',
+  empty: 'empty',
+  key: 'key',
+  nameOf: (path) => printPath(path) || 'the document',
+  missing: (path) => {
+    const where = printPath(path.slice(0, -1));
+    return `'${path.at(-1) ?? ''}' is missing${where && ` in ${where}`}`;
+  },
+  unknownIn: (path) => (path.length === 0 ? '' : ` in ${printPath(path)}`),
+  yamlHints: true,
+};
+
+export interface CheckOptions {
+  /** Put before every path: where the value stands in its document. */
+  readonly at?: ValuePath;
+  /** Also warn of keys that a schema lets pass but does not know. */
+  readonly warnUnknownKeys?: boolean;
+  readonly words?: SchemaWords;
+}
+
+/** Checks a value against a zod schema; every problem in words its author understands. */
 export function checkSchema<Output>(
   schema: z.ZodType<Output>,
   value: unknown,
   options: CheckOptions = {},
 ): SchemaResult<Output> {
-  const at = options.at ?? [];
+  const { at = [], words = DOCUMENT_WORDS } = options;
   const warnings = options.warnUnknownKeys ? unknownKeys(schema, value, at).slice(0, MAX_PROBLEMS) : [];
   const result = schema.safeParse(value, { reportInput: false });
   if (result.success) return { ok: true, value: result.data, warnings };
   const { issues } = result.error;
-  const problems = issues
+  const problems: SchemaProblem[] = issues
     .slice(0, MAX_PROBLEMS)
-    .flatMap((issue) => describeIssue(issue as z.core.$ZodIssue, schema, value, at));
-  if (issues.length > MAX_PROBLEMS) problems.push(moreProblems(issues.length - MAX_PROBLEMS, at));
+    .flatMap((issue) => describeIssue(issue, schema, value, at, words));
+  const more = issues.length - MAX_PROBLEMS;
+  if (more > 0) {
+    problems.push({
+      severity: 'error',
+      code: words.codes.more,
+      message: `${more} more problem${more === 1 ? '' : 's'} of this kind in the document`,
+      path: at,
+      part: 'value',
+      kind: 'more',
+      found: null,
+    });
+  }
   return { ok: false, problems: [...problems, ...warnings] };
 }
+
+/** The problem as one that needs no text around it. */
+export const unplaced = ({ severity, code, message, hint, path }: SchemaProblem): Diagnostic => ({
+  severity,
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(path.length === 0 ? {} : { path: printPath(path) }),
+});
 
 /** Of one value; the rest is counted. */
 const MAX_PROBLEMS = 500;
 
-const moreProblems = (count: number, path: DocumentPath): SchemaProblem => ({
-  severity: 'error',
-  code: 'document.more-problems',
-  message: `${count} more problem${count === 1 ? '' : 's'} of this kind in the document`,
-  path,
-  part: 'value',
-  found: null,
-});
-
-/** `data.groups[2].depends_on[0]` */
-export function formatPath(path: DocumentPath): string {
-  let text = '';
-  for (const step of path) {
-    if (typeof step === 'number') text += `[${step}]`;
-    else if (/^[\w-]+$/.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(step)}]`;
-  }
-  return text;
-}
-
-function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, at: DocumentPath): SchemaProblem[] {
-  const inner = issue.path as (string | number)[];
+function describeIssue(
+  issue: z.core.$ZodIssue,
+  schema: z.ZodType,
+  root: unknown,
+  at: ValuePath,
+  words: SchemaWords,
+): SchemaProblem[] {
+  const inner = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
   const path = [...at, ...inner];
+  const expected = schemaAt(schema, inner);
   const found = valueAt(root, inner);
-  const name = formatPath(path) || 'the document';
-  const problem = (code: SchemaProblemCode, message: string, hint?: string): SchemaProblem[] => [
-    { severity: 'error', code, message, path, part: 'value', found, ...(hint && { hint }) },
+  const problem = (kind: ProblemKind, message: string, hint?: string | false): SchemaProblem[] => [
+    { severity: 'error', code: words.codes[kind], message, path, part: 'value', kind, found, ...(hint && { hint }) },
   ];
-  if (found === undefined && issue.code !== 'unrecognized_keys') {
-    const key = String(inner.at(-1) ?? at.at(-1) ?? '');
-    const where = formatPath(path.slice(0, -1));
-    const expected = schemaAt(schema, inner);
-    return problem(
-      'document.missing-key',
-      `'${key}' is missing${where && ` in ${where}`}`,
-      missingHint(key, expected, valueAt(root, inner.slice(0, -1)), schemaAt(schema, inner.slice(0, -1))),
-    );
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(expected);
+    return issue.keys.map((key) => ({
+      severity: 'error',
+      code: words.codes.unknown,
+      message: `unknown ${words.key} '${cut(key)}'${words.unknownIn(path)}`,
+      path: [...path, cut(key)],
+      part: 'key',
+      kind: 'unknown',
+      found: key,
+      hint: didYouMean(key, known) ?? knownHint(known, words),
+    }));
   }
+  if (found === undefined) {
+    const hint = words.yamlHints
+      ? missingHint(path, expected, valueAt(root, inner.slice(0, -1)), schemaAt(schema, inner.slice(0, -1)), words)
+      : expected?.description;
+    return problem('missing', words.missing(path), hint);
+  }
+  const must = `${words.nameOf(path)} must`;
+  const but = words.showsValues === false ? '' : `, not ${describe(found, words)}`;
   switch (issue.code) {
-    case 'unrecognized_keys': {
-      const known = knownKeys(schemaAt(schema, inner));
-      return issue.keys.map((key) => ({
-        severity: 'error',
-        code: 'document.unknown-key',
-        message: `unknown key '${key}'${path.length ? ` in ${formatPath(path)}` : ''}`,
-        path: [...path, key],
-        part: 'key',
-        found: key,
-        hint: didYouMean(key, known) ?? `Known keys: ${known.join(', ')}.`,
-      }));
-    }
     case 'invalid_type':
       return problem(
-        'document.wrong-type',
-        `${name} must be ${typeName(issue.expected)}, not ${describe(found)}`,
-        typeHint(issue.expected, found),
+        'wrong-type',
+        `${must} be ${typeName(issue.expected, words)}${but}`,
+        words.yamlHints && typeHint(issue.expected, found),
       );
     case 'invalid_union': {
-      const expected = schemaAt(schema, inner);
-      const kinds = unionKinds(expected);
-      return problem('document.wrong-type', `${name} must be ${kinds}, not ${describe(found)}`, typeHint(kinds, found));
+      const kinds = unionKinds(expected, words);
+      return problem('wrong-type', `${must} be ${kinds}${but}`, words.yamlHints && typeHint(kinds, found));
     }
-    case 'too_small': {
-      if (issue.origin === 'string') return problem('document.wrong-value', `${name} must not be empty`);
-      return problem('document.wrong-value', `${name} must be at least ${issue.minimum}, not ${describe(found)}`);
-    }
-    case 'too_big':
-      if (issue.origin === 'array')
-        return problem('document.wrong-value', `${name} must have at most ${issue.maximum} items`);
-      return problem('document.wrong-value', `${name} must be at most ${issue.maximum}, not ${describe(found)}`);
     case 'invalid_value': {
       const values = issue.values.map(String);
+      const choices = values.map((value) => (words.yamlHints ? `'${value}'` : value)).join(' or ');
       return problem(
-        'document.wrong-value',
-        `${name} must be ${values.map((value) => `'${value}'`).join(' or ')}, not ${describe(found)}`,
-        typeof found === 'string' ? didYouMean(found, values) : undefined,
+        'wrong-value',
+        `${must} be ${choices}${but}`,
+        typeof found === 'string' && didYouMean(found, values),
       );
     }
-    case 'invalid_key':
-    case 'invalid_element':
-    case 'not_multiple_of':
-      return problem('document.wrong-value', `${name}: ${issue.message}`);
+    case 'too_small':
+      if (issue.origin === 'string') return problem('wrong-value', `${must} not be empty`);
+      if (issue.origin === 'array') return problem('wrong-value', `${must} have at least ${items(issue.minimum)}`);
+      return problem('wrong-value', `${must} be at least ${issue.minimum}${but}`);
+    case 'too_big':
+      if (issue.origin === 'string') return problem('wrong-value', `${must} have at most ${issue.maximum} characters`);
+      if (issue.origin === 'array') return problem('wrong-value', `${must} have at most ${items(issue.maximum)}`);
+      return problem('wrong-value', `${must} be at most ${issue.maximum}${but}`);
     case 'invalid_format':
-      return problem('document.wrong-value', `${name} ${issue.message}, not ${describe(found)}`);
+      return problem('wrong-value', `${words.nameOf(path)} ${issue.message}${but}`);
     case 'custom': {
       const hint: unknown = issue.params?.hint;
-      return problem('document.wrong-value', `${name} ${issue.message}`, typeof hint === 'string' ? hint : undefined);
+      const shown = words.yamlHints ? '' : but;
+      return problem(
+        'wrong-value',
+        `${words.nameOf(path)} ${issue.message}${shown}`,
+        typeof hint === 'string' ? hint : undefined,
+      );
     }
+    default:
+      return problem('wrong-value', `${words.nameOf(path)} is not valid: ${issue.message}`);
   }
+}
+
+const items = (count: number | bigint): string => `${count} item${count === 1 ? '' : 's'}`;
+
+const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+function knownHint(known: readonly string[], words: SchemaWords): string {
+  if (words.yamlHints) return `Known keys: ${known.join(', ')}.`;
+  return known.length === 0 ? 'It takes none.' : `Known: ${known.join(', ')}.`;
 }
 
 function missingHint(
-  key: string,
+  path: ValuePath,
   expected: z.ZodType | undefined,
   parent: unknown,
   schema: z.ZodType | undefined,
+  words: SchemaWords,
 ): string {
+  const key = String(path.at(-1) ?? '');
   const known = new Set(knownKeys(schema));
   const strangers = isMapping(parent) ? Object.keys(parent).filter((name) => !known.has(name)) : [];
   const misspelt = strangers.find((name) => didYouMean(name, [key]) !== undefined);
   if (misspelt !== undefined) return `There is a key '${misspelt}': did you mean '${key}'?`;
   const description = expected?.description;
-  return `Add '${key}:'${expected ? ` (${schemaKind(expected)})` : ''}.${description ? ` ${description}` : ''}`;
+  return `Add '${key}:'${expected ? ` (${schemaKind(expected, words)})` : ''}.${description ? ` ${description}` : ''}`;
 }
 
 function typeHint(expected: string, found: unknown): string | undefined {
@@ -183,90 +239,77 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
   array: 'a list',
-  object: 'a mapping',
-  record: 'a mapping',
 };
 
-const typeName = (type: string): string => TYPE_NAMES[type] ?? type;
+const typeName = (type: string, words: SchemaWords): string =>
+  type === 'object' || type === 'record' ? words.mapping : (TYPE_NAMES[type] ?? type);
 
 /** A value as a person would name it. */
-function describe(value: unknown): string {
-  if (value === null) return 'empty';
-  if (value === undefined) return 'missing';
+function describe(value: unknown, words: SchemaWords): string {
+  if (value === null) return words.empty;
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a mapping';
-  if (typeof value === 'string') return `the text '${value.length > 60 ? `${value.slice(0, 60)}…` : value}'`;
-  return String(value);
+  if (typeof value === 'object') return words.mapping;
+  return typeof value === 'string' ? `the text '${cut(value)}'` : String(value);
 }
 
 // --- the schema itself, as data ---
 
-function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
-  let current: unknown = schema;
+function unwrap(schema: unknown): z.ZodType | undefined {
+  let current = schema;
   while (current instanceof z.ZodOptional || current instanceof z.ZodNullable || current instanceof z.ZodDefault) {
     current = current.unwrap();
   }
-  return current as z.ZodType | undefined;
+  return current instanceof z.ZodType ? current : undefined;
 }
 
-function schemaAt(schema: z.ZodType, path: DocumentPath): z.ZodType | undefined {
+function schemaAt(schema: z.ZodType, path: ValuePath): z.ZodType | undefined {
   let current = unwrap(schema);
   for (const step of path) {
-    if (current instanceof z.ZodObject) current = unwrap((current.shape as Record<string, z.ZodType>)[String(step)]);
-    else if (current instanceof z.ZodArray) current = unwrap(current.element as z.ZodType);
-    else if (current instanceof z.ZodRecord) current = unwrap(current.valueType as z.ZodType);
+    if (current instanceof z.ZodObject) current = unwrap(current.shape[String(step)]);
+    else if (current instanceof z.ZodArray) current = unwrap(current.element);
+    else if (current instanceof z.ZodRecord) current = unwrap(current.valueType);
     else return undefined;
   }
   return current;
 }
 
 const knownKeys = (schema: z.ZodType | undefined): string[] =>
-  schema instanceof z.ZodObject ? Object.keys(schema.shape as object) : [];
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
-const schemaKind = (schema: z.ZodType): string =>
-  schema instanceof z.ZodUnion ? unionKinds(schema) : typeName(schema instanceof z.ZodNumber ? 'int' : schema.type);
+const schemaKind = (schema: z.ZodType, words: SchemaWords): string =>
+  schema instanceof z.ZodUnion
+    ? unionKinds(schema, words)
+    : typeName(schema instanceof z.ZodNumber ? 'int' : schema.type, words);
 
-function unionKinds(schema: z.ZodType | undefined): string {
+function unionKinds(schema: z.ZodType | undefined, words: SchemaWords): string {
   if (!(schema instanceof z.ZodUnion)) return 'another kind of value';
-  return (schema.options as z.ZodType[]).map((option) => typeName(option.type)).join(' or ');
+  return (schema.options as readonly z.ZodType[]).map((option) => schemaKind(option, words)).join(' or ');
 }
 
-function unknownKeys(schema: z.ZodType, value: unknown, path: DocumentPath): SchemaProblem[] {
+function unknownKeys(schema: unknown, value: unknown, path: ValuePath): SchemaProblem[] {
   const plain = unwrap(schema);
   if (plain instanceof z.ZodArray && Array.isArray(value)) {
-    return value.flatMap((item, index) => unknownKeys(plain.element as z.ZodType, item, [...path, index]));
+    return value.flatMap((item, index) => unknownKeys(plain.element, item, [...path, index]));
   }
   if (!(plain instanceof z.ZodObject) || !isMapping(value)) return [];
-  const shape = plain.shape as Record<string, z.ZodType>;
+  const { shape } = plain;
   const isStrict = plain.def.catchall instanceof z.ZodNever;
   const known = Object.keys(shape);
   return Object.entries(value).flatMap(([key, item]): SchemaProblem[] => {
-    const next = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (next) return unknownKeys(next, item, [...path, key]);
+    if (Object.hasOwn(shape, key)) return unknownKeys(shape[key], item, [...path, key]);
     // A strict mapping's unknown keys are errors already.
     if (isStrict) return [];
     return [
       {
         severity: 'warning',
-        code: 'document.unknown-key',
+        code: DOCUMENT_WORDS.codes.unknown,
         message: `the key '${key}' means nothing here and is ignored`,
         hint: didYouMean(key, known) ?? `Known keys: ${known.join(', ')}.`,
         path: [...path, key],
         part: 'key',
+        kind: 'unknown',
         found: key,
       },
     ];
   });
 }
-
-function valueAt(root: unknown, path: DocumentPath): unknown {
-  let value = root;
-  for (const step of path) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
-}
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);

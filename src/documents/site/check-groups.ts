@@ -8,10 +8,11 @@ import {
   selectNodes,
 } from '../../core/deployment/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import type { ValuePath } from '../../core/plain-value.js';
+
 import { type Finding, placeProblem } from '../diagnostics/place-problem.js';
 import type { YamlDocument } from '../yaml/parse-yaml.js';
-import type { DocumentPath } from '../yaml/places.js';
 
 /** More of one kind are counted, not listed. */
 const MAX_LISTED = 100;
@@ -36,7 +37,7 @@ export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): D
 }
 
 function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: YamlDocument): Finding {
-  const path: DocumentPath = ['data', ...problem.path];
+  const path: ValuePath = ['data', ...problem.path];
   switch (problem.kind) {
     case 'duplicate-group': {
       const first = yaml.place(['data', ...problem.first]);
@@ -155,7 +156,7 @@ class SiteWords {
     );
   }
 
-  unmatched(selector: Selector, path: DocumentPath): Finding[] {
+  unmatched(selector: Selector, path: ValuePath): Finding[] {
     return [
       ...this.#unknown(selector.node_names, this.#names, 'node', 'is called', [...path, 'node_names']),
       ...this.#unknown(selector.node_tags, this.#tags, 'tag', 'has the tag', [...path, 'node_tags']),
@@ -173,7 +174,7 @@ class SiteWords {
     known: ReadonlySet<string>,
     kind: 'node' | 'tag' | 'rack' | 'label',
     relation: string,
-    path: DocumentPath,
+    path: ValuePath,
     pathIsEntry = false,
   ): Finding[] {
     const unknown = (wanted ?? []).map((word, index) => ({ word, index })).filter(({ word }) => !known.has(word));

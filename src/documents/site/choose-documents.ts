@@ -1,6 +1,8 @@
 import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { isMapping } from '../../core/plain-value.js';
+
 import { placeProblem } from '../diagnostics/place-problem.js';
 import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
 import type { DocumentSet } from './document-set.js';
@@ -113,9 +115,6 @@ function namedStrategy(data: unknown): string | null {
   const name = isMapping(section) ? section.deployment_strategy : undefined;
   return typeof name === 'string' && name !== '' ? name : null;
 }
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function missingStrategyHint(wanted: string, names: readonly string[]): string {
   if (wanted === 'all-at-once') {

@@ -1,6 +1,7 @@
 import type { SiteNode } from '../../core/deployment/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import { placeProblem } from '../diagnostics/place-problem.js';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
 import type { SiteDocument } from './site-document.js';

@@ -1,5 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { isMapping } from '../../core/plain-value.js';
+
 import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.js';
 import { checkSchema } from '../diagnostics/schema-problems.js';
 import {
@@ -125,6 +127,3 @@ function readChecked(
 }
 
 const isKnown = (schema: string): schema is KnownSchema => (KNOWN_SCHEMAS as readonly string[]).includes(schema);
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
+import { isMapping, setKey } from '../../core/plain-value.js';
 import type { YamlLimits } from './limits.js';
 import { readPlainScalar, readTaggedScalar, type ScalarTag } from './pyyaml-schema.js';
 
@@ -148,8 +149,8 @@ class Composer {
       }
       own.set(key, { value, start: first?.start ?? start });
     }
-    for (const source of merged) for (const [key, value] of Object.entries(source)) put(mapping, key, value);
-    for (const [key, { value }] of own) put(mapping, key, value);
+    for (const source of merged) for (const [key, value] of Object.entries(source)) setKey(mapping, key, value);
+    for (const [key, { value }] of own) setKey(mapping, key, value);
   }
 
   #key(start: number, end: number): string | undefined {
@@ -291,14 +292,4 @@ export function eventRange(source: string, event: Event): [number, number] {
     default:
       return [-1, -1];
   }
-}
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
-/** Sets an own property whatever its name: `__proto__` from a document must be a key like any other. */
-function put(mapping: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(mapping, key, { value, enumerable: true, configurable: true, writable: true });
-  } else mapping[key] = value;
 }

@@ -1,10 +1,12 @@
 import { EVENT_ID, type Event, YAMLException } from 'js-yaml';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { didYouMean } from '../diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import type { ValuePath } from '../../core/plain-value.js';
+
 import { compose, eventRange, type PlacedProblem } from './compose.js';
 import { DEFAULT_YAML_LIMITS, type YamlLimits } from './limits.js';
 import { parseYamlEvents } from './parse-events.js';
-import { type DocumentPath, Places, type Range } from './places.js';
+import { Places, type Range } from './places.js';
 import { excerpt, type LineColumn, SourceText } from './source-text.js';
 
 /** Where something stands: what a diagnostic needs. */
@@ -28,7 +30,7 @@ export interface YamlDocument {
    * Place of the value (or key) at a path. For a path that leads to nothing, the place of the nearest
    * thing above it. Costs a walk over the document the first time it is asked.
    */
-  place(path: DocumentPath, part?: 'key' | 'value'): Place;
+  place(path: ValuePath, part?: 'key' | 'value'): Place;
 }
 
 export interface ParsedYaml {

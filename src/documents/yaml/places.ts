@@ -1,9 +1,7 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE } from 'js-yaml';
+import type { ValuePath } from '../../core/plain-value.js';
 import { eventRange } from './compose.js';
 import { readPlainScalar } from './pyyaml-schema.js';
-
-/** Keys and indexes from the root of a document down to a value. */
-export type DocumentPath = readonly (string | number)[];
 
 /** A stretch of the source text. */
 export interface Range {
@@ -39,7 +37,7 @@ export class Places {
    * The place of the value at `path`, or of its key. A path that leads to nothing (a missing key) has
    * the place of what it is missing in: the key of that mapping, or its first line in a list or at the root.
    */
-  find(path: DocumentPath, part: 'key' | 'value' = 'value'): Range | undefined {
+  find(path: ValuePath, part: 'key' | 'value' = 'value'): Range | undefined {
     let node = this.#root;
     for (const [depth, step] of path.entries()) {
       const child = childOf(node, String(step), 0);

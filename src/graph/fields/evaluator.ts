@@ -1,3 +1,4 @@
+import { isMapping, type ValuePath } from '../../core/plain-value.js';
 import {
   Context,
   createTaskEngine,
@@ -12,8 +13,8 @@ import {
 } from '../../yaql/index.js';
 import { newVariable, oldVariable } from '../../yaql/nailgun/functions.js';
 import { Runtime } from '../../yaql/runtime/limits.js';
-import { GraphProblemError, type InputPath } from '../problem.js';
-import { type Fields, isMapping } from '../tasks/task.js';
+import { GraphProblemError } from '../problem.js';
+import type { Fields } from '../tasks/task.js';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.js';
 import { conditionValue, toPlain } from './plain-data.js';
 import { type FormatText, type FormatValues, orNone } from './python-format.js';
@@ -230,16 +231,16 @@ export class NodeScope implements TemplateScope {
     return text.fill(this.#evaluator.formatValues(this.#now));
   }
 
-  evaluate(expression: string, path: InputPath): unknown {
+  evaluate(expression: string, path: ValuePath): unknown {
     return this.#work('v', expression, path, toPlain);
   }
 
   /** Text stays text (an older condition); anything else is the truth of it, also of what JSON has no form of. */
-  evaluateCondition(expression: string, path: InputPath): string | boolean {
+  evaluateCondition(expression: string, path: ValuePath): string | boolean {
     return this.#work('c', expression, path, conditionValue) as string | boolean;
   }
 
-  #work(use: string, expression: string, path: InputPath, convert: (value: Value) => unknown): unknown {
+  #work(use: string, expression: string, path: ValuePath, convert: (value: Value) => unknown): unknown {
     try {
       const reads = this.#evaluator.resultKey(expression, this.#now, this.#before);
       const key = reads === null ? null : use + reads;
@@ -321,7 +322,7 @@ export class NodeScope implements TemplateScope {
   }
 }
 
-function atPath(error: unknown, path: InputPath): unknown {
+function atPath(error: unknown, path: ValuePath): unknown {
   if (error instanceof GraphProblemError)
     return new GraphProblemError(error.code, error.message, error.hint, [...path, ...error.below]);
   if (!(error instanceof YaqlError)) return error;

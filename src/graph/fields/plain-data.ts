@@ -1,3 +1,4 @@
+import { setKey } from '../../core/plain-value.js';
 import {
   Dict,
   DictView,
@@ -13,7 +14,6 @@ import {
   ValueSet,
 } from '../../yaql/index.js';
 import { GraphProblemError } from '../problem.js';
-import { define } from '../tasks/task.js';
 
 /**
  * A value of an expression as JSON data. Keys that are no text become text, as in JSON written by Python. Throws
@@ -25,7 +25,7 @@ export function toPlain(value: Value): unknown {
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Dict) {
     const out: Record<string, unknown> = {};
-    for (const [key, item] of value.entries()) define(out, keyText(key), toPlain(item));
+    for (const [key, item] of value.entries()) setKey(out, keyText(key), toPlain(item));
     return out;
   }
   const items = isUndefinedMarker(value) ? undefined : itemsOf(value);

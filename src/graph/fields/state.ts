@@ -1,6 +1,7 @@
+import { isMapping } from '../../core/plain-value.js';
 import { canonicalJson } from '../../documents/canonical-json.js';
 import { Float } from '../../yaql/index.js';
-import { type Fields, isMapping } from '../tasks/task.js';
+import type { Fields } from '../tasks/task.js';
 
 /** What is known of a cluster at one time: `common` to all its nodes, and each node's own part. */
 export interface ClusterState {

@@ -1,7 +1,8 @@
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import type { SkipReason } from '../plan.js';
-import { GraphProblemError, type InputPath, type Problems } from '../problem.js';
-import { describe } from '../tasks/name-pattern.js';
-import { type GraphTask, isMapping } from '../tasks/task.js';
+import { GraphProblemError, type Problems } from '../problem.js';
+
+import type { GraphTask } from '../tasks/task.js';
 import type { NodeScope } from './evaluator.js';
 import { compileTemplate, expressionsIn, instantiate, type Template } from './template.js';
 import { truthy } from './truth.js';
@@ -35,7 +36,7 @@ const SEPARATE: ReadonlySet<string> = new Set([
 ]);
 
 /** Undefined when an expression has no meaning; `problems` says which. */
-export function compileTask(task: GraphTask, at: InputPath, problems: Problems): TaskTemplate | undefined {
+export function compileTask(task: GraphTask, at: ValuePath, problems: Problems): TaskTemplate | undefined {
   let ok = true;
   const compile = (field: string): Template | undefined => {
     if (!Object.hasOwn(task, field)) return undefined;
@@ -97,7 +98,7 @@ export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly
   if (isMapping(value)) return withDirectory(value);
   throw new GraphProblemError(
     'graph.bad-parameters',
-    `parameters must be a mapping, this is ${describe(value)}`,
+    `parameters must be a mapping, this is ${kindOf(value)}`,
     'Write {name: value}.',
     ['parameters'],
   );

@@ -1,6 +1,6 @@
-import { GraphProblemError, type InputPath } from '../problem.js';
-import { describe } from '../tasks/name-pattern.js';
-import { define, isMapping } from '../tasks/task.js';
+import { isMapping, kindOf, setKey, type ValuePath } from '../../core/plain-value.js';
+import { GraphProblemError } from '../problem.js';
+
 import { FormatText, mayFormat } from './python-format.js';
 
 /**
@@ -10,7 +10,7 @@ import { FormatText, mayFormat } from './python-format.js';
 export type Template =
   | { readonly kind: 'constant'; readonly value: unknown }
   | { readonly kind: 'format'; readonly text: FormatText }
-  | { readonly kind: 'yaql'; readonly expression: string; readonly path: InputPath }
+  | { readonly kind: 'yaql'; readonly expression: string; readonly path: ValuePath }
   | { readonly kind: 'list'; readonly items: readonly Template[] }
   | { readonly kind: 'mapping'; readonly entries: readonly (readonly [string, Template])[] };
 
@@ -18,7 +18,7 @@ export const isExpression = (value: unknown): value is { readonly yaql_exp: unkn
   isMapping(value) && Object.hasOwn(value, 'yaql_exp');
 
 /** Throws GraphProblemError for a `yaql_exp` that cannot be evaluated. `path` leads from the task to the value. */
-export function compileTemplate(value: unknown, path: InputPath = []): Template {
+export function compileTemplate(value: unknown, path: ValuePath = []): Template {
   if (typeof value === 'string') {
     return mayFormat(value) ? { kind: 'format', text: new FormatText(value) } : { kind: 'constant', value };
   }
@@ -37,12 +37,12 @@ export function compileTemplate(value: unknown, path: InputPath = []): Template 
   return { kind: 'mapping', entries };
 }
 
-function expressionOf(value: Readonly<Record<string, unknown>>, path: InputPath): string {
+function expressionOf(value: Readonly<Record<string, unknown>>, path: ValuePath): string {
   const expression = value.yaql_exp;
   if (typeof expression !== 'string') {
     throw new GraphProblemError(
       'graph.bad-expression',
-      `yaql_exp must be text, this is ${describe(expression)}`,
+      `yaql_exp must be text, this is ${kindOf(expression)}`,
       'Write the expression in quotes.',
       [...path, 'yaql_exp'],
     );
@@ -60,7 +60,7 @@ function expressionOf(value: Readonly<Record<string, unknown>>, path: InputPath)
 export interface TemplateScope {
   fill(text: FormatText): string;
   /** The value of an expression as plain JSON data. */
-  evaluate(expression: string, path: InputPath): unknown;
+  evaluate(expression: string, path: ValuePath): unknown;
 }
 
 /** The value on one node. Values are shared between nodes: never change one. */
@@ -76,7 +76,7 @@ export function instantiate(template: Template, scope: TemplateScope): unknown {
       return template.items.map((item) => instantiate(item, scope));
     case 'mapping': {
       const out: Record<string, unknown> = {};
-      for (const [key, item] of template.entries) define(out, key, instantiate(item, scope));
+      for (const [key, item] of template.entries) setKey(out, key, instantiate(item, scope));
       return out;
     }
   }
@@ -85,7 +85,7 @@ export function instantiate(template: Template, scope: TemplateScope): unknown {
 /** Every expression in a template, with its path. */
 export function* expressionsIn(
   template: Template,
-): Generator<{ readonly expression: string; readonly path: InputPath }> {
+): Generator<{ readonly expression: string; readonly path: ValuePath }> {
   if (template.kind === 'yaql') yield template;
   else if (template.kind === 'list') for (const item of template.items) yield* expressionsIn(item);
   else if (template.kind === 'mapping') for (const [, item] of template.entries) yield* expressionsIn(item);

@@ -1,7 +1,7 @@
+import type { ValuePath } from '../../core/plain-value.js';
 import { Problems as PlacedProblems } from '../../packages/problems.js';
 import { readJson } from '../../packages/read-json.js';
 import { Float } from '../../yaql/index.js';
-import type { InputPath } from '../problem.js';
 
 /** Lines and columns count from 1, columns in code points. */
 export interface TextPlace {
@@ -88,7 +88,7 @@ export function placeOf(text: string, offset: number): TextPlace {
 }
 
 /** Where the value at a path stands; as near above it as there is one. Undefined for text that is no JSON. */
-export function findInJson(text: string, path: InputPath): TextPlace | undefined {
+export function findInJson(text: string, path: ValuePath): TextPlace | undefined {
   try {
     return placeOf(text, new Scanner(text).find(path));
   } catch {
@@ -105,7 +105,7 @@ class Scanner {
     this.#text = text;
   }
 
-  find(path: InputPath): number {
+  find(path: ValuePath): number {
     this.#blank();
     const here = this.#at;
     const [step, ...rest] = path;

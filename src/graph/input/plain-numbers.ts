@@ -1,5 +1,5 @@
+import { isMapping, setKey } from '../../core/plain-value.js';
 import { Float } from '../../yaql/index.js';
-import { define, isMapping } from '../tasks/task.js';
 
 /** Data with the numbers of JavaScript: what tasks hold, as opposed to what their expressions see. */
 export function plainNumbers(value: unknown): unknown {
@@ -8,6 +8,6 @@ export function plainNumbers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainNumbers);
   if (!isMapping(value)) return value;
   const out: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) define(out, key, plainNumbers(item));
+  for (const [key, item] of Object.entries(value)) setKey(out, key, plainNumbers(item));
   return out;
 }

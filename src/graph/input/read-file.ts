@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
+import type { ValuePath } from '../../core/plain-value.js';
 import type { PlanInput } from '../plan-graph.js';
-import type { GraphProblem, InputPath } from '../problem.js';
+import type { GraphProblem } from '../problem.js';
 import { findInJson, readJsonText, type TextPlace } from './json-text.js';
 import { readPlanInput } from './read-input.js';
 import { readYamlText } from './yaml-text.js';
@@ -11,7 +12,7 @@ export interface GraphSource {
   readonly value: unknown;
   /** What is odd about the text itself, e.g. a key that stands twice. */
   readonly warnings: readonly Diagnostic[];
-  place(path: InputPath): TextPlace | undefined;
+  place(path: ValuePath): TextPlace | undefined;
 }
 
 export type ReadSource =
@@ -34,7 +35,7 @@ function readJsonSource(content: string, file: string): ReadSource {
     const message = `not valid JSON: ${json.message}`;
     return { ok: false, problems: [{ severity: 'error', code: 'graph.bad-json', message, hint, file, ...json.place }] };
   }
-  const place = (path: InputPath) => findInJson(content, path);
+  const place = (path: ValuePath) => findInJson(content, path);
   return { ok: true, source: { file, value: json.value, warnings: [], place } };
 }
 

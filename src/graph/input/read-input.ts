@@ -1,9 +1,10 @@
-import { didYouMean } from '../../documents/diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import type { FormatValues } from '../fields/python-format.js';
 import type { ClusterState, OldStates } from '../fields/state.js';
 import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
 import type { PlanInput } from '../plan-graph.js';
-import { type GraphProblem, type InputPath, Problems } from '../problem.js';
+import { type GraphProblem, Problems } from '../problem.js';
 import { checkTask } from '../tasks/check-task.js';
 import {
   type LayerName,
@@ -12,8 +13,8 @@ import {
   mergeLayers,
   type PlacedInInput,
 } from '../tasks/merge-layers.js';
-import { describe } from '../tasks/name-pattern.js';
-import { type Fields, isMapping, normaliseTask } from '../tasks/task.js';
+
+import { type Fields, normaliseTask } from '../tasks/task.js';
 import { plainNumbers } from './plain-numbers.js';
 
 export type ReadInput =
@@ -93,16 +94,16 @@ class InputReader {
     this.#problems = problems;
   }
 
-  #bad(at: InputPath, message: string, hint: string): undefined {
+  #bad(at: ValuePath, message: string, hint: string): undefined {
     this.#problems.error(at, 'graph.bad-input', message, hint);
     return undefined;
   }
 
-  mapping(value: unknown, at: InputPath): Fields | undefined {
+  mapping(value: unknown, at: ValuePath): Fields | undefined {
     if (isMapping(value)) return value;
     return this.#bad(
       at,
-      value === undefined ? `${at.at(-1) ?? 'the input'} is missing` : `must be a mapping, is ${describe(value)}`,
+      value === undefined ? `${at.at(-1) ?? 'the input'} is missing` : `must be a mapping, is ${kindOf(value)}`,
       'Write {"…": …}.',
     );
   }
@@ -116,26 +117,26 @@ class InputReader {
     }
   }
 
-  #list(value: unknown, at: InputPath): readonly unknown[] {
+  #list(value: unknown, at: ValuePath): readonly unknown[] {
     if (Array.isArray(value)) return value;
     this.#bad(
       at,
-      value === undefined ? `${at.at(-1)} is missing` : `must be a list, is ${describe(value)}`,
+      value === undefined ? `${at.at(-1)} is missing` : `must be a list, is ${kindOf(value)}`,
       'Write […]; empty is [].',
     );
     return [];
   }
 
-  texts(value: unknown, at: InputPath): string[] {
+  texts(value: unknown, at: ValuePath): string[] {
     if (value === undefined || value === null) return [];
     return this.#list(value, at).flatMap((one, i) => {
       if (typeof one === 'string') return [one];
-      this.#bad([...at, i], `must be text, is ${describe(one)}`, 'Write a name.');
+      this.#bad([...at, i], `must be text, is ${kindOf(one)}`, 'Write a name.');
       return [];
     });
   }
 
-  mappings(value: unknown, at: InputPath): Fields[] {
+  mappings(value: unknown, at: ValuePath): Fields[] {
     if (value === undefined || value === null) return [];
     return this.#list(value, at).flatMap((one, i): Fields[] => {
       const found = this.mapping(one, [...at, i]);
@@ -164,7 +165,7 @@ class InputReader {
 
   /** One list of tasks, or one for each plugin: a list, or `{name, path, roles, tasks}`. */
   #plugins(given: unknown): LayerTasks[] {
-    const at: InputPath = ['layers', 'plugins'];
+    const at: ValuePath = ['layers', 'plugins'];
     const owners =
       Array.isArray(given) &&
       given.some((one) => Array.isArray(one) || (isMapping(one) && 'tasks' in one && !('id' in one)));
@@ -172,7 +173,7 @@ class InputReader {
     return this.#list(given, at).map((one, i) => ({ layer: 'plugins', ...this.#owner(one, [...at, i]) }));
   }
 
-  #owner(given: unknown, at: InputPath): Omit<LayerTasks, 'layer'> {
+  #owner(given: unknown, at: ValuePath): Omit<LayerTasks, 'layer'> {
     if (!isMapping(given)) return { tasks: this.#tasks(given, at) };
     const { name, path, roles } = given;
     return {
@@ -183,7 +184,7 @@ class InputReader {
     };
   }
 
-  #tasks(given: unknown, at: InputPath): PlacedInInput[] {
+  #tasks(given: unknown, at: ValuePath): PlacedInInput[] {
     return this.#list(given, at).flatMap((one, i) => {
       const task = plainNumbers(one);
       const place = [...at, i];
@@ -192,7 +193,7 @@ class InputReader {
   }
 
   nodes(given: unknown): TaggedNode[] {
-    const at: InputPath = ['cluster', 'resolver'];
+    const at: ValuePath = ['cluster', 'resolver'];
     const seen = new Set<string>([MASTER, SYNC]);
     return this.#list(given, at).flatMap((one, i) => {
       const node = this.mapping(one, [...at, i]);
@@ -200,7 +201,7 @@ class InputReader {
       if (typeof node.uid !== 'string' && typeof node.uid !== 'number') {
         this.#bad(
           [...at, i, 'uid'],
-          node.uid === undefined ? 'the node has no uid' : `uid must be text, is ${describe(node.uid)}`,
+          node.uid === undefined ? 'the node has no uid' : `uid must be text, is ${kindOf(node.uid)}`,
           'Give it an id.',
         );
         return [];
@@ -218,14 +219,14 @@ class InputReader {
   }
 
   /** `all_tags`; without it worked out from `tags` (or `roles`) and `primary_tags`. */
-  #tagsOf(node: Fields, at: InputPath): string[] {
+  #tagsOf(node: Fields, at: ValuePath): string[] {
     if (node.all_tags !== undefined) return this.texts(node.all_tags, [...at, 'all_tags']);
     const field = node.tags === undefined ? 'roles' : 'tags';
     const primary = new Set(this.texts(node.primary_tags, [...at, 'primary_tags']));
     return this.texts(node[field], [...at, field]).map((tag) => (primary.has(tag) ? `primary-${tag}` : tag));
   }
 
-  state(given: unknown, at: InputPath): ClusterState | undefined {
+  state(given: unknown, at: ValuePath): ClusterState | undefined {
     const state = this.mapping(given, at);
     if (state === undefined) return undefined;
     const common = this.mapping(state.common, [...at, 'common']);

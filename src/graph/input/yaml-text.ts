@@ -1,9 +1,10 @@
+import type { ValuePath } from '../../core/plain-value.js';
 import type { DataNode, ScalarNode } from '../../packages/data-node.js';
 import { keyName } from '../../packages/data-node.js';
 import { type PackageDiagnostic, Problems } from '../../packages/problems.js';
 import { readYaml } from '../../packages/read-yaml.js';
 import { Float } from '../../yaql/index.js';
-import type { InputPath } from '../problem.js';
+
 import type { TextPlace } from './json-text.js';
 
 export type YamlReading =
@@ -12,7 +13,7 @@ export type YamlReading =
       readonly value: unknown;
       readonly warnings: readonly PackageDiagnostic[];
       /** Where the value at a path stands; as near above it as there is one. */
-      readonly place: (path: InputPath) => TextPlace;
+      readonly place: (path: ValuePath) => TextPlace;
     }
   | { readonly ok: false; readonly problems: readonly PackageDiagnostic[] };
 
@@ -72,7 +73,7 @@ function convert(node: DataNode, done: Map<DataNode, unknown>): unknown {
 const textKey = (key: ScalarNode): string =>
   key.kind === 'float' && Number.isInteger(key.value) ? `${String(key.value)}.0` : String(key.value);
 
-function nearest(root: DataNode, path: InputPath): DataNode {
+function nearest(root: DataNode, path: ValuePath): DataNode {
   let node = root;
   for (const step of path) {
     const next =

@@ -1,5 +1,6 @@
+import { printPath } from '../../core/plain-value.js';
 import type { Plan } from '../plan.js';
-import { type GraphProblem, pathText } from '../problem.js';
+import type { GraphProblem } from '../problem.js';
 import { type PlanOrder, planOrder } from './order.js';
 
 /** A circle of tasks that wait for each other, `task@node`; the first is not repeated at the end. */
@@ -58,7 +59,7 @@ export function cycleProblems(plan: Plan, cycles: readonly Cycle[]): GraphProble
       message: `tasks wait for each other: ${names.join(' -> ')}`,
       hint: 'Each has to end before the next starts: remove one of these dependencies.',
       at,
-      path: pathText(at),
+      path: printPath(at),
     };
   });
 }

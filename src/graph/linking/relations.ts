@@ -1,7 +1,7 @@
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import { truthy } from '../fields/truth.js';
-import { GraphProblemError, type InputPath } from '../problem.js';
-import { describe, type NamePattern, namePattern } from '../tasks/name-pattern.js';
-import { isMapping } from '../tasks/task.js';
+import { GraphProblemError } from '../problem.js';
+import { type NamePattern, namePattern } from '../tasks/name-pattern.js';
 
 /** Which tasks a task waits for, or is waited for by: names to look for, and where. */
 export interface Relation {
@@ -25,7 +25,7 @@ export function nearRelations(value: unknown): Relation[] {
   if (!Array.isArray(value)) {
     throw new GraphProblemError(
       'graph.bad-dependency',
-      `a list of task names is needed, this is ${describe(value)}`,
+      `a list of task names is needed, this is ${kindOf(value)}`,
       'Write ["task", "/regex/"].',
     );
   }
@@ -42,7 +42,7 @@ export function crossRelations(value: unknown): Relation[] {
   if (!Array.isArray(value)) {
     throw new GraphProblemError(
       'graph.bad-dependency',
-      `a list of relations is needed, this is ${describe(value)}`,
+      `a list of relations is needed, this is ${kindOf(value)}`,
       'Write [{name: …, role: …}].',
     );
   }
@@ -53,7 +53,7 @@ function crossRelation(entry: unknown): Relation {
   if (!isMapping(entry)) {
     throw new GraphProblemError(
       'graph.bad-dependency',
-      `a relation is a mapping, this is ${describe(entry)}`,
+      `a relation is a mapping, this is ${kindOf(entry)}`,
       'Write {name: …, role: …}.',
     );
   }
@@ -75,7 +75,7 @@ function whereOf(entry: Readonly<Record<string, unknown>>): Where {
   return { on: 'tags', tags, policy: entry.policy === 'any' ? 'any' : 'all' };
 }
 
-export function below<T>(path: InputPath, work: () => T): T {
+export function below<T>(path: ValuePath, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,5 +1,5 @@
+import { kindOf } from '../../core/plain-value.js';
 import { GraphProblemError } from '../problem.js';
-import { describe } from '../tasks/name-pattern.js';
 
 /**
  * How many of `total` nodes of a group may fail. A number as it is, `"N%"` rounded down, a negative one: so many must
@@ -11,7 +11,7 @@ export function faultTolerance(given: unknown, total: number): number {
   if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean') {
     throw new GraphProblemError(
       'graph.bad-fault-tolerance',
-      `fault_tolerance is ${describe(given)}`,
+      `fault_tolerance is ${kindOf(given)}`,
       'Write a number or "N%".',
     );
   }

@@ -1,6 +1,7 @@
+import { kindOf } from '../../core/plain-value.js';
 import { valueKey } from '../fields/value-key.js';
 import { GraphProblemError } from '../problem.js';
-import { describe, namePattern } from '../tasks/name-pattern.js';
+import { namePattern } from '../tasks/name-pattern.js';
 
 /** A node of the run and what tasks are matched against. */
 export interface TaggedNode {
@@ -70,7 +71,7 @@ export class NodeResolver {
   #find(tags: unknown): ResolvedNodes {
     if (tags === '*') return { nodes: this.#any };
     const entries = typeof tags === 'string' ? [tags] : tags;
-    if (!Array.isArray(entries)) return { nodes: [], nothing: `${describe(tags)} names no tags` };
+    if (!Array.isArray(entries)) return { nodes: [], nothing: `${kindOf(tags)} names no tags` };
     const found = new Set<number>();
     entries.forEach((entry: unknown, at) => {
       if (entry === MASTER) {

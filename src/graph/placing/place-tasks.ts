@@ -1,10 +1,11 @@
+import { kindOf } from '../../core/plain-value.js';
 import type { FieldEvaluator } from '../fields/evaluator.js';
 import { compileTemplate, isExpression } from '../fields/template.js';
 import { valueKey } from '../fields/value-key.js';
 import type { FaultTolerance } from '../plan.js';
 import type { Problems } from '../problem.js';
 import type { MergedTask } from '../tasks/merge-layers.js';
-import { describe } from '../tasks/name-pattern.js';
+
 import { INTERNAL_TYPES } from '../tasks/task.js';
 import { faultTolerance } from './fault-tolerance.js';
 import type { NodeResolver } from './node-resolver.js';
@@ -77,7 +78,7 @@ export function placeTasks(
   for (const merged of tasks) {
     const type = field(merged, 'type');
     if (typeof type !== 'string') {
-      problems.error([...merged.at, 'type'], 'graph.bad-type', `the type must be text, this is ${describe(type)}`);
+      problems.error([...merged.at, 'type'], 'graph.bad-type', `the type must be text, this is ${kindOf(type)}`);
       continue;
     }
     const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !INTERNAL_TYPES.has(type);
@@ -141,7 +142,7 @@ function withGroups(
       problems.error(
         [...merged.at, 'tasks'],
         'graph.bad-group',
-        `tasks must be a list of task ids, this is ${describe(listed)}`,
+        `tasks must be a list of task ids, this is ${kindOf(listed)}`,
       );
       continue;
     }

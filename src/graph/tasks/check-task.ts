@@ -1,10 +1,11 @@
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import { createTaskEngine, YaqlError } from '../../yaql/index.js';
 import { parseLegacyCondition } from '../fields/legacy-condition.js';
 import { compileTemplate, expressionsIn, isExpression } from '../fields/template.js';
-import type { InputPath, Problems } from '../problem.js';
+import type { Problems } from '../problem.js';
 import { versionNumbers } from './adapt-legacy.js';
-import { describe, namePattern } from './name-pattern.js';
-import { type Fields, isMapping, UNUSABLE_ID } from './task.js';
+import { namePattern } from './name-pattern.js';
+import { type Fields, UNUSABLE_ID } from './task.js';
 
 /** Types a task can have. The last row is not for graphs users upload, and executors know it. */
 export const TASK_TYPES = [
@@ -30,9 +31,9 @@ export const TASK_TYPES = [
 const parser = createTaskEngine({ cacheSize: 20_000 });
 
 /** Checks the shape of one task as a user wrote it, the syntax of its expressions included. All problems at once. */
-export function checkTask(task: unknown, at: InputPath, problems: Problems): task is Fields {
+export function checkTask(task: unknown, at: ValuePath, problems: Problems): task is Fields {
   if (!isMapping(task)) {
-    problems.error(at, 'graph.bad-task', `a task is a mapping, this is ${describe(task)}`, 'Write {id: …, type: …}.');
+    problems.error(at, 'graph.bad-task', `a task is a mapping, this is ${kindOf(task)}`, 'Write {id: …, type: …}.');
     return false;
   }
   const before = problems.all().length;
@@ -55,10 +56,10 @@ export function checkTask(task: unknown, at: InputPath, problems: Problems): tas
 
 class FieldChecks {
   readonly #task: Fields;
-  readonly #at: InputPath;
+  readonly #at: ValuePath;
   readonly #problems: Problems;
 
-  constructor(task: Fields, at: InputPath, problems: Problems) {
+  constructor(task: Fields, at: ValuePath, problems: Problems) {
     this.#task = task;
     this.#at = at;
     this.#problems = problems;
@@ -69,7 +70,7 @@ class FieldChecks {
     return value === null || isExpression(value) ? undefined : value;
   }
 
-  #bad(path: InputPath, message: string, hint: string): void {
+  #bad(path: ValuePath, message: string, hint: string): void {
     this.#problems.error([...this.#at, ...path], 'graph.bad-task', message, hint);
   }
 
@@ -85,7 +86,7 @@ class FieldChecks {
           ? 'the task has no id'
           : typeof id === 'string'
             ? `no task can be called '${id}'`
-            : `the id must be text, this is ${describe(id)}`,
+            : `the id must be text, this is ${kindOf(id)}`,
         'Give it a name that is unique in the graph.',
       );
   }
@@ -107,22 +108,14 @@ class FieldChecks {
     const parameters = this.#given('parameters');
     if (parameters === undefined) return;
     if (!isMapping(parameters)) {
-      this.#bad(
-        ['parameters'],
-        `parameters must be a mapping, this is ${describe(parameters)}`,
-        'Write {name: value}.',
-      );
+      this.#bad(['parameters'], `parameters must be a mapping, this is ${kindOf(parameters)}`, 'Write {name: value}.');
       return;
     }
     const { strategy } = parameters;
     if (strategy === undefined || isExpression(strategy)) return;
     const path = ['parameters', 'strategy'];
     if (!isMapping(strategy)) {
-      this.#bad(
-        path,
-        `strategy must be a mapping, this is ${describe(strategy)}`,
-        'Write {type: parallel, amount: 3}.',
-      );
+      this.#bad(path, `strategy must be a mapping, this is ${kindOf(strategy)}`, 'Write {type: parallel, amount: 3}.');
       return;
     }
     const { type, amount } = strategy;
@@ -142,7 +135,7 @@ class FieldChecks {
     if (!Array.isArray(value)) {
       this.#bad(
         [field],
-        `${field} must be a list of task names, this is ${describe(value)}`,
+        `${field} must be a list of task names, this is ${kindOf(value)}`,
         'Write ["task", "/regex/"].',
       );
       return;
@@ -150,7 +143,7 @@ class FieldChecks {
     for (const [at, name] of value.entries()) this.#name(name, [field, at]);
   }
 
-  #name(name: unknown, path: InputPath): void {
+  #name(name: unknown, path: ValuePath): void {
     if (!isExpression(name)) this.#problems.attempt([...this.#at, ...path], () => namePattern(name));
   }
 
@@ -160,7 +153,7 @@ class FieldChecks {
     if (!Array.isArray(value)) {
       this.#bad(
         [field],
-        `${field} must be a list of relations, this is ${describe(value)}`,
+        `${field} must be a list of relations, this is ${kindOf(value)}`,
         'Write [{name: …, role: …}].',
       );
       return;
@@ -169,7 +162,7 @@ class FieldChecks {
       const path = [field, at];
       if (relation === null || isExpression(relation)) return;
       if (!isMapping(relation)) {
-        this.#bad(path, `a relation is a mapping, this is ${describe(relation)}`, 'Write {name: …, role: …}.');
+        this.#bad(path, `a relation is a mapping, this is ${kindOf(relation)}`, 'Write {name: …, role: …}.');
         return;
       }
       if (Object.keys(relation).length === 0) return;
@@ -187,7 +180,7 @@ class FieldChecks {
     this.#entries(this.#given(field), [field]);
   }
 
-  #entries(value: unknown, path: InputPath): void {
+  #entries(value: unknown, path: ValuePath): void {
     if (typeof value === 'string') this.#name(value, path);
     else if (Array.isArray(value)) for (const [at, entry] of value.entries()) this.#name(entry, [...path, at]);
   }
@@ -214,7 +207,7 @@ class FieldChecks {
     }
   }
 
-  #syntax(expression: string, path: InputPath): void {
+  #syntax(expression: string, path: ValuePath): void {
     try {
       parser.parse(expression);
     } catch (error) {

@@ -1,5 +1,6 @@
-import { GraphProblemError, type InputPath } from '../problem.js';
-import { define, type Fields, type GraphTask, isMapping } from './task.js';
+import { isMapping, setKey, type ValuePath } from '../../core/plain-value.js';
+import { GraphProblemError } from '../problem.js';
+import type { Fields, GraphTask } from './task.js';
 
 /** Who a task comes from: the more specific layer wins. */
 export type LayerName = 'cluster' | 'plugins' | 'release';
@@ -19,7 +20,7 @@ export interface LayerTasks {
 /** A task with the place it was read from. */
 export interface PlacedInInput {
   readonly task: GraphTask;
-  readonly at: InputPath;
+  readonly at: ValuePath;
 }
 
 export interface MergedTask extends PlacedInInput {
@@ -37,7 +38,7 @@ const ORDER: readonly LayerName[] = ['cluster', 'plugins', 'release'];
  */
 export function mergeLayers(
   layers: readonly LayerTasks[],
-  overlap: (problem: { readonly at: InputPath; readonly error: GraphProblemError }) => void,
+  overlap: (problem: { readonly at: ValuePath; readonly error: GraphProblemError }) => void,
 ): MergedTask[] {
   const merged = new Map<string, MergedTask & { replaces: LayerName[] }>();
   for (const name of ORDER) {
@@ -88,7 +89,7 @@ function withOwnersDefaults(task: GraphTask, layer: LayerTasks): GraphTask {
   const filled = isMapping(parameters) && Object.keys(parameters).length > 0 && !('yaql_exp' in parameters);
   if (layer.path !== undefined && filled && !('cwd' in parameters)) {
     const withCwd: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(parameters)) define(withCwd, key, value);
+    for (const [key, value] of Object.entries(parameters)) setKey(withCwd, key, value);
     added.parameters = { ...withCwd, cwd: layer.path };
   }
   const role = layer.roles !== undefined && Object.hasOwn(layer.roles, task.id) ? layer.roles[task.id] : undefined;

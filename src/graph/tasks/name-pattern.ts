@@ -1,3 +1,4 @@
+import { kindOf } from '../../core/plain-value.js';
 import { compileRegex, type Regex, YaqlError } from '../../yaql/index.js';
 import { GraphProblemError } from '../problem.js';
 
@@ -22,7 +23,7 @@ export function namePattern(text: unknown): NamePattern {
   if (typeof text !== 'string') {
     throw new GraphProblemError(
       'graph.bad-name',
-      `a name must be text, this is ${describe(text)}`,
+      `a name must be text, this is ${kindOf(text)}`,
       'Write a name, or a regular expression as "/…/".',
     );
   }
@@ -67,14 +68,4 @@ function compiled(text: string): Regex {
       'Correct it, or leave out the slashes to name one thing.',
     );
   }
-}
-
-/** What kind of JSON value it is, for messages. */
-export function describe(value: unknown): string {
-  if (value === null) return 'null';
-  if (value === undefined) return 'missing';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a mapping';
-  if (typeof value === 'bigint') return 'a number';
-  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }

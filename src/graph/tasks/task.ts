@@ -1,3 +1,4 @@
+import { isMapping, setKey } from '../../core/plain-value.js';
 /**
  * A task as planning works with it: one spelling for each field, what is empty left out. `id` and `type` are always
  * there after {@link normaliseTask} of a task that passed `checkTask`.
@@ -61,9 +62,6 @@ export const UNUSABLE_ID = '__proto__';
 
 const DEFAULT_VERSION = '1.0.0';
 
-export const isMapping = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Whether a stored field counts as not given. A literal `false` is a value: it switches a condition off. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
@@ -88,7 +86,7 @@ export function normaliseTask(given: Fields): GraphTask {
     if (!isEmpty(value)) out[field] = value;
   }
   out.version ??= DEFAULT_VERSION;
-  for (const [key, value] of Object.entries(given)) if (!KNOWN.has(key)) define(out, key, value);
+  for (const [key, value] of Object.entries(given)) if (!KNOWN.has(key)) setKey(out, key, value);
   return out as GraphTask;
 }
 
@@ -97,10 +95,4 @@ export function presentTask(task: GraphTask): Fields {
   const out: Record<string, unknown> = { task_name: task.id, ...task };
   for (const [field, other] of Object.entries(OTHER_SPELLING)) if (field in task) out[other] = task[field];
   return out;
-}
-
-/** Sets a key that may be `__proto__`, which is a key like any other in a user's file. */
-export function define(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') target[key] = value;
-  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,6 +1,7 @@
 import { DirectedGraph } from 'graphology';
+import { isMapping } from '../../core/plain-value.js';
 import { isRegex, namePattern } from '../tasks/name-pattern.js';
-import { type GraphTask, isMapping, UNUSABLE_ID } from '../tasks/task.js';
+import { type GraphTask, UNUSABLE_ID } from '../tasks/task.js';
 
 /** What a name in a graph of definitions is: a task, or a name nobody defines. */
 export interface TaskNode {

@@ -1,5 +1,6 @@
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { drawGraph, type GraphTask, pathText } from '../../graph/index.js';
+import { printPath } from '../../core/plain-value.js';
+import { drawGraph, type GraphTask } from '../../graph/index.js';
 import type { GraphContent, GraphOwner, GraphWithTasks } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
@@ -225,7 +226,7 @@ function contentOf({ node_filter, on_success, on_error, on_stop, name, tasks }: 
 function diagnosticsOf({ problems }: CheckedUpload, { place }: GraphSource): Diagnostic[] {
   return problems.map(({ at, ...problem }) => ({
     ...problem,
-    ...(at.length === 0 ? {} : { path: pathText(at) }),
+    ...(at.length === 0 ? {} : { path: printPath(at) }),
     ...(place === undefined ? {} : place(at)),
   }));
 }

@@ -1,7 +1,8 @@
 import { readGraphsLeft } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../../core/did-you-mean.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
-import { didYouMean } from '../../documents/index.js';
+
 import type { Store } from '../../store/index.js';
 import { problem } from '../problem.js';
 import { clusterTasks } from './cluster-tasks.js';

@@ -1,10 +1,10 @@
-import { didYouMean } from '../../documents/index.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { isMapping, type ValuePath } from '../../core/plain-value.js';
 import {
   checkGraph,
   checkTask,
   type GraphProblem,
   type GraphTask,
-  type InputPath,
   type MergedTask,
   normaliseTask,
   Problems,
@@ -145,7 +145,7 @@ function checkFilter(filter: unknown, problems: Problems): boolean {
   return filter.trim() === '' || checkExpression(filter, at, problems);
 }
 
-function checkExpression(expression: string, at: InputPath, problems: Problems): boolean {
+function checkExpression(expression: string, at: ValuePath, problems: Problems): boolean {
   try {
     parser.parse(expression);
     return true;
@@ -198,7 +198,7 @@ function wrongAttribute(name: string, value: unknown): string | undefined {
   }
 }
 
-function refuseOthers(value: Mapping, known: readonly string[], at: InputPath, problems: Problems): boolean {
+function refuseOthers(value: Mapping, known: readonly string[], at: ValuePath, problems: Problems): boolean {
   const others = Object.keys(value).filter((key) => !known.includes(key));
   for (const key of others) {
     const hint = didYouMean(key, known) ?? `Known: ${known.join(', ')}.`;
@@ -209,7 +209,7 @@ function refuseOthers(value: Mapping, known: readonly string[], at: InputPath, p
 
 function checkTasks(
   value: unknown,
-  at: InputPath,
+  at: ValuePath,
   surroundings: GraphSurroundings,
   problems: Problems,
 ): readonly GraphTask[] {
@@ -229,7 +229,7 @@ function checkTasks(
 }
 
 /** Planning also reads shorter ones, of tasks from before versions had three numbers. */
-function hasFullVersion(version: unknown, at: InputPath, problems: Problems): boolean {
+function hasFullVersion(version: unknown, at: ValuePath, problems: Problems): boolean {
   if (version === undefined || isMapping(version)) return true;
   if (typeof version === 'string' && /^\d+\.\d+\.\d+$/.test(version)) return true;
   const message = `${JSON.stringify(version)} is no version`;
@@ -237,7 +237,7 @@ function hasFullVersion(version: unknown, at: InputPath, problems: Problems): bo
   return false;
 }
 
-function refuseNulls(task: unknown, at: InputPath, problems: Problems): boolean {
+function refuseNulls(task: unknown, at: ValuePath, problems: Problems): boolean {
   if (!isMapping(task)) return true;
   const nulls = NEVER_NULL.filter((field) => task[field] === null);
   for (const field of nulls)
@@ -258,10 +258,10 @@ function refuseNulls(task: unknown, at: InputPath, problems: Problems): boolean 
 
 interface PlacedTask {
   readonly task: GraphTask;
-  readonly at: InputPath;
+  readonly at: ValuePath;
 }
 
-function refuseDuplicates(placed: readonly PlacedTask[], at: InputPath, problems: Problems): void {
+function refuseDuplicates(placed: readonly PlacedTask[], at: ValuePath, problems: Problems): void {
   const seen = new Set<string>();
   const twice = new Set<string>();
   for (const { task } of placed) {
@@ -316,9 +316,6 @@ const cyclesOf = (tasks: readonly MergedTask[]): GraphProblem[] =>
   checkGraph(tasks).filter(({ severity }) => severity === 'error');
 
 type Mapping = Readonly<Record<string, unknown>>;
-
-const isMapping = (value: unknown): value is Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function kind(value: unknown): string {
   if (value === null) return 'null';

@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/plain-value.js';
 import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.js';
 import { type FuelTaskStatus, fuelTaskStatus, type Store, type TaskHistoryRow } from '../../store/index.js';
 import { problem } from '../problem.js';
@@ -69,7 +70,7 @@ async function ofGraph(store: Store, id: number, filter: HistoryFilter): Promise
 }
 
 function recordOf(row: TaskHistoryRow, fields: Fields | undefined, { includeSummary }: HistoryFilter): HistoryRecord {
-  const custom = typeof row.custom === 'object' && row.custom !== null && !Array.isArray(row.custom) ? row.custom : {};
+  const custom = isMapping(row.custom) ? row.custom : {};
   return {
     ...fields,
     ...custom,

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../../clusters/tags/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../documents/index.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import { textsOf } from './json-object.js';
 
 /** What is wrong with giving a node these roles at once: unknown ones, repeated ones, and such as exclude each other. */

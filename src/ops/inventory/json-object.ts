@@ -1,7 +1,7 @@
+import { isMapping } from '../../core/plain-value.js';
 import type { Json, JsonObject } from '../../store/index.js';
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject => isMapping(value);
 
 /** The value as an object; empty when it is none. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});

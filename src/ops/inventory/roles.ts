@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../documents/index.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import type { ClusterDetails, Json, JsonObject, ReleaseRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';

@@ -1,6 +1,7 @@
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../documents/index.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { isObject, objectOf } from '../inventory/json-object.js';

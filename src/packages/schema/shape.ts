@@ -1,5 +1,6 @@
+import type { ValuePath } from '../../core/plain-value.js';
 import { type DataNode, type MappingNode, type ScalarKind, writtenKey } from '../data-node.js';
-import type { Problems, TreePath } from '../problems.js';
+import type { Problems } from '../problems.js';
 
 export type NodeKind = DataNode['kind'];
 
@@ -54,7 +55,7 @@ const KIND_NAMES: Readonly<Record<NodeKind, string>> = {
 };
 
 /** Reports everything in which a value is unlike its shape, each at its own place. Returns whether nothing was. */
-export function checkShape(node: DataNode, shape: Shape, path: TreePath, problems: Problems): boolean {
+export function checkShape(node: DataNode, shape: Shape, path: ValuePath, problems: Problems): boolean {
   return new ShapeCheck(problems).check(node, shape, path);
 }
 
@@ -66,7 +67,7 @@ class ShapeCheck {
     this.#problems = problems;
   }
 
-  check(node: DataNode, shape: Shape, path: TreePath): boolean {
+  check(node: DataNode, shape: Shape, path: ValuePath): boolean {
     if (shape.oneOf) return this.#oneOf(node, shape.oneOf, path);
     if (shape.values) return this.#values(node, shape.values, path);
     if (shape.kind !== undefined && node.kind !== shape.kind) return this.#wrongKind(node, [shape.kind], path);
@@ -90,7 +91,7 @@ class ShapeCheck {
     }
   }
 
-  #mapping(node: MappingNode, shape: Shape, path: TreePath): boolean {
+  #mapping(node: MappingNode, shape: Shape, path: ValuePath): boolean {
     let good = true;
     for (const key of shape.required ?? []) {
       if (node.entries.has(key)) continue;
@@ -124,7 +125,7 @@ class ShapeCheck {
     return good;
   }
 
-  #unknownKey(node: MappingNode, key: string, shape: Shape, path: TreePath): boolean {
+  #unknownKey(node: MappingNode, key: string, shape: Shape, path: ValuePath): boolean {
     const { key: keyNode } = node.entries.get(key)!;
     const known = Object.keys(shape.keys ?? {});
     const allowed = [
@@ -141,7 +142,7 @@ class ShapeCheck {
     );
   }
 
-  #list(node: DataNode & { kind: 'list' }, shape: Shape, path: TreePath): boolean {
+  #list(node: DataNode & { kind: 'list' }, shape: Shape, path: ValuePath): boolean {
     let good = true;
     if (shape.minItems !== undefined && node.items.length < shape.minItems) {
       good = this.#report(
@@ -177,7 +178,7 @@ class ShapeCheck {
     return good;
   }
 
-  #text(node: DataNode, value: string, shape: Shape, path: TreePath): boolean {
+  #text(node: DataNode, value: string, shape: Shape, path: ValuePath): boolean {
     if (shape.minLength !== undefined && [...value].length < shape.minLength) {
       return this.#report(node, path, 'package.empty-text', `${name(path)} must not be empty`);
     }
@@ -194,7 +195,7 @@ class ShapeCheck {
     return finding === undefined || finding.severity === 'warning';
   }
 
-  #values(node: DataNode, values: readonly string[], path: TreePath): boolean {
+  #values(node: DataNode, values: readonly string[], path: ValuePath): boolean {
     if (node.kind === 'text' && values.includes(String(node.value))) return true;
     const written = 'value' in node ? `'${cut(String(node.value))}'` : KIND_NAMES[node.kind];
     return this.#report(
@@ -206,7 +207,7 @@ class ShapeCheck {
     );
   }
 
-  #oneOf(node: DataNode, shapes: readonly Shape[], path: TreePath): boolean {
+  #oneOf(node: DataNode, shapes: readonly Shape[], path: ValuePath): boolean {
     const match = shapes.find((shape) => new ShapeCheck(undefined).check(node, shape, path));
     // Once more with a voice, for its warnings.
     if (match) return this.check(node, match, path);
@@ -220,7 +221,7 @@ class ShapeCheck {
     );
   }
 
-  #wrongKind(node: DataNode, kinds: readonly NodeKind[], path: TreePath): boolean {
+  #wrongKind(node: DataNode, kinds: readonly NodeKind[], path: ValuePath): boolean {
     const wanted = [...new Set(kinds)].map((kind) => KIND_NAMES[kind]).join(' or ');
     const hint =
       kinds.includes('text') && isPlainWord(node.kind)
@@ -237,7 +238,7 @@ class ShapeCheck {
     );
   }
 
-  #report(node: DataNode, path: TreePath, code: string, message: string, hint?: string): false {
+  #report(node: DataNode, path: ValuePath, code: string, message: string, hint?: string): false {
     this.#problems?.at(node, path, { code, message, ...(hint ? { hint } : {}) });
     return false;
   }
@@ -247,7 +248,7 @@ const isPlainWord = (kind: NodeKind): kind is ScalarKind =>
   kind === 'boolean' || kind === 'integer' || kind === 'float' || kind === 'timestamp';
 
 /** The innermost key on the way: what a person calls this value. */
-function name(path: TreePath): string {
+function name(path: ValuePath): string {
   const key = path.findLast((step) => typeof step === 'string');
   const item = typeof path.at(-1) === 'number' ? 'an item of ' : '';
   return key === undefined ? 'the file' : `${item}'${writtenKey(key)}'`;

@@ -1,6 +1,7 @@
+import type { ValuePath } from '../../core/plain-value.js';
 import { type DataNode, items, textOf } from '../data-node.js';
 import type { FormatVersion } from '../package-format.js';
-import type { Problems, TreePath } from '../problems.js';
+import type { Problems } from '../problems.js';
 import { checkShape, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
 
 // The parts of tasks as the tools for such packages check them; see docs/packages.md, "Tasks".
@@ -167,7 +168,12 @@ const fileTask3: Shape = {
 const ROLE_NEEDED_3: ReadonlySet<string> = new Set(['shell', 'group', 'copy_files', 'sync', 'upload_file']);
 
 /** Checks the tasks of deployment_tasks.yaml: the shape all tasks share, then what each type needs. */
-export function checkDeploymentTasks(node: DataNode, version: FormatVersion, path: TreePath, problems: Problems): void {
+export function checkDeploymentTasks(
+  node: DataNode,
+  version: FormatVersion,
+  path: ValuePath,
+  problems: Problems,
+): void {
   const shape = version === '3.0.0' ? fileTask3 : version === '4.0.0' ? fileTask4 : fileTask;
   checkShape(node, listOf(shape), path, problems);
   for (const [index, task] of items(node).entries()) {
@@ -205,7 +211,7 @@ function typeShape(task: DataNode & { kind: 'mapping' }, version: FormatVersion)
   };
 }
 
-function warnOfNoRole(task: DataNode & { kind: 'mapping' }, path: TreePath, problems: Problems): void {
+function warnOfNoRole(task: DataNode & { kind: 'mapping' }, path: ValuePath, problems: Problems): void {
   const type = textOf(task.entries.get('type')?.value);
   if (type === 'stage' || ['roles', 'groups', 'role', 'tags'].some((key) => task.entries.has(key))) return;
   const id = textOf(task.entries.get('id')?.value) ?? '';
@@ -220,7 +226,7 @@ function warnOfNoRole(task: DataNode & { kind: 'mapping' }, path: TreePath, prob
 const count: Shape = { kind: 'integer', minimum: 0 };
 
 /** Checks tasks.yaml. 5.0.0 does not run these tasks any more, and still wants them well formed. */
-export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: TreePath, problems: Problems): void {
+export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: ValuePath, problems: Problems): void {
   const first = version === '1.0.0';
   const latest = version === '5.0.0';
   const parameters: Shape = {

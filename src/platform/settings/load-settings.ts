@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../documents/diagnostics/did-you-mean.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+
 import { parseYaml, type YamlDocument } from '../../documents/index.js';
 import { type SettingDefinition, type Settings, settingDefinitions, settingsSchema } from './settings.js';
 

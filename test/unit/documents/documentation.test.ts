@@ -96,7 +96,7 @@ describe('docs/documents.md', () => {
     const codes = [...text.matchAll(/'((?:yaml|document|site|strategy|node|files)\.[a-z]+[a-z0-9-]+)'/g)].map(
       ([, code]) => code!,
     );
-    const kinds = /kind: ((?:'[a-z]+'(?: \| )?)+),/.exec(text)![1]!.replaceAll("'", '').split(' | ');
+    const kinds = /kind: ((?:'[a-z]+' \| )+'[a-z]+'),/.exec(text)![1]!.replaceAll("'", '').split(' | ');
     const all = new Set([...codes, ...kinds.map((kind) => `strategy.unknown-${kind}`)]);
     const explained = [...page.slice(page.indexOf('## What a code means')).matchAll(/`([a-z]+\.[a-z0-9-]+)`/g)].map(
       ([, code]) => code!,

@@ -1,3 +1,4 @@
+import { isMapping } from '../../../core/plain-value.js';
 import {
   type ClusterView,
   extendedReleases,
@@ -11,8 +12,7 @@ import type { NodeAnswer } from './node-schemas.js';
 import type { PluginAnswer } from './plugin-schemas.js';
 import type { ReleaseAnswer } from './release-schemas.js';
 
-const objectOf = (value: Json | undefined): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+const objectOf = (value: Json | undefined): Json => (isMapping(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const textsOf = (value: Json | undefined): readonly string[] => listOf(value).filter((one) => typeof one === 'string');
 

@@ -16,7 +16,7 @@ const MAX_NAMES = 10_000;
 /** Up to three names at the smallest distance. */
 export function nearestNames(written: string, known: Iterable<string>, maxSlips?: number): string[] {
   const wanted = written.toLowerCase();
-  // Distance costs length²; nobody's name is longer.
+  // Distance costs length²; no name is longer.
   if (wanted.length > 100) return [];
   let best = maxSlips ?? Math.max(1, Math.floor(wanted.length / 3));
   let names: string[] = [];

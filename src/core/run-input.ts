@@ -1,0 +1,26 @@
+import { isMapping, printPath } from './plain-value.js';
+import { checkShape, type Shape } from './shape.js';
+
+/** The input of a run, or all that is wrong with it. */
+export type ParsedRunInput<Input> =
+  | { readonly ok: true; readonly input: Input }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Checks the arguments of a workflow: exactly one JSON object of the given shape. Names every bad field. */
+export function parseRunInput<Input>(
+  shape: Shape<Input>,
+  args: readonly unknown[],
+  example: string,
+): ParsedRunInput<Input> {
+  if (args.length !== 1 || !isMapping(args[0]))
+    return { ok: false, problems: [`input must be one JSON object, e.g. ${example}`] };
+  const result = checkShape(shape, args[0]);
+  if (result.ok) return { ok: true, input: result.value };
+  const problems = result.problems.map(({ kind, path, message }) => {
+    const field = `field '${printPath(path)}'`;
+    if (kind === 'missing') return `missing ${field}`;
+    if (path.length === 0) return message;
+    return kind === 'unknown' ? `unknown ${field} ${message}` : `${field} ${message}`;
+  });
+  return { ok: false, problems };
+}

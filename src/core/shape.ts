@@ -1,0 +1,102 @@
+import { isMapping, type ValuePath } from './plain-value.js';
+
+/** One way in which a value differs from its shape. */
+export interface ShapeProblem {
+  readonly kind: 'missing' | 'unknown' | 'wrong';
+  readonly path: ValuePath;
+  /** The end of a sentence that begins with the place: `must be a list`. */
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What a value must look like. For code that runs where no schema library does: workflows, and this room. */
+export interface Shape<T> {
+  readonly problems: (value: unknown, at: ValuePath) => readonly ShapeProblem[];
+  /** Only for the compiler: the type of a value without problems. */
+  readonly valueType?: T;
+}
+
+export type ShapeResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
+
+/** Compares a value with its shape: all differences at once. */
+export function checkShape<T>(shape: Shape<T>, value: unknown): ShapeResult<T> {
+  const problems = shape.problems(value, []);
+  return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, problems };
+}
+
+/** A value that needs no more than a yes or no. `message` ends a sentence that begins with the place: `must be …`. */
+export const valueThat = <T>(
+  fits: (value: unknown) => boolean,
+  message: string | ((value: unknown) => string),
+  hint?: string,
+): Shape<T> => ({
+  problems: (value, path) =>
+    fits(value)
+      ? []
+      : [
+          {
+            kind: 'wrong',
+            path,
+            message: typeof message === 'string' ? message : message(value),
+            ...(hint === undefined ? {} : { hint }),
+          },
+        ],
+});
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && Number(value) >= least;
+
+export const nonEmptyText = valueThat<string>(isText, 'must be a non-empty text');
+export const flag = valueThat<boolean>((value) => typeof value === 'boolean', 'must be true or false');
+export const positiveInteger = valueThat<number>((value) => isWhole(value, 1), 'must be a whole number above 0');
+export const limit = valueThat<number>((value) => isWhole(value, 0), 'must be a whole number, 0 for no limit');
+
+export function oneOf<const T extends string>(words: readonly T[]): Shape<T> {
+  const named = words.map((word) => `"${word}"`);
+  const message = `must be ${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
+  return valueThat<T>((value) => words.some((word) => word === value), message);
+}
+
+/** A list of which every item is checked; `least` is how many it must hold. */
+export const listOf = <T>(item: Shape<T>, least = 0): Shape<readonly T[]> => ({
+  problems: (value, path) => {
+    if (!Array.isArray(value)) return [{ kind: 'wrong', path, message: 'must be a list' }];
+    if (value.length < least) return [{ kind: 'wrong', path, message: `must hold at least ${least}` }];
+    return value.flatMap((one, index) => item.problems(one, [...path, index]));
+  },
+});
+
+/** An object with these fields and no others; those that are not `required` may be left out. */
+export const objectOf = <T extends object>(
+  fields: { readonly [Key in keyof T]-?: Shape<Exclude<T[Key], undefined>> },
+  required: readonly (keyof T & string)[] = [],
+): Shape<T> => {
+  const known = new Map<string, Shape<unknown>>(Object.entries(fields));
+  return {
+    problems: (value, path) => {
+      if (!isMapping(value)) return [{ kind: 'wrong', path, message: 'must be an object' }];
+      return [
+        ...required
+          .filter((name) => !Object.hasOwn(value, name))
+          .map((name): ShapeProblem => ({ kind: 'missing', path: [...path, name], message: 'is missing' })),
+        ...Object.entries(value).flatMap(([name, one]): readonly ShapeProblem[] => {
+          const here = [...path, name];
+          const message = `(known: ${[...known.keys()].join(', ')})`;
+          return known.get(name)?.problems(one, here) ?? [{ kind: 'unknown', path: here, message }];
+        }),
+      ];
+    },
+  };
+};
+
+/** A shape with a rule of its own, looked at once all parts fit: what is wrong, or undefined. */
+export const withRule = <T>(shape: Shape<T>, rule: (value: T) => string | undefined): Shape<T> => ({
+  problems: (value, path) => {
+    const found = shape.problems(value, path);
+    if (found.length > 0) return found;
+    const message = rule(value as T);
+    return message === undefined ? [] : [{ kind: 'wrong', path, message }];
+  },
+});
