@@ -43,7 +43,7 @@ export const ROOMS = [
   ],
   [
     'clusters',
-    ['core', 'yaql', 'documents', 'packages', 'graph', 'agent', 'store'],
+    ['core', 'yaql', 'documents', 'packages', 'graph', 'agent', 'store', 'platform'],
     'turns rows into plans: it reads and writes nothing. Read first, pass the rows in, store what comes back.',
   ],
   [
@@ -154,6 +154,18 @@ export default {
       'src/clusters may know what a store answers, not open one.',
       { path: '^src/clusters/' },
       { path: '^src/store/', dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'planning-takes-a-thread-only',
+      'src/clusters plans beside the process that asks, in a thread of src/platform/threads. Settings, secrets and the rest of the platform come as data.',
+      { path: '^src/clusters/' },
+      { path: '^src/platform/(?!threads/)' },
+    ),
+    rule(
+      'threads-are-a-leaf',
+      'src/platform/threads starts programs and carries messages. What a program does is written beside the one who asks.',
+      { path: '^src/platform/threads/' },
+      { path: '^(src/(?!platform/threads/)|(workflows|activities|worker)/)' },
     ),
     rule(
       'platform-sees-types-of-clients-only',

@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
-import { DrawingThread } from '../../graph/pictures/drawing-thread.js';
+import { type Drawer, openDrawer } from './drawing.js';
 
 /** Pictures that are kept; one of a large graph has about 1 MB. */
 const KEPT = 24;
-
-/** Makes one SVG element of a drawing in the DOT language. */
-export interface Drawer {
-  svg(dot: string): Promise<string>;
-  close(): Promise<void>;
-}
 
 /** SVG of drawings, each made once, beside this thread: a plan does not change, and many may watch its run. */
 export class Pictures {
   readonly #made = new Map<string, Promise<string>>();
   readonly #drawer: Drawer;
 
-  constructor(drawer: Drawer = new DrawingThread()) {
+  constructor(drawer: Drawer = openDrawer()) {
     this.#drawer = drawer;
   }
 

@@ -1,6 +1,6 @@
 import { loadTaskEngine } from './load-engine.js';
 import { planHere } from './plan-here.js';
-import { PlanningThread } from './planning-thread.js';
+import { openPlanningThread } from './planning-thread.js';
 import type { Planner, PlanningWork } from './planning-work.js';
 
 /** Tasks on nodes, at most, that are planned at once, in some tens of milliseconds, without a thread. */
@@ -17,7 +17,7 @@ export interface OpenPlanner extends Planner {
  */
 export async function openPlanner(helpers?: string): Promise<OpenPlanner> {
   const engine = await loadTaskEngine(helpers);
-  const thread = new PlanningThread(helpers === undefined ? {} : { helpers });
+  const thread = openPlanningThread(helpers);
   return {
     async plan(form, work, signal) {
       signal?.throwIfAborted();

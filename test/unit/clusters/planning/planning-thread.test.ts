@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPlanner, plannerHere } from '../../../../src/clusters/planning/index.js';
-import { PlanningThread } from '../../../../src/clusters/planning/planning-thread.js';
+import { openPlanningThread } from '../../../../src/clusters/planning/planning-thread.js';
 import type { PlanForm, PlanningWork } from '../../../../src/clusters/planning/planning-work.js';
 import { type Fields, normaliseTask } from '../../../../src/graph/index.js';
 import { type Json, recorded } from '../../graph/recorded.js';
@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-const thread = (helpers = HELPERS) => opened(new PlanningThread({ helpers }));
+const thread = (helpers = HELPERS) => opened(openPlanningThread(helpers));
 
 /** Of a serialized plan, the command on the first node. */
 const commandOf = (text: string): unknown =>
@@ -100,7 +100,7 @@ describe('a planning thread', () => {
     const planner = thread();
     const dying = planner.plan('run', calling('end_of_thread()'));
     const next = planner.plan('serialized', calling('greeting()'));
-    await expect(dying).rejects.toThrow('the planning thread ended with 3');
+    await expect(dying).rejects.toThrow('the plan was not finished: its thread ended with 3');
     expect((await next).ok).toBe(true);
   });
 

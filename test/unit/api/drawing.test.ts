@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DrawingThread } from '../../../../src/graph/pictures/drawing-thread.js';
-import { renderSvg } from '../../../../src/graph/pictures/render-svg.js';
+import { type Drawer, openDrawer } from '../../../src/api/page/drawing.js';
+import { renderSvg } from '../../../src/graph/pictures/render-svg.js';
 
-const open: DrawingThread[] = [];
-const thread = () => {
-  const one = new DrawingThread();
+const open: Drawer[] = [];
+const drawer = () => {
+  const one = openDrawer();
   open.push(one);
   return one;
 };
@@ -19,9 +19,9 @@ const dense = (size: number) =>
     [1, 3, 7].map((step) => `n${at} -> n${(at * 5 + step) % size};`).join(' '),
   ).join(' ')} }`;
 
-describe('a drawing thread', () => {
-  it('draws what the caller would draw, and goes on after what is no DOT', async () => {
-    const own = thread();
+describe('a drawer', () => {
+  it('draws what the caller would draw, and goes on after what is not DOT', async () => {
+    const own = drawer();
     const dot = 'digraph G { "a-b"; c; "a-b" -> c; }';
     const [first, refused, second] = await Promise.allSettled([own.svg(dot), own.svg('digraph {'), own.svg(dot)]);
     const here = await renderSvg(dot);
@@ -34,7 +34,7 @@ describe('a drawing thread', () => {
   });
 
   it('leaves its caller free meanwhile', async () => {
-    const own = thread();
+    const own = drawer();
     await own.svg('digraph { a }');
     let drawn = false;
     const picture = own.svg(dense(40)).then((svg) => {
@@ -51,10 +51,10 @@ describe('a drawing thread', () => {
     expect((await picture).match(/class="node"/g)).toHaveLength(40);
   });
 
-  it('tells those who wait when it is closed, and draws no more', async () => {
-    const own = thread();
+  it('rejects what waits when it is closed, and draws no more', async () => {
+    const own = drawer();
     const waiting = [own.svg(dense(60)), own.svg('digraph { a }')].map((one) =>
-      expect(one).rejects.toThrow(/ended before/),
+      expect(one).rejects.toThrow(/process is ending/),
     );
     await own.close();
     await Promise.all(waiting);

@@ -1,0 +1,27 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ThreadMessage, ThrownError } from './thread.js';
+
+/**
+ * What the program of a `Thread` calls, once. `setUp` gets the thread's data and answers with what handles one request;
+ * when it throws, every request is answered with that error.
+ */
+export function serveThread<Data, Request, Answer>(
+  setUp: (data: Data) => Promise<(request: Request) => Answer | Promise<Answer>>,
+): void {
+  const send = (message: ThreadMessage<Answer>): void => parentPort!.postMessage(message);
+  const ready = setUp(workerData);
+  parentPort!.on('message', (request: Request) => {
+    ready
+      .then((handle) => handle(request))
+      .then((value) => send({ value }))
+      .catch((error: unknown) => send({ thrown: copyOf(error) }));
+  });
+  const isReady = (): void => send('ready');
+  ready.then(isReady, isReady);
+}
+
+/** Of errors of all classes, what travels between threads: a copied Error loses its name. */
+const copyOf = (error: unknown): ThrownError =>
+  error instanceof Error
+    ? { name: error.name, message: error.message, stack: error.stack }
+    : { name: 'Error', message: String(error), stack: undefined };

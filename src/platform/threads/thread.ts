@@ -1,0 +1,207 @@
+import { Worker } from 'node:worker_threads';
+
+export interface ThreadOptions {
+  /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.js', import.meta.url)`. */
+  readonly program: URL;
+  /** What one request makes, as errors name it: `the plan`. */
+  readonly makes: string;
+  /** Passed to the program when it starts. */
+  readonly data?: unknown;
+  /** The most that the thread's own heap may take; without it, what one of the process may. */
+  readonly maxMegabytes?: number;
+}
+
+export interface AskOptions {
+  /** Takes the request back; the thread is ended if it works on it. */
+  readonly signal?: AbortSignal;
+  /** The thread is ended when it works on the request for longer. Neither its start nor a wait in the queue counts. */
+  readonly withinMs?: number;
+}
+
+/** Why there is no answer; `died`: the thread ended by itself. */
+export type ThreadFailure = 'threw' | 'aborted' | 'late' | 'out-of-memory' | 'died' | 'closed';
+
+export type Asked<Answer> =
+  | { readonly ok: true; readonly value: Answer }
+  /** `error` is what a caller throws that has no other use for it; with `aborted`, the reason of the signal. */
+  | { readonly ok: false; readonly reason: ThreadFailure; readonly error: unknown };
+
+/** What a thread sends: once that it is ready, then one answer a request. */
+export type ThreadMessage<Answer> = 'ready' | { readonly value: Answer } | { readonly thrown: ThrownError };
+
+export interface ThrownError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
+interface Waiting<Request, Answer> extends AskOptions {
+  readonly request: Request;
+  readonly answer: (asked: Asked<Answer>) => void;
+}
+
+/** A thread that no one needs gives its memory back after so long. */
+const IDLE_MS = 60_000;
+
+/**
+ * A thread that answers requests, one after the other, so that the rest of the process goes on meanwhile. It starts with
+ * the first request, and again after it ended, whatever ended it: only the request it worked on is lost. Requests and
+ * answers are copied (`structuredClone`).
+ */
+export class Thread<Request, Answer> {
+  readonly #options: ThreadOptions;
+  readonly #queue: Waiting<Request, Answer>[] = [];
+  #running: Waiting<Request, Answer> | undefined;
+  #worker: Worker | undefined;
+  #ready = false;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async ask(request: Request, options: AskOptions = {}): Promise<Asked<Answer>> {
+    const { signal } = options;
+    if (signal?.aborted) return failed('aborted', signal.reason);
+    if (this.#closed) return this.#failed('closed', 'was not started: this process is ending');
+    let abort: (() => void) | undefined;
+    const asked = await new Promise<Asked<Answer>>((answer) => {
+      const waiting = { ...options, request, answer };
+      abort = () => this.#takeBack(waiting);
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#queue.push(waiting);
+      this.#next();
+    });
+    if (abort !== undefined) signal?.removeEventListener('abort', abort);
+    return asked;
+  }
+
+  /** Ends the thread; all that waits is answered with `closed`. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const worker = this.#worker;
+    const closed = this.#failed('closed', 'was not finished: this process is ending');
+    const waiting = this.#queue.splice(0);
+    this.#end(closed);
+    for (const { answer } of waiting) answer(closed);
+    await worker?.terminate();
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#running = this.#queue.shift();
+    if (this.#running === undefined) {
+      this.#worker?.unref();
+      this.#timer = setTimeout(() => this.#end(), IDLE_MS).unref();
+      return;
+    }
+    try {
+      const worker = this.#start();
+      // While it works, it is what the process lives for.
+      worker.ref();
+      worker.postMessage(this.#running.request);
+      if (this.#ready) this.#setDeadline();
+    } catch (error) {
+      this.#settle(failed('threw', error));
+    }
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = startWorker(this.#options);
+    this.#worker = worker;
+    this.#ready = false;
+    const died = (asked: Asked<Answer>) => {
+      if (this.#worker === worker) this.#end(asked);
+    };
+    worker.on('message', (message: ThreadMessage<Answer>) => {
+      if (this.#worker === worker) this.#receive(message);
+    });
+    worker.on('error', (error: NodeJS.ErrnoException) =>
+      died(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? this.#failed('out-of-memory', `did not fit into ${this.#memory}`)
+          : failed('died', error),
+      ),
+    );
+    worker.on('exit', (code) => died(this.#failed('died', `was not finished: its thread ended with ${code}`)));
+    return worker;
+  }
+
+  get #memory(): string {
+    const { maxMegabytes } = this.#options;
+    return maxMegabytes === undefined
+      ? 'memory: give the process more (NODE_OPTIONS=--max-old-space-size=MEGABYTES)'
+      : `${maxMegabytes} MB`;
+  }
+
+  #receive(message: ThreadMessage<Answer>): void {
+    if (message === 'ready') {
+      this.#ready = true;
+      this.#setDeadline();
+    } else
+      this.#settle(
+        'value' in message
+          ? { ok: true, value: message.value }
+          : failed('threw', Object.assign(new Error(), message.thrown)),
+      );
+  }
+
+  #setDeadline(): void {
+    const withinMs = this.#running?.withinMs;
+    if (withinMs === undefined) return;
+    const late = this.#failed('late', `was not finished within ${withinMs} ms`);
+    this.#timer = setTimeout(() => this.#end(late), withinMs);
+  }
+
+  #settle(asked: Asked<Answer>): void {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.answer(asked);
+    this.#next();
+  }
+
+  #takeBack(waiting: Waiting<Request, Answer>): void {
+    const aborted = failed('aborted', waiting.signal?.reason);
+    const at = this.#queue.indexOf(waiting);
+    if (at >= 0) this.#queue.splice(at, 1);
+    if (this.#running === waiting) this.#end(aborted);
+    else waiting.answer(aborted);
+  }
+
+  /** Ends the thread. The request it worked on is answered so; those that wait get the next thread. */
+  #end(asked?: Asked<Answer>): void {
+    clearTimeout(this.#timer);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    void worker?.terminate();
+    if (asked !== undefined && this.#running !== undefined) this.#settle(asked);
+  }
+
+  #failed(reason: ThreadFailure, how: string): Asked<never> {
+    return failed(reason, new Error(`${this.#options.makes} ${how}`));
+  }
+}
+
+const failed = (reason: ThreadFailure, error: unknown): Asked<never> => ({ ok: false, reason, error });
+
+/** The answer, for callers to whom every failure is an error. */
+export function answerOf<Answer>(asked: Asked<Answer>): Answer {
+  if (asked.ok) return asked.value;
+  throw asked.error;
+}
+
+/** The program is there built, or as source under tsx, which threads do not inherit. */
+function startWorker({ program, data, maxMegabytes }: ThreadOptions): Worker {
+  const options = {
+    workerData: data,
+    ...(maxMegabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxMegabytes } }),
+  };
+  if (!import.meta.url.endsWith('.ts')) return new Worker(program, options);
+  const source = JSON.stringify(program.href.replace(/\.js$/, '.ts'));
+  const load = `import('tsx/esm/api').then(({ register }) => (register(), import(${source})))`;
+  return new Worker(load, { ...options, eval: true, execArgv: [] });
+}

@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerOf, Thread, type ThreadOptions } from '../../../../src/platform/threads/thread.js';
+import type { Deed } from './obliging-program.js';
+
+const open: Thread<Deed, unknown>[] = [];
+const thread = (more: Partial<ThreadOptions> = {}) => {
+  const program = new URL('./obliging-program.js', import.meta.url);
+  const one = new Thread<Deed, unknown>({ program, makes: 'the deed', data: 'hello', ...more });
+  open.push(one);
+  return one;
+};
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const done = { ok: true, value: ['hello', 1] };
+const failed = (reason: string, message: unknown) => ({ ok: false, reason, error: { message } });
+
+describe('a thread', () => {
+  it('answers requests one after the other, with what it was started with', async () => {
+    const own = thread();
+    expect(await Promise.all([own.ask({ echo: 1 }), own.ask({ echo: 'two' })])).toEqual([
+      done,
+      { ok: true, value: ['hello', 'two'] },
+    ]);
+  });
+
+  it('answers with what the program throws, and goes on', async () => {
+    const own = thread();
+    const thrown = await own.ask({ throw: 'no' });
+    expect(thrown).toMatchObject({ ok: false, reason: 'threw', error: { name: 'OwnError', message: 'no' } });
+    expect(() => answerOf(thrown)).toThrow('no');
+    expect(await own.ask('answer a function')).toMatchObject({ reason: 'threw', error: { name: 'DataCloneError' } });
+    expect(answerOf(await own.ask({ echo: 1 }))).toEqual(['hello', 1]);
+  });
+
+  it('answers every request with why its program cannot be set up', async () => {
+    const own = thread({ data: 'refuse' });
+    for (const _ of [1, 2]) expect(await own.ask({ echo: 1 })).toMatchObject(failed('threw', 'not set up'));
+  });
+
+  it('ends a request that takes longer than its deadline, and no other', async () => {
+    const own = thread();
+    const [late, next] = [own.ask('hang', { withinMs: 20 }), own.ask({ echo: 1 }, { withinMs: 60_000 })];
+    expect(await late).toMatchObject(failed('late', 'the deed was not finished within 20 ms'));
+    expect(await next).toEqual(done);
+  });
+
+  it('does not let a request take more memory than its limit', async () => {
+    const own = thread({ maxMegabytes: 64 });
+    const [hoard, next] = [own.ask('hoard'), own.ask({ echo: 1 })];
+    expect(await hoard).toMatchObject(failed('out-of-memory', 'the deed did not fit into 64 MB'));
+    expect(await next).toEqual(done);
+  });
+
+  it('starts again after it ended by itself', async () => {
+    const own = thread();
+    expect(await own.ask({ exit: 3 })).toMatchObject(
+      failed('died', 'the deed was not finished: its thread ended with 3'),
+    );
+    expect(await own.ask({ echo: 1 })).toEqual(done);
+  });
+
+  it('takes a request back whose signal is aborted, whether it works on it or not', async () => {
+    const own = thread();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const [hang, waiting, next] = [
+      own.ask('hang', { signal: first.signal }),
+      own.ask({ echo: 2 }, { signal: second.signal }),
+      own.ask({ echo: 1 }),
+    ];
+    second.abort(new Error('never mind'));
+    expect(await waiting).toMatchObject(failed('aborted', 'never mind'));
+    first.abort(new Error('enough'));
+    expect(await hang).toMatchObject(failed('aborted', 'enough'));
+    expect(await next).toEqual(done);
+    expect(await own.ask({ echo: 1 }, { signal: first.signal })).toMatchObject(failed('aborted', 'enough'));
+  });
+
+  it('answers all that waits when it is closed, and everything after', async () => {
+    const own = thread();
+    const all = Promise.all([own.ask('hang'), own.ask({ echo: 1 })]);
+    await own.close();
+    const closed = failed('closed', expect.stringContaining('this process is ending'));
+    expect(await all).toMatchObject([closed, closed]);
+    expect(await own.ask({ echo: 1 })).toMatchObject(closed);
+  });
+});
