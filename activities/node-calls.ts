@@ -203,8 +203,11 @@ export async function alive<T>(work: (options: OperationOptions) => Promise<T>):
   const beat = setInterval(() => context.heartbeat(), every);
   // A site's check asks about a thousand machines at once, each with this signal.
   setMaxListeners(0, context.cancellationSignal);
+  const { attempt, heartbeatDetails } = context.info;
+  // An operator's reset of the activity counts from 1 again, and leaves the details of the last beat.
+  const isFirstTry = attempt === 1 && heartbeatDetails === undefined;
   try {
-    return await translated(() => work({ signal: context.cancellationSignal }));
+    return await translated(() => work({ signal: context.cancellationSignal, isFirstTry }));
   } catch (error) {
     // However the work put it: an activity that was cancelled ends as cancelled.
     if (context.cancellationSignal.aborted) await context.cancelled;

@@ -153,6 +153,7 @@ export function acquire(call: Call, machine: Readonly<Machine>, agentName: strin
   const row = call.region.editMachine(machine);
   row.owner = call.user.username;
   row.agentName = agentName;
+  noteRequest(call, machine, 'User acquiring node', call.user.username, call.form.text('comment'));
 }
 
 export const release: Handler = (call) => {
@@ -168,18 +169,28 @@ export const release: Handler = (call) => {
 };
 
 /** Where an abort leads, and what it is called in the events. */
-function abortOf(machine: Readonly<Machine>): { readonly to: MachineStatus; readonly message: string } | null {
+function abortOf(
+  machine: Readonly<Machine>,
+): { readonly to: MachineStatus; readonly message: string; readonly request: string } | null {
   switch (machine.status) {
     case MachineStatus.Commissioning: {
       const back = machine.previousStatus === MachineStatus.Ready ? MachineStatus.Ready : MachineStatus.New;
-      return { to: back, message: 'Aborted commissioning' };
+      return { to: back, message: 'Aborted commissioning', request: 'User aborting node commissioning' };
     }
     case MachineStatus.Deploying:
-      return { to: MachineStatus.Allocated, message: 'Aborted deployment' };
+      return { to: MachineStatus.Allocated, message: 'Aborted deployment', request: 'User aborting deployment' };
     case MachineStatus.DiskErasing:
-      return { to: MachineStatus.FailedDiskErasing, message: 'Aborted disk erasing' };
+      return {
+        to: MachineStatus.FailedDiskErasing,
+        message: 'Aborted disk erasing',
+        request: 'User aborting disk erase',
+      };
     case MachineStatus.Testing:
-      return { to: machine.previousStatus as MachineStatus, message: 'Aborted testing' };
+      return {
+        to: machine.previousStatus as MachineStatus,
+        message: 'Aborted testing',
+        request: 'User aborting node testing',
+      };
     default:
       return null;
   }
@@ -193,7 +204,7 @@ export const abort: Handler = (call) => {
     refuse(conflict(`Cannot abort in current state: node ${machine.id} is in state ${machineStatusName(status)}.`));
   }
   if (isOutOfReach(call, machine)) refuse(afterCommit(powerUnavailable(machine.hostname)));
-  noteRequest(call, machine, 'User aborting', call.user.username, call.form.text('comment'));
+  noteRequest(call, machine, aborted.request, call.user.username, call.form.text('comment'));
   const pending = { [MachineStatus.Commissioning]: 'commissioning', [MachineStatus.Testing]: 'testing' } as const;
   const type =
     pending[status as keyof typeof pending] ?? (status === MachineStatus.Deploying ? 'installation' : 'release');

@@ -1,17 +1,20 @@
+import type { MaasClient } from './client.js';
 import { fitsDistroSeries } from './distro-series.js';
 import { isMaasFailure } from './failure.js';
 import type { Machine } from './machine.js';
 import type { DeployOptions } from './machine-calls.js';
-import { type Claim, holdOf, isOfThisRun, markerAnnotations, markerOf } from './machine-hold.js';
+import { type Claim, holdOf, isAnnotationKey, isOfThisRun, markerAnnotations, markerOf } from './machine-hold.js';
+import { MachineLog } from './machine-log.js';
 import {
-  deploymentAborted,
   deploymentFailed,
+  interference,
   locked,
   type MachineFailure,
   type MachineOutcome,
   type MachineWarning,
   otherOs,
   otherOwner,
+  otherRun,
   otherSite,
   wrongState,
 } from './machine-outcome.js';
@@ -43,12 +46,14 @@ export async function deployMachine(
   request: DeployRequest,
   options: OperationOptions = {},
 ): Promise<DeployOutcome> {
-  const { machines, diagnostics } = context.client;
+  const { client } = context;
+  const { machines } = client;
   const { systemId, site, node, run } = request;
-  const claim: Claim = { me: await context.client.username(options.signal), site, run };
   const { signal } = options;
+  const me = await client.username(signal);
+  let claim: DeployClaim = { me, site, run };
   const agentName = `sitewright:${site}`;
-  let isOurDeployment = false;
+  const refusedLabels = Object.keys(request.labels ?? {}).filter((key) => key !== '' && !isAnnotationKey(key));
   let isMarkedForThis = false;
   const outcome = await carryOut(
     context,
@@ -58,22 +63,22 @@ export async function deployMachine(
         isMarkedForThis = isOfThisRun(machine, claim);
         return decideDeploy(machine, claim, request.distroSeries, progress);
       },
-      optional: new Set(['annotate'] as const),
-      perform(action, machine) {
+      isHeld: (machine) => isOfThisRun(machine, claim),
+      // A machine that runs already can do without; none is deployed unmarked.
+      isOptional: (action, { status }) => action === 'annotate' && status === MachineStatus.Deployed,
+      perform(action, { status }) {
         switch (action) {
           case 'allocate':
             return machines.allocate(systemId, { agentName, comment: run }, signal);
           case 'annotate': {
             // Only of a deployment that is ours do we know what it was to install.
-            const series =
-              isOurDeployment || machine.status === MachineStatus.Allocated ? request.distroSeries : undefined;
+            const series = status === MachineStatus.Deployed ? undefined : request.distroSeries;
             const marker = { site, node, run, ...(series === undefined ? {} : { series }) };
             return machines.annotate(systemId, markerAnnotations(marker, request.labels), signal);
           }
           case 'release':
             return machines.release(systemId, { comment: `${agentName}: clearing a failed deployment` }, signal);
           default: {
-            isOurDeployment = true;
             const { distroSeries, hweKernel, userData } = request;
             const form = {
               ...(distroSeries === undefined ? {} : { distroSeries }),
@@ -84,84 +89,121 @@ export async function deployMachine(
           }
         }
       },
-      async explain(failure: MachineFailure): Promise<MachineFailure> {
-        if (failure.kind !== 'deployment-failed') return failure;
-        try {
-          const events = await diagnostics.events({ systemIds: [systemId], level: 'ERROR', limit: 5 }, signal);
-          const lines = events.map((e) =>
-            [e.type, e.description]
-              .filter((text) => text !== '')
-              .join(': ')
-              .slice(0, 500),
-          );
-          return { ...failure, events: lines };
-        } catch (error) {
-          // The failure itself matters more than its details.
-          if (isMaasFailure(error, 'unauthorised') || signal?.aborted) throw error;
-          return failure;
-        }
+      async recall() {
+        const begun = (await MachineLog.read(client, systemId, signal)).progressOf(run);
+        if (begun) claim = { ...claim, begun };
       },
+      explain: (failure, machine) => explainDeploy(client, failure, machine, run, signal),
     },
     options,
   );
   // A machine that was taken over as it is gets our mark, too.
   const isAdopted = outcome.warnings.some(({ code }) => code === 'adopted');
   const isDeployedAnew = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
-  return { ...outcome, isDeployedAnew };
+  const warnings = refusedLabels.map<MachineWarning>((key) => ({
+    code: 'label-not-set',
+    message: `label ${key} was not set in MAAS: names there have letters, digits, ., -, _ and / only`,
+  }));
+  return { ...outcome, warnings: [...outcome.warnings, ...warnings], isDeployedAnew };
 }
+
+/** Adds to a failure what MAAS' log tells: the errors of this deployment, or who interfered. */
+async function explainDeploy(
+  client: MaasClient,
+  failure: MachineFailure,
+  machine: Machine,
+  run: string,
+  signal: AbortSignal | undefined,
+): Promise<MachineFailure> {
+  const { kind } = failure;
+  if (kind !== 'deployment-failed' && kind !== 'deployment-aborted' && kind !== 'released-by-hand') return failure;
+  try {
+    const log = await MachineLog.read(client, machine.systemId, signal);
+    if (kind === 'deployment-failed') return { ...failure, events: log.deploymentErrors(failure.message) };
+    const request = kind === 'deployment-aborted' ? log.abortion('deployment') : log.releaseAfter(run);
+    return interference(kind, machine, request);
+  } catch (error) {
+    // The failure itself matters more than its details.
+    if (isMaasFailure(error, 'unauthorised') || signal?.aborted) throw error;
+    return failure;
+  }
+}
+
+/** Who wants a machine deployed, and how far this very wish got by MAAS' log. */
+export interface DeployClaim extends Claim {
+  readonly begun?: 'allocated' | 'deployed' | 'aborted';
+}
+
+/** States in which a machine that we took is still taken, or tells by itself why not. */
+const keptStatuses: ReadonlySet<number> = new Set([
+  MachineStatus.Allocated,
+  MachineStatus.Deploying,
+  MachineStatus.Deployed,
+  MachineStatus.FailedDeployment,
+  MachineStatus.Broken,
+  MachineStatus.Missing,
+  MachineStatus.Retired,
+  MachineStatus.Reserved,
+  MachineStatus.RescueMode,
+  MachineStatus.EnteringRescueMode,
+  MachineStatus.FailedEnteringRescueMode,
+  MachineStatus.ExitingRescueMode,
+  MachineStatus.FailedExitingRescueMode,
+]);
 
 /**
  * The next step towards Deployed, from one reading. Of the failed deployments only one from before
- * this wish is released and tried again; one that happened for this wish is the result.
+ * this wish is released and tried again; one that happened for this wish is the result. What people
+ * aborted or released meanwhile is not begun again: that takes a new wish.
  */
 export function decideDeploy(
   machine: Machine,
-  claim: Claim,
+  claim: DeployClaim,
   wantedSeries: string | undefined,
   progress: Progress,
 ): Step {
   const { status } = machine;
   if (!isMachineStatus(status)) return { do: 'wait' };
   const hold = holdOf(machine, claim);
-  const refusal = (): Step | undefined => {
+  const isMine = isOfThisRun(machine, claim);
+  const refused = (): Step | undefined => {
     if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
     if (hold === 'other-site') return { do: 'fail', failure: otherSite(machine) };
+    if (!isMine && wasMarked)
+      return { do: 'fail', failure: hold === 'ours' ? otherRun(machine) : interference('released-by-hand', machine) };
     return undefined;
   };
-  const mayMark = !progress.acknowledged.has('annotate') && !progress.givenUp.has('annotate');
+  const wasMarked = progress.wasHeld || claim.begun === 'deployed' || claim.begun === 'aborted';
+  const wasTaken = wasMarked || claim.begun === 'allocated' || progress.acknowledged.has('allocate');
+  if (wasTaken && !isMine && !keptStatuses.has(status)) {
+    return { do: 'fail', failure: interference('released-by-hand', machine) };
+  }
   switch (status) {
     case MachineStatus.Ready:
       // A commissioning that was refused half-way leaves us owner of a Ready machine. `allocate` does
       // not find such a one; `deploy` takes it.
-      return refusal() ?? { do: 'act', action: hold === 'free' ? 'allocate' : 'deploy' };
+      return refused() ?? { do: 'act', action: hold === 'free' ? 'allocate' : isMine ? 'deploy' : 'annotate' };
     case MachineStatus.Allocated: {
-      // Not of a real MAAS; it has no owner to mark, and `deploy` makes us that.
-      if (hold === 'free') return { do: 'act', action: 'deploy' };
-      const held = refusal();
+      if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
+      const held = refused();
       if (held) return held;
-      const isMine = isOfThisRun(machine, claim);
-      if (isMine && progress.waitedOn.has(MachineStatus.Deploying)) {
-        return { do: 'fail', failure: deploymentAborted(machine) };
+      if (isMine && (claim.begun === 'aborted' || progress.waitedOn.has(MachineStatus.Deploying))) {
+        return { do: 'fail', failure: interference('deployment-aborted', machine) };
       }
-      if (hold === 'unmarked' && mayMark && !progress.acknowledged.has('allocate') && !progress.graceOver) {
+      if (hold === 'unmarked' && !progress.acknowledged.has('allocate') && !progress.graceOver) {
         return { do: 'wait-for-marker' };
       }
-      return { do: 'act', action: !isMine && mayMark ? 'annotate' : 'deploy' };
+      return { do: 'act', action: isMine ? 'deploy' : 'annotate' };
     }
-    case MachineStatus.Deploying: {
-      const held = refusal();
-      if (held) return held;
-      if (hold !== 'unmarked' || !mayMark) return { do: 'wait' };
-      if (!progress.sent.has('deploy') && !progress.graceOver) return { do: 'wait-for-marker' };
-      return { do: 'act', action: 'annotate' };
-    }
+    case MachineStatus.Deploying:
+      // Without a marker it is a person's, with our key: it is taken over when it is Deployed.
+      return refused() ?? { do: 'wait' };
     case MachineStatus.Deployed:
-      return refusal() ?? decideDeployed(machine, claim, wantedSeries, progress, mayMark);
+      return refused() ?? decideDeployed(machine, claim, wantedSeries, progress);
     case MachineStatus.FailedDeployment: {
-      const held = refusal();
+      const held = refused();
       if (held) return held;
-      const isOfThisWish =
-        progress.sent.has('deploy') || progress.waitedOn.has(MachineStatus.Deploying) || isOfThisRun(machine, claim);
+      const isOfThisWish = isMine || progress.sent.has('deploy') || progress.waitedOn.has(MachineStatus.Deploying);
       if (isOfThisWish) return { do: 'fail', failure: deploymentFailed(machine) };
       if (machine.locked) return { do: 'fail', failure: locked(machine) };
       return { do: 'act', action: 'release' };
@@ -177,13 +219,7 @@ export function decideDeploy(
   }
 }
 
-function decideDeployed(
-  machine: Machine,
-  claim: Claim,
-  wantedSeries: string | undefined,
-  progress: Progress,
-  mayMark: boolean,
-): Step {
+function decideDeployed(machine: Machine, claim: Claim, wantedSeries: string | undefined, progress: Progress): Step {
   const hold = holdOf(machine, claim);
   if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
   const wanted = wantedSeries ?? '';
@@ -198,12 +234,12 @@ function decideDeployed(
     const message = `MAAS does not say which system ${machine.hostname} runs (a refused release blanks it), or ${wanted} is a version not known here; it counts as the wanted one`;
     warnings.push({ code: 'os-unknown', message });
   }
-  if (hold === 'unmarked' && !isOurDeed) {
+  if (hold === 'unmarked') {
     const message = `${machine.hostname} was Deployed already under our MAAS user, not by this site; it is taken over as it is`;
     warnings.push({ code: 'adopted', message });
     // Said here and not with the marking, which a crash may separate from the end.
+    const mayMark = !progress.acknowledged.has('annotate') && !progress.givenUp.has('annotate');
     if (mayMark) return { do: 'act', action: 'annotate', warnings };
   }
-  if (hold === 'unmarked' && isOurDeed && mayMark) return { do: 'act', action: 'annotate' };
   return { do: 'done', warnings };
 }

@@ -40,13 +40,16 @@ const nodeKey = 'sitewright_node';
 const runKey = 'sitewright_run';
 const seriesKey = 'sitewright_series';
 
-/** The annotations that mark a machine, with the caller's own labels; ours win over equal names. */
+/** What MAAS takes as the key of an annotation; a label of another name would have the marker refused with it. */
+export const isAnnotationKey = (key: string): boolean => /^[\w.\-/]+$/.test(key);
+
+/** The annotations that mark a machine, with those of the caller's own labels that MAAS takes; ours win over equal names. */
 export function markerAnnotations(
   marker: Marker,
   labels: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   // An empty value would remove its key.
-  const given = Object.entries(labels).filter(([key, value]) => key !== '' && value !== '');
+  const given = Object.entries(labels).filter(([key, value]) => isAnnotationKey(key) && value !== '');
   return {
     ...Object.fromEntries(given),
     [siteKey]: marker.site,

@@ -1,6 +1,7 @@
 import { describeFailure, type MaasFailure } from './failure.js';
 import type { Machine, MachineSummary } from './machine.js';
 import { markerOf } from './machine-hold.js';
+import type { LoggedRequest } from './machine-log.js';
 import { machineStatusName } from './status.js';
 
 /** What an operation sent to MAAS. */
@@ -12,7 +13,10 @@ export interface MachineWarning {
     | 'adopted'
     | 'os-unknown'
     | 'not-marked'
+    | 'label-not-set'
     | 'was-broken'
+    | 'commissioned'
+    | 'released'
     | 'hostname-differs'
     | 'mac-differs'
     | 'erase-not-applied'
@@ -56,8 +60,8 @@ export type MachineFailure =
   | (Told & { readonly kind: 'commissioning-failed'; readonly scripts: readonly FailedScript[] })
   | (Told & { readonly kind: 'testing-failed'; readonly scripts: readonly FailedScript[] })
   | (Told & { readonly kind: 'deployment-failed'; readonly reason: string; readonly events: readonly string[] })
-  /** Somebody aborted our deployment; it is not begun again against their will. */
-  | (Told & { readonly kind: 'deployment-aborted' })
+  /** Someone aborted or released what was ours; it is not begun again against their will. */
+  | (Told & { readonly kind: Interference; readonly request?: LoggedRequest })
   | (Told & { readonly kind: 'release-failed'; readonly status: number; readonly reason: string })
   /** MAAS refuses the call for good: its own words. */
   | (Told & { readonly kind: 'refused'; readonly action: MachineAction | 'read'; readonly maas: MaasFailure })
@@ -65,6 +69,9 @@ export type MachineFailure =
   | (Told & { readonly kind: 'maas-error'; readonly action: MachineAction; readonly maas: MaasFailure })
   | (Told & { readonly kind: 'no-effect'; readonly action: MachineAction; readonly status: number })
   | (Told & { readonly kind: 'timed-out'; readonly status: number; readonly statusName: string });
+
+/** What people do to a machine in MAAS while a run works on it. */
+export type Interference = 'deployment-aborted' | 'commissioning-aborted' | 'released-by-hand';
 
 /** Result of an operation on one machine. */
 export type MachineOutcome =
@@ -94,7 +101,7 @@ export const otherOwner = (machine: Machine): MachineFailure => ({
     machine.owner === null
       ? `${named(machine)} is ${state(machine)}, and MAAS names no owner`
       : `${named(machine)} is ${state(machine)} and belongs to the MAAS user ${machine.owner}`,
-  hint: 'have it released by its owner, or take the node out of the site; nothing was changed',
+  hint: 'have it released by its owner, or take the node out of the site',
 });
 
 export function otherSite(machine: Machine): MachineFailure {
@@ -104,7 +111,7 @@ export function otherSite(machine: Machine): MachineFailure {
     site,
     node,
     message: `${named(machine)} is ${state(machine)} for site ${site}, node ${node}`,
-    hint: 'a machine serves one site: release it there first; nothing was changed',
+    hint: 'a machine serves one site: release it there first',
   };
 }
 
@@ -124,11 +131,30 @@ export const notMarked = (machine: Machine): MachineFailure => ({
   hint: 'it may have been deployed by hand with the same key: release it in MAAS if it may go',
 });
 
-export const deploymentAborted = (machine: Machine): MachineFailure => ({
-  kind: 'deployment-aborted',
-  message: `the deployment of ${named(machine)} was aborted: it is ${state(machine)} again`,
-  hint: 'whoever aborted it may have had a reason; retry the node, or start the run again, to deploy it',
-});
+const interferences: Readonly<Record<Interference, string>> = {
+  'deployment-aborted': 'the deployment was aborted in MAAS',
+  'commissioning-aborted': 'the commissioning was aborted in MAAS',
+  'released-by-hand': 'the machine was released in MAAS while this run held it',
+};
+
+/** @param request as MAAS' log has it, where it does */
+export function interference(kind: Interference, machine: Machine, request?: LoggedRequest): MachineFailure {
+  const by = request?.by ? ` by the MAAS user ${request.by}` : '';
+  const why = request?.comment ? ` ("${request.comment}")` : '';
+  const when = request ? `${by}${why} on ${request.at} UTC` : '';
+  return {
+    kind,
+    ...(request ? { request } : {}),
+    message: `${interferences[kind]}${when}: ${named(machine)} is ${state(machine)}${heldBy(machine)}`,
+    hint: 'it is left as it is, since someone may have had a reason; retry the node, or start the run again, to deploy it',
+  };
+}
+
+/** Taken again after it was released: whose it is now. */
+function heldBy(machine: Machine): string {
+  if (machine.owner === null || markerOf(machine) !== undefined) return '';
+  return `, held by ${machine.owner} without the marker of a site`;
+}
 
 export const otherOs = (machine: Machine, wanted: string): MachineFailure => {
   const actual = `${machine.osystem}/${machine.distroSeries}`;
@@ -137,14 +163,14 @@ export const otherOs = (machine: Machine, wanted: string): MachineFailure => {
     wanted,
     actual,
     message: `${named(machine)} is Deployed with ${actual}, wanted is ${wanted}`,
-    hint: 'redeploy the node (release, then deploy) to change its operating system; nothing was changed',
+    hint: 'redeploy the node (release, then deploy) to change its operating system',
   };
 };
 
 export const locked = (machine: Machine): MachineFailure => ({
   kind: 'locked',
   message: `${named(machine)} is locked in MAAS`,
-  hint: 'unlock it in MAAS first; nothing was changed',
+  hint: 'unlock it in MAAS first',
 });
 
 const stateHints: Readonly<Record<number, string>> = {
@@ -239,6 +265,42 @@ export const noEffect = (machine: Machine, action: MachineAction): MachineFailur
   message: `MAAS accepts ${action} of ${named(machine)}, which stays ${state(machine)}`,
   hint: 'look at the machine in MAAS',
 });
+
+/** Failures over a machine as it was found, after which people ask what was done to it. */
+const foundSo: ReadonlySet<MachineFailure['kind']> = new Set([
+  'other-owner',
+  'other-site',
+  'other-run',
+  'other-os',
+  'locked',
+  'wrong-state',
+  'refused',
+]);
+
+const deeds: Readonly<Record<MachineAction, string>> = {
+  create: 'created it',
+  commission: 'commissioned it',
+  allocate: 'allocated it',
+  annotate: 'marked it',
+  deploy: 'started to deploy it',
+  release: 'released it',
+  abort: 'aborted it',
+};
+
+/** The failure with what the step had changed by then. */
+export function withChanges(
+  failure: MachineFailure,
+  actions: readonly MachineAction[],
+  isFirstTry: boolean,
+): MachineFailure {
+  if (!foundSo.has(failure.kind)) return failure;
+  if (actions.length > 0) {
+    const done = [...new Set(actions)].map((action) => deeds[action]).join(', ');
+    return { ...failure, hint: `${failure.hint}; before that, this step had ${done}` };
+  }
+  // A process before this one may have changed something.
+  return isFirstTry ? { ...failure, hint: `${failure.hint}; this step changed nothing` } : failure;
+}
 
 /** `error_description` outlives its failure, so it is quoted for failed states only. */
 function because(machine: Machine): string {

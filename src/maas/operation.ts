@@ -13,6 +13,7 @@ import {
   refused,
   timedOut,
   vanished,
+  withChanges,
 } from './machine-outcome.js';
 import type { MachineWatcher } from './machine-watcher.js';
 
@@ -46,6 +47,8 @@ export interface OperationOptions {
   readonly signal?: AbortSignal | undefined;
   /** Time of giving up, ms since 1970; the same for all repetitions of one activity. */
   readonly deadline?: number | undefined;
+  /** No process before this one can have begun the same: what is found was there before. */
+  readonly isFirstTry?: boolean | undefined;
   /** Longest time between two looks at the machine while it is waited for; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
   /** Called before each change that is asked of MAAS; when it rejects, the change is not asked for. */
@@ -64,6 +67,8 @@ export interface Progress {
   readonly givenUp: ReadonlySet<MachineAction>;
   /** Numbers of the states that were waited on. */
   readonly waitedOn: ReadonlySet<number>;
+  /** A reading has shown the machine held for this very wish; see `Operation.isHeld`. */
+  readonly wasHeld: boolean;
   /** The grace for a missing marker is over. */
   readonly graceOver: boolean;
 }
@@ -73,6 +78,7 @@ export const noProgress: Progress = {
   acknowledged: new Set(),
   givenUp: new Set(),
   waitedOn: new Set(),
+  wasHeld: false,
   graceOver: false,
 };
 
@@ -90,8 +96,15 @@ export interface Operation {
   /** Pure. */
   readonly decide: (machine: Machine, progress: Progress) => Step;
   readonly perform: (action: MachineAction, machine: Machine) => Promise<unknown>;
-  /** Actions that the operation can do without when MAAS refuses them. */
-  readonly optional?: ReadonlySet<MachineAction>;
+  /** Whether the operation can do without this action when MAAS refuses it. */
+  readonly isOptional?: (action: MachineAction, machine: Machine) => boolean;
+  /** Whether the machine is held for this very wish. */
+  readonly isHeld?: (machine: Machine) => boolean;
+  /**
+   * Asks MAAS' log what became of this wish so far, for `decide`: before the first step, unless no process can have begun
+   * it, and before an action is sent again after which the machine reads as if it never was.
+   */
+  readonly recall?: () => Promise<void>;
   /** Adds what only MAAS can tell (script results, events) to a failure. */
   readonly explain?: (failure: MachineFailure, machine: Machine) => Promise<MachineFailure>;
 }
@@ -111,7 +124,7 @@ export async function carryOut(
   operation: Operation,
   options: OperationOptions,
 ): Promise<MachineOutcome> {
-  return new OperationRun(context, systemId, operation, options).toItsEnd();
+  return new OperationRun(context, systemId, operation, options).toCompletion();
 }
 
 class OperationRun {
@@ -130,6 +143,7 @@ class OperationRun {
     acknowledged: new Set<MachineAction>(),
     givenUp: new Set<MachineAction>(),
     waitedOn: new Set<number>(),
+    wasHeld: false,
     graceOver: false,
   };
   #machine: Machine | undefined;
@@ -143,8 +157,10 @@ class OperationRun {
     this.#patience = { ...defaultPatience, ...context.patience };
   }
 
-  async toItsEnd(): Promise<MachineOutcome> {
+  async toCompletion(): Promise<MachineOutcome> {
     let ended = await this.#read();
+    // After the reading, so that the log has what led to it.
+    if (!this.#options.isFirstTry) await this.#operation.recall?.();
     while (ended === undefined) {
       this.#options.signal?.throwIfAborted();
       const machine = this.#machine as Machine;
@@ -176,6 +192,7 @@ class OperationRun {
       this.#progress.graceOver = true;
       return this.#read();
     }
+    if (this.#progress.sent.has(step.action) && !(await this.#isNextByLog(step.action))) return undefined;
     return this.#act(step.action, step.warnings ?? [], machine);
   }
 
@@ -193,7 +210,7 @@ class OperationRun {
       onPoll: this.#options.heartbeat,
     });
     if (outcome.kind === 'gone') return this.#failed(vanished(this.#systemId));
-    if (outcome.machine) this.#machine = outcome.machine;
+    if (outcome.machine) this.#see(outcome.machine);
     if (outcome.kind === 'deadline') return this.#failed(timedOut(this.#machine as Machine));
     return undefined;
   }
@@ -248,7 +265,7 @@ class OperationRun {
       if (failure.outcomeUnknown && !isForeign) this.#actions.push(action);
       return undefined;
     }
-    if (!failure.retryable) return this.#giveUp(action, error);
+    if (!failure.retryable) return (await this.#isNextByLog(action)) ? this.#giveUp(action, error) : undefined;
     const delay = this.#patience.retryDelaysMs[attempts - 1];
     if (delay === undefined) return this.#giveUp(action, error);
     const asked = (retryAfterSeconds(failure) ?? 0) * 1000;
@@ -267,9 +284,14 @@ class OperationRun {
     return step.do === 'act' && step.action === action;
   }
 
+  async #isNextByLog(action: MachineAction): Promise<boolean> {
+    await this.#operation.recall?.();
+    return this.#isStillNext(action);
+  }
+
   #giveUp(action: MachineAction, error: MaasError): MachineOutcome | undefined {
     const { failure } = error;
-    if (this.#operation.optional?.has(action) && !failure.retryable) {
+    if (!failure.retryable && this.#operation.isOptional?.(action, this.#machine as Machine)) {
       this.#progress.givenUp.add(action);
       this.#warnings.push({ code: 'not-marked', message: `MAAS would not mark the machine: ${error.message}` });
       return undefined;
@@ -285,13 +307,18 @@ class OperationRun {
 
   async #read(): Promise<MachineOutcome | undefined> {
     try {
-      this.#machine = await this.#context.client.machines.read(this.#systemId, this.#options.signal);
+      this.#see(await this.#context.client.machines.read(this.#systemId, this.#options.signal));
       return undefined;
     } catch (error) {
       if (isMaasFailure(error, 'not-found')) return this.#failed(vanished(this.#systemId));
       if (isMaasFailure(error, 'forbidden')) return this.#failed(refused('read', error.failure));
       throw error;
     }
+  }
+
+  #see(machine: Machine): void {
+    this.#machine = machine;
+    if (this.#operation.isHeld?.(machine)) this.#progress.wasHeld = true;
   }
 
   async #pause(ms: number): Promise<void> {
@@ -307,7 +334,8 @@ class OperationRun {
 
   #failed(failure: MachineFailure): MachineOutcome {
     const machine = this.#machine && { machine: summariseMachine(this.#machine) };
-    return { ok: false, failure, ...machine, actions: this.#actions, warnings: this.#warnings };
+    const said = withChanges(failure, this.#actions, this.#options.isFirstTry === true);
+    return { ok: false, failure: said, ...machine, actions: this.#actions, warnings: this.#warnings };
   }
 }
 

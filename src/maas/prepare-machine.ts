@@ -2,13 +2,14 @@ import { isMaasFailure } from './failure.js';
 import type { Machine } from './machine.js';
 import type { CommissionOptions } from './machine-calls.js';
 import { holdOf } from './machine-hold.js';
+import { MachineLog } from './machine-log.js';
 import {
   commissioningFailed,
   type FailedScript,
+  interference,
   locked,
   type MachineFailure,
   type MachineOutcome,
-  type MachineWarning,
   otherOwner,
   otherSite,
   releaseFailed,
@@ -17,7 +18,7 @@ import {
 } from './machine-outcome.js';
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
 import { failedScripts } from './script-failures.js';
-import { isMachineStatus, MachineStatus } from './status.js';
+import { isMachineStatus, MachineStatus, machineStatusName } from './status.js';
 
 export interface PrepareRequest {
   readonly systemId: string;
@@ -37,6 +38,8 @@ export interface PrepareClaim {
   readonly site: string;
   /** The failed commissioning that was found belongs to this wish. */
   readonly failedForThisWish: boolean;
+  /** A commissioning of this wish was aborted, by someone else: nothing but an abort ends without a verdict. */
+  readonly abortedForThisWish: boolean;
 }
 
 /**
@@ -52,20 +55,28 @@ export async function prepareMachine(
   const { systemId, site } = request;
   const { signal } = options;
   const me = await client.username(signal);
-  const failedForThisWish = await hasFailedSince(context, request, signal);
-  const claim: PrepareClaim = { me, site, failedForThisWish };
+  let before: 'failed' | 'aborted' | undefined;
   return carryOut(
     context,
     systemId,
     {
-      decide: (machine, progress) => decidePrepare(machine, claim, progress),
+      decide(machine, progress) {
+        const claim = { me, site, failedForThisWish: before === 'failed', abortedForThisWish: before === 'aborted' };
+        return decidePrepare(machine, claim, progress);
+      },
+      async recall() {
+        before = await whatHappenedSince(context, request, signal);
+      },
       perform: (action) =>
         action === 'release'
           ? client.machines.release(systemId, { comment: `sitewright:${site}: preparing the node` }, signal)
           : client.machines.commission(systemId, request.commission, signal),
-      async explain(failure: MachineFailure): Promise<MachineFailure> {
-        if (failure.kind !== 'commissioning-failed' && failure.kind !== 'testing-failed') return failure;
+      async explain(failure: MachineFailure, machine: Machine): Promise<MachineFailure> {
+        if (!('scripts' in failure) && failure.kind !== 'commissioning-aborted') return failure;
         try {
+          // MAAS puts back the state from before, which may be a failed one.
+          const request = (await MachineLog.read(client, systemId, signal)).abortion('commissioning');
+          if (request || !('scripts' in failure)) return interference('commissioning-aborted', machine, request);
           const type = failure.kind === 'testing-failed' ? 'testing' : 'commissioning';
           const scripts = await failedScripts(client, systemId, type, signal);
           return { ...failure, scripts, message: `${failure.message}${scriptsText(scripts)}` };
@@ -94,12 +105,21 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
   const release = (): Step => {
     const held = refusal();
     if (held) return held;
-    return machine.locked ? fail(locked(machine)) : { do: 'act', action: 'release' };
+    if (machine.locked) return fail(locked(machine));
+    const message = `${machine.hostname} was ${machineStatusName(status)}; it was released`;
+    return { do: 'act', action: 'release', warnings: [{ code: 'released', message }] };
   };
   const hasCommissioned =
     progress.acknowledged.has('commission') ||
     progress.waitedOn.has(MachineStatus.Commissioning) ||
     progress.waitedOn.has(MachineStatus.Testing);
+  const commission = (code: 'commissioned' | 'was-broken', message: string): Step => ({
+    do: 'act',
+    action: 'commission',
+    warnings: [{ code, message }],
+  });
+  const commissionAgain = (): Step =>
+    commission('commissioned', `${machine.hostname} was ${machineStatusName(status)}; it was commissioned again`);
   switch (status) {
     case MachineStatus.Ready:
       return refusal() ?? { do: 'done' };
@@ -110,20 +130,19 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
       return hold === 'free' ? fail(otherOwner(machine)) : (refusal() ?? { do: 'done' });
     // Until a machine is Ready its owner is only the one who had it commissioned: nobody's claim.
     case MachineStatus.New:
-      return { do: 'act', action: 'commission' };
+      if (hasCommissioned || claim.abortedForThisWish) return fail(interference('commissioning-aborted', machine));
+      return commission('commissioned', `${machine.hostname} was New; it was commissioned`);
     case MachineStatus.Broken: {
       if (hasCommissioned) return fail(wrongState(machine, 'prepared'));
       const why = machine.errorDescription === '' ? '' : ` ("${machine.errorDescription}")`;
-      const message = `${machine.hostname} was marked broken${why}; it is commissioned again`;
-      const warnings: MachineWarning[] = [{ code: 'was-broken', message }];
-      return { do: 'act', action: 'commission', warnings };
+      return commission('was-broken', `${machine.hostname} was marked broken${why}; it was commissioned again`);
     }
     case MachineStatus.FailedCommissioning:
       if (hasCommissioned || claim.failedForThisWish) return fail(commissioningFailed(machine));
-      return { do: 'act', action: 'commission' };
+      return commissionAgain();
     case MachineStatus.FailedTesting:
       if (hasCommissioned || claim.failedForThisWish) return fail(testingFailed(machine));
-      return { do: 'act', action: 'commission' };
+      return commissionAgain();
     case MachineStatus.FailedDeployment:
       return release();
     case MachineStatus.FailedReleasing:
@@ -144,28 +163,30 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
   }
 }
 
-/** Whether commissioning or testing started after the wish and did not pass. Details are optional: no answer means no. */
-async function hasFailedSince(
+/**
+ * How a commissioning or testing ended that began after the wish, in a process before this one. Details are optional: no
+ * answer means that nothing did.
+ */
+async function whatHappenedSince(
   { client }: MachineContext,
   { systemId, since }: PrepareRequest,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
-  if (since === undefined) return false;
-  let status: number;
+): Promise<'failed' | 'aborted' | undefined> {
+  if (since === undefined) return undefined;
   try {
-    status = (await client.machines.read(systemId, signal)).status;
-  } catch (error) {
-    // The operation's own reading will tell it properly.
-    if (isMaasFailure(error, 'not-found', 'forbidden')) return false;
-    throw error;
-  }
-  if (status !== MachineStatus.FailedCommissioning && status !== MachineStatus.FailedTesting) return false;
-  const type = status === MachineStatus.FailedTesting ? 'testing' : 'commissioning';
-  try {
+    const { status } = await client.machines.read(systemId, signal);
+    if (status === MachineStatus.New) {
+      const log = await MachineLog.read(client, systemId, signal);
+      return log.wasCommissioningAbortedSince(since) ? 'aborted' : undefined;
+    }
+    if (status !== MachineStatus.FailedCommissioning && status !== MachineStatus.FailedTesting) return undefined;
+    const type = status === MachineStatus.FailedTesting ? 'testing' : 'commissioning';
     const results = await client.diagnostics.scriptResults(systemId, type, {}, signal);
-    return results.some((result) => result.startedAt !== undefined && result.startedAt * 1000 >= since);
+    const isOfThisWish = results.some(({ startedAt }) => startedAt !== undefined && startedAt * 1000 >= since);
+    return isOfThisWish ? 'failed' : undefined;
   } catch (error) {
-    if (isMaasFailure(error, 'not-found', 'forbidden', 'no-such-endpoint', 'invalid')) return false;
+    // What is wrong with the machine itself, the operation's own reading will tell properly.
+    if (isMaasFailure(error, 'not-found', 'forbidden', 'no-such-endpoint', 'invalid')) return undefined;
     throw error;
   }
 }

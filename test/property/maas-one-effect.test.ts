@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deployMachine } from '../../src/maas/deploy-machine.js';
 import { prepareMachine } from '../../src/maas/prepare-machine.js';
 import { releaseMachine } from '../../src/maas/release-machine.js';
-import { type Fault, FaultyMaas } from '../rig/faulty-maas.js';
+import { type Fault, FaultyMaas, type FaultyMaasOptions } from '../rig/faulty-maas.js';
 import { LeapingClock } from '../rig/leaping-clock.js';
 import { durably } from '../rig/maas-process.js';
 
@@ -82,7 +82,12 @@ function survivable(planned: Misfortune): Misfortune {
   return { ...planned, reads: planned.reads.map(spare), changes: planned.changes.map(spare) };
 }
 
-function scene(planned: Misfortune, options: { releaseMs?: number; deployMs?: number; deployEnds?: number[] } = {}) {
+/** A deployment that arrives at MAAS after a person has released the machine is theirs to see, and nobody's to foresee. */
+function punctual(planned: Misfortune): Misfortune {
+  return { ...planned, changes: planned.changes.map((fault) => (fault === 'delayed' ? undefined : fault)) };
+}
+
+function scene(planned: Misfortune, options: Omit<FaultyMaasOptions, 'clock' | 'fault' | 'latencyMs'> = {}) {
   const clock = new LeapingClock();
   const next = { reads: 0, changes: 0, latencies: 0 };
   const maas = new FaultyMaas({
@@ -194,6 +199,54 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
         expect(machine.status).toBe(6);
         expect(maas.count('abc123', 'release')).toBe(1);
         expect(maas.count('abc123', 'deploy')).toBe(1);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  const seconds = fc.nat(200);
+  for (const [op, kind] of [
+    ['release', 'released-by-hand'],
+    ['abort', 'deployment-aborted'],
+  ] as const) {
+    it(`${op} by hand in mid-deploy ends it, whichever process sees that`, async () => {
+      await fc.assert(
+        fc.asyncProperty(misfortune, releaseMs, seconds, async (planned, releaseMs, after) => {
+          const { clock, maas } = scene(punctual(planned), {
+            releaseMs,
+            onEffect: ({ what }) => {
+              if (what === 'deploy') void clock.sleep(after * 1000).then(() => maas.byHand('abc123', op));
+            },
+          });
+          const machine = maas.add('abc123');
+          const { outcome } = await untilServed(() =>
+            durably(maas, clock, (context) => deployMachine(context, { systemId: 'abc123', ...claim })),
+          );
+          expect(outcome.ok ? 'ok' : outcome.failure.kind).toBe(kind);
+          expect(maas.count('abc123', 'deploy')).toBe(1);
+          expect(maas.count('abc123', 'release')).toBe(op === 'release' ? 1 : 0);
+          expect(op === 'release' ? machine.owner_data : {}).toEqual({});
+        }),
+        { numRuns: 150 },
+      );
+    });
+  }
+
+  it('an abort by hand ends a commissioning, whichever process sees that', async () => {
+    await fc.assert(
+      fc.asyncProperty(misfortune, seconds, async (planned, after) => {
+        const { clock, maas } = scene(punctual(planned), {
+          onEffect: ({ what }) => {
+            if (what === 'commission') void clock.sleep(after * 1000).then(() => maas.byHand('abc123', 'abort'));
+          },
+        });
+        maas.add('abc123', { status: 0, commissioned: false });
+        const since = clock.now();
+        const { outcome } = await untilServed(() =>
+          durably(maas, clock, (context) => prepareMachine(context, { systemId: 'abc123', site: 'dc1', since })),
+        );
+        expect(outcome.ok ? 'ok' : outcome.failure.kind).toBe('commissioning-aborted');
+        expect(maas.count('abc123', 'commission')).toBe(1);
       }),
       { numRuns: 150 },
     );

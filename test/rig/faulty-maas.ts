@@ -57,6 +57,8 @@ export interface FaultyMaasOptions {
   readonly deployEnds?: number[];
   readonly commissionEnds?: number[];
   readonly releaseEnds?: number[];
+  /** Told of each change that really happened, as soon as it has. */
+  readonly onEffect?: (effect: Effect) => void;
 }
 
 /**
@@ -67,7 +69,8 @@ export class FaultyMaas {
   readonly machines = new Map<string, FakeMachine>();
   readonly effects: Effect[] = [];
   readonly requests: { method: string; target: string; form: URLSearchParams }[] = [];
-  readonly events: { node: string; level: string; type: string; description: string }[] = [];
+  readonly events: { id: number; node: string; level: string; type: string; description: string; created: string }[] =
+    [];
   /** Script sets by `<system_id>/<type>`, as the API gives them. */
   readonly results = new Map<string, unknown[]>();
   readonly #o: FaultyMaasOptions;
@@ -97,6 +100,17 @@ export class FaultyMaas {
     return machine;
   }
 
+  /** What a person does to a machine by hand, at once and with nothing lost. */
+  byHand(systemId: string, op: 'release' | 'abort' | 'allocate' | 'deploy', user = 'alice', comment = ''): void {
+    const machine = this.machines.get(systemId)!;
+    this.#catchUp();
+    const seen = this.events.length;
+    const form = new URLSearchParams({ system_id: systemId, ...(comment === '' ? {} : { comment }) });
+    const answer = op === 'allocate' ? this.#allocate(form) : this.#operate(machine, op, form);
+    if (answer.status !== 200) throw new Error(`${op} by hand: ${answer.status} ${answer.body}`);
+    for (const event of this.events.slice(seen)) event.description = event.description.replace('(admin)', `(${user})`);
+  }
+
   /** Starts the work that belongs to the machine's state, as if it had been started before the test. */
   start(machine: FakeMachine): void {
     const o = this.#o;
@@ -107,6 +121,12 @@ export class FaultyMaas {
     if (machine.status === 9) ends(o.deployMs ?? 600_000, o.deployEnds?.shift() ?? 6);
     if (machine.status === 12) ends(o.releaseMs ?? 60_000, o.releaseEnds?.shift() ?? (machine.commissioned ? 4 : 0));
     if (machine.status === 14) ends(o.eraseMs ?? 900_000, o.releaseEnds?.shift() ?? (machine.commissioned ? 4 : 0));
+  }
+
+  /** Adds an entry to MAAS' log. */
+  log(node: string, level: string, type: string, description = ''): void {
+    const created = new Date(this.#o.clock.now()).toUTCString().replace(/^(\w+, \d+ \w+)( \d+ \S+) GMT$/, '$1.$2');
+    this.events.push({ id: this.events.length + 1, node, level, type, description, created });
   }
 
   count(systemId: string, what: Effect['what']): number {
@@ -189,7 +209,7 @@ export class FaultyMaas {
     if (path === 'users/') return json({ username: 'admin', is_superuser: true });
     if (path === 'events/') {
       const ids = url.searchParams.getAll('id');
-      return json({ events: this.events.filter((event) => ids.length === 0 || ids.includes(event.node)) });
+      return json({ events: this.events.filter((event) => ids.length === 0 || ids.includes(event.node)).reverse() });
     }
     const results = /^nodes\/(\w+)\/results\/$/.exec(path);
     if (results) return json(this.results.get(`${results[1]}/${url.searchParams.get('type')}`) ?? []);
@@ -217,6 +237,7 @@ export class FaultyMaas {
     }
     machine.status = 10;
     machine.owner = 'admin';
+    this.#asked(machine, 'User acquiring node', form);
     this.#effect(machine, 'allocate');
     return json(view(machine));
   }
@@ -242,6 +263,7 @@ export class FaultyMaas {
         machine.status = 9;
         machine.osystem = system ?? '';
         machine.distro_series = series ?? '';
+        this.#asked(machine, 'User starting deployment', form);
         this.start(machine);
         this.#effect(machine, 'deploy');
         return json(view(machine));
@@ -253,6 +275,7 @@ export class FaultyMaas {
         }
         machine.status = 1;
         machine.owner = 'admin';
+        this.#asked(machine, 'User starting node commissioning', form);
         this.start(machine);
         this.#effect(machine, 'commission');
         return json(view(machine));
@@ -262,6 +285,7 @@ export class FaultyMaas {
         if (![5, 6, 8, 9, 10, 11, 13, 15].includes(machine.status)) {
           return text(409, `Machine cannot be released in its current state ('${name}').`);
         }
+        this.#asked(machine, 'User releasing node', form);
         this.#effect(machine, 'release');
         const erases = form.has('erase');
         machine.status = erases ? 14 : 12;
@@ -279,6 +303,8 @@ export class FaultyMaas {
           return text(409, `Cannot abort in current state: node ${machine.system_id} is in state ${name}.`);
         }
         const stale = view(machine);
+        const what = machine.status === 9 ? 'deployment' : machine.status === 1 ? 'node commissioning' : 'disk erase';
+        this.#asked(machine, `User aborting ${what}`, form);
         this.#effect(machine, 'abort');
         machine.status = machine.status === 9 ? 10 : machine.status === 14 ? 15 : 0;
         machine.ends = undefined;
@@ -309,8 +335,15 @@ export class FaultyMaas {
     }
   }
 
+  #asked(machine: FakeMachine, type: string, form: URLSearchParams): void {
+    const comment = form.get('comment');
+    this.log(machine.system_id, 'DEBUG', type, comment ? `(admin) - ${comment}` : '(admin)');
+  }
+
   #effect(machine: FakeMachine, what: Effect['what']): void {
-    this.effects.push({ system_id: machine.system_id, what });
+    const effect = { system_id: machine.system_id, what };
+    this.effects.push(effect);
+    this.#o.onEffect?.(effect);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decideAbort } from '../../../src/maas/abort-machine.js';
-import { decideDeploy } from '../../../src/maas/deploy-machine.js';
+import { type DeployClaim, decideDeploy } from '../../../src/maas/deploy-machine.js';
 import { type Machine, parseMachine } from '../../../src/maas/machine.js';
 import { noProgress, type Progress, type Step } from '../../../src/maas/operation.js';
 import { decidePrepare } from '../../../src/maas/prepare-machine.js';
@@ -48,17 +48,17 @@ describe('deploy', () => {
     number,
     Holder,
     string,
-    { progress?: Progress; machine?: Record<string, unknown>; series?: string }?,
+    { progress?: Progress; machine?: Record<string, unknown>; series?: string; begun?: DeployClaim['begun'] }?,
   ][] = [
     [4, 'free', 'allocate'],
-    [4, 'us', 'deploy'],
+    [4, 'us', 'annotate'],
     [4, 'ours', 'deploy'],
     [4, 'bob', 'fail other-owner'],
     [4, 'other site', 'fail other-site'],
     [10, 'us', 'wait-for-marker'],
     [10, 'us', 'annotate', { progress: progress({ acknowledged: new Set(['allocate']) }) }],
     [10, 'us', 'annotate', { progress: progress({ graceOver: true }) }],
-    [10, 'us', 'deploy', { progress: progress({ givenUp: new Set(['annotate']) }) }],
+    [10, 'free', 'fail other-owner'],
     [10, 'ours', 'deploy'],
     [10, 'older run', 'annotate'],
     [10, 'other site', 'fail other-site'],
@@ -66,9 +66,7 @@ describe('deploy', () => {
     [10, 'bob, with our marker', 'fail other-owner'],
     [9, 'ours', 'wait'],
     [9, 'older run', 'wait'],
-    [9, 'us', 'wait-for-marker'],
-    [9, 'us', 'annotate', { progress: progress({ graceOver: true }) }],
-    [9, 'us', 'annotate', { progress: progress({ sent: new Set(['deploy']) }) }],
+    [9, 'us', 'wait'],
     [9, 'other site', 'fail other-site'],
     [9, 'bob', 'fail other-owner'],
     [6, 'ours', 'done', { machine: jammy }],
@@ -116,12 +114,44 @@ describe('deploy', () => {
       'us',
       'fail wrong-state',
     ]),
+    // Ours a moment ago, and taken away by a person since.
+    ...([0, 1, 2, 4, 12, 13, 14, 15, 21, 22] as const).map(
+      (status): [number, Holder, string, { progress: Progress }] => [
+        status,
+        'free',
+        'fail released-by-hand',
+        { progress: progress({ wasHeld: true }) },
+      ],
+    ),
+    [4, 'free', 'fail released-by-hand', { progress: progress({ acknowledged: new Set(['allocate']) }) }],
+    ...(['allocated', 'deployed', 'aborted'] as const).map(
+      (begun): [number, Holder, string, { begun: typeof begun }] => [4, 'free', 'fail released-by-hand', { begun }],
+    ),
+    ...([6, 9, 10, 11] as const).flatMap((status): [number, Holder, string, { progress: Progress }][] => [
+      [status, 'us', 'fail released-by-hand', { progress: progress({ wasHeld: true }) }],
+      [status, 'older run', 'fail other-run', { progress: progress({ wasHeld: true }) }],
+      [status, 'bob', 'fail other-owner', { progress: progress({ wasHeld: true }) }],
+    ]),
+    [8, 'free', 'fail wrong-state', { progress: progress({ wasHeld: true }) }],
+    [10, 'ours', 'fail deployment-aborted', { progress: progress({ waitedOn: new Set([9]) }) }],
+    [10, 'ours', 'fail deployment-aborted', { begun: 'aborted' }],
+    [10, 'ours', 'deploy', { begun: 'deployed' }],
+    // A process that died between allocating and marking.
+    [10, 'us', 'wait-for-marker', { begun: 'allocated' }],
+    [10, 'us', 'fail released-by-hand', { begun: 'deployed' }],
     [42, 'free', 'wait'],
     [-1, 'free', 'wait'],
   ];
   it.each(cases)('(16, 17, 29, 32) %d held by %s: %s', (status, holder, expected, more = {}) => {
     expect(
-      said(decideDeploy(machine(status, holder, more.machine), claim, more.series, more.progress ?? noProgress)),
+      said(
+        decideDeploy(
+          machine(status, holder, more.machine),
+          { ...claim, ...(more.begun ? { begun: more.begun } : {}) },
+          more.series,
+          more.progress ?? noProgress,
+        ),
+      ),
     ).toBe(expected);
   });
 
@@ -132,15 +162,18 @@ describe('deploy', () => {
 });
 
 describe('prepare', () => {
-  const by = { me: 'admin', site: 'dc1', failedForThisWish: false };
+  const by = { me: 'admin', site: 'dc1', failedForThisWish: false, abortedForThisWish: false };
   const cases: [
     number,
     Holder,
     string,
-    { progress?: Progress; failed?: boolean; machine?: Record<string, unknown> }?,
+    { progress?: Progress; failed?: boolean; aborted?: boolean; machine?: Record<string, unknown> }?,
   ][] = [
     [0, 'free', 'commission'],
     [0, 'us', 'commission'],
+    [0, 'free', 'fail commissioning-aborted', { progress: progress({ acknowledged: new Set(['commission']) }) }],
+    [0, 'free', 'fail commissioning-aborted', { progress: progress({ waitedOn: new Set([1]) }) }],
+    [0, 'free', 'fail commissioning-aborted', { aborted: true }],
     [2, 'us', 'commission'],
     [2, 'us', 'fail commissioning-failed', { progress: progress({ acknowledged: new Set(['commission']) }) }],
     [2, 'us', 'fail commissioning-failed', { progress: progress({ waitedOn: new Set([1]) }) }],
@@ -176,7 +209,7 @@ describe('prepare', () => {
     [42, 'free', 'wait'],
   ];
   it.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
-    const asked = { ...by, failedForThisWish: more.failed ?? false };
+    const asked = { ...by, failedForThisWish: more.failed ?? false, abortedForThisWish: more.aborted ?? false };
     expect(said(decidePrepare(machine(status, holder, more.machine), asked, more.progress ?? noProgress))).toBe(
       expected,
     );

@@ -82,5 +82,6 @@ describe('(30) a process killed at any step boundary', () => {
         }
       }
     },
+    60_000,
   );
 });

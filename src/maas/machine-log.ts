@@ -1,0 +1,122 @@
+import type { MaasClient } from './client.js';
+import type { MaasEvent } from './diagnostic-calls.js';
+import { isMaasFailure } from './failure.js';
+
+/** Enough to reach back over the installer's own events to where a deployment began. */
+const eventsRead = 500;
+const longestLine = 500;
+
+/** A user's request to MAAS about a machine, as its log has it. */
+export interface LoggedRequest {
+  /** User name; several people may share a key. */
+  readonly by: string;
+  /** MAAS' own text of the time, UTC. */
+  readonly at: string;
+  /** What the caller gave as its reason; `''` when nothing. */
+  readonly comment: string;
+}
+
+/**
+ * MAAS' log of one machine, newest first. It outlives release and redeployment, so every question to it is about the
+ * events after the latest start of something.
+ */
+export class MachineLog {
+  readonly #events: readonly MaasEvent[];
+
+  constructor(events: readonly MaasEvent[]) {
+    this.#events = [...events].sort((a, b) => b.id - a.id);
+  }
+
+  /**
+   * An empty log when MAAS does not show it to this user: it explains, and nothing may fail for lack of it.
+   * @throws MaasError when MAAS cannot be asked, or refuses the key.
+   */
+  static async read(client: MaasClient, systemId: string, signal: AbortSignal | undefined): Promise<MachineLog> {
+    try {
+      const query = { systemIds: [systemId], level: 'DEBUG', limit: eventsRead } as const;
+      return new MachineLog(await client.diagnostics.events(query, signal));
+    } catch (error) {
+      if (!isMaasFailure(error, 'not-found', 'forbidden', 'no-such-endpoint', 'invalid')) throw error;
+      return new MachineLog([]);
+    }
+  }
+
+  /** How far a wish got, by the comment that its requests carry: clocks do not matter. */
+  progressOf(run: string): 'allocated' | 'deployed' | 'aborted' | undefined {
+    const carries = (event: MaasEvent) => requestOf(event).comment === run;
+    const deployed = this.#events.find((event) => /^User starting deployment/.test(event.type) && carries(event));
+    if (deployed) return this.#newest(abortions.deployment, deployed.id) ? 'aborted' : 'deployed';
+    return this.#events.some((event) => /^User acquiring/.test(event.type) && carries(event)) ? 'allocated' : undefined;
+  }
+
+  /** Who released the machine after this wish had begun. */
+  releaseAfter(run: string): LoggedRequest | undefined {
+    const begun = this.#events.find((event) => requestOf(event).comment === run);
+    return begun && this.#newest(/^User (releasing|erasing)/, begun.id);
+  }
+
+  /** Who aborted the latest deployment or commissioning, if it was aborted. */
+  abortion(of: 'deployment' | 'commissioning'): LoggedRequest | undefined {
+    return this.#newest(abortions[of], this.#startOf(of));
+  }
+
+  /** Whether a commissioning was aborted after this moment and not begun again. */
+  wasCommissioningAbortedSince(ms: number): boolean {
+    const start = this.#startOf('commissioning');
+    // The log's times are whole seconds.
+    const since = Math.floor(ms / 1000) * 1000;
+    return this.#events.some(({ id, type, created }) => {
+      const at = timeOf(created);
+      return id > start && abortions.commissioning.test(type) && at !== undefined && at >= since;
+    });
+  }
+
+  /** The errors of the latest deployment, each sentence once, newest first. */
+  deploymentErrors(known: string): readonly string[] {
+    const start = this.#startOf('deployment');
+    const lines: string[] = [];
+    for (const { id, level, type, description } of this.#events) {
+      if (id <= start || (level !== 'ERROR' && level !== 'CRITICAL')) continue;
+      const said = description === '' ? type : description;
+      if (said === '' || [known, ...lines].some((line) => line.includes(said))) continue;
+      lines.push(
+        [type, description]
+          .filter((text) => text !== '')
+          .join(': ')
+          .slice(0, longestLine),
+      );
+    }
+    return lines;
+  }
+
+  #startOf(of: 'deployment' | 'commissioning'): number {
+    return this.#events.find(({ type }) => starts[of].test(type))?.id ?? 0;
+  }
+
+  #newest(type: RegExp, after: number): LoggedRequest | undefined {
+    const event = this.#events.find((one) => one.id > after && type.test(one.type));
+    return event && requestOf(event);
+  }
+}
+
+const starts = {
+  deployment: /^(User starting deployment|Deploying$)/,
+  commissioning: /^(User starting node commissioning|Commissioning$)/,
+};
+const abortions = {
+  deployment: /^(User aborting deployment|Aborted deployment)/,
+  commissioning: /^(User aborting node commissioning|Aborted commissioning)/,
+};
+
+/** MAAS writes `(user) - comment`. */
+function requestOf({ created, description }: MaasEvent): LoggedRequest {
+  const [, by = '', comment = ''] = /^\(([^)]*)\)(?: - ([\s\S]*))?/.exec(description) ?? [];
+  return { by, at: created, comment };
+}
+
+/** `Sat, 21 Nov. 2026 13:21:03`, with months as English newspapers shorten them, or ISO 8601. */
+function timeOf(created: string): number | undefined {
+  const [, day, month, year, clock] = /(\d{1,2}) ([A-Z][a-z]{2})[a-z]*\.? (\d{4}) (\d\d:\d\d:\d\d)/.exec(created) ?? [];
+  const ms = Date.parse(day === undefined ? created : `${day} ${month} ${year} ${clock} UTC`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
