@@ -99,8 +99,20 @@ export default {
     rule(
       'core-is-pure',
       'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the room that owns that concern.',
-      { path: '^src/core/' },
+      { path: '^src/core/', pathNot: '^src/core/contracts/' },
       { pathNot: '^src/core/' },
+    ),
+    rule(
+      'contracts-are-schemas',
+      'src/core/contracts declares what crosses borders, as zod schemas: it needs zod and the words of src/core.',
+      { path: '^src/core/contracts/' },
+      { pathNot: ['^src/core/', 'node_modules/zod/'] },
+    ),
+    rule(
+      'no-schemas-in-workflows',
+      'zod does not belong into the workflow bundle: workflows and the rest of src/core take types from src/core/contracts (`import type`).',
+      { path: ['^workflows/', '^src/core/(?!contracts/)'] },
+      { path: '^src/core/contracts/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'yaql-is-pure',

@@ -1,5 +1,4 @@
-import type { NodeResult } from '../src/core/deployment/index.js';
-import type { NodeReport } from '../src/core/deployment/report.js';
+import type { NodeReport, NodeResult } from '../src/core/deployment/index.js';
 import type { SiteRunOutcome } from '../src/core/run/index.js';
 import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.js';
 

@@ -11,11 +11,11 @@ import {
   type GraphRunProgress,
   type GraphRunReport,
   type GraphRunStatus,
-  type GraphTreeNode,
   hasRoomForWish,
   type PlanReference,
   reportGraphRun,
   statusOfGraphRun,
+  type TreeNode,
   treeOfRun,
 } from '../src/core/graph-run/index.js';
 import { readNote } from '../src/core/run/index.js';
@@ -90,7 +90,7 @@ export function handleGraphOperators(run: GraphRun): void {
   setHandler(defineQuery<GraphRunReport>(QUERIES.report), () => reportGraphRun(progress), {
     description: 'What happened so far to every graph, and why.',
   });
-  setHandler(defineQuery<GraphTreeNode>(QUERIES.tree), () => treeOfRun(progress), {
+  setHandler(defineQuery<TreeNode>(QUERIES.tree), () => treeOfRun(progress), {
     description: 'Graphs, nodes, tasks; of a big graph its parts, each a workflow that answers the same query.',
   });
   setHandler(

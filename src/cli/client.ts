@@ -1,28 +1,29 @@
-import type { GraphRunReportAnswer, GraphRunStatusAnswer } from '../api/schemas/graph-run.js';
 import type {
   CommitAnswer,
-  HealthAnswer,
-  MaasCheckAnswer,
-  NodeHistoryPageAnswer,
-  NodeStatusesAnswer,
-  ProblemAnswer,
-  RevisionFilesAnswer,
-  RevisionPageAnswer,
-  RunAnswer,
-  RunDetailAnswer,
-  RunNodeListAnswer,
-  RunPageAnswer,
-  RunReportAnswer,
-  RunStatusAnswer,
-  RunTreeAnswer,
-  SelectedNodesAnswer,
-  SiteAnswer,
-  SiteDifferenceAnswer,
-  SiteListAnswer,
+  GraphRunReport,
+  GraphRunStatus,
+  Health,
+  MaasCheck,
+  NodeHistoryPage,
+  NodeStatuses,
+  ProblemBody,
+  RevisionFiles,
+  RevisionPage,
+  Run,
+  RunDetail,
+  RunNodeList,
+  RunPage,
+  RunReport,
+  RunStatus,
+  SelectedNodes,
+  Site,
+  SiteDifference,
+  SiteList,
   StartRunBody,
-  StrategyAnswer,
-  VersionAnswer,
-} from '../api/schemas/index.js';
+  Strategy,
+  TreeNode,
+  Version,
+} from '../core/contracts/index.js';
 import { EXIT, exitCodeOfStatus } from './exit-codes.js';
 import { CliError, type CliProblem, usageError } from './problem.js';
 
@@ -105,47 +106,47 @@ export class ApiClient {
   }
 
   readonly sites = {
-    list: () => this.#get<SiteListAnswer>('/sites'),
-    create: (body: { readonly name: string; readonly cluster?: string }) => this.#post<SiteAnswer>('/sites', body),
-    get: (site: string) => this.#get<SiteAnswer>(apiPath`/sites/${site}`),
+    list: () => this.#get<SiteList>('/sites'),
+    create: (body: { readonly name: string; readonly cluster?: string }) => this.#post<Site>('/sites', body),
+    get: (site: string) => this.#get<Site>(apiPath`/sites/${site}`),
     delete: (site: string) => this.#send<unknown>('DELETE', apiPath`/sites/${site}`),
     commit: (site: string, body: CommitBody) => this.#post<CommitAnswer>(apiPath`/sites/${site}/revisions`, body),
     revisions: (site: string, query: { readonly limit?: number | undefined; readonly before?: string | undefined }) =>
-      this.#get<RevisionPageAnswer>(apiPath`/sites/${site}/revisions`, query),
+      this.#get<RevisionPage>(apiPath`/sites/${site}/revisions`, query),
     files: (site: string, revision: string) =>
-      this.#get<RevisionFilesAnswer>(apiPath`/sites/${site}/revisions/${revision}/files`),
+      this.#get<RevisionFiles>(apiPath`/sites/${site}/revisions/${revision}/files`),
     strategy: (site: string, revision: string) =>
-      this.#get<StrategyAnswer>(apiPath`/sites/${site}/revisions/${revision}/strategy`),
+      this.#get<Strategy>(apiPath`/sites/${site}/revisions/${revision}/strategy`),
     difference: (site: string, revision: string, query: { readonly since?: string | undefined }) =>
-      this.#get<SiteDifferenceAnswer>(apiPath`/sites/${site}/revisions/${revision}/difference`, query),
+      this.#get<SiteDifference>(apiPath`/sites/${site}/revisions/${revision}/difference`, query),
     select: (site: string, revision: string, selectors: readonly SelectorBody[]) =>
-      this.#post<SelectedNodesAnswer>(apiPath`/sites/${site}/revisions/${revision}/select`, { selectors }),
-    start: (site: string, body: StartRunBody) => this.#post<RunAnswer>(apiPath`/sites/${site}/runs`, body),
+      this.#post<SelectedNodes>(apiPath`/sites/${site}/revisions/${revision}/select`, { selectors }),
+    start: (site: string, body: StartRunBody) => this.#post<Run>(apiPath`/sites/${site}/runs`, body),
   };
 
   readonly nodes = {
     status: (site: string, revision?: string) =>
-      this.#get<NodeStatusesAnswer>(apiPath`/sites/${site}/nodes/status`, { revision }),
+      this.#get<NodeStatuses>(apiPath`/sites/${site}/nodes/status`, { revision }),
     history: (site: string, node: string, query: { readonly limit?: number | undefined }) =>
-      this.#get<NodeHistoryPageAnswer>(apiPath`/sites/${site}/nodes/${node}/history`, query),
+      this.#get<NodeHistoryPage>(apiPath`/sites/${site}/nodes/${node}/history`, query),
   };
 
   readonly runs = {
-    list: (query: RunQuery) => this.#get<RunPageAnswer>('/runs', query),
-    get: (run: string) => this.#get<RunDetailAnswer>(apiPath`/runs/${run}`),
+    list: (query: RunQuery) => this.#get<RunPage>('/runs', query),
+    get: (run: string) => this.#get<RunDetail>(apiPath`/runs/${run}`),
     status: (run: string, signal?: AbortSignal) =>
-      this.#get<RunStatusAnswer | GraphRunStatusAnswer>(apiPath`/runs/${run}/status`, {}, signal),
-    report: (run: string) => this.#get<RunReportAnswer | GraphRunReportAnswer>(apiPath`/runs/${run}/report`),
-    tree: (run: string) => this.#get<RunTreeAnswer>(apiPath`/runs/${run}/tree`),
-    nodes: (run: string) => this.#get<RunNodeListAnswer>(apiPath`/runs/${run}/nodes`),
+      this.#get<RunStatus | GraphRunStatus>(apiPath`/runs/${run}/status`, {}, signal),
+    report: (run: string) => this.#get<RunReport | GraphRunReport>(apiPath`/runs/${run}/report`),
+    tree: (run: string) => this.#get<TreeNode>(apiPath`/runs/${run}/tree`),
+    nodes: (run: string) => this.#get<RunNodeList>(apiPath`/runs/${run}/nodes`),
     /** Pause, resume, stop, cancel. */
     act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', note: OperatorNote) =>
       this.#post<unknown>(apiPath`/runs/${run}/${action}`, note),
     retry: (run: string, node: string, note: OperatorNote) =>
-      this.#post<RunStatusAnswer>(apiPath`/runs/${run}/nodes/${node}/retry`, note),
+      this.#post<RunStatus>(apiPath`/runs/${run}/nodes/${node}/retry`, note),
     /** Retry or skip a task (`task@node`) of a run of graphs. */
     task: (run: string, task: string, verb: 'retry' | 'skip', note: OperatorNote) =>
-      this.#post<GraphRunStatusAnswer>(`${apiPath`/runs/${run}/tasks/${task}`}/${verb}`, note),
+      this.#post<GraphRunStatus>(`${apiPath`/runs/${run}/tasks/${task}`}/${verb}`, note),
   };
 
   /** Events of an answer that goes on, as they come; ends with the answer. The API's limits of time do not hold. */
@@ -187,11 +188,11 @@ export class ApiClient {
     return this.#send<T>(method, at + queryText(query), body as object | undefined, undefined, [], as);
   }
 
-  readonly maas = { check: () => this.#get<MaasCheckAnswer>('/maas/check') };
+  readonly maas = { check: () => this.#get<MaasCheck>('/maas/check') };
 
   /** Also when the answer is that something is away. */
-  readonly health = () => this.#send<HealthAnswer>('GET', '/health', undefined, undefined, [503]);
-  readonly version = () => this.#get<VersionAnswer>('/version');
+  readonly health = () => this.#send<Health>('GET', '/health', undefined, undefined, [503]);
+  readonly version = () => this.#get<Version>('/version');
 
   #credentials(): Readonly<Record<string, string>> {
     const { token } = this.#options;
@@ -318,5 +319,5 @@ function readJson(text: string): unknown {
   }
 }
 
-const isProblem = (body: unknown): body is Partial<ProblemAnswer> & { code: string } =>
+const isProblem = (body: unknown): body is Partial<ProblemBody> & { code: string } =>
   typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'string';

@@ -1,5 +1,5 @@
 import { graphWorkflowId } from '../../workflows/protocol.js';
-import type { RunAnswer } from '../api/schemas/index.js';
+import type { Run } from '../core/contracts/index.js';
 import { type ApiClient, apiPath } from './client.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
@@ -14,7 +14,7 @@ const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
  * The run a user means: by its id, a unique beginning of one, a workflow id (`deploy_site:dc1`: its
  * newest run), the transaction of a run of graphs, or the name of a site (its newest run).
  */
-export async function findRun(client: ApiClient, reference: string): Promise<RunAnswer> {
+export async function findRun(client: ApiClient, reference: string): Promise<Run> {
   if (FULL_ID.test(reference)) return client.runs.get(reference);
   if (reference.startsWith('execute_graph:')) return ofWorkflow(client, reference);
   if (/^[1-9]\d{0,9}$/.test(reference)) return ofTransaction(client, reference);
@@ -47,14 +47,14 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
   });
 }
 
-async function ofWorkflow(client: ApiClient, workflow: string): Promise<RunAnswer> {
+async function ofWorkflow(client: ApiClient, workflow: string): Promise<Run> {
   const [run] = await listed(client, { workflow_id: workflow, limit: 1 });
   if (run) return run;
   throw noSuchRun(workflow);
 }
 
 /** A run of graphs by the id of its transaction, or of that of one of its graphs. */
-async function ofTransaction(client: ApiClient, id: string): Promise<RunAnswer> {
+async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
   interface Transaction {
     readonly id: number;
     readonly cluster: number;

@@ -1,4 +1,4 @@
-import type { RunAnswer } from '../api/schemas/index.js';
+import type { Run } from '../core/contracts/index.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { type OutputFlags, printOne } from './formats/output.js';
@@ -13,13 +13,13 @@ export interface FollowFlags extends OutputFlags {
 }
 
 /** What a run is on: a site, or the cluster that its workflow id names. */
-export function subjectOf({ site, workflow_id }: Pick<RunAnswer, 'site' | 'workflow_id'>): string {
+export function subjectOf({ site, workflow_id }: Pick<Run, 'site' | 'workflow_id'>): string {
   const [kind, cluster] = workflow_id.split(':');
   return site ?? (kind === 'execute_graph' ? `cluster ${cluster}` : '?');
 }
 
 /** Where to look at a run, from here on. */
-export function nextSteps(client: ApiClient, run: RunAnswer): string {
+export function nextSteps(client: ApiClient, run: Run): string {
   const steps = [
     ['watch it', `sitewright run watch ${run.id}`],
     ['page', `${client.url}/runs/${run.id}`],
@@ -35,7 +35,7 @@ export function nextSteps(client: ApiClient, run: RunAnswer): string {
 export async function presentStarted(
   terminal: Terminal,
   client: ApiClient,
-  run: RunAnswer,
+  run: Run,
   flags: FollowFlags,
 ): Promise<ExitCode> {
   const forPeople = flags.format === 'table' && !flags.column;
@@ -54,7 +54,7 @@ export async function presentStarted(
 export async function followAndPresent(
   terminal: Terminal,
   client: ApiClient,
-  run: Pick<RunAnswer, 'id' | 'site'>,
+  run: Pick<Run, 'id' | 'site'>,
   flags: FollowFlags,
 ): Promise<ExitCode> {
   const forPeople = flags.format === 'table' && !flags.column;

@@ -1,5 +1,4 @@
-import type { GraphRunStatusAnswer } from '../api/schemas/graph-run.js';
-import type { RunDetailAnswer, RunStatusAnswer } from '../api/schemas/index.js';
+import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { printable } from './formats/table.js';
@@ -16,7 +15,7 @@ const HEARTBEAT_MS = 10_000;
 const PATIENCE_MS = 5 * 60_000;
 
 /** How following a run ended. */
-export type Followed = { readonly end: 'finished'; readonly run: RunDetailAnswer } | { readonly end: 'interrupted' };
+export type Followed = { readonly end: 'finished'; readonly run: RunDetail } | { readonly end: 'interrupted' };
 
 /**
  * Follows a run to its end; with `say`, one line for each change and a sign of life in between. An API
@@ -74,7 +73,7 @@ const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unre
 
 const nodesOf = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
 
-function heartbeat(status: RunStatusAnswer | GraphRunStatusAnswer, elapsedMs: number): string {
+function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): string {
   const held = status.paused ? 'still paused' : 'still running';
   if (isGraphRun(status)) {
     const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running)}`;
@@ -85,27 +84,26 @@ function heartbeat(status: RunStatusAnswer | GraphRunStatusAnswer, elapsedMs: nu
 }
 
 /** Runs of graphs and runs on sites are told apart by what they hold. */
-export const isGraphRun = (status: RunStatusAnswer | GraphRunStatusAnswer): status is GraphRunStatusAnswer =>
-  'graphs' in status;
+export const isGraphRun = (status: RunStatus | GraphRunStatus): status is GraphRunStatus => 'graphs' in status;
 
 /** Says what is new in a status, compared with the one before. */
 class Changes {
   readonly #paint: Paint;
-  #last: RunStatusAnswer | undefined;
-  #lastOfGraphs: GraphRunStatusAnswer | undefined;
+  #last: RunStatus | undefined;
+  #lastOfGraphs: GraphRunStatus | undefined;
 
   constructor(paint: Paint) {
     this.#paint = paint;
   }
 
-  since(status: RunStatusAnswer | GraphRunStatusAnswer): string[] {
+  since(status: RunStatus | GraphRunStatus): string[] {
     if (!isGraphRun(status)) return this.#sinceOnSite(status);
     const before = this.#lastOfGraphs;
     this.#lastOfGraphs = status;
     return graphChanges(status, before, this.#paint);
   }
 
-  #sinceOnSite(status: RunStatusAnswer): string[] {
+  #sinceOnSite(status: RunStatus): string[] {
     const last = this.#last;
     this.#last = status;
     const paint = this.#paint;

@@ -1,4 +1,3 @@
-import type { GraphRunMode } from '../core/graph-run/input.js';
 import {
   compilePlan,
   continueFrom,
@@ -8,6 +7,7 @@ import {
   type SchedulerPlan,
   type Subgraph,
 } from '../core/scheduler/index.js';
+import type { GraphRunMode } from '../core/words.js';
 import {
   cycleProblems,
   findCycles,

@@ -1,7 +1,6 @@
-/** What a token may do; each role may do all that those before it may. */
-export const ROLES = ['viewer', 'operator', 'admin'] as const;
+import { ROLES, type Role } from './words.js';
 
-export type Role = (typeof ROLES)[number];
+export { ROLES, type Role } from './words.js';
 
 /** What a route asks of its caller: a role, or nothing at all. */
 export type Need = Role | 'anyone';

@@ -6,7 +6,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { QUERIES, SIGNALS, siteWorkflowId, UPDATES, WORKFLOWS } from '../../workflows/protocol.js';
-import type { GraphRunReport, GraphRunStatus, GraphTreeNode, PlanReference } from '../core/graph-run/index.js';
+import type { GraphRunReport, GraphRunStatus, PlanReference } from '../core/graph-run/index.js';
 import { describedRun } from '../core/run-description.js';
 import {
   parseSiteRunInput,
@@ -30,7 +30,7 @@ import { callTemporal } from './temporal-calls.js';
 /** A run as its lists and pages show it. */
 export interface RunView extends RunSummary {
   /** This run's page in Temporal's Web UI; null where no UI is known. */
-  readonly temporal_url: string | null;
+  readonly temporalUrl: string | null;
 }
 
 export interface OperatorRequest {
@@ -51,7 +51,7 @@ export interface RunOperations {
   get(id: string): Promise<RunView & { readonly parameters: Json }>;
   status(id: string): Promise<AnyRunStatus>;
   report(id: string): Promise<RunReport | GraphRunReport>;
-  tree(id: string): Promise<TreeNode | GraphTreeNode>;
+  tree(id: string): Promise<TreeNode>;
   plan(id: string): Promise<SitePlan | GraphPlans | null>;
   nodes(id: string): Promise<readonly RunNode[]>;
   pause(id: string, request: OperatorRequest): Promise<AnyRunStatus>;
@@ -75,9 +75,9 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   const handleOf = (run: RunSummary) => client.workflow.getHandle(run.workflowId, run.temporalRunId ?? undefined);
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
 
-  const view = <T extends RunSummary>(run: T): T & { temporal_url: string | null } => ({
+  const view = <T extends RunSummary>(run: T): T & { temporalUrl: string | null } => ({
     ...run,
-    temporal_url: temporalUrl(deps, run),
+    temporalUrl: temporalUrl(deps, run),
   });
 
   /** A run that Temporal has ended without our knowledge (terminated, or refused at its start) is ended here too. */
@@ -281,7 +281,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     },
     async tree(id) {
       const run = await current(id);
-      return ask<TreeNode | GraphTreeNode>(run, QUERIES.tree);
+      return ask<TreeNode>(run, QUERIES.tree);
     },
     async plan(id) {
       return ask<SitePlan | GraphPlans | null>(await current(id), QUERIES.plan);

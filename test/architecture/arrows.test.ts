@@ -46,6 +46,7 @@ it('the rules find each planted violation, and allow what is allowed', async () 
     'cli-talks-http: src/cli/opens-store.ts',
     'core-is-pure: src/core/reads-files.ts',
     'no-cycles: src/core/ring-a.ts',
+    'no-schemas-in-workflows: src/core/bundles-schemas.ts',
     'only-planning-uses-graphology: src/store/draws.ts',
     'room-maas: src/maas/knows-api.ts',
     'room-yaql: src/yaql/uses-core.ts',

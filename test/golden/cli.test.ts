@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RunReportAnswer, RunStatusAnswer, RunTreeAnswer, StrategyAnswer } from '../../src/api/schemas/index.js';
 import { reportText } from '../../src/cli/views/report.js';
 import { statusText } from '../../src/cli/views/status.js';
 import { strategyDot, strategyText } from '../../src/cli/views/strategy.js';
 import { treeText } from '../../src/cli/views/tree.js';
+import type { RunReport, RunStatus, Strategy, TreeNode } from '../../src/core/contracts/index.js';
 import {
   type BaremetalState,
   finishCall,
@@ -166,27 +166,25 @@ const cases: readonly (readonly [string, RunProgress])[] = [
 
 describe.each(cases)('a run %s', (name, progress) => {
   it('as a report', async () => {
-    const text = reportText(asAnswer<RunReportAnswer>(reportRun(progress)));
+    const text = reportText(asAnswer<RunReport>(reportRun(progress)));
     await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
   });
   it('as a tree', async () => {
-    await expect(treeText(asAnswer<RunTreeAnswer>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
+    await expect(treeText(asAnswer<TreeNode>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
   });
   it('as a status', async () => {
-    await expect(statusText(asAnswer<RunStatusAnswer>(statusOf(progress)))).toMatchFileSnapshot(
-      golden(`status-${name}`),
-    );
+    await expect(statusText(asAnswer<RunStatus>(statusOf(progress)))).toMatchFileSnapshot(golden(`status-${name}`));
   });
 });
 
 it('all four states are shown, also with no node in them', () => {
-  const text = reportText(asAnswer<RunReportAnswer>(reportRun(succeeded)));
+  const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
   for (const state of ['not started', 'prepared', 'success', 'failure'])
     expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
 });
 
 it('a report that was cut says so and still counts what it kept', () => {
-  const report = asAnswer<RunReportAnswer>(fitReport(reportRun(halted), 4_000));
+  const report = asAnswer<RunReport>(fitReport(reportRun(halted), 4_000));
   const text = reportText(report);
   expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
   expect(text).toContain(`${report.cut?.nodes_omitted} nodes are left out`);
@@ -196,7 +194,7 @@ it('a report that was cut says so and still counts what it kept', () => {
 });
 
 it('other people’s control characters never reach the terminal; ours do only with colour', () => {
-  const report = asAnswer<RunReportAnswer>(reportRun(halted));
+  const report = asAnswer<RunReport>(reportRun(halted));
   expect(reportText(report)).not.toContain('\u001b');
   expect(reportText(report, true)).toContain('\u001b[31m');
   expect(reportText(report, true)).not.toContain('\u001b[2J');
@@ -216,11 +214,11 @@ it('a node that was taken up again shows its attempts', () => {
     seconds(102),
   );
   failed = finishCall(failed, { kind: 'complete' }, seconds(103));
-  expect(reportText(asAnswer<RunReportAnswer>(reportRun(progressOf(failed))))).toMatch(/ctl01 .*attempt 2/);
+  expect(reportText(asAnswer<RunReport>(reportRun(progressOf(failed))))).toMatch(/ctl01 .*attempt 2/);
 });
 
 describe('a strategy', () => {
-  const view = asAnswer<StrategyAnswer>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
+  const view = asAnswer<Strategy>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
   it('as a tree', async () => {
     await expect(strategyText(view)).toMatchFileSnapshot(golden('strategy'));
   });

@@ -1,7 +1,7 @@
 import type { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { GraphTreeNode } from '../../src/core/graph-run/index.js';
+import type { TreeNode } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { failed, ok, scriptedGraph } from '../rig/scripted-graph.js';
@@ -87,7 +87,7 @@ it('operators reach a part that has continued, and cancelling ends it', async ()
   expect(failing.failed).toEqual([{ task: 't48', node: 'n1', attempts: 1, reason: 'no link (exit code 1)' }]);
   await run.update('retry_task', { task: 't48@n1' });
   await graph.begun('t52@n1');
-  const [node] = await rig.client.workflow.getHandle(part).query<readonly GraphTreeNode[]>('tree');
+  const [node] = await rig.client.workflow.getHandle(part).query<readonly TreeNode[]>('tree');
   expect(node).toMatchObject({ name: 'n1', detail: '52 of 56 tasks' });
   expect(graph.requests.filter(({ task }) => task === 't48').map(({ generation }) => generation)).toEqual([1, 2]);
   await run.handle.cancel();

@@ -1,7 +1,7 @@
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GraphRunReport, GraphTreeNode } from '../../src/core/graph-run/index.js';
+import type { GraphRunReport, TreeNode } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
@@ -338,13 +338,13 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
     const task = await graph.begun('net@3');
-    const tree = await run.handle.query<GraphTreeNode>('tree');
+    const tree = await run.handle.query<TreeNode>('tree');
     const [first] = tree.children!;
     expect(first).toMatchObject({ name: 'default', kind: 'graph', state: 'running' });
     let nodes = first!.children!;
     if (split.partOf) {
       const id = nodes[1]!.workflow_id!;
-      nodes = await rig.client.workflow.getHandle(id).query<readonly GraphTreeNode[]>('tree');
+      nodes = await rig.client.workflow.getHandle(id).query<readonly TreeNode[]>('tree');
     }
     const three = nodes.find((one) => one.name === '3')!;
     expect(three.children).toEqual([

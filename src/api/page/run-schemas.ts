@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { pageOf, pageQuery, timestamp } from '../../core/contracts/primitives.js';
+import type { Wire } from '../../core/contracts/wire.js';
 import { graphType } from '../fuel/graphs/graph-schemas.js';
 import { commaList } from '../fuel/request-parts.js';
-import { listOf, pageOf, pageQuery, timestamp } from '../schemas/primitives.js';
 
 const TASK_STATUSES = [
   'waiting',
@@ -19,7 +20,7 @@ const countsBy = (what: string) => z.record(z.string(), counts).describe(`The sa
 
 export const runCountsSchema = z
   .strictObject({
-    graphs: listOf(
+    graphs: z.array(
       z.strictObject({
         transaction: z.int(),
         type: z.string(),
@@ -67,5 +68,5 @@ export const runTaskPageSchema = pageOf(runTaskSchema).meta({ id: 'RunTaskPage' 
 
 export const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Type; not given: the first.') });
 
-export type RunTaskAnswer = z.output<typeof runTaskSchema>;
+export type RunTaskAnswer = Wire<typeof runTaskSchema>;
 export type TaskStatus = (typeof TASK_STATUSES)[number];

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { runParams } from '../../core/contracts/primitives.js';
 import type { Operations } from '../../ops/index.js';
 import { drawQuery } from '../fuel/graphs/graph-schemas.js';
 import { idParams, listIn } from '../fuel/request-parts.js';
 import { given, problems, type RouteGroup } from '../routes/route-group.js';
-import { runParams } from '../schemas/primitives.js';
 import { lookAtLists, lookAtRun } from './frames.js';
 import { Pictures } from './pictures.js';
 import {

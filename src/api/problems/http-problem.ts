@@ -1,5 +1,5 @@
+import type { ProblemBody } from '../../core/contracts/index.js';
 import { PROBLEM_CODES, type Problem, type ProblemCode } from '../../ops/index.js';
-import type { ProblemAnswer } from '../schemas/index.js';
 
 /** What only a shell that speaks HTTP can refuse with. */
 const HTTP_CODES = {
@@ -24,7 +24,7 @@ const describe = (code: ProblemCode | HttpCode): { readonly status: number; read
 export const statusOf = (problem: HttpProblem): number => describe(problem.code).status;
 
 /** The body of an answer with an error status: RFC 9457. */
-export function problemBody(problem: HttpProblem, instance: string, requestId: string): ProblemAnswer {
+export function problemBody(problem: HttpProblem, instance: string, requestId: string): ProblemBody {
   const { status, title } = describe(problem.code);
   const { code, message, hint, errors, run } = problem;
   return {

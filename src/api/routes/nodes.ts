@@ -1,7 +1,7 @@
-import { nodeHistoryPageSchema, nodeStatusesSchema, nodesStatusQuery } from '../schemas/node.js';
-import { pageQuery, revisionParams, siteNodeParams, siteParams } from '../schemas/primitives.js';
-import { selectBody, selectedSchema } from '../schemas/strategy.js';
-import { viewNodeHistory, viewPage } from '../views/run.js';
+import { nodeHistoryPageSchema, nodeStatusesSchema, nodesStatusQuery } from '../../core/contracts/node-in-run.js';
+import { pageQuery, revisionParams, siteNodeParams, siteParams } from '../../core/contracts/primitives.js';
+import { selectBody, selectedSchema } from '../../core/contracts/strategy.js';
+import { viewNodeHistoryPage } from '../views/run.js';
 import { given, problems, type RouteGroup } from './route-group.js';
 
 const tags = ['nodes'];
@@ -45,7 +45,7 @@ export const nodeRoutes: RouteGroup = async (app, { operations: { nodes } }) => 
     },
     handler: async (request) => {
       const { site, node } = request.params;
-      return viewPage(await nodes.history(site, node, given(request.query)), viewNodeHistory);
+      return viewNodeHistoryPage(await nodes.history(site, node, request.query));
     },
   });
 };

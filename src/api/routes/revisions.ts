@@ -1,7 +1,4 @@
-import { viewStrategy } from '../../ops/index.js';
-import { actorOf } from '../requests/actor.js';
-import { readYamlBodies } from '../requests/read-bodies.js';
-import { pageQuery, revisionParams, siteParams } from '../schemas/primitives.js';
+import { pageQuery, revisionParams, siteParams } from '../../core/contracts/primitives.js';
 import {
   checkQuery,
   commitSchema,
@@ -12,10 +9,12 @@ import {
   revisionFilesSchema,
   revisionPageSchema,
   revisionSchema,
-} from '../schemas/revision.js';
-import { differenceQuery, siteDifferenceSchema, strategySchema } from '../schemas/strategy.js';
-import { viewPage } from '../views/run.js';
-import { viewRevision } from '../views/site.js';
+} from '../../core/contracts/revision.js';
+import { differenceQuery, siteDifferenceSchema, strategySchema } from '../../core/contracts/strategy.js';
+import { viewStrategy } from '../../ops/index.js';
+import { actorOf } from '../requests/actor.js';
+import { readYamlBodies } from '../requests/read-bodies.js';
+import { viewRevision, viewRevisionPage } from '../views/site.js';
 import { given, isTrue, problems, type RouteGroup } from './route-group.js';
 
 const tags = ['revisions'];
@@ -87,8 +86,7 @@ export const revisionRoutes: RouteGroup = async (app, { operations: { sites } })
       querystring: pageQuery,
       response: { 200: revisionPageSchema, ...problems(400, 404, 503) },
     },
-    handler: async (request) =>
-      viewPage(await sites.revisions(request.params.site, given(request.query)), viewRevision),
+    handler: async (request) => viewRevisionPage(await sites.revisions(request.params.site, request.query)),
   });
 
   app.get('/sites/:site/revisions/:ref', {

@@ -1,7 +1,9 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { FastifyPluginAsync, FastifyTypeProvider, RawServerDefault } from 'fastify';
+import type { z } from 'zod';
+import { problemSchema } from '../../core/contracts/problem.js';
+import type { Wire } from '../../core/contracts/wire.js';
 import type { Operations } from '../../ops/index.js';
 import { PROBLEM_TYPE } from '../problems/answer-problem.js';
-import { problemSchema } from '../schemas/problem.js';
 
 export interface RouteGroupOptions {
   readonly operations: Operations;
@@ -10,8 +12,14 @@ export interface RouteGroupOptions {
   readonly tokensOn?: boolean;
 }
 
+/** Requests and answers have the types of their schemas as they cross the wire. */
+interface WireTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends z.ZodType ? Wire<this['schema']> : unknown;
+  readonly serializer: this['schema'] extends z.ZodType ? Wire<this['schema']> : unknown;
+}
+
 /** Routes of one subject. A route maps a request to a use case and its result to an answer, nothing else. */
-export type RouteGroup = FastifyPluginAsyncZod<RouteGroupOptions>;
+export type RouteGroup = FastifyPluginAsync<RouteGroupOptions, RawServerDefault, WireTypes>;
 
 const MEANINGS = {
   400: 'The request is not valid; `errors` has all that is wrong with it.',

@@ -1,27 +1,25 @@
-import { z } from 'zod';
-import type { Json } from '../../store/index.js';
-import { actorOf } from '../requests/actor.js';
-import { graphRunReportSchema, graphRunStatusSchema } from '../schemas/graph-run.js';
-import { runNodeListSchema } from '../schemas/node.js';
-import { runNodeParams, runParams, runTaskParams, siteParams } from '../schemas/primitives.js';
+import { runNodeListSchema } from '../../core/contracts/node-in-run.js';
+import { runNodeParams, runParams, runTaskParams, siteParams } from '../../core/contracts/primitives.js';
 import {
+  anyReportSchema,
+  anyStatusSchema,
   operatorBody,
   runDetailSchema,
   runPageSchema,
+  runPlanAnswerSchema,
   runSchema,
   runsQuery,
   siteRunsQuery,
   startRunBody,
-} from '../schemas/run.js';
-import { runReportSchema } from '../schemas/run-report.js';
-import { runPlanAnswerSchema, runStatusSchema, runTreeSchema } from '../schemas/run-status.js';
-import { viewPage, viewRun, viewRunNode } from '../views/run.js';
+} from '../../core/contracts/run.js';
+import { runTreeSchema } from '../../core/contracts/site-run.js';
+import type { Wire } from '../../core/contracts/wire.js';
+import type { Json } from '../../store/index.js';
+import { actorOf } from '../requests/actor.js';
+import { viewRun, viewRunNode, viewRunPage } from '../views/run.js';
 import { given, isTrue, problems, type RouteGroup } from './route-group.js';
 
 const tags = ['runs'];
-
-const anyStatusSchema = z.union([runStatusSchema, graphRunStatusSchema]);
-const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
 
 const filterOf = ({
   open,
@@ -29,7 +27,7 @@ const filterOf = ({
   started_by,
   workflow_id,
   ...query
-}: z.output<typeof siteRunsQuery> & { workflow_id?: string | undefined }) =>
+}: Wire<typeof siteRunsQuery> & { workflow_id?: string | undefined }) =>
   given({
     ...query,
     labels: label === undefined ? undefined : [label].flat().map(readLabel),
@@ -83,7 +81,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       querystring: runsQuery,
       response: { 200: runPageSchema, ...problems(400, 503) },
     },
-    handler: async (request) => viewPage(await runs.list(filterOf(request.query)), viewRun),
+    handler: async (request) => viewRunPage(await runs.list(filterOf(request.query))),
   });
 
   app.get('/sites/:site/runs', {
@@ -97,7 +95,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
     },
     handler: async (request) => {
       const { name } = await sites.get(request.params.site);
-      return viewPage(await runs.list({ ...filterOf(request.query), site: name }), viewRun);
+      return viewRunPage(await runs.list({ ...filterOf(request.query), site: name }));
     },
   });
 
@@ -244,7 +242,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
   }
 };
 
-function operatorOf(request: Parameters<typeof actorOf>[0] & { readonly body: z.output<typeof operatorBody> }) {
+function operatorOf(request: Parameters<typeof actorOf>[0] & { readonly body: Wire<typeof operatorBody> }) {
   const { by, reason } = request.body;
   return given({ by: actorOf(request, by), reason });
 }

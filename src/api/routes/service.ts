@@ -1,6 +1,3 @@
-import { didYouMean } from '../../core/did-you-mean.js';
-import { exportJsonSchemas } from '../../documents/index.js';
-import { problem } from '../../ops/index.js';
 import {
   aliveSchema,
   auditPageSchema,
@@ -11,10 +8,13 @@ import {
   schemaFileListSchema,
   schemaFileParams,
   versionSchema,
-} from '../schemas/service.js';
-import { viewAuditEntry, viewPage } from '../views/run.js';
+} from '../../core/contracts/service.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import { exportJsonSchemas } from '../../documents/index.js';
+import { problem } from '../../ops/index.js';
+import { viewAuditPage } from '../views/run.js';
 import { viewHealth, viewMaasCheck } from '../views/service.js';
-import { given, problems, type RouteGroup } from './route-group.js';
+import { problems, type RouteGroup } from './route-group.js';
 
 const tags = ['service'];
 
@@ -122,6 +122,6 @@ export const serviceRoutes: RouteGroup = async (app, { operations: { health, aud
       querystring: auditQuery,
       response: { 200: auditPageSchema, ...problems(400, 503) },
     },
-    handler: async (request) => viewPage(await audit.list(given(request.query)), viewAuditEntry),
+    handler: async (request) => viewAuditPage(await audit.list(request.query)),
   });
 };

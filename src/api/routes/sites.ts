@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { siteParams } from '../../core/contracts/primitives.js';
+import { newSiteBody, siteListSchema, siteSchema } from '../../core/contracts/site.js';
 import { actorOf } from '../requests/actor.js';
-import { siteParams } from '../schemas/primitives.js';
-import { newSiteBody, siteListSchema, siteSchema } from '../schemas/site.js';
 import { viewSite } from '../views/site.js';
 import { given, problems, type RouteGroup } from './route-group.js';
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { readableText } from '../../agent/index.js';
 import type { LogPart } from '../../agent/logs/index.js';
-import { flagQuery, runParams } from '../schemas/primitives.js';
+import { flagQuery, runParams } from '../../core/contracts/primitives.js';
 import { given, isTrue, problems, type RouteGroup } from './route-group.js';
 
 const params = runParams.extend({

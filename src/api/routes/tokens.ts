@@ -1,4 +1,3 @@
-import { actorOf } from '../requests/actor.js';
 import {
   createdTokenSchema,
   createTokenBody,
@@ -6,7 +5,8 @@ import {
   tokenListSchema,
   tokenParams,
   tokenSchema,
-} from '../schemas/token.js';
+} from '../../core/contracts/token.js';
+import { actorOf } from '../requests/actor.js';
 import { given, problems, type RouteGroup } from './route-group.js';
 
 const tags = ['access'];

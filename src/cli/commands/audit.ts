@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditPageAnswer } from '../../api/schemas/index.js';
+import type { AuditPage } from '../../core/contracts/index.js';
 import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
 import type { Session } from '../session.js';
 import { wholeNumber } from './site.js';
@@ -30,7 +30,7 @@ export function registerAudit(program: Command, session: Session): void {
     .addOption(columnOption())
     .action(async ({ format, column, ...query }: AuditFlags) => {
       const client = await session.client();
-      const { items } = await client.request<AuditPageAnswer>('GET', '/audit', { query });
+      const { items } = await client.request<AuditPage>('GET', '/audit', { query });
       const flags = { format, ...(column ? { column } : {}) };
       await printList(session.terminal, flags, items, ['at', 'actor', 'action', 'target', 'reason']);
     });

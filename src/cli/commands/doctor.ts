@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { HealthAnswer } from '../../api/schemas/index.js';
+import type { Health } from '../../core/contracts/index.js';
 import { EXIT } from '../exit-codes.js';
 import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
 import { printable } from '../formats/table.js';
@@ -100,7 +100,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
 interface ApiFindings {
   readonly finding: Finding;
   /** What the API finds of the things it needs. */
-  readonly checks: HealthAnswer['checks'];
+  readonly checks: Health['checks'];
 }
 
 async function apiFindings(session: Session): Promise<ApiFindings> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MaasCheckAnswer } from '../../api/schemas/index.js';
+import type { MaasCheck } from '../../core/contracts/index.js';
 import { EXIT } from '../exit-codes.js';
 import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
 import { printable } from '../formats/table.js';
@@ -32,7 +32,7 @@ export function registerMaas(program: Command, session: Session): void {
 }
 
 /** The API's own view of MAAS, which is what deployments use; undefined when no API of ours answers. */
-async function throughApi(session: Session): Promise<MaasCheckAnswer | undefined> {
+async function throughApi(session: Session): Promise<MaasCheck | undefined> {
   try {
     return await (await session.client()).maas.check();
   } catch (error) {
@@ -42,13 +42,13 @@ async function throughApi(session: Session): Promise<MaasCheckAnswer | undefined
   }
 }
 
-async function directly(session: Session): Promise<MaasCheckAnswer> {
+async function directly(session: Session): Promise<MaasCheck> {
   const { settings } = await session.settings();
   const { checkMaasDirectly } = await import('../processes/maas-check.js');
   return checkMaasDirectly(settings);
 }
 
-function checkText(check: MaasCheckAnswer, paint: Paint): string {
+function checkText(check: MaasCheck, paint: Paint): string {
   const lines = check.findings.flatMap((finding) => {
     const word = finding.ok
       ? paint.good('ok     ')

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { RunDetailAnswer, StartRunBody } from '../../api/schemas/index.js';
+import type { RunDetail, StartRunBody } from '../../core/contracts/index.js';
 import type { GraphRunInput } from '../../core/graph-run/index.js';
 import type { SiteRunInput } from '../../core/site-run/index.js';
 import { confirm } from '../confirm.js';
@@ -48,7 +48,7 @@ export function registerRunAgain(group: Command, session: Session, run: string):
     });
 }
 
-async function siteAgain(session: Session, before: RunDetailAnswer, flags: AgainFlags): Promise<void> {
+async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags): Promise<void> {
   refuse(flags, ['apply', 'dryRun', 'noop', 'force'], 'a run of a site');
   const { terminal } = session;
   const client = await session.client();
@@ -72,7 +72,7 @@ async function siteAgain(session: Session, before: RunDetailAnswer, flags: Again
   process.exitCode = await presentStarted(terminal, client, run, flags);
 }
 
-async function graphsAgain(session: Session, before: RunDetailAnswer, flags: AgainFlags): Promise<void> {
+async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlags): Promise<void> {
   refuse(flags, ['revision'], `a run on ${subjectOf(before)}`);
   const { mode, transaction: _of, started_by: _by, reason: _why, ...same } = before.parameters as GraphRunInput;
   const asksMode = flags.apply || flags.dryRun || flags.noop;

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { RevisionAnswer, StartRunBody } from '../../api/schemas/index.js';
+import type { Revision, StartRunBody } from '../../core/contracts/index.js';
 import type { ApiClient } from '../client.js';
 import { confirm } from '../confirm.js';
 import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
@@ -292,7 +292,7 @@ async function question(
 function commitText(
   site: string,
   answer: {
-    readonly revision: RevisionAnswer | null;
+    readonly revision: Revision | null;
     readonly created: boolean;
     readonly valid: boolean;
     readonly nodes: number;
@@ -307,7 +307,7 @@ function commitText(
   return `revision ${number} of ${site} stored: ${what}, ${hash.slice(0, 12)}${next}\n`;
 }
 
-function revisionRow(revision: RevisionAnswer): object {
+function revisionRow(revision: Revision): object {
   const state = [revision.last_good ? 'last good' : '', revision.forced ? 'with errors' : '']
     .filter(Boolean)
     .join(', ');

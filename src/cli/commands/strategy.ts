@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { StrategyAnswer } from '../../api/schemas/index.js';
+import type { Strategy } from '../../core/contracts/index.js';
 import { readDocuments } from '../document-files.js';
 import { EXIT } from '../exit-codes.js';
 import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
@@ -50,7 +50,7 @@ export function registerStrategy(program: Command, session: Session): void {
     });
 }
 
-async function strategyOf(session: Session, sources: readonly string[], revision: string): Promise<StrategyAnswer> {
+async function strategyOf(session: Session, sources: readonly string[], revision: string): Promise<Strategy> {
   const [first = ''] = sources;
   // What no site can be called is meant as a file.
   const isSite =
@@ -72,5 +72,5 @@ async function strategyOf(session: Session, sources: readonly string[], revision
     ),
   );
   const { viewStrategy } = await import('../processes/view-strategy.js');
-  return viewStrategy(site) as StrategyAnswer;
+  return viewStrategy(site) as Strategy;
 }

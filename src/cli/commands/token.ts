@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CreatedTokenAnswer, TokenAnswer, TokenListAnswer } from '../../api/schemas/index.js';
+import type { CreatedToken, Token, TokenList } from '../../core/contracts/index.js';
 import { apiPath } from '../client.js';
 import { confirm } from '../confirm.js';
 import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -28,7 +28,7 @@ export function registerToken(program: Command, session: Session): void {
     .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
       const client = await session.client();
       const body = { name, role, ...(expires === undefined ? {} : { expires }) };
-      await showCreated(terminal, flags, await client.request<CreatedTokenAnswer>('POST', '/tokens', { body }));
+      await showCreated(terminal, flags, await client.request<CreatedToken>('POST', '/tokens', { body }));
     });
 
   group
@@ -38,7 +38,7 @@ export function registerToken(program: Command, session: Session): void {
     .addOption(columnOption())
     .action(async (flags: OutputFlags) => {
       const client = await session.client();
-      const { items } = await client.request<TokenListAnswer>('GET', '/tokens');
+      const { items } = await client.request<TokenList>('GET', '/tokens');
       await printList(terminal, flags, items, ['name', 'role', 'state', 'created_by', 'expires_at', 'last_used_at']);
     });
 
@@ -51,7 +51,7 @@ export function registerToken(program: Command, session: Session): void {
     .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Revoke the token '${token}'?`, yes, 'asked');
       const client = await session.client();
-      const revoked = await client.request<TokenAnswer>('DELETE', apiPath`/tokens/${token}`);
+      const revoked = await client.request<Token>('DELETE', apiPath`/tokens/${token}`);
       await printOne(terminal, flags, revoked, `the token '${revoked.name}' is revoked\n`);
     });
 
@@ -72,7 +72,7 @@ export function registerToken(program: Command, session: Session): void {
 }
 
 /** The token alone on standard output, so that it can go straight into a file; what to know of it beside. */
-async function showCreated(terminal: Terminal, flags: OutputFlags, created: CreatedTokenAnswer): Promise<void> {
+async function showCreated(terminal: Terminal, flags: OutputFlags, created: CreatedToken): Promise<void> {
   await printOne(terminal, flags, created, `${created.token}\n`);
   if (flags.format !== 'table') return;
   const { name, role, expires_at } = created;

@@ -1,12 +1,12 @@
 import { machinesOf } from '../../../worker/services.js';
-import type { MaasCheckAnswer } from '../../api/schemas/index.js';
+import type { MaasCheck } from '../../core/contracts/index.js';
 import { checkMaas, MaasConfigurationError } from '../../maas/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 
 /** Asks MAAS from this process, as the settings name it. */
-export async function checkMaasDirectly(settings: Settings): Promise<MaasCheckAnswer> {
+export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {
   const machines = await machinesOf(settings);
   try {
     const { user, version, machines: states, ...check } = await checkMaas(machines.maas().client);

@@ -1,11 +1,11 @@
-import type { GraphRunReportAnswer } from '../../api/schemas/graph-run.js';
+import type { GraphRunReport } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { countsText, failedTaskText, someOf } from './graph-status.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
 /** A report of a run of graphs for a person: outcome, why, what failed where, what to do about it. */
-export function graphReportText(report: GraphRunReportAnswer, color = false): string {
+export function graphReportText(report: GraphRunReport, color = false): string {
   const paint = paintFor(color);
   const sections = [
     headOf(report, paint),
@@ -24,7 +24,7 @@ export function graphReportText(report: GraphRunReportAnswer, color = false): st
     .join('\n\n')}\n`;
 }
 
-function headOf(report: GraphRunReportAnswer, paint: Paint): string[] {
+function headOf(report: GraphRunReport, paint: Paint): string[] {
   const span = formatSpan(report.started_at, report.ended_at);
   const mode = report.mode === 'apply' ? '' : ` (${report.mode.replace('_', ' ')})`;
   const title = `run ${report.transaction ?? '?'} on cluster ${report.cluster}${mode}`;
@@ -38,7 +38,7 @@ function headOf(report: GraphRunReportAnswer, paint: Paint): string[] {
   return lines;
 }
 
-function graphOf(graph: GraphRunReportAnswer['graphs'][number], paint: Paint): string[] {
+function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[] {
   const span = graph.started_at === undefined ? '' : formatSpan(graph.started_at, graph.ended_at);
   const lines = [
     `${paint.strong(`Graph ${printable(graph.type)}`)}: ${paintState(paint, graph.state)}, ${graph.done} of ${graph.total} tasks on ${graph.nodes} nodes${span === '' ? '' : ` in ${span}`}`,
@@ -58,7 +58,7 @@ function graphOf(graph: GraphRunReportAnswer['graphs'][number], paint: Paint): s
   return lines;
 }
 
-function operatorOf({ operator }: GraphRunReportAnswer, paint: Paint): string[] {
+function operatorOf({ operator }: GraphRunReport, paint: Paint): string[] {
   if (operator.length === 0) return [];
   return [
     paint.strong('Operators'),

@@ -1,9 +1,9 @@
-import type { GraphRunStatusAnswer } from '../../api/schemas/graph-run.js';
+import type { GraphRunStatus } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
 /** How far a run of graphs is, failing first. */
-export function graphStatusText(status: GraphRunStatusAnswer, color = false): string {
+export function graphStatusText(status: GraphRunStatus, color = false): string {
   const paint = paintFor(color);
   const held = status.paused
     ? `, ${paint.busy('paused')} since ${status.paused.since}${byAndWhy(status.paused)}`
@@ -31,11 +31,7 @@ export function graphStatusText(status: GraphRunStatusAnswer, color = false): st
 }
 
 /** What is new in a status of a run of graphs, compared with the one before. */
-export function graphChanges(
-  status: GraphRunStatusAnswer,
-  last: GraphRunStatusAnswer | undefined,
-  paint: Paint,
-): string[] {
+export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | undefined, paint: Paint): string[] {
   const lines: string[] = [];
   if (status.phase !== last?.phase && status.phase !== 'finished') lines.push(paint.strong(printable(status.phase)));
   if (status.paused && !last?.paused) lines.push(`${paint.busy('paused')}${byAndWhy(status.paused)}`);
@@ -70,7 +66,7 @@ export const countsText = (counts: Readonly<Record<string, number>>): string =>
     .join(', ') || 'none yet';
 
 export const failedTaskText = (
-  { task, node, attempts, reason }: GraphRunStatusAnswer['failed'][number],
+  { task, node, attempts, reason }: GraphRunStatus['failed'][number],
   paint: Paint,
 ): string => {
   const tries = attempts > 1 ? ` after ${attempts} attempts` : '';

@@ -1,10 +1,10 @@
-import type { NodeStatusesAnswer, StrategyAnswer } from '../../api/schemas/index.js';
+import type { NodeStatuses, Strategy } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { paintFor } from './paint.js';
 import { strategyText } from './strategy.js';
 
 /** The groups of a revision, and how many of their machines are in which state. */
-export function planText(strategy: StrategyAnswer, status: NodeStatusesAnswer, color = false): string {
+export function planText(strategy: Strategy, status: NodeStatuses, color = false): string {
   const paint = paintFor(color);
   const counts = new Map<string, number>();
   for (const { status: state } of status.nodes) {

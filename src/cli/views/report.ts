@@ -1,10 +1,10 @@
-import type { RunReportAnswer } from '../../api/schemas/index.js';
-import { NODE_STATES } from '../../core/deployment/states.js';
+import type { RunReport } from '../../core/contracts/index.js';
+import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
-type Baremetal = NonNullable<RunReportAnswer['baremetal']>;
+type Baremetal = NonNullable<RunReport['baremetal']>;
 type NodeReport = Baremetal['nodes'][number];
 
 /** Names on one line before the rest is counted. */
@@ -14,7 +14,7 @@ const NAMES_SHOWN = 12;
  * A report for a person: outcome and reason, what failed and what to do about it, every group with its
  * criteria, all four states of nodes, phases, what operators did, warnings.
  */
-export function reportText(report: RunReportAnswer, color = false): string {
+export function reportText(report: RunReport, color = false): string {
   const paint = paintFor(color);
   const sections = [
     headOf(report, paint),
@@ -37,7 +37,7 @@ export function reportText(report: RunReportAnswer, color = false): string {
     .join('\n\n')}\n`;
 }
 
-function headOf(report: RunReportAnswer, paint: Paint): string[] {
+function headOf(report: RunReport, paint: Paint): string[] {
   const span = formatSpan(report.started_at, report.ended_at);
   const outcome = paintState(paint, report.outcome ?? 'running');
   const revision = report.revision === undefined ? '' : ` revision ${report.revision}`;
@@ -51,7 +51,7 @@ function headOf(report: RunReportAnswer, paint: Paint): string[] {
   return lines;
 }
 
-function failuresOf({ baremetal }: RunReportAnswer, paint: Paint): string[] {
+function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
   const failed = (baremetal?.nodes ?? []).filter((node) => node.state === 'failure');
   return nodeList(`Failed nodes (${failed.length})`, failed, paint);
 }
@@ -109,7 +109,7 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
   return [paint.strong(`Groups (${baremetal.groups.length}, in order)`), ...lines, ...halts];
 }
 
-function statesOf(report: RunReportAnswer, baremetal: Baremetal, paint: Paint): string[] {
+function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string[] {
   const lines = NODE_STATES.map((state) => {
     // A report that was cut has its lists of names emptied; the nodes it kept still tell their state.
     const listed = baremetal.nodes_by_state[state];
@@ -124,7 +124,7 @@ function statesOf(report: RunReportAnswer, baremetal: Baremetal, paint: Paint): 
   return [paint.strong('Nodes by state'), ...lines, ...omitted];
 }
 
-function phasesOf({ phases }: RunReportAnswer, paint: Paint): string[] {
+function phasesOf({ phases }: RunReport, paint: Paint): string[] {
   if (phases.length === 0) return [];
   const widest = Math.max(...phases.map(({ name }) => name.length));
   return [
@@ -136,7 +136,7 @@ function phasesOf({ phases }: RunReportAnswer, paint: Paint): string[] {
   ];
 }
 
-function operatorOf({ operator }: RunReportAnswer, paint: Paint): string[] {
+function operatorOf({ operator }: RunReport, paint: Paint): string[] {
   if (operator.length === 0) return [];
   return [
     paint.strong('Operators'),

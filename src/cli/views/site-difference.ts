@@ -1,13 +1,13 @@
-import type { SiteDifferenceAnswer } from '../../api/schemas/index.js';
+import type { SiteDifference } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { paintFor } from './paint.js';
 
 /** What a site is wanted to be, against what was deployed: `+` new, `~` changed, `-` gone; then one line of counts. */
-export function differenceText(difference: SiteDifferenceAnswer, color = false): string {
+export function differenceText(difference: SiteDifference, color = false): string {
   const { site, revision, since, nodes, groups, configuration, unchanged_nodes: unchanged } = difference;
   const paint = paintFor(color);
   const signs = { added: paint.good('+'), changed: paint.busy('~'), removed: paint.bad('-') };
-  const linesOf = (kind: string, changes: SiteDifferenceAnswer['nodes']): string[] =>
+  const linesOf = (kind: string, changes: SiteDifference['nodes']): string[] =>
     changes.map(({ name, change, fields }) => {
       const what = fields.length === 0 ? '' : `: ${fields.map(printable).join(', ')}`;
       return `${signs[change]} ${kind} ${printable(name)}${what}\n`;

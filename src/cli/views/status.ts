@@ -1,10 +1,10 @@
-import type { RunStatusAnswer } from '../../api/schemas/index.js';
-import { NODE_STATES } from '../../core/deployment/states.js';
+import type { RunStatus } from '../../core/contracts/index.js';
+import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { paintFor, paintState } from './paint.js';
 
 /** How far a run is, failing first. */
-export function statusText(status: RunStatusAnswer, color = false): string {
+export function statusText(status: RunStatus, color = false): string {
   const paint = paintFor(color);
   const held = status.paused
     ? `, ${paint.busy('paused')} since ${status.paused.since}${status.paused.by === undefined ? '' : ` by ${printable(status.paused.by)}`}${status.paused.reason === undefined ? '' : `: ${printable(status.paused.reason)}`}`
@@ -29,7 +29,7 @@ export function statusText(status: RunStatusAnswer, color = false): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function currentText({ group, call, running, waiting }: NonNullable<RunStatusAnswer['current']>): string {
+export function currentText({ group, call, running, waiting }: NonNullable<RunStatus['current']>): string {
   const shown = running.slice(0, 5).map(printable).join(', ');
   const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
   const wait = waiting > 0 ? `, ${waiting} waiting` : '';

@@ -1,14 +1,14 @@
-import type { StrategyAnswer } from '../../api/schemas/index.js';
+import type { Strategy } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor } from './paint.js';
 
-type Group = StrategyAnswer['groups'][number];
+type Group = Strategy['groups'][number];
 
 /**
  * The groups as a tree: each under the dependency that comes last in the order, other dependencies
  * named; with nodes and what must succeed. Warnings at the end.
  */
-export function strategyText(strategy: StrategyAnswer, color = false): string {
+export function strategyText(strategy: Strategy, color = false): string {
   const paint = paintFor(color);
   const position = new Map(strategy.order.map((name, at) => [name, at]));
   const groups = [...strategy.groups].sort((a, b) => (position.get(a.name) ?? 0) - (position.get(b.name) ?? 0));
@@ -76,7 +76,7 @@ function thresholdText(name: string, value: number, total: number): string {
 }
 
 /** Graphviz: groups as nodes, an arrow from each dependency to what waits for it. */
-export function strategyDot(strategy: StrategyAnswer): string {
+export function strategyDot(strategy: Strategy): string {
   const quote = (text: string): string =>
     `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replace(/\r?\n/g, '\\n')}"`;
   const lines = strategy.groups.map((group) => {

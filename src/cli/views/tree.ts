@@ -1,12 +1,12 @@
-import type { RunTreeAnswer } from '../../api/schemas/index.js';
+import type { TreeNode } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { paintFor, paintState } from './paint.js';
 
 /** The steps and nodes of a run as a tree of lines. */
-export function treeText(tree: RunTreeAnswer, color = false): string {
+export function treeText(tree: TreeNode, color = false): string {
   const paint = paintFor(color);
   const lines: string[] = [];
-  const draw = (node: RunTreeAnswer, first: string, rest: string): void => {
+  const draw = (node: TreeNode, first: string, rest: string): void => {
     const detail = node.detail === undefined ? '' : `  ${paint.dim(printable(node.detail))}`;
     const name =
       node.kind === 'run' || node.kind === 'group' ? paint.strong(printable(node.name)) : printable(node.name);

@@ -1,9 +1,9 @@
+import type { Call, NodeState } from '../words.js';
 import { judgeCriteria } from './criteria.js';
 import type { GroupFailure, NodeFailure } from './failures.js';
 import type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
 import { stableOrder } from './order.js';
 import { selectNodes } from './selectors.js';
-import type { Call, GroupState, NodeState } from './states.js';
 import type { DeploymentStrategy, SiteNode } from './strategy.js';
 
 /**
@@ -27,7 +27,7 @@ export interface BaremetalState {
 
 export interface GroupProgress {
   readonly plan: GroupPlan;
-  readonly state: GroupState;
+  readonly state: NodeState;
   readonly failure?: GroupFailure;
   readonly calls: readonly CallRecord[];
   /** Criteria as judged, one entry a call; the last one of a call counts. */

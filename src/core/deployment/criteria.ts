@@ -1,4 +1,4 @@
-import type { SuccessCriteria } from './strategy.js';
+import type { SuccessCriteria } from '../contracts/site-run.js';
 
 export type CriterionName = keyof SuccessCriteria;
 

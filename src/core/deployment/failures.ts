@@ -1,5 +1,5 @@
+import type { Call } from '../words.js';
 import { type CriterionVerdict, describeVerdict } from './criteria.js';
-import type { Call } from './states.js';
 
 /** Why a group failed. A group keeps the first reason only: what came after follows from it. */
 export type GroupFailure =

@@ -1,6 +1,6 @@
+import type { SuccessCriteria } from '../contracts/site-run.js';
+import type { Call } from '../words.js';
 import type { CriterionVerdict } from './criteria.js';
-import type { Call } from './states.js';
-import type { SuccessCriteria } from './strategy.js';
 
 /** A group with its selectors resolved: what a workflow is given. */
 export interface GroupPlan {

@@ -2,6 +2,9 @@
  * Deployment groups (spec/5), pure: what a strategy means, what to call next, how groups and nodes
  * come out. Runs inside workflows; the CLI's `strategy` commands use the same code.
  */
+export type { SuccessCriteria } from '../contracts/site-run.js';
+export type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.js';
+export { type Call, NODE_STATES, type NodeState } from '../words.js';
 export {
   type BaremetalState,
   type CallEnd,
@@ -33,17 +36,10 @@ export { describeGroupFailure, type GroupFailure, type NodeFailure } from './fai
 export type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
 export { type Label, parseLabelEntry } from './labels.js';
 export { findCycles, type Ordered, stableOrder } from './order.js';
-export {
-  type BaremetalReport,
-  countNodes,
-  type GroupReport,
-  type NodeReport,
-  reportBaremetal,
-  reportNodes,
-} from './report.js';
+export { countNodes, reportBaremetal, reportNodes } from './report.js';
 export { selectNodes } from './selectors.js';
 export { type SimulatedOutcome, type SimulationInput, type SimulationResult, simulateStrategy } from './simulate.js';
-export { type Call, type GroupState, NODE_STATES, type NodeState, STAGE_NAMES } from './states.js';
+export { STAGE_NAMES } from './states.js';
 export {
   allAtOnceStrategy,
   DEFAULT_STRATEGY_NAME,
@@ -52,6 +48,5 @@ export {
   type LabelEntry,
   type Selector,
   type SiteNode,
-  type SuccessCriteria,
   targetedStrategy,
 } from './strategy.js';

@@ -1,57 +1,8 @@
+import type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.js';
+import { NODE_STATES, type NodeState } from '../words.js';
 import { type BaremetalState, halts } from './baremetal.js';
-import { type CriterionVerdict, describeVerdict } from './criteria.js';
-import { describeGroupFailure, type GroupFailure } from './failures.js';
-import { type Call, type GroupState, NODE_STATES, type NodeState } from './states.js';
-
-/** What happened to every group and node of a baremetal step, and why. Times are ISO 8601. */
-export interface BaremetalReport {
-  /** In document order. */
-  readonly groups: readonly GroupReport[];
-  readonly nodes: readonly NodeReport[];
-  /** All four states are always there, also with none in them. */
-  readonly nodes_by_state: Readonly<Record<NodeState, readonly string[]>>;
-  readonly order: readonly string[];
-  readonly processed: readonly string[];
-  readonly critical_failures: readonly string[];
-  readonly halts: boolean;
-}
-
-export interface GroupReport {
-  readonly name: string;
-  readonly critical: boolean;
-  readonly state: GroupState;
-  readonly depends_on: readonly string[];
-  readonly nodes: readonly string[];
-  readonly counts: Readonly<Record<NodeState, number>>;
-  readonly failure?: GroupFailure;
-  /** The failure in one sentence. */
-  readonly reason?: string;
-  readonly criteria: readonly (CriterionVerdict & { readonly call: Call; readonly text: string })[];
-  readonly calls: readonly {
-    readonly call: Call;
-    readonly nodes: number;
-    readonly started_at: string;
-    readonly ended_at?: string;
-    readonly timed_out: boolean;
-  }[];
-}
-
-export interface NodeReport {
-  readonly name: string;
-  readonly state: NodeState;
-  readonly running?: Call;
-  readonly group?: string;
-  readonly system_id?: string;
-  readonly attempts: number;
-  readonly started_at?: string;
-  readonly ended_at?: string;
-  readonly failed_in?: Call;
-  readonly failure_kind?: string;
-  readonly reason?: string;
-  readonly hint?: string;
-  readonly warnings?: readonly string[];
-  readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: string; readonly message: string };
-}
+import { describeVerdict } from './criteria.js';
+import { describeGroupFailure } from './failures.js';
 
 export function reportBaremetal(state: BaremetalState): BaremetalReport {
   const nodes = state.nodes.map(reportNode);

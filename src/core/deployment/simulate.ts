@@ -1,3 +1,4 @@
+import type { Call } from '../words.js';
 import {
   finishCall,
   finishNode,
@@ -9,7 +10,7 @@ import {
   startNode,
 } from './baremetal.js';
 import { checkStrategy, describeStrategyProblem } from './check-strategy.js';
-import { type Call, STAGE_NAMES } from './states.js';
+import { STAGE_NAMES } from './states.js';
 import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.js';
 
 /** What a node does in one call; absent means success. `no_join`: deployed, but never joins: a failure. */

@@ -3,6 +3,8 @@
  * shape has been checked by src/documents. Field names are the document's own.
  */
 
+import type { SuccessCriteria } from '../contracts/site-run.js';
+
 /** A label a selector asks for: `"key: value"`, `"key:value"` or a mapping (design §8.2). */
 export type LabelEntry = string | Readonly<Record<string, unknown>>;
 
@@ -12,14 +14,6 @@ export interface Selector {
   readonly node_tags?: readonly string[];
   readonly node_labels?: readonly LabelEntry[];
   readonly rack_names?: readonly string[];
-}
-
-/** Each given criterion is judged alone; all must hold. None given: nothing is checked. */
-export interface SuccessCriteria {
-  /** 0 to 100. */
-  readonly percent_successful_nodes?: number;
-  readonly minimum_successful_nodes?: number;
-  readonly maximum_failed_nodes?: number;
 }
 
 export interface Group {

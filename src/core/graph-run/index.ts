@@ -1,4 +1,16 @@
 /** A run of task graphs, pure: its input, what became of tasks, progress, status, report and failures. */
+export type {
+  FailedNode,
+  FailedTask,
+  GraphOperatorAction,
+  GraphReport,
+  GraphRunReport,
+  GraphRunStatus,
+  GraphStatus,
+  TaskCounts,
+} from '../contracts/graph-run.js';
+export type { TreeNode } from '../contracts/site-run.js';
+export type { GraphRunMode, GraphRunOutcome, GraphState } from '../words.js';
 export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
 export {
   describeGraphRunFailure,
@@ -17,7 +29,6 @@ export {
 export {
   type GraphRequest,
   type GraphRunInput,
-  type GraphRunMode,
   type ParsedGraphRunInput,
   parseGraphRunInput,
 } from './input.js';
@@ -25,19 +36,17 @@ export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledge
 export { ON_MASTER } from './on-master.js';
 export { createPace, type Pace } from './pace.js';
 export {
-  type FailedTask,
   NO_TASKS,
   type PartNews,
   settledOf,
   sumCounts,
-  type TaskCounts,
   totalOf,
 } from './part-news.js';
-export { type FailedNode, mergeReports, type PartReport, reportPart } from './part-report.js';
+export { mergeReports, type PartReport, reportPart } from './part-report.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';
-export type { GraphProgress, GraphRunProgress, GraphState } from './progress.js';
+export type { GraphProgress, GraphRunProgress } from './progress.js';
 export { describeRejection } from './rejection.js';
-export { type GraphReport, type GraphRunReport, reasonOfGraph, reportGraphRun } from './report.js';
-export { detailsOfGraphRun, type GraphRunStatus, type GraphStatus, statusOfGraphRun } from './status.js';
+export { reasonOfGraph, reportGraphRun } from './report.js';
+export { detailsOfGraphRun, statusOfGraphRun } from './status.js';
 export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';
-export { type GraphTreeNode, type TreeOfPart, treeOfPart, treeOfRun } from './tree.js';
+export { type TreeOfPart, treeOfPart, treeOfRun } from './tree.js';

@@ -2,6 +2,7 @@ import { isMapping } from '../plain-value.js';
 import { descriptionFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, limit, listOf, nonEmptyText, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
+import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.js';
 
 /** One graph of a run: all tasks of a type, for all nodes that its filter takes, unless it says otherwise. */
 export interface GraphRequest {
@@ -11,8 +12,6 @@ export interface GraphRequest {
   /** Tasks that may run; the others keep their places in the order. */
   readonly tasks?: readonly string[];
 }
-
-export type GraphRunMode = 'apply' | 'dry_run' | 'noop_run';
 
 /** Input of `execute_graph`: one JSON object (design §5). Give `graphs`, or `sequence`, or `from`; none of them: the graph of type `default`. */
 export interface GraphRunInput extends RunDescription {
@@ -66,7 +65,7 @@ const fields = objectOf<GraphRunInput>(
     graphs,
     sequence: positiveInteger,
     from: positiveInteger,
-    mode: oneOf(['apply', 'dry_run', 'noop_run']),
+    mode: oneOf(GRAPH_RUN_MODES),
     force: flag,
     debug: flag,
     subgraphs: listOf(objectOf({ start: listOf(nonEmptyText), end: listOf(nonEmptyText) })),

@@ -1,6 +1,7 @@
+import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
 import { type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.js';
 import { utf8Length } from '../utf8.js';
-import { type FailedTask, NO_TASKS, type PartNews, type TaskCounts } from './part-news.js';
+import { NO_TASKS, type PartNews } from './part-news.js';
 import type { TaskEnd, TaskRow } from './task-end.js';
 
 /** Most of a record: half of what a payload may hold (design §5). */

@@ -1,7 +1,4 @@
-import type { TaskStatus } from '../scheduler/index.js';
-
-/** How many tasks are in which state; `ready` ones count as waiting. */
-export type TaskCounts = Readonly<Record<Exclude<TaskStatus, 'ready'>, number>>;
+import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
 
 export const NO_TASKS: TaskCounts = {
   waiting: 0,
@@ -13,14 +10,6 @@ export const NO_TASKS: TaskCounts = {
   failed: 0,
   dep_failed: 0,
 };
-
-/** A failed task and why. */
-export interface FailedTask {
-  readonly task: string;
-  readonly node: string;
-  readonly attempts: number;
-  readonly reason: string;
-}
 
 /** Where one part of a graph stands, in a few hundred bytes: what a child tells its parent now and then. */
 export interface PartNews {

@@ -1,18 +1,7 @@
+import type { FailedNode, FailedTask, TaskCounts } from '../contracts/graph-run.js';
 import type { NodeStatus, Scheduler } from '../scheduler/index.js';
 import { nodeStatus, rootCauses, taskReports } from '../scheduler/index.js';
 import type { Ledger } from './ledger.js';
-import type { FailedTask, TaskCounts } from './part-news.js';
-
-/** A node that did not come through, and what that goes back to. */
-export interface FailedNode {
-  readonly node: string;
-  /** Names of its own failed tasks, at most ten. */
-  readonly failed_tasks: readonly string[];
-  /** Tasks of it that were lost with something else. */
-  readonly lost_tasks: number;
-  /** `task@node` or `offline:<node>`, at most eight. */
-  readonly root_causes: readonly string[];
-}
 
 /** What became of one part of a graph, once it has come to rest. Under 100 KB. */
 export interface PartReport {

@@ -1,5 +1,5 @@
 import type { SchedulerGraph } from '../scheduler/index.js';
-import type { GraphRunMode } from './input.js';
+import type { GraphRunMode } from '../words.js';
 
 /** A stored plan, cut for execution. */
 export interface PlanReference {

@@ -1,22 +1,11 @@
-import type { GraphOperatorAction, GraphRunOutcome, Paused } from '../run/index.js';
-import type { RunResult } from '../scheduler/index.js';
+import type { GraphOperatorAction, GraphRunStatus } from '../contracts/graph-run.js';
+import type { GraphRunOutcome, GraphState } from '../words.js';
 import type { GraphRunFailure } from './failure.js';
 import type { GraphRunInput } from './input.js';
 import type { PartNews } from './part-news.js';
 import type { PartReport } from './part-report.js';
 import type { PlanReference } from './plan-reference.js';
 import type { TreeOfPart } from './tree.js';
-
-/** Where one graph of a run stands. `not_begun`: an earlier one did not succeed, or the run was stopped. */
-export type GraphState =
-  | 'waiting'
-  | 'planning'
-  | 'asking_nodes'
-  | 'running'
-  | 'held'
-  | 'not_begun'
-  | 'refused'
-  | RunResult;
 
 export interface GraphProgress {
   readonly type: string;
@@ -51,6 +40,6 @@ export interface GraphRunProgress {
   outcome?: GraphRunOutcome;
   failure?: GraphRunFailure;
   operator: GraphOperatorAction[];
-  paused: Paused | null;
+  paused: GraphRunStatus['paused'];
   stopping: boolean;
 }

@@ -1,42 +1,8 @@
-import type { GraphOperatorAction, GraphRunOutcome } from '../run/index.js';
+import type { FailedTask, GraphReport, GraphRunReport } from '../contracts/graph-run.js';
 import { utf8Length } from '../utf8.js';
-import { describeGraphRunFailure, type GraphRunFailure, nextGraphStep } from './failure.js';
-import type { GraphRunMode } from './input.js';
-import type { FailedTask } from './part-news.js';
-import type { FailedNode } from './part-report.js';
+import { describeGraphRunFailure, nextGraphStep } from './failure.js';
 import type { GraphRunProgress } from './progress.js';
-import { type GraphStatus, statusOfGraph } from './status.js';
-
-/** What happened in a run of graphs, and why. */
-export interface GraphRunReport {
-  readonly cluster: number;
-  readonly transaction: number | null;
-  readonly workflow_id: string;
-  readonly run_id: string;
-  readonly mode: GraphRunMode;
-  /** Absent while the run goes on. */
-  readonly outcome?: GraphRunOutcome;
-  readonly failure?: GraphRunFailure;
-  /** The failure in one sentence, and what to do about it. */
-  readonly reason?: string;
-  readonly next_step?: string;
-  readonly started_at: string;
-  readonly ended_at?: string;
-  readonly started_by?: string;
-  readonly graphs: readonly GraphReport[];
-  readonly operator: readonly GraphOperatorAction[];
-  readonly warnings: readonly string[];
-  /** Set when lists were cut to keep a payload small: the history in the store has all. */
-  readonly cut?: { readonly failed_omitted: number };
-}
-
-export interface GraphReport extends GraphStatus {
-  readonly plan?: string;
-  /** Failing first, with the reason of the last attempt. */
-  readonly failed_tasks: readonly FailedTask[];
-  /** Once the graph has ended: nodes that did not come through, those where it began first. */
-  readonly failed_nodes: readonly FailedNode[];
-}
+import { statusOfGraph } from './status.js';
 
 const LIMIT_BYTES = 100_000;
 

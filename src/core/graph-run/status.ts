@@ -1,49 +1,8 @@
-import { cell, detailsHeading, type GraphRunOutcome, type Paused, table } from '../run/index.js';
-import type { FailedTask, TaskCounts } from './part-news.js';
+import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
+import { cell, detailsHeading, table } from '../run/index.js';
+import type { GraphState } from '../words.js';
 import { settledOf, sumCounts, totalOf } from './part-news.js';
-import type { GraphProgress, GraphRunProgress, GraphState } from './progress.js';
-
-/** Answer of the query `status` and of the updates: small enough to ask every second. */
-export interface GraphRunStatus {
-  readonly cluster: number;
-  readonly transaction: number | null;
-  /**
-   * Type of the graph that is under way and what it does (`default: running`, `default: closing`), or whose turn is next
-   * (`default: waiting`); before there is any `starting`, behind the last one `closing`, at the end `finished`.
-   */
-  readonly phase: string;
-  readonly paused: Paused | null;
-  readonly stopping: boolean;
-  readonly outcome?: GraphRunOutcome;
-  /** Tasks that came to their end, of all tasks planned so far. */
-  readonly done: number;
-  readonly total: number;
-  readonly counts: TaskCounts;
-  /** Failing first: at most twenty, with their reasons; `counts.failed` is how many there are. */
-  readonly failed: readonly FailedTask[];
-  readonly failing_nodes: number;
-  /** `task@node` of what runs now, at most twenty. */
-  readonly running: readonly string[];
-  /** Nodes whose agents do not answer and for which a task waits. */
-  readonly silent: readonly string[];
-  readonly graphs: readonly GraphStatus[];
-}
-
-export interface GraphStatus {
-  readonly type: string;
-  readonly transaction: number;
-  readonly state: GraphState;
-  readonly done: number;
-  readonly total: number;
-  readonly counts: TaskCounts;
-  readonly nodes: number;
-  readonly failing_nodes: number;
-  readonly parts: number;
-  readonly offline: readonly string[];
-  readonly started_at?: string;
-  readonly ended_at?: string;
-  readonly reason?: string;
-}
+import type { GraphProgress, GraphRunProgress } from './progress.js';
 
 const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
 

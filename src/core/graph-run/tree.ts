@@ -1,31 +1,22 @@
+import type { TaskCounts } from '../contracts/graph-run.js';
+import type { TreeNode } from '../contracts/site-run.js';
 import type { Scheduler } from '../scheduler/index.js';
 import { taskReports } from '../scheduler/index.js';
-import { settledOf, sumCounts, type TaskCounts, totalOf } from './part-news.js';
+import { settledOf, sumCounts, totalOf } from './part-news.js';
 import type { GraphRunProgress } from './progress.js';
 
-/** Answer of the query `tree`: a run, its graphs, their parts where there are several, nodes, tasks. */
-export interface GraphTreeNode {
-  readonly name: string;
-  readonly kind: 'run' | 'graph' | 'part' | 'node' | 'task';
-  readonly state: string;
-  readonly detail?: string;
-  /** Of a part: the workflow that answers the query `tree` with its nodes. */
-  readonly workflow_id?: string;
-  readonly children?: readonly GraphTreeNode[];
-}
-
 /** A part as its parent shows it: its nodes, or the workflow to ask for them. */
-export type TreeOfPart = readonly GraphTreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };
+export type TreeOfPart = readonly TreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };
 
 /** Tasks are shown in full up to this many; above, only those that run or did not succeed. */
 const TASKS_SHOWN = 1_000;
 
 /** The nodes of a part with their tasks. */
-export function treeOfPart(scheduler: Scheduler): GraphTreeNode[] {
+export function treeOfPart(scheduler: Scheduler): TreeNode[] {
   const { graph } = scheduler;
   const reports = taskReports(scheduler);
   const all = reports.length <= TASKS_SHOWN;
-  const tasks = graph.nodes.map((): GraphTreeNode[] => []);
+  const tasks = graph.nodes.map((): TreeNode[] => []);
   const done = graph.nodes.map(() => 0);
   const total = graph.nodes.map(() => 0);
   const lost = graph.nodes.map(() => false);
@@ -56,7 +47,7 @@ export function treeOfPart(scheduler: Scheduler): GraphTreeNode[] {
   }));
 }
 
-export function treeOfRun(progress: GraphRunProgress): GraphTreeNode {
+export function treeOfRun(progress: GraphRunProgress): TreeNode {
   return {
     name: progress.workflow_id,
     kind: 'run',
@@ -69,7 +60,7 @@ export function treeOfRun(progress: GraphRunProgress): GraphTreeNode {
         kind: 'graph' as const,
         state: graph.state,
         ...(total > 0 ? { detail: `${settledOf(counts)} of ${total} tasks` } : {}),
-        children: graph.trees().flatMap((part, at): readonly GraphTreeNode[] => {
+        children: graph.trees().flatMap((part, at): readonly TreeNode[] => {
           if (!('workflow_id' in part)) return part;
           const all = totalOf(part.counts);
           return [

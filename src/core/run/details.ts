@@ -1,4 +1,4 @@
-import type { Paused } from './operator.js';
+import type { Paused } from '../contracts/site-run.js';
 
 /** What the statuses of all runs have in common. */
 export interface AnyStatus {

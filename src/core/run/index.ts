@@ -1,18 +1,19 @@
 /** What runs on sites and runs of graphs have in common, pure: outcomes, operators' actions, failures, details. */
-export { type AnyStatus, cell, detailsHeading, table } from './details.js';
-export { describeInvalidInput, failureType, type InvalidInput, listSome, type StepError } from './failure.js';
+export type { GraphOperatorAction } from '../contracts/graph-run.js';
+export type { Paused } from '../contracts/site-run.js';
+export type { SiteOperatorAction } from '../contracts/site-run-report.js';
 export {
   GRAPH_RUN_ACTIONS,
-  type GraphOperatorAction,
+  GRAPH_RUN_OUTCOMES,
   type GraphRunAction,
-  type OperatorAction,
-  type OperatorNote,
-  type Paused,
+  type GraphRunOutcome,
   RUN_ACTIONS,
   type RunAction,
-  readNote,
   SITE_RUN_ACTIONS,
-  type SiteOperatorAction,
+  SITE_RUN_OUTCOMES,
   type SiteRunAction,
-} from './operator.js';
-export { GRAPH_RUN_OUTCOMES, type GraphRunOutcome, SITE_RUN_OUTCOMES, type SiteRunOutcome } from './outcome.js';
+  type SiteRunOutcome,
+} from '../words.js';
+export { type AnyStatus, cell, detailsHeading, table } from './details.js';
+export { describeInvalidInput, failureType, type InvalidInput, listSome, type StepError } from './failure.js';
+export { type OperatorAction, type OperatorNote, readNote } from './operator.js';

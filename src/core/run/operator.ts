@@ -1,14 +1,3 @@
-/** What an operator may do to any run. */
-export const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel'] as const;
-/** And to a run on a site. */
-export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node'] as const;
-/** And to a run of graphs. */
-export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task'] as const;
-
-export type RunAction = (typeof RUN_ACTIONS)[number];
-export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
-export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];
-
 /** Who asked for something, and why; every field is optional. */
 export interface OperatorNote {
   readonly reason?: string;
@@ -19,20 +8,6 @@ export interface OperatorNote {
 export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly action: Action;
   readonly at: string;
-}
-
-export interface SiteOperatorAction extends OperatorAction<SiteRunAction> {
-  readonly node?: string;
-}
-
-export interface GraphOperatorAction extends OperatorAction<GraphRunAction> {
-  /** `task@node`. */
-  readonly task?: string;
-}
-
-/** Since when, by whom and why a run is paused. */
-export interface Paused extends OperatorNote {
-  readonly since: string;
 }
 
 /** Reads a note. Operators send them from anywhere, so a payload of another shape is read for what it is worth. */

@@ -1,3 +1,5 @@
+import type { GraphRunMode } from '../words.js';
+
 /**
  * A plan, checked and compiled to numbers: what a scheduler instance runs on. Plain JSON, linear in
  * tasks + edges + joins, so that a part of it fits into a payload. Made by `compilePlan`; cut by `partition`.
@@ -33,7 +35,7 @@ export interface SchedulerGraph {
   readonly nodeLimit: number;
   /** Nodes as indexes, empty groups dropped. Empty in a part: the coordinator counts. */
   readonly groups: readonly { readonly name: string; readonly nodes: readonly number[]; readonly tolerance: number }[];
-  readonly mode: 'apply' | 'dry_run' | 'noop_run';
+  readonly mode: GraphRunMode;
   /** Present when this is one part of a run that several scheduler instances share. */
   readonly part?: GraphPart;
 }

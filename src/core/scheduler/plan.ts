@@ -1,3 +1,5 @@
+import type { GraphRunMode } from '../words.js';
+
 /**
  * What a run is made of, as plain JSON. A task is identified by `name@node`; `id` is its name.
  * The order of `nodes` is the order in which free nodes are served; the order of `tasks` on a node
@@ -23,7 +25,7 @@ export interface SchedulerPlan {
    * `dry_run`: everything is checked, nothing runs, success. `noop_run`: every task is driven in its
    * harmless variant, an error is never fatal, and failures do not fail the run. Default `apply`.
    */
-  readonly mode?: 'apply' | 'dry_run' | 'noop_run';
+  readonly mode?: GraphRunMode;
 }
 
 /** `sync` is a virtual node: a task on it starts as soon as everything before it is finished, however it ended. */

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostic.js';
 import { isMapping } from '../plain-value.js';
+import { GRAPH_RUN_MODES } from '../words.js';
 import type { Simulation } from './simulate.js';
 import { amountOf } from './strategy.js';
 import { tolerated } from './tolerance.js';
@@ -70,7 +71,7 @@ export function readSimulation(value: unknown): ReadSimulation {
   check.texts(input.offline ?? [], 'offline');
   check.texts(input.only ?? [], 'only');
   if (isGiven(input.stop_after)) check.count(input.stop_after, 'stop_after');
-  if (isGiven(input.mode)) check.oneOf(input.mode, ['apply', 'dry_run', 'noop_run'], 'mode');
+  if (isGiven(input.mode)) check.oneOf(input.mode, GRAPH_RUN_MODES, 'mode');
   if (check.problems.length > 0) return { ok: false, problems: check.problems };
   return { ok: true, simulation: normalised(input) };
 }

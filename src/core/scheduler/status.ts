@@ -1,16 +1,11 @@
-/** `waiting`: not started, `retrying`: between two attempts; the others of this type are final. */
-export type TaskStatus = 'waiting' | 'ready' | 'running' | 'retrying' | SettledStatus;
+import type { SettledStatus, ShownTaskStatus } from '../words.js';
 
-/**
- * `skipped`: no work in it, or left undone by a stop. `ignored`: an error with fail_on_error=false.
- * `dep_failed`: something it needs failed, or its node did; it never ran.
- */
-export type SettledStatus = 'successful' | 'failed' | 'dep_failed' | 'skipped' | 'ignored';
+export type { RunResult, SettledStatus } from '../words.js';
+
+/** `ready`: may start, and waits for a free place. Outside it counts as waiting. */
+export type TaskStatus = ShownTaskStatus | 'ready' | SettledStatus;
 
 export type NodeStatus = 'successful' | 'failed' | 'skipped';
-
-/** `failure`: a critical node failed. `stopped`: by the user, with work left. */
-export type RunResult = 'success' | 'failure' | 'stopped_by_tolerance' | 'stopped';
 
 /** Codes of statuses inside the scheduler; `undone` and `passed` are the two ways to be skipped. */
 export const code = {

@@ -1,5 +1,5 @@
 import { describeInvalidInput, type InvalidInput, listSome, type StepError } from '../run/index.js';
-import type { SiteRunKind } from './input.js';
+import type { SiteRunKind } from '../words.js';
 
 /** Why a run as a whole failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =

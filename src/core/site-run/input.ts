@@ -1,16 +1,7 @@
 import { descriptionFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, nonEmptyText, objectOf, type Shape, valueThat } from '../shape.js';
-
-/** The four workflows that act on a site; also the `kind` of a run. */
-export type SiteRunKind = 'deploy_site' | 'update_site' | 'redeploy_nodes' | 'test_site';
-
-export const SITE_RUN_KINDS = [
-  'deploy_site',
-  'update_site',
-  'redeploy_nodes',
-  'test_site',
-] as const satisfies readonly SiteRunKind[];
+import type { SiteRunKind } from '../words.js';
 
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
 export interface SiteRunInput extends RunDescription {

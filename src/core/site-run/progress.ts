@@ -1,3 +1,5 @@
+import type { Paused, RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
+import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
 import {
   type BaremetalState,
   countNodes,
@@ -5,13 +7,10 @@ import {
   type NodeState,
   reportBaremetal,
 } from '../deployment/index.js';
-import type { NodeReport } from '../deployment/report.js';
-import { detailsHeading, type Paused, type SiteOperatorAction, type SiteRunOutcome, table } from '../run/index.js';
+import { detailsHeading, table } from '../run/index.js';
+import type { SiteRunKind, SiteRunOutcome } from '../words.js';
 import { describeRunFailure, nextStep, type RunFailure } from './failure.js';
-import type { SiteRunInput, SiteRunKind } from './input.js';
-import type { SitePlan } from './plan.js';
-import type { PhaseReport, RunReport } from './report.js';
-import type { RunStatus, TreeNode } from './status.js';
+import type { SiteRunInput } from './input.js';
 
 /** All that a site's workflow knows of itself; queries and reports are read from it. */
 export interface RunProgress {

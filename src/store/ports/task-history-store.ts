@@ -1,15 +1,8 @@
+import type { ShownTaskStatus } from '../../core/words.js';
 import type { Json, Page, PageRequest } from './page.js';
 
 /** The scheduler's words. */
-export type TaskHistoryStatus =
-  | 'waiting'
-  | 'running'
-  | 'retrying'
-  | 'successful'
-  | 'failed'
-  | 'dep_failed'
-  | 'skipped'
-  | 'ignored';
+export type TaskHistoryStatus = ShownTaskStatus;
 
 /** Fuel's words for the same. */
 export type FuelTaskStatus = 'pending' | 'running' | 'ready' | 'error' | 'skipped';

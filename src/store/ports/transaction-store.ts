@@ -1,3 +1,4 @@
+import type { GraphRunMode } from '../../core/words.js';
 import type { Json, Page, PageRequest } from './page.js';
 
 /** `stopped` is our own word; Fuel's clients know the others. */
@@ -17,7 +18,7 @@ export interface TransactionRecord {
   readonly result: Json;
   /** Of a child. */
   readonly graphType: string | null;
-  readonly mode: 'apply' | 'dry_run' | 'noop_run';
+  readonly mode: GraphRunMode;
   readonly force: boolean;
   readonly debug: boolean;
   /** What was asked for: a GraphRunInput of the run, a GraphRequest of a child. */

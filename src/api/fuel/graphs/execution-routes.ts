@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import type { Wire } from '../../../core/contracts/wire.js';
 import type { GraphRunInput } from '../../../core/graph-run/index.js';
 import type { DeploymentOptions } from '../../../ops/index.js';
 import { RequestError } from '../../problems/transport-problem.js';
@@ -177,7 +177,7 @@ function optionsOf(request: FastifyRequest, flags: Flags): DeploymentOptions {
   });
 }
 
-const flagsOf = (request: FastifyRequest, query: z.output<typeof changesQuery>): DeploymentOptions =>
+const flagsOf = (request: FastifyRequest, query: Wire<typeof changesQuery>): DeploymentOptions =>
   optionsOf(request, {
     dry_run: isSet(query.dry_run),
     noop_run: isSet(query.noop_run),
@@ -187,7 +187,7 @@ const flagsOf = (request: FastifyRequest, query: z.output<typeof changesQuery>):
 
 function deploymentOf(
   request: FastifyRequest,
-  query: z.output<typeof changesQuery> & {
+  query: Wire<typeof changesQuery> & {
     readonly graph_type?: string | undefined;
     readonly nodes?: string | undefined;
   },

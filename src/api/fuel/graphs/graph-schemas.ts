@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../../schemas/primitives.js';
-import { diagnosticSchema } from '../../schemas/problem.js';
+import { diagnosticSchema } from '../../../core/contracts/problem.js';
 import { commaList, flagText, idParams, idText } from '../request-parts.js';
 
 /** Types of graphs stand in paths. */
@@ -40,7 +39,7 @@ export const taskSchema = z
   .looseObject({ id: z.string(), type: z.unknown() })
   .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are answered in both.' });
 
-export const taskListSchema = listOf(taskSchema).meta({ id: 'GraphTaskList' });
+export const taskListSchema = z.array(taskSchema).meta({ id: 'GraphTaskList' });
 
 export const graphSchema = z
   .strictObject({
@@ -50,15 +49,15 @@ export const graphSchema = z
     on_success: outcome,
     on_error: outcome,
     on_stop: outcome,
-    tasks: listOf(taskSchema),
-    relations: listOf(
-      z.strictObject({ model: z.enum(['release', 'plugin', 'cluster']), model_id: z.int(), type: z.string() }),
-    ).describe('Whose it is; empty for a graph nobody owns.'),
-    warnings: listOf(diagnosticSchema).optional().describe('After an upload: what may be a mistake.'),
+    tasks: z.array(taskSchema),
+    relations: z
+      .array(z.strictObject({ model: z.enum(['release', 'plugin', 'cluster']), model_id: z.int(), type: z.string() }))
+      .describe('Whose it is; empty for a graph nobody owns.'),
+    warnings: z.array(diagnosticSchema).optional().describe('After an upload: what may be a mistake.'),
   })
   .meta({ id: 'Graph', description: 'A typed set of tasks with its owner.' });
 
-export const graphListSchema = listOf(graphSchema).meta({ id: 'GraphList' });
+export const graphListSchema = z.array(graphSchema).meta({ id: 'GraphList' });
 
 /** Checked by the use case, which tells all problems with their places; here it is only described. */
 export const graphBody = z.unknown().meta({
@@ -96,7 +95,7 @@ export const graphCheckQuery = z.strictObject({
 });
 
 export const graphCheckSchema = z
-  .strictObject({ valid: z.boolean(), diagnostics: listOf(diagnosticSchema), tasks: z.int() })
+  .strictObject({ valid: z.boolean(), diagnostics: z.array(diagnosticSchema), tasks: z.int() })
   .meta({ id: 'GraphCheck' });
 
 export const tasksQuery = typeQuery.extend({
@@ -137,9 +136,9 @@ export const clusterPlanSchema = z
     cluster: z.int(),
     type: z.string(),
     totals: z.strictObject({ nodes: z.int(), tasks: z.int(), running: z.int(), first_time: z.int() }),
-    nodes: listOf(z.looseObject({ node: z.string() })).describe('By node what runs and what does not, and why.'),
-    not_placed: listOf(z.strictObject({ task: z.string(), reason: z.string() })),
-    left_out: listOf(z.strictObject({ node: z.int(), reason: z.string() })),
-    warnings: listOf(diagnosticSchema.loose()),
+    nodes: z.array(z.looseObject({ node: z.string() })).describe('By node what runs and what does not, and why.'),
+    not_placed: z.array(z.strictObject({ task: z.string(), reason: z.string() })),
+    left_out: z.array(z.strictObject({ node: z.int(), reason: z.string() })),
+    warnings: z.array(diagnosticSchema.loose()),
   })
   .meta({ id: 'ClusterPlan', description: 'What a run would do now, and why.' });

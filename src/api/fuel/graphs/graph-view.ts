@@ -1,12 +1,12 @@
-import type { z } from 'zod';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { type Fields, type GraphTask, presentTask } from '../../../graph/index.js';
 import type { UploadedGraph } from '../../../ops/index.js';
 import type { GraphWithTasks } from '../../../store/index.js';
 import type { graphSchema, taskSchema } from './graph-schemas.js';
 
-type GraphAnswer = z.output<typeof graphSchema>;
+type GraphAnswer = Wire<typeof graphSchema>;
 
-export type TaskAnswer = z.output<typeof taskSchema>;
+export type TaskAnswer = Wire<typeof taskSchema>;
 
 /** A task as graphs show it: with both spellings of the fields that have two. */
 export const viewTask = (task: object): TaskAnswer => presentTask(task as GraphTask) as TaskAnswer;

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { given, problems, type RouteGroup } from '../../routes/route-group.js';
 import { idParams, idsIn, isSet, listIn } from '../request-parts.js';
 import { clusterPlanSchema, drawQuery, formattedPlanQuery, planQuery, serializedSchema } from './graph-schemas.js';
@@ -9,7 +10,7 @@ const tags = ['graphs'];
 
 const GRAPHVIZ = 'text/vnd.graphviz';
 
-const requestOf = (query: z.output<typeof planQuery>) =>
+const requestOf = (query: Wire<typeof planQuery>) =>
   given({
     type: query.graph_type ?? 'default',
     nodes: nonEmpty(idsIn(query.nodes, 'nodes')),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actorName, anyJson, listOf, reasonText, runDescription } from '../../schemas/primitives.js';
+import { actorName, anyJson, reasonText, runDescription } from '../../../core/contracts/primitives.js';
 import { commaList, flagText, idNumber, idParams, idText } from '../request-parts.js';
 import { graphType } from './graph-schemas.js';
 
@@ -30,20 +30,21 @@ export const transactionSchema = z
 
 export const startedTransactionSchema = transactionSchema
   .extend({
-    warnings: listOf(
-      z.strictObject({
-        severity: z.enum(['error', 'warning']).describe('Errors only where the run was forced.'),
-        code: z.string(),
-        message: z.string(),
-        hint: z.string().optional(),
-      }),
-    )
+    warnings: z
+      .array(
+        z.strictObject({
+          severity: z.enum(['error', 'warning']).describe('Errors only where the run was forced.'),
+          code: z.string(),
+          message: z.string(),
+          hint: z.string().optional(),
+        }),
+      )
       .optional()
       .describe('What the checks of the cluster found, although it runs.'),
   })
   .meta({ id: 'StartedTransaction', description: 'The transaction of a run that was just started.' });
 
-export const transactionListSchema = listOf(transactionSchema).meta({ id: 'TransactionList' });
+export const transactionListSchema = z.array(transactionSchema).meta({ id: 'TransactionList' });
 
 export const transactionParams = idParams('transaction');
 
@@ -64,24 +65,26 @@ export const historyQuery = z.strictObject({
   include_summary: flagText.optional().describe("Also what the tasks' runners counted."),
 });
 
-export const historySchema = listOf(
-  z
-    .looseObject({
-      task_name: z.string(),
-      node_id: z.string().describe('`-` for a task that is on no node.'),
-      status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
-      time_start: z.string().nullable(),
-      time_end: z.string().nullable(),
-    })
-    .meta({ id: 'HistoryRecord', description: 'How a task went on a node, with the definition of the task.' }),
-).meta({ id: 'DeploymentHistory' });
+export const historySchema = z
+  .array(
+    z
+      .looseObject({
+        task_name: z.string(),
+        node_id: z.string().describe('`-` for a task that is on no node.'),
+        status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
+        time_start: z.string().nullable(),
+        time_end: z.string().nullable(),
+      })
+      .meta({ id: 'HistoryRecord', description: 'How a task went on a node, with the definition of the task.' }),
+  )
+  .meta({ id: 'DeploymentHistory' });
 
 export const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'What was in force.' });
 
 export const transactionPlansSchema = z
   .strictObject({
     transaction: z.int(),
-    plans: listOf(z.strictObject({ transaction: z.int(), graph_type: z.string().nullable(), plan: anyJson })),
+    plans: z.array(z.strictObject({ transaction: z.int(), graph_type: z.string().nullable(), plan: anyJson })),
   })
   .meta({ id: 'TransactionPlans', description: 'What each planned graph of a run set out to do, and why.' });
 
@@ -182,11 +185,11 @@ export const sequenceSchema = z
     id: z.int(),
     name: z.string(),
     release_id: z.int(),
-    graphs: listOf(z.looseObject({ type: z.string() })),
+    graphs: z.array(z.looseObject({ type: z.string() })),
   })
   .meta({ id: 'Sequence', description: 'Types of graphs to run one after another.' });
 
-export const sequenceListSchema = listOf(sequenceSchema).meta({ id: 'SequenceList' });
+export const sequenceListSchema = z.array(sequenceSchema).meta({ id: 'SequenceList' });
 
 export const sequencesQuery = z.strictObject({
   release: idText('release').optional(),

@@ -1,9 +1,9 @@
-import type { z } from 'zod';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { fuelStatus, type StartedDeployment } from '../../../ops/index.js';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.js';
 import type { sequenceSchema, startedTransactionSchema, transactionSchema } from './transaction-schemas.js';
 
-type TransactionAnswer = z.output<typeof transactionSchema>;
+type TransactionAnswer = Wire<typeof transactionSchema>;
 
 /** A transaction as Fuel shows it below /transactions. */
 export const viewTransaction = (one: TransactionRecord): TransactionAnswer => ({
@@ -31,7 +31,7 @@ export const viewTask = (one: TransactionRecord): TransactionAnswer => ({
 });
 
 /** The answer to a start. */
-export const viewStarted = ({ run, warnings }: StartedDeployment): z.output<typeof startedTransactionSchema> => ({
+export const viewStarted = ({ run, warnings }: StartedDeployment): Wire<typeof startedTransactionSchema> => ({
   ...viewTask(run),
   warnings: warnings.map(({ severity, code, message, hint }) => ({
     severity: severity === 'error' ? severity : 'warning',
@@ -42,9 +42,9 @@ export const viewStarted = ({ run, warnings }: StartedDeployment): z.output<type
 });
 
 /** A sequence as the API shows it. */
-export const viewSequence = ({ id, name, releaseId, graphs }: SequenceRecord): z.output<typeof sequenceSchema> => ({
+export const viewSequence = ({ id, name, releaseId, graphs }: SequenceRecord): Wire<typeof sequenceSchema> => ({
   id,
   name,
   release_id: releaseId,
-  graphs: graphs as z.output<typeof sequenceSchema>['graphs'],
+  graphs: graphs as Wire<typeof sequenceSchema>['graphs'],
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf } from '../../schemas/primitives.js';
+import { anyJson } from '../../../core/contracts/primitives.js';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { idNumber } from '../request-parts.js';
 import { jsonObject } from './release-schemas.js';
 
@@ -48,15 +49,15 @@ export const clusterSchema = z
     site: z.string().nullable().describe('Site whose machines its nodes are.'),
     is_customized: z.boolean().describe('Whether deployment facts were uploaded in place of its own.'),
     is_locked: z.boolean().describe('Whether a run works on it now.'),
-    changes: listOf(changeSchema).describe('What the next deployment would do to nodes.'),
-    components: listOf(z.string()),
-    tags: listOf(z.string()).describe('Names of its own tags; `/clusters/ID/tags` has all, with what they are.'),
-    extensions: listOf(z.string()),
+    changes: z.array(changeSchema).describe('What the next deployment would do to nodes.'),
+    components: z.array(z.string()),
+    tags: z.array(z.string()).describe('Names of its own tags; `/clusters/ID/tags` has all, with what they are.'),
+    extensions: z.array(z.string()),
     ui_settings: anyJson,
   })
   .meta({ id: 'Cluster' });
 
-export const clusterListSchema = listOf(clusterSchema).meta({ id: 'ClusterList' });
+export const clusterListSchema = z.array(clusterSchema).meta({ id: 'ClusterList' });
 
 /** A cluster as it was answered may be sent back, changed in what can be changed. */
 export const clusterChangesBody = z
@@ -98,4 +99,4 @@ export const unassignmentBody = z
   .min(1)
   .meta({ id: 'Unassignment' });
 
-export type ClusterAnswer = z.output<typeof clusterSchema>;
+export type ClusterAnswer = Wire<typeof clusterSchema>;

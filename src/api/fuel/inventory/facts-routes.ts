@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { actorOf } from '../../requests/actor.js';
 import { problems, type RouteGroup } from '../../routes/route-group.js';
 import { idParams, idsIn, isSet } from '../request-parts.js';
@@ -15,7 +16,7 @@ const params = idParams('cluster');
 /** Facts of a thousand nodes. */
 const bodyLimit = 64 * 1024 * 1024;
 
-const queryOf = ({ nodes, split }: z.output<typeof factsQuery>) => ({
+const queryOf = ({ nodes, split }: Wire<typeof factsQuery>) => ({
   nodes: idsIn(nodes, 'nodes'),
   split: isSet(split),
 });

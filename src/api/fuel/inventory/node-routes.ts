@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Wire } from '../../../core/contracts/wire.js';
 import type { NodeFilter } from '../../../store/index.js';
 import { actorOf } from '../../requests/actor.js';
 import { problems, type RouteGroup } from '../../routes/route-group.js';
@@ -20,7 +21,7 @@ import { viewNode } from './views.js';
 const tags = ['inventory'];
 const params = idParams('node');
 
-function filterOf(query: z.output<typeof nodesQuery>): NodeFilter {
+function filterOf(query: Wire<typeof nodesQuery>): NodeFilter {
   const roles = listIn(query.roles);
   const statuses = listIn(query.status);
   const ids = idsIn(query.ids, 'ids');

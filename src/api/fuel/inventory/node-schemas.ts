@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf } from '../../schemas/primitives.js';
+import { anyJson } from '../../../core/contracts/primitives.js';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { commaList, flagText, idNumber, idText } from '../request-parts.js';
 import { jsonObject } from './release-schemas.js';
 
@@ -96,12 +97,12 @@ export const nodeSchema = z
     progress: z.int(),
     error_type: z.string().nullable(),
     error_msg: z.string().nullable(),
-    roles: listOf(z.string()),
-    pending_roles: listOf(z.string()),
+    roles: z.array(z.string()),
+    pending_roles: z.array(z.string()),
     pending_addition: z.boolean(),
     pending_deletion: z.boolean(),
-    tags: listOf(z.string()),
-    primary_tags: listOf(z.string()),
+    tags: z.array(z.string()),
+    primary_tags: z.array(z.string()),
     labels: z.record(z.string(), z.string().nullable()),
     meta: anyJson,
     group_id: z.int().nullable(),
@@ -109,15 +110,15 @@ export const nodeSchema = z
     platform_name: z.string().nullable(),
     manufacturer: z.string().nullable(),
     kernel_params: z.string().nullable(),
-    network_data: listOf(anyJson),
-    extensions: listOf(z.string()),
+    network_data: z.array(anyJson),
+    extensions: z.array(z.string()),
     agent_checksum: z.string().nullable(),
   })
   .meta({ id: 'FuelNode', description: 'A node of the inventory, as Fuel shows one.' });
 
-export const nodeListSchema = listOf(nodeSchema).meta({ id: 'FuelNodeList' });
+export const nodeListSchema = z.array(nodeSchema).meta({ id: 'FuelNodeList' });
 
-export type NodeAnswer = z.output<typeof nodeSchema>;
+export type NodeAnswer = Wire<typeof nodeSchema>;
 
 export const nodesQuery = z.strictObject({
   cluster_id: z
@@ -139,4 +140,4 @@ export const deletedNodesQuery = z.strictObject({
 
 /** Interfaces or disks: lists of what only the machine understands. */
 export const nodePartsBody = z.array(jsonObject).meta({ id: 'NodePartsChanges' });
-export const nodePartsSchema = listOf(anyJson).meta({ id: 'NodeParts' });
+export const nodePartsSchema = z.array(anyJson).meta({ id: 'NodeParts' });

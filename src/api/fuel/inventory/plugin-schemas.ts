@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../../schemas/primitives.js';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { idNumber } from '../request-parts.js';
 
 export const pluginSchema = z
@@ -9,11 +9,11 @@ export const pluginSchema = z
     version: z.string(),
     title: z.string(),
     package_version: z.string(),
-    releases: listOf(z.looseObject({})).describe('Releases it extends: os, version, mode, folders.'),
+    releases: z.array(z.looseObject({})).describe('Releases it extends: os, version, mode, folders.'),
   })
   .meta({ id: 'Plugin', description: 'A plugin, with all that its package says of it.' });
 
-export const pluginListSchema = listOf(pluginSchema).meta({ id: 'PluginList' });
+export const pluginListSchema = z.array(pluginSchema).meta({ id: 'PluginList' });
 
 export const pluginChangesBody = z
   .looseObject({
@@ -25,4 +25,4 @@ export const pluginChangesBody = z
   })
   .meta({ id: 'PluginChanges' });
 
-export type PluginAnswer = z.output<typeof pluginSchema>;
+export type PluginAnswer = Wire<typeof pluginSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf } from '../../schemas/primitives.js';
+import { anyJson } from '../../../core/contracts/primitives.js';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { idNumber } from '../request-parts.js';
 
 /** Any object. */
@@ -58,9 +59,9 @@ export const releaseSchema = z
     description: z.string().nullable(),
     state: z.enum(RELEASE_STATES),
     is_deployable: z.boolean().describe('Whether clusters can be made of it.'),
-    modes: listOf(z.string()),
+    modes: z.array(z.string()),
     modes_metadata: anyJson,
-    roles: listOf(z.string()).describe('Names of its roles.'),
+    roles: z.array(z.string()).describe('Names of its roles.'),
     roles_metadata: anyJson,
     tags_metadata: anyJson,
     network_roles_metadata: anyJson,
@@ -74,9 +75,9 @@ export const releaseSchema = z
   })
   .meta({ id: 'Release' });
 
-export const releaseListSchema = listOf(releaseSchema).meta({ id: 'ReleaseList' });
+export const releaseListSchema = z.array(releaseSchema).meta({ id: 'ReleaseList' });
 
-export type ReleaseAnswer = z.output<typeof releaseSchema>;
+export type ReleaseAnswer = Wire<typeof releaseSchema>;
 
 /** Any object, as a body: what only its owner understands. */
 export const jsonObjectBody = jsonObject.meta({ id: 'JsonFields', description: 'Any JSON object.' });
@@ -84,4 +85,4 @@ export const jsonObjectBody = jsonObject.meta({ id: 'JsonFields', description: '
 /** Any object, as an answer. */
 export const jsonObjectSchema = z.looseObject({}).meta({ id: 'JsonObject', description: 'Any JSON object.' });
 
-export const componentListSchema = listOf(z.looseObject({})).meta({ id: 'ComponentList' });
+export const componentListSchema = z.array(z.looseObject({})).meta({ id: 'ComponentList' });

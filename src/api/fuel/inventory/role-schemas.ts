@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf } from '../../schemas/primitives.js';
+import { anyJson } from '../../../core/contracts/primitives.js';
+import type { Wire } from '../../../core/contracts/wire.js';
 
 const identifier = z
   .string()
@@ -38,6 +39,6 @@ export const roleSchema = z
   .strictObject({ name: z.string(), meta: anyJson, volumes_roles_mapping: anyJson })
   .meta({ id: 'Role' });
 
-export const roleListSchema = listOf(roleSchema).meta({ id: 'RoleList' });
+export const roleListSchema = z.array(roleSchema).meta({ id: 'RoleList' });
 
-export type RoleBody = z.output<typeof roleBody>;
+export type RoleBody = Wire<typeof roleBody>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson, listOf } from '../../schemas/primitives.js';
+import { anyJson } from '../../../core/contracts/primitives.js';
 import { commaList, flagText } from '../request-parts.js';
 import { jsonObject } from './release-schemas.js';
 
@@ -30,7 +30,7 @@ export const deploymentFactsBody = z
   .min(1)
   .meta({ id: 'DeploymentFacts', description: 'An entry for each node by its `uid`, and one of uid `common`.' });
 
-export const deploymentFactsSchema = listOf(z.looseObject({ uid: z.string() })).meta({ id: 'DeploymentFactList' });
+export const deploymentFactsSchema = z.array(z.looseObject({ uid: z.string() })).meta({ id: 'DeploymentFactList' });
 
 export const provisioningFactsBody = z
   .strictObject({ engine: jsonObject.nullable().optional(), nodes: z.array(fact) })
@@ -38,6 +38,6 @@ export const provisioningFactsBody = z
 
 /** Nothing uploaded: `{}`, which clients take for nothing. */
 export const provisioningFactsSchema = z
-  .strictObject({ engine: z.looseObject({}), nodes: listOf(z.looseObject({})) })
+  .strictObject({ engine: z.looseObject({}), nodes: z.array(z.looseObject({})) })
   .partial()
   .meta({ id: 'ProvisioningFacts' });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../../schemas/primitives.js';
-import { diagnosticSchema } from '../../schemas/problem.js';
+import { diagnosticSchema } from '../../../core/contracts/problem.js';
 
 const made = z.strictObject({ id: z.int(), name: z.string(), version: z.string() });
 
@@ -15,18 +14,18 @@ export const packageSchema = z
     size: z.int().describe('Bytes of the archive.'),
     installed_at: z.string(),
     updated_at: z.string(),
-    releases: listOf(made),
-    plugins: listOf(made),
+    releases: z.array(made),
+    plugins: z.array(made),
   })
   .meta({ id: 'Package' });
 
-export const packageListSchema = listOf(packageSchema).meta({ id: 'PackageList' });
+export const packageListSchema = z.array(packageSchema).meta({ id: 'PackageList' });
 
 export const installedSchema = packageSchema
   .extend({
     created: z.boolean(),
     replaced: z.string().nullable().describe('The version that was replaced, if another one.'),
-    warnings: listOf(diagnosticSchema),
+    warnings: z.array(diagnosticSchema),
   })
   .meta({ id: 'InstalledPackage' });
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { diagnosticSchema } from '../../../core/contracts/problem.js';
 import { problems, type RouteGroup } from '../../routes/route-group.js';
-import { listOf } from '../../schemas/primitives.js';
-import { diagnosticSchema } from '../../schemas/problem.js';
 import { commaList, idParams, idsIn } from '../request-parts.js';
 
 const findingSchema = diagnosticSchema
@@ -15,7 +14,7 @@ const findingSchema = diagnosticSchema
 const checksSchema = z
   .strictObject({
     ok: z.boolean().describe('No error: a run may start.'),
-    findings: listOf(findingSchema),
+    findings: z.array(findingSchema),
   })
   .meta({ id: 'ClusterChecks' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf } from '../../schemas/primitives.js';
+import { anyJson } from '../../../core/contracts/primitives.js';
+import type { Wire } from '../../../core/contracts/wire.js';
 import { idNumber, idText } from '../request-parts.js';
 
 const tagName = z.string().min(1).max(1000);
@@ -17,7 +18,7 @@ export const tagBody = z
   .meta({ id: 'NewTag' });
 
 export const tagSchema = z.strictObject({ name: z.string(), meta: anyJson }).meta({ id: 'Tag' });
-export const tagListSchema = listOf(tagSchema).meta({ id: 'TagList' });
+export const tagListSchema = z.array(tagSchema).meta({ id: 'TagList' });
 
 const owner = z.strictObject({ kind: z.enum(['release', 'cluster', 'plugin']), id: z.int() });
 export const ownedTagSchema = z
@@ -29,7 +30,7 @@ export const ownedTagSchema = z
     read_only: z.boolean().describe('It came with a package or role, and cannot be changed.'),
   })
   .meta({ id: 'OwnedTag' });
-export const ownedTagListSchema = listOf(ownedTagSchema).meta({ id: 'OwnedTagList' });
+export const ownedTagListSchema = z.array(ownedTagSchema).meta({ id: 'OwnedTagList' });
 
 export const assignmentSchema = z
   .strictObject({
@@ -39,7 +40,7 @@ export const assignmentSchema = z
     role: z.string().nullable().describe('The role it came with.'),
   })
   .meta({ id: 'TagAssignment' });
-export const assignmentListSchema = listOf(assignmentSchema).meta({ id: 'TagAssignmentList' });
+export const assignmentListSchema = z.array(assignmentSchema).meta({ id: 'TagAssignmentList' });
 
 export const tagNamesBody = z.strictObject({ tags: z.array(tagName).min(1) }).meta({ id: 'TagNames' });
 
@@ -58,4 +59,4 @@ export const tagQuery = z.strictObject({
   role: z.string().max(1000).optional().describe('A role that brings the tag from now on.'),
   meta: z.string().max(100_000).optional().describe('The metadata as JSON, e.g. {"has_primary": true}.'),
 });
-export type TagQuery = z.output<typeof tagQuery>;
+export type TagQuery = Wire<typeof tagQuery>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SITE_RUN_KINDS } from '../../core/site-run/index.js';
+import { SITE_RUN_KINDS } from '../words.js';
+import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.js';
 import {
   actorName,
   anyJson,
@@ -10,6 +11,9 @@ import {
   runDescription,
   timestamp,
 } from './primitives.js';
+import { runPlanSchema, runStatusSchema } from './site-run.js';
+import { runReportSchema } from './site-run-report.js';
+import type { Sent, Wire } from './wire.js';
 
 export const startRunBody = z
   .strictObject({
@@ -74,6 +78,19 @@ export const runDetailSchema = z
 
 export const runPageSchema = pageOf(runSchema).meta({ id: 'RunPage' });
 
+/** Of a run on a site, or of a run of graphs. */
+export const anyStatusSchema = z.union([runStatusSchema, graphRunStatusSchema]);
+export const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
+
+export const runPlanAnswerSchema = z
+  .strictObject({
+    plan: z
+      .union([runPlanSchema, graphPlansSchema])
+      .nullable()
+      .describe('Null until the documents are loaded. Of a run of graphs: the plans made so far.'),
+  })
+  .meta({ id: 'RunPlanAnswer' });
+
 const several = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)]).optional();
 
 export const siteRunsQuery = pageQuery.extend({
@@ -92,7 +109,7 @@ export const runsQuery = siteRunsQuery.extend({
   workflow_id: z.string().min(1).max(1000).optional().describe('Only runs of the workflow with this id.'),
 });
 
-export type RunAnswer = z.output<typeof runSchema>;
-export type RunDetailAnswer = z.output<typeof runDetailSchema>;
-export type RunPageAnswer = z.output<typeof runPageSchema>;
-export type StartRunBody = z.input<typeof startRunBody>;
+export type Run = Wire<typeof runSchema>;
+export type RunDetail = Wire<typeof runDetailSchema>;
+export type RunPage = Wire<typeof runPageSchema>;
+export type StartRunBody = Sent<typeof startRunBody>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { listOf, timestamp } from './primitives.js';
+import { timestamp } from './primitives.js';
+import type { Wire } from './wire.js';
 
 export const newSiteBody = z
   .strictObject({
@@ -29,7 +30,7 @@ export const siteSchema = z
   })
   .meta({ id: 'Site' });
 
-export const siteListSchema = z.strictObject({ items: listOf(siteSchema) }).meta({ id: 'SiteList' });
+export const siteListSchema = z.strictObject({ items: z.array(siteSchema) }).meta({ id: 'SiteList' });
 
-export type SiteAnswer = z.output<typeof siteSchema>;
-export type SiteListAnswer = z.output<typeof siteListSchema>;
+export type Site = Wire<typeof siteSchema>;
+export type SiteList = Wire<typeof siteListSchema>;

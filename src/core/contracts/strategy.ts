@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { listOf } from './primitives.js';
+import type { Wire } from './wire.js';
 
-const names = listOf(z.string());
+const names = z.array(z.string());
 
 export const strategySchema = z
   .strictObject({
     name: z.string().nullable().describe('Null: the site has no strategy, all nodes are one critical group.'),
     order: names.describe('The order groups are worked on.'),
-    groups: listOf(
+    groups: z.array(
       z.strictObject({
         name: z.string(),
         critical: z.boolean(),
@@ -48,10 +48,10 @@ export const selectBody = z
 
 export const selectedSchema = z.strictObject({ revision: z.int(), nodes: names }).meta({ id: 'SelectedNodes' });
 
-export type StrategyAnswer = z.output<typeof strategySchema>;
-export type SelectedNodesAnswer = z.output<typeof selectedSchema>;
+export type Strategy = Wire<typeof strategySchema>;
+export type SelectedNodes = Wire<typeof selectedSchema>;
 
-const changes = listOf(
+const changes = z.array(
   z.strictObject({
     name: z.string(),
     change: z.enum(['added', 'changed', 'removed']),
@@ -80,4 +80,4 @@ export const differenceQuery = z.strictObject({
     .describe('The other revision: a number, a hash, `latest`, or `last-good` (default).'),
 });
 
-export type SiteDifferenceAnswer = z.output<typeof siteDifferenceSchema>;
+export type SiteDifference = Wire<typeof siteDifferenceSchema>;

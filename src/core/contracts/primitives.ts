@@ -1,9 +1,5 @@
 import { z } from 'zod';
 
-/** A list in an answer. The type is read-only, as all data of the use cases is. */
-export const listOf = <T extends z.ZodType>(item: T) =>
-  z.array(item) as unknown as z.ZodType<readonly z.output<T>[], readonly z.output<T>[]>;
-
 export const timestamp = z.string().meta({ format: 'date-time' });
 
 /** Names of people, sites, nodes: anything a path or a header can hold, without control characters. */
@@ -64,7 +60,7 @@ export const flagQuery = z.enum(['true', 'false']);
 /** Newest first. `next` goes back as `before`; null on the last page. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.strictObject({
-    items: listOf(item),
+    items: z.array(item),
     next: z.string().nullable().describe('Give it as `before` for the next page; null on the last one.'),
   });
 

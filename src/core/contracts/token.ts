@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../../core/access-role.js';
-import { listOf, timestamp } from './primitives.js';
+import { timestamp } from './primitives.js';
+import type { Wire } from './wire.js';
 
 export const meSchema = z
   .strictObject({
@@ -29,7 +30,7 @@ export const createdTokenSchema = tokenSchema
   .extend({ token: z.string().describe('The token itself. It is shown this once.') })
   .meta({ id: 'CreatedToken' });
 
-export const tokenListSchema = z.strictObject({ items: listOf(tokenSchema) }).meta({ id: 'TokenList' });
+export const tokenListSchema = z.strictObject({ items: z.array(tokenSchema) }).meta({ id: 'TokenList' });
 
 export const createTokenBody = z
   .strictObject({
@@ -50,7 +51,7 @@ export const createTokenBody = z
 
 export const tokenParams = z.strictObject({ token: z.string().min(1).max(200).describe('Name or id of the token.') });
 
-export type MeAnswer = z.output<typeof meSchema>;
-export type TokenAnswer = z.output<typeof tokenSchema>;
-export type CreatedTokenAnswer = z.output<typeof createdTokenSchema>;
-export type TokenListAnswer = z.output<typeof tokenListSchema>;
+export type Me = Wire<typeof meSchema>;
+export type Token = Wire<typeof tokenSchema>;
+export type CreatedToken = Wire<typeof createdTokenSchema>;
+export type TokenList = Wire<typeof tokenListSchema>;

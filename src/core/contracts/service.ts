@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf, pageOf, pageQuery, timestamp } from './primitives.js';
+import { anyJson, pageOf, pageQuery, timestamp } from './primitives.js';
+import type { Wire } from './wire.js';
 
 export const healthSchema = z
   .strictObject({
@@ -7,7 +8,7 @@ export const healthSchema = z
       .enum(['ok', 'degraded', 'unavailable'])
       .describe('degraded: the API works, but a worker or MAAS is away. unavailable: runs cannot be started.'),
     ok: z.boolean().describe('True when every check is ok.'),
-    checks: listOf(
+    checks: z.array(
       z.strictObject({
         name: z.enum(['store', 'temporal', 'namespace', 'worker', 'maas']),
         ok: z.boolean(),
@@ -27,7 +28,7 @@ export const versionSchema = z
     auth_required: z.boolean().describe('Whether a token is needed (`access.tokens`).'),
     release: z.string().describe("The same as `version`; Fuel's clients read it."),
     api: z.string().describe('Version of the API.'),
-    feature_groups: listOf(z.string()).describe("Sets of features that Fuel's clients ask for; none."),
+    feature_groups: z.array(z.string()).describe("Sets of features that Fuel's clients ask for; none."),
   })
   .meta({ id: 'Version' });
 
@@ -36,13 +37,14 @@ export const maasCheckSchema = z
     ok: z.boolean(),
     root: z.string(),
     version: z
-      .strictObject({ version: z.string(), subversion: z.string(), capabilities: listOf(z.string()) })
+      .strictObject({ version: z.string(), subversion: z.string(), capabilities: z.array(z.string()) })
       .optional(),
     user: z.strictObject({ username: z.string(), is_superuser: z.boolean() }).optional(),
-    machines: listOf(z.strictObject({ status: z.int(), name: z.string(), count: z.int() }))
+    machines: z
+      .array(z.strictObject({ status: z.int(), name: z.string(), count: z.int() }))
       .optional()
       .describe('Machines by state, most first.'),
-    findings: listOf(
+    findings: z.array(
       z.strictObject({
         check: z.enum(['reachable', 'api-key', 'permissions', 'machines', 'images']),
         ok: z.boolean(),
@@ -55,7 +57,7 @@ export const maasCheckSchema = z
   .meta({ id: 'MaasCheck' });
 
 export const schemaFileListSchema = z
-  .strictObject({ items: listOf(z.strictObject({ file: z.string(), title: z.string(), url: z.string() })) })
+  .strictObject({ items: z.array(z.strictObject({ file: z.string(), title: z.string(), url: z.string() })) })
   .meta({ id: 'SchemaFileList' });
 
 export const schemaFileParams = z.strictObject({ file: z.string().min(1).max(200).describe('Name of the file.') });
@@ -85,9 +87,9 @@ export const auditEntrySchema = z
 
 export const auditPageSchema = pageOf(auditEntrySchema).meta({ id: 'AuditPage' });
 
-export type HealthAnswer = z.output<typeof healthSchema>;
-export type VersionAnswer = z.output<typeof versionSchema>;
-export type MaasCheckAnswer = z.output<typeof maasCheckSchema>;
-export type SchemaFileListAnswer = z.output<typeof schemaFileListSchema>;
-export type AuditEntryAnswer = z.output<typeof auditEntrySchema>;
-export type AuditPageAnswer = z.output<typeof auditPageSchema>;
+export type Health = Wire<typeof healthSchema>;
+export type Version = Wire<typeof versionSchema>;
+export type MaasCheck = Wire<typeof maasCheckSchema>;
+export type SchemaFileList = Wire<typeof schemaFileListSchema>;
+export type AuditEntry = Wire<typeof auditEntrySchema>;
+export type AuditPage = Wire<typeof auditPageSchema>;

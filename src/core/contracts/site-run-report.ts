@@ -1,21 +1,29 @@
 import { z } from 'zod';
-import { SITE_RUN_ACTIONS } from '../../core/run/index.js';
-import { PHASE_STATES } from '../../core/site-run/index.js';
-import { listOf, timestamp } from './primitives.js';
-import { nodeCounts, phaseName } from './run-status.js';
+import type { GroupFailure } from '../deployment/index.js';
+import type { RunFailure } from '../site-run/index.js';
+import {
+  CALLS,
+  NODE_STATES,
+  PHASE_NAMES,
+  PHASE_STATES,
+  SITE_RUN_ACTIONS,
+  SITE_RUN_KINDS,
+  SITE_RUN_OUTCOMES,
+} from '../words.js';
+import { timestamp } from './primitives.js';
+import { nodeCounts } from './site-run.js';
+import { failureOf, type Wire } from './wire.js';
 
-const texts = listOf(z.string());
-const state = z.enum(['not_started', 'prepared', 'success', 'failure']);
-const call = z.enum(['prepare', 'deploy']);
-
-/** Failures differ by `kind`; what else they carry belongs to the kind. */
-const failure = z.looseObject({ kind: z.string() }).describe('Its kind, and what belongs to that kind.');
+const texts = z.array(z.string());
+const state = z.enum(NODE_STATES);
+const call = z.enum(CALLS);
 
 const phaseReport = z.strictObject({
-  name: phaseName,
+  name: z.enum(PHASE_NAMES),
   state: z.enum(PHASE_STATES),
   started_at: timestamp,
   ended_at: timestamp.optional(),
+  /** Why it was skipped or failed, or what it found. */
   detail: z.string().optional(),
 });
 
@@ -49,6 +57,15 @@ const nodeReport = z
   })
   .meta({ id: 'NodeReport' });
 
+const verdict = z.strictObject({
+  call,
+  criterion: z.enum(['percent_successful_nodes', 'minimum_successful_nodes', 'maximum_failed_nodes']),
+  wanted: z.number(),
+  actual: z.number(),
+  met: z.boolean(),
+  text: z.string(),
+});
+
 const groupReport = z
   .strictObject({
     name: z.string(),
@@ -57,19 +74,10 @@ const groupReport = z
     depends_on: texts,
     nodes: texts,
     counts: nodeCounts,
-    failure: failure.optional(),
+    failure: failureOf<GroupFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),
-    criteria: listOf(
-      z.strictObject({
-        call,
-        criterion: z.enum(['percent_successful_nodes', 'minimum_successful_nodes', 'maximum_failed_nodes']),
-        wanted: z.number(),
-        actual: z.number(),
-        met: z.boolean(),
-        text: z.string(),
-      }),
-    ),
-    calls: listOf(
+    criteria: z.array(verdict),
+    calls: z.array(
       z.strictObject({
         call,
         nodes: z.int(),
@@ -82,8 +90,10 @@ const groupReport = z
   .meta({ id: 'GroupReport' });
 
 const baremetalReport = z.strictObject({
-  groups: listOf(groupReport),
-  nodes: listOf(nodeReport),
+  /** In document order. */
+  groups: z.array(groupReport),
+  nodes: z.array(nodeReport),
+  /** All four states are always there, also with none in them. */
   nodes_by_state: z.strictObject({ not_started: texts, prepared: texts, success: texts, failure: texts }),
   order: texts,
   processed: texts,
@@ -93,24 +103,26 @@ const baremetalReport = z.strictObject({
 
 export const runReportSchema = z
   .strictObject({
-    kind: z.string(),
+    kind: z.enum(SITE_RUN_KINDS),
     site: z.string(),
     workflow_id: z.string(),
     run_id: z.string(),
     revision: z.int().optional(),
     hash: z.string().optional(),
-    outcome: z.string().optional().describe('Absent while it goes on.'),
-    failure: failure.optional(),
+    outcome: z.enum(SITE_RUN_OUTCOMES).optional().describe('Absent while it goes on.'),
+    failure: failureOf<RunFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),
     next_step: z.string().optional().describe('What to do about it.'),
     started_at: timestamp,
     ended_at: timestamp.optional(),
     started_by: z.string().optional(),
-    phases: listOf(phaseReport),
+    phases: z.array(phaseReport),
     baremetal: baremetalReport.optional(),
-    released: listOf(nodeReport).optional(),
+    /** redeploy_nodes and update_site: what became of released nodes. */
+    released: z.array(nodeReport).optional(),
+    /** update_site: nodes that the last good revision had and this one has not. */
     removed_nodes: texts.optional(),
-    operator: listOf(operatorAction),
+    operator: z.array(operatorAction),
     warnings: texts,
     cut: z
       .strictObject({ nodes_omitted: z.int() })
@@ -119,4 +131,12 @@ export const runReportSchema = z
   })
   .meta({ id: 'RunReport', description: 'What happened to every group and node, and why.' });
 
-export type RunReportAnswer = z.output<typeof runReportSchema>;
+export type PhaseReport = Wire<typeof phaseReport>;
+export type NodeReport = Wire<typeof nodeReport>;
+export type GroupReport = Wire<typeof groupReport>;
+/** What happened to every group and node of a baremetal step, and why. */
+export type BaremetalReport = Wire<typeof baremetalReport>;
+/** Something an operator did to the run. */
+export type SiteOperatorAction = Wire<typeof operatorAction>;
+/** What happened in a run, to every group and node, and why. */
+export type RunReport = Wire<typeof runReportSchema>;

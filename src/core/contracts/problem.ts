@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf } from './primitives.js';
+import type { Wire } from './wire.js';
 
 export const diagnosticSchema = z
   .strictObject({
@@ -25,12 +25,12 @@ export const problemSchema = z
     instance: z.string().describe('The path that was asked for.'),
     code: z.string().describe('Stable; what programs look at.'),
     hint: z.string().optional().describe('What to do next.'),
-    errors: listOf(diagnosticSchema).describe('All findings at once; empty where there is but one thing to say.'),
+    errors: z.array(diagnosticSchema).describe('All findings at once; empty where there is but one thing to say.'),
     run: z.strictObject({ id: z.string(), workflow_id: z.string() }).optional().describe('The run that is in the way.'),
     request_id: z.string().describe('Names the request in the log of the API.'),
     message: z.string().describe('The same as `detail`; older clients print it.'),
   })
   .meta({ id: 'Problem', description: 'Why a request was not carried out (RFC 9457).' });
 
-export type ProblemAnswer = z.output<typeof problemSchema>;
-export type DiagnosticAnswer = z.output<typeof diagnosticSchema>;
+export type ProblemBody = Wire<typeof problemSchema>;
+export type ShownDiagnostic = Wire<typeof diagnosticSchema>;

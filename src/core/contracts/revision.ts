@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { actorName, flagQuery, listOf, pageOf, timestamp } from './primitives.js';
+import { actorName, flagQuery, pageOf, timestamp } from './primitives.js';
 import { diagnosticSchema } from './problem.js';
+import type { Wire } from './wire.js';
 
 export const documentFileSchema = z
   .strictObject({
@@ -42,7 +43,7 @@ export const revisionSchema = z
     number: z.int().describe('1, 2, 3 … within the site.'),
     hash: z.string().describe('SHA-256 over the files; 64 hexadecimal digits.'),
     forced: z.boolean().describe('Stored although it has errors.'),
-    diagnostics: listOf(diagnosticSchema),
+    diagnostics: z.array(diagnosticSchema),
     author: z.string().nullable(),
     message: z.string().nullable(),
     created_at: timestamp,
@@ -55,12 +56,12 @@ export const revisionSchema = z
 export const revisionPageSchema = pageOf(revisionSchema).meta({ id: 'RevisionPage' });
 
 export const revisionFilesSchema = z
-  .strictObject({ revision: z.int(), hash: z.string(), files: listOf(documentFileSchema) })
+  .strictObject({ revision: z.int(), hash: z.string(), files: z.array(documentFileSchema) })
   .meta({ id: 'RevisionFiles' });
 
 const check = {
   valid: z.boolean(),
-  diagnostics: listOf(diagnosticSchema),
+  diagnostics: z.array(diagnosticSchema),
   nodes: z.int().describe('Nodes that the documents describe.'),
   groups: z.int().describe('Deployment groups; one when there is no strategy.'),
 };
@@ -75,8 +76,8 @@ export const commitSchema = z
   })
   .meta({ id: 'Commit' });
 
-export type RevisionAnswer = z.output<typeof revisionSchema>;
-export type RevisionPageAnswer = z.output<typeof revisionPageSchema>;
-export type RevisionFilesAnswer = z.output<typeof revisionFilesSchema>;
-export type DocumentCheckAnswer = z.output<typeof documentCheckSchema>;
-export type CommitAnswer = z.output<typeof commitSchema>;
+export type Revision = Wire<typeof revisionSchema>;
+export type RevisionPage = Wire<typeof revisionPageSchema>;
+export type RevisionFiles = Wire<typeof revisionFilesSchema>;
+export type DocumentCheck = Wire<typeof documentCheckSchema>;
+export type CommitAnswer = Wire<typeof commitSchema>;

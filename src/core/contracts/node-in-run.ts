@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyJson, listOf, pageOf, timestamp } from './primitives.js';
+import { anyJson, pageOf, timestamp } from './primitives.js';
+import type { Wire } from './wire.js';
 
 export const nodeStatusesSchema = z
   .strictObject({
@@ -7,14 +8,14 @@ export const nodeStatusesSchema = z
     revision: z.int(),
     stale: z.boolean().describe('True when MAAS did not answer: these are the facts seen last.'),
     reason: z.string().optional().describe('Why MAAS did not answer.'),
-    nodes: listOf(
+    nodes: z.array(
       z.strictObject({
         node: z.string(),
         system_id: z.string().nullable(),
         hostname: z.string().nullable(),
         status: z.string().nullable().describe('The state in the words of MAAS; null for a node it does not know.'),
         power: z.string().nullable(),
-        tags: listOf(z.string()),
+        tags: z.array(z.string()),
         zone: z.string().nullable(),
         owner: z.string().nullable().optional(),
         seen_at: timestamp.nullable(),
@@ -41,7 +42,7 @@ const nodeInRun = {
 };
 
 export const runNodeSchema = z.strictObject(nodeInRun).meta({ id: 'RunNode' });
-export const runNodeListSchema = z.strictObject({ items: listOf(runNodeSchema) }).meta({ id: 'RunNodeList' });
+export const runNodeListSchema = z.strictObject({ items: z.array(runNodeSchema) }).meta({ id: 'RunNodeList' });
 
 export const nodeHistoryEntrySchema = z
   .strictObject({
@@ -62,8 +63,8 @@ export const nodeHistoryEntrySchema = z
 
 export const nodeHistoryPageSchema = pageOf(nodeHistoryEntrySchema).meta({ id: 'NodeHistoryPage' });
 
-export type NodeStatusesAnswer = z.output<typeof nodeStatusesSchema>;
-export type RunNodeAnswer = z.output<typeof runNodeSchema>;
-export type RunNodeListAnswer = z.output<typeof runNodeListSchema>;
-export type NodeHistoryEntryAnswer = z.output<typeof nodeHistoryEntrySchema>;
-export type NodeHistoryPageAnswer = z.output<typeof nodeHistoryPageSchema>;
+export type NodeStatuses = Wire<typeof nodeStatusesSchema>;
+export type RunNode = Wire<typeof runNodeSchema>;
+export type RunNodeList = Wire<typeof runNodeListSchema>;
+export type NodeHistoryEntry = Wire<typeof nodeHistoryEntrySchema>;
+export type NodeHistoryPage = Wire<typeof nodeHistoryPageSchema>;

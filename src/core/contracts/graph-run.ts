@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { GraphRunFailure } from '../graph-run/index.js';
+import {
+  GRAPH_RUN_ACTIONS,
+  GRAPH_RUN_MODES,
+  GRAPH_RUN_OUTCOMES,
+  GRAPH_STATES,
+  LOST_OUTCOMES,
+  TASK_STATUSES,
+} from '../words.js';
+import { timestamp } from './primitives.js';
+import { pausedSchema } from './site-run.js';
+import { failureOf, type Wire } from './wire.js';
+
+/** How many tasks are in which state; those that may start at once count as waiting. */
+export const taskCounts = z.record(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
+
+const texts = z.array(z.string());
+
+const failedTask = z.strictObject({ task: z.string(), node: z.string(), attempts: z.int(), reason: z.string() });
+
+const failedNode = z.strictObject({
+  node: z.string(),
+  failed_tasks: texts.describe('Its own failed tasks, at most ten.'),
+  lost_tasks: z.int().describe('Tasks lost with something else.'),
+  root_causes: texts.describe('`task@node`, or `offline:NODE`; at most eight.'),
+});
+
+const operatorAction = z.strictObject({
+  action: z.enum(GRAPH_RUN_ACTIONS),
+  at: timestamp,
+  by: z.string().optional(),
+  reason: z.string().optional(),
+  /** `task@node`. */
+  task: z.string().optional(),
+});
+
+const graphStatus = z.strictObject({
+  type: z.string(),
+  transaction: z.int(),
+  state: z.enum(GRAPH_STATES),
+  done: z.int(),
+  total: z.int(),
+  counts: taskCounts,
+  nodes: z.int(),
+  failing_nodes: z.int(),
+  parts: z.int(),
+  offline: texts,
+  started_at: timestamp.optional(),
+  ended_at: timestamp.optional(),
+  reason: z.string().optional(),
+});
+
+export const graphRunStatusSchema = z
+  .strictObject({
+    cluster: z.int(),
+    transaction: z.int().nullable(),
+    /**
+     * Type of the graph that is under way and what it does (`default: running`, `default: closing`), or whose turn is next
+     * (`default: waiting`); before there is any `starting`, behind the last one `closing`, at the end `finished`.
+     */
+    phase: z.string(),
+    paused: pausedSchema,
+    stopping: z.boolean(),
+    outcome: z
+      .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
+      .optional()
+      .describe('Absent while it goes on.'),
+    done: z.int().describe('Tasks that came to their end.'),
+    total: z.int().describe('Tasks planned so far.'),
+    counts: taskCounts,
+    failed: z.array(failedTask).describe('At most twenty; the report has more.'),
+    failing_nodes: z.int(),
+    running: texts.describe('`task@node`; at most twenty.'),
+    silent: texts.describe('Nodes whose agents do not answer and for which a task waits.'),
+    graphs: z.array(graphStatus),
+  })
+  .meta({ id: 'GraphRunStatus', description: 'How far a run of graphs is; small enough to ask every second.' });
+
+const graphReport = graphStatus.extend({
+  plan: z.string().optional().describe('Hash of the plan.'),
+  /** Failing first, with the reason of the last attempt. */
+  failed_tasks: z.array(failedTask),
+  /** Once the graph has ended: nodes that did not come through, those where it began first. */
+  failed_nodes: z.array(failedNode),
+});
+
+export const graphRunReportSchema = z
+  .strictObject({
+    cluster: z.int(),
+    transaction: z.int().nullable(),
+    workflow_id: z.string(),
+    run_id: z.string(),
+    mode: z.enum(GRAPH_RUN_MODES),
+    outcome: z.enum(GRAPH_RUN_OUTCOMES).optional(),
+    failure: failureOf<GraphRunFailure>().optional(),
+    reason: z.string().optional(),
+    next_step: z.string().optional(),
+    started_at: timestamp,
+    ended_at: timestamp.optional(),
+    started_by: z.string().optional(),
+    graphs: z.array(graphReport),
+    operator: z.array(operatorAction),
+    warnings: texts,
+    cut: z
+      .strictObject({ failed_omitted: z.int() })
+      .optional()
+      .describe('Set when lists were cut: the history of the transactions has all.'),
+  })
+  .meta({ id: 'GraphRunReport', description: 'What happened in a run of graphs, and why.' });
+
+export const graphPlansSchema = z
+  .array(z.object({ type: z.string(), hash: z.string(), tasks: z.int(), nodes: z.int() }))
+  .meta({ id: 'GraphPlans', description: 'The plans of the graphs of a run, as far as they are made.' });
+
+export type TaskCounts = Wire<typeof taskCounts>;
+/** A failed task and why. */
+export type FailedTask = Wire<typeof failedTask>;
+/** A node that did not come through, and what that goes back to. */
+export type FailedNode = Wire<typeof failedNode>;
+/** Something an operator did to a run of graphs. */
+export type GraphOperatorAction = Wire<typeof operatorAction>;
+export type GraphStatus = Wire<typeof graphStatus>;
+export type GraphReport = Wire<typeof graphReport>;
+/** Answer of the query `status` and of the updates of a run of graphs. */
+export type GraphRunStatus = Wire<typeof graphRunStatusSchema>;
+export type GraphRunReport = Wire<typeof graphRunReportSchema>;

@@ -1,0 +1,3 @@
+import { shape } from './contracts/shape.js';
+
+export const bundled = shape;

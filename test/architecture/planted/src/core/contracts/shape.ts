@@ -1,0 +1,1 @@
+export const shape = { is: 'a schema' };
