@@ -6,7 +6,8 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
-import { type ExecutablePart, ON_MASTER, type TaskEnd } from '../src/core/graph-run/index.js';
+import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
+import { goesToMaster } from '../src/core/task-types/index.js';
 import { restartFromOutside, wantsPowerCycle } from './node-restart.js';
 import { ACTIVITIES, controlQueue, taskActivityId } from './protocol.js';
 import { controlCall, nodeTask, type Patience, takeSeconds } from './task-options.js';
@@ -182,7 +183,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       const name = key.slice(0, key.length - id.length - 1);
       const task = taskOf.get(`${node}/${name}`)!;
       const type = part.types[part.typeOf[task]!]!;
-      const isForMaster = ON_MASTER.has(type);
+      const isForMaster = goesToMaster(type);
       const queue = isForMaster ? part.master : part.queues[node];
       if (queue == null) return listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
       const request: RunTask = {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { typesOver } from '../core/task-types/index.js';
 import { ownCgroup } from './cgroup.js';
 import { contain, releaseContainment } from './containment.js';
 import {
@@ -17,14 +18,14 @@ import { Journal } from './journal.js';
 import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
 import { DEFAULT_PATH_ROOTS } from './path-rules.js';
 import { systemFailure } from './place-file.js';
-import { type PreparedTask, prepareTask } from './prepare-task.js';
+import { prepareTask } from './prepare-task.js';
 import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.js';
 import { underReaper } from './reaper.js';
 import type { TaskFailure, TaskResult } from './result.js';
 import { type Machine, resultWithout, settle } from './settle.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 import { DEFAULT_TASK_PATH } from './task-process.js';
-import { taskTypeNames } from './task-registry.js';
+import type { RunnableTask } from './task-runner.js';
 
 export interface NodeAgentOptions {
   /** The node's id, as executions name it. */
@@ -195,7 +196,7 @@ export class NodeAgent {
     return {
       node: this.#options.node,
       bootId: readBootId(this.#machine.bootIdPath),
-      taskTypes: this.#options.allowedTypes ?? taskTypeNames,
+      taskTypes: this.#options.allowedTypes ?? typesOver('agent'),
       containment: this.#means(),
       unfinished,
     };
@@ -244,7 +245,7 @@ export class NodeAgent {
   }
 
   /** The end of an execution that needs no process; undefined when it does. */
-  #withoutRunning(execution: Execution, task: PreparedTask): [TaskFailure | null, Partial<TaskResult>] | undefined {
+  #withoutRunning(execution: Execution, task: RunnableTask): [TaskFailure | null, Partial<TaskResult>] | undefined {
     const { allowedTypes } = this.#options;
     if (allowedTypes !== undefined && !allowedTypes.includes(execution.type)) {
       const problem = {
@@ -257,7 +258,7 @@ export class NodeAgent {
       return [{ kind: 'rejected', problems: [problem] }, { changed: false }];
     }
     const isNoop = execution.mode === 'noop' && task.type.noop === 'skip';
-    if (task.type.nothing !== true && !isNoop) return undefined;
+    if (task.type.kind === 'work' && !isNoop) return undefined;
     const message = isNoop ? 'nothing was done: this is a noop run' : 'there is nothing to do';
     return [null, { outcome: 'skipped', changed: false, message }];
   }
@@ -269,7 +270,7 @@ export class NodeAgent {
     journal.writeResult(resultWithout(journal, identity.bootId, failure, { changed: false, ...rest }));
   }
 
-  async #launch(journal: Journal, execution: Execution, task: PreparedTask): Promise<void> {
+  async #launch(journal: Journal, execution: Execution, task: RunnableTask): Promise<void> {
     const secrets: Record<string, string> = {};
     const sources: Record<string, SupervisorOrder['sources'][string]> = {};
     for (const input of task.inputs) {

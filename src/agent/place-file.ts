@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { allowedPath, isUnderRoots } from './path-rules.js';
+import { allowedPath } from '../core/task-types/index.js';
+import { isUnderRoots } from './path-rules.js';
 import type { TaskFailure } from './result.js';
 
 /** One file as it shall be. */

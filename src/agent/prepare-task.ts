@@ -1,19 +1,12 @@
 import type { Diagnostic } from '../core/diagnostic.js';
+import { printPath } from '../core/plain-value.js';
+import { type TaskInput, typesOver } from '../core/task-types/index.js';
 import { checkExecution, type Execution } from './execution.js';
-import { ParameterReader } from './parameters.js';
-import { findTaskType, taskTypeNames } from './task-registry.js';
-import type { TaskInput, TaskLimits, TaskType } from './task-type.js';
-
-/** A task whose type is known and whose parameters are right. */
-export interface PreparedTask {
-  readonly type: TaskType;
-  readonly parameters: unknown;
-  readonly limits: TaskLimits;
-  readonly inputs: readonly TaskInput[];
-}
+import { findRunner } from './task-registry.js';
+import type { RunnableTask } from './task-runner.js';
 
 export type Preparation =
-  | { readonly ok: true; readonly task: PreparedTask }
+  | { readonly ok: true; readonly task: RunnableTask }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
 const MOST_PROBLEMS = 20;
@@ -22,24 +15,30 @@ const MOST_PROBLEMS = 20;
 export function prepareTask(execution: Execution): Preparation {
   const frame = checkExecution(execution);
   if (frame.length > 0) return { ok: false, problems: frame.slice(0, MOST_PROBLEMS) };
-  const type = findTaskType(execution.type);
-  if (type === undefined) {
+  const runner = findRunner(execution.type);
+  if (runner === undefined) {
     const problem: Diagnostic = {
       severity: 'error',
       code: 'execution.unknown-type',
       message: `this agent has no task type "${execution.type.slice(0, 100)}"`,
-      hint: `It has ${taskTypeNames.join(', ')}. A newer agent may have more.`,
+      hint: `It has ${typesOver('agent').join(', ')}. A newer agent may have more.`,
       path: 'type',
     };
     return { ok: false, problems: [problem] };
   }
-  const reader = new ParameterReader(execution.parameters);
-  const parameters = type.read(reader, execution.node);
-  if (reader.problems.length > 0) return { ok: false, problems: reader.problems.slice(0, MOST_PROBLEMS) };
-  const limits = type.limits(parameters);
-  const used = (execution.secrets ?? []).map((secret) => ({ kind: 'secret', ref: secret.ref }) as const);
-  return {
-    ok: true,
-    task: { type, parameters, limits, inputs: [...(type.inputs?.(parameters) ?? []), ...used] },
-  };
+  const task = runner.read(execution.parameters, { node: execution.node });
+  const problems = task.problems
+    .filter(({ kind }) => kind !== 'unknown')
+    .map(
+      ({ path, message, hint }): Diagnostic => ({
+        severity: 'error',
+        code: 'parameters.invalid',
+        message,
+        hint,
+        path: printPath(['parameters', ...path]),
+      }),
+    );
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, MOST_PROBLEMS) };
+  const used = (execution.secrets ?? []).map(({ ref }): TaskInput => ({ kind: 'secret', ref }));
+  return { ok: true, task: { ...task, inputs: [...task.inputs, ...used] } };
 }

@@ -6,7 +6,6 @@ import { type Execution, executionMark } from './execution.js';
 import type { CancelRequest, Journal, Progress } from './journal.js';
 import { NodeLock } from './node-lock.js';
 import { systemFailure } from './place-file.js';
-import type { PreparedTask } from './prepare-task.js';
 import { readBootId } from './process-identity.js';
 import { ownReaper } from './reaper.js';
 import {
@@ -23,7 +22,7 @@ import { resultWithout, scratchFolder, settle } from './settle.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 import { TaskOutput } from './task-output.js';
 import { runCommand } from './task-process.js';
-import type { TaskContext, TryEnd } from './task-type.js';
+import type { RunnableTask, TaskContext, TryEnd } from './task-runner.js';
 import { watchFolder } from './watch-folder.js';
 
 type StopCause =
@@ -66,7 +65,7 @@ export class Supervision {
   readonly #order: SupervisorOrder;
   readonly #journal: Journal;
   readonly #execution: Execution;
-  readonly #task: PreparedTask;
+  readonly #task: RunnableTask;
   readonly #output: TaskOutput;
   readonly #secrets: readonly string[];
   readonly #mark: string;
@@ -80,7 +79,7 @@ export class Supervision {
   #killing: Promise<KillRecord> | undefined;
   #killed: KillRecord | null = null;
 
-  constructor(order: SupervisorOrder, journal: Journal, execution: Execution, task: PreparedTask) {
+  constructor(order: SupervisorOrder, journal: Journal, execution: Execution, task: RunnableTask) {
     this.#order = order;
     this.#journal = journal;
     this.#execution = execution;
@@ -210,10 +209,7 @@ export class Supervision {
         void killed.then(() => delay(NOTICE_MS)).then(() => resolve(NEVER_ENDED));
       });
     });
-    const ended = await Promise.race([
-      this.#task.type.run(this.#task.parameters, this.#context(tryFolder, stop)),
-      abandoned,
-    ]);
+    const ended = await Promise.race([this.#task.run(this.#context(tryFolder, stop)), abandoned]);
     clearTimeout(timer);
     this.#output.flush();
     const end = this.#verdict(ended, tooLong, await this.#killing);
@@ -221,7 +217,7 @@ export class Supervision {
       number,
       startedAt,
       endedAt: new Date().toISOString(),
-      outcome: end.failure === null ? (end.skipped === true ? 'skipped' : 'ok') : outcomeOf(end.failure),
+      outcome: end.failure === null ? 'ok' : outcomeOf(end.failure),
       exitCode: end.exitCode ?? null,
       message: end.failure === null ? 'done' : describeFailure(end.failure).slice(0, 300),
     };
@@ -246,7 +242,7 @@ export class Supervision {
     if (this.#cause?.kind === 'terminated' && this.#progress.rebootFrom !== undefined) return;
     const { stdout, stderr } = this.#output.end();
     rmSync(this.#scratch, { recursive: true, force: true });
-    const outcome = end.failure === null ? (end.skipped === true ? 'skipped' : 'ok') : outcomeOf(end.failure);
+    const outcome = end.failure === null ? 'ok' : outcomeOf(end.failure);
     this.#write(
       resultWithout(this.#journal, this.#bootId, end.failure, {
         outcome,

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { type Containment, MARK_VARIABLE } from './containment.js';
 import { systemFailure } from './place-file.js';
-import type { Command, CommandEnd } from './task-type.js';
+import type { Command, CommandEnd } from './task-runner.js';
 
 /** Where a task's programs are looked for, unless the agent is told otherwise. */
 export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/puppetlabs/bin';

@@ -1,6 +1,6 @@
-import type { TaskType } from './task-type.js';
+import { findTaskType } from '../core/task-types/index.js';
+import { runner, type TaskRunner } from './task-runner.js';
 import { copyFiles } from './task-types/copy-files.js';
-import { nothing } from './task-types/nothing.js';
 import { puppet } from './task-types/puppet.js';
 import { reboot } from './task-types/reboot.js';
 import { masterShell, shell } from './task-types/shell.js';
@@ -8,26 +8,14 @@ import { sync } from './task-types/sync.js';
 import { uploadFile } from './task-types/upload-file.js';
 import { uploadFiles } from './task-types/upload-files.js';
 
-/** Every task type a node can run. A new one is a file in task-types/ and an entry here. */
-const registered: readonly TaskType[] = [
-  anyTask(copyFiles),
-  anyTask(masterShell),
-  ...nothing.map(anyTask),
-  anyTask(puppet),
-  anyTask(reboot),
-  anyTask(shell),
-  anyTask(sync),
-  anyTask(uploadFile),
-  anyTask(uploadFiles),
-];
+/** How nodes carry tasks out. What a type is called and takes stands in src/core/task-types. */
+const runners: readonly TaskRunner[] = [copyFiles, masterShell, puppet, reboot, shell, sync, uploadFile, uploadFiles];
 
-/** A type forgets here what its parameters are: it only ever gets those it has read itself. */
-function anyTask<P>(type: TaskType<P>): TaskType {
-  return type as unknown as TaskType;
+const byName = new Map(runners.map((one) => [one.type.name, one]));
+
+/** How a node carries tasks of a type out; undefined for types that are none of its own. */
+export function findRunner(name: string): TaskRunner | undefined {
+  const type = findTaskType(name);
+  if (type === undefined || type.kind === 'work' || !type.over.includes('agent')) return byName.get(name);
+  return runner(type, { run: async () => ({ failure: null, changed: false }) });
 }
-
-const byName = new Map(registered.map((type) => [type.name, type]));
-
-export const taskTypeNames: readonly string[] = [...byName.keys()].sort();
-
-export const findTaskType = (name: string): TaskType | undefined => byName.get(name);

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
-
+import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.js';
 import { parseYaml } from '../../documents/index.js';
-import { type Execution, type NodeAgentOptions, prepareTask, taskTypeNames } from '../index.js';
-import { allowedPath } from '../path-rules.js';
+import { type Execution, type NodeAgentOptions, prepareTask } from '../index.js';
 
 /** What a node lets itself be told. It is the node's own file: nothing that comes from outside changes it. */
 export interface NodePolicy {
@@ -14,7 +13,7 @@ export interface NodePolicy {
   /** Folders below which files may be placed. Absent: the agent's usual ones. */
   readonly path_roots?: readonly string[];
   /**
-   * Scripts of any content (`shell`, `master_shell`): `deny` refuses them, `signed` wants a signed order, `allow` runs
+   * Scripts of any content: `deny` refuses them, `signed` wants a signed order, `allow` runs
    * them also where orders are not signed (SSH, one trusted machine). Default `signed`.
    */
   readonly shell: 'deny' | 'signed' | 'allow';
@@ -24,10 +23,10 @@ export interface NodePolicy {
 
 export const DEFAULT_POLICY: NodePolicy = { shell: 'signed' };
 
-const SHELL_TYPES = ['shell', 'master_shell'];
+const taskTypeNames = typesOver('agent');
 
 const policySchema = z.strictObject({
-  types: z.array(z.enum(taskTypeNames as [string, ...string[]])).optional(),
+  types: z.array(z.enum(taskTypeNames)).optional(),
   path_roots: z
     .array(z.string().refine((path) => allowedPath(path) === undefined, 'must be an absolute path without . and ..'))
     .optional(),
@@ -118,9 +117,7 @@ export function loadPolicy(path: string): PolicyReading {
 
 /** What of a policy the agent itself enforces. */
 export function agentOptionsOf(policy: NodePolicy): Pick<NodeAgentOptions, 'allowedTypes' | 'pathRoots'> {
-  const types = (policy.types ?? taskTypeNames).filter(
-    (type) => policy.shell !== 'deny' || !SHELL_TYPES.includes(type),
-  );
+  const types = (policy.types ?? taskTypeNames).filter((type) => policy.shell !== 'deny' || !runsAnyScript(type));
   const restricts = policy.types !== undefined || policy.shell === 'deny';
   return {
     ...(restricts ? { allowedTypes: types } : {}),
@@ -135,7 +132,7 @@ export function agentOptionsOf(policy: NodePolicy): Pick<NodeAgentOptions, 'allo
  */
 export function policyRefusal(policy: NodePolicy, execution: Execution, isSigned: boolean): string | undefined {
   const { type } = execution;
-  if (SHELL_TYPES.includes(type)) {
+  if (runsAnyScript(type)) {
     if (policy.shell === 'deny') return 'the policy of this node forbids scripts';
     if (policy.shell === 'signed' && !isSigned) return 'the policy of this node runs scripts of signed orders only';
   }

@@ -80,7 +80,7 @@ mkdir -m 700 "$scratch"
 ${contents.join('\n')}
 ${put('settings', `${settings.join('\n')}\n`)}
 echo "scratch=$scratch" >>"$dir/settings"
-${put('start.sh', task.start)}
+${put('start.sh', task.text)}
 ${put('runner.sh', RUNNER)}
 setsid sh "$dir/runner.sh" "$dir" </dev/null >/dev/null 2>"$dir/runner.log" &
 set +e

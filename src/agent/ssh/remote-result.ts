@@ -7,38 +7,10 @@ import {
   type TaskResult,
   type TryRecord,
 } from '../index.js';
-import { judgePuppet } from '../task-types/puppet.js';
-import { namesInReport } from '../task-types/puppet-summary.js';
+import { findRunner } from '../task-registry.js';
+import { EndRecord } from './end-record.js';
 import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
-
-/** Record of an end as the runner wrote it: `key=value` lines, of which `try` and `file_failed` may come often. */
-class EndRecord {
-  readonly #lines: readonly (readonly [string, string])[];
-
-  constructor(text: string) {
-    this.#lines = text.split('\n').flatMap((line) => {
-      const at = line.indexOf('=');
-      return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
-    });
-  }
-
-  all(name: string): readonly string[] {
-    return this.#lines.filter(([key]) => key === name).map(([, value]) => value);
-  }
-
-  text(name: string): string {
-    return this.all(name).at(-1) ?? '';
-  }
-
-  count(name: string): number {
-    const value = Number(this.text(name));
-    return Number.isFinite(value) ? value : 0;
-  }
-
-  bytes(name: string): Buffer {
-    return Buffer.from(this.text(name), 'base64');
-  }
-}
+import type { RemoteEnd } from './ssh-work.js';
 
 /**
  * What became of an execution, from the record on its node. The same record is always the same result.
@@ -107,14 +79,7 @@ function tryRecord(line: string, at: number): TryRecord {
   return { number: at + 1, startedAt, endedAt, outcome, exitCode, message };
 }
 
-interface End {
-  readonly failure: TaskFailure | null;
-  readonly changed: boolean | null;
-  readonly exitCode: number | null;
-  readonly summary: Readonly<Record<string, unknown>>;
-}
-
-function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReason: string): End {
+function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReason: string): RemoteEnd {
   const unknown = { changed: null, exitCode: null, summary: {} };
   const last = record.all('try').at(-1)?.split(' ')[2];
   const exitCode = last === undefined ? null : Number(last);
@@ -141,11 +106,12 @@ function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReas
   }
 }
 
-function doneEnd(type: string, record: EndRecord, exitCode: number): End {
-  const changed = changedOf(type, record);
-  const summary = summaryOf(type, record);
+function doneEnd(type: string, record: EndRecord, exitCode: number): RemoteEnd {
+  const ssh = findRunner(type)?.ssh;
+  const changed = ssh?.changed === undefined ? record.all('changed').length > 0 : ssh.changed(record);
+  const summary = ssh?.summary?.(record) ?? {};
   const said = readableTail(record.bytes('tail_stderr')).trim().split('\n').at(-1) ?? '';
-  const own = (failure: TaskFailure): End => ({ failure, changed: changed ?? false, exitCode: null, summary });
+  const own = (failure: TaskFailure): RemoteEnd => ({ failure, changed: changed ?? false, exitCode: null, summary });
   switch (exitCode) {
     case REFUSED_PATH: {
       const [path, rule] = failedFiles(record)[0] ?? ['the folder', said];
@@ -165,7 +131,7 @@ function doneEnd(type: string, record: EndRecord, exitCode: number): End {
           .map(([path, reason]) => ({ path, reason })),
       });
   }
-  if (type === 'puppet') return puppetEnd(record, exitCode);
+  if (ssh?.end !== undefined) return ssh.end(record, exitCode);
   const [first] = failedFiles(record);
   if (exitCode !== 0 && first !== undefined)
     return own({ kind: 'files', files: [{ path: first[0], reason: first[1] }] });
@@ -177,31 +143,4 @@ function failedFiles(record: EndRecord): (readonly [string, string])[] {
     const [path = '', reason = ''] = Buffer.from(text, 'base64').toString('utf8').split('\n');
     return [path, reason] as const;
   });
-}
-
-function changedOf(type: string, record: EndRecord): boolean | null {
-  if (type === 'sync') return record.count('itemized') > 0;
-  if (type === 'shell' || type === 'master_shell') return null;
-  return record.all('changed').length > 0;
-}
-
-function summaryOf(type: string, record: EndRecord): Readonly<Record<string, unknown>> {
-  if (type === 'sync') return { changes: record.count('itemized') };
-  return {};
-}
-
-function puppetEnd(record: EndRecord, exitCode: number): End {
-  const summary = record.bytes('puppet_summary').toString('utf8');
-  const names = namesInReport(record.bytes('puppet_report').toString('utf8'));
-  const verdict = judgePuppet(
-    { kind: 'exit', exitCode },
-    summary === '' ? undefined : summary,
-    record.count('puppet_begun'),
-  );
-  return {
-    failure: verdict.failure,
-    changed: verdict.changed === null ? null : verdict.changed || record.count('puppet_changed') === 1,
-    exitCode,
-    summary: { ...verdict.summary, changedResources: names.changed, failedResources: names.failed },
-  };
 }

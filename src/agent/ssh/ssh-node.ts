@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { typesOver } from '../../core/task-types/index.js';
 import {
   DEFAULT_PATH_ROOTS,
   type EnsureAnswer,
@@ -28,7 +29,7 @@ import {
 } from './connection-scripts.js';
 import { readNews } from './follow-stream.js';
 import { remoteResult } from './remote-result.js';
-import { REMOTE_TYPES, remoteTask } from './remote-task.js';
+import { remoteTask } from './remote-task.js';
 
 export interface SshNodeOptions {
   readonly node: string;
@@ -87,7 +88,7 @@ export class SshNode implements ExecutionHost {
     if (!prepared.ok) return refused(prepared.problems);
     const { type } = prepared.task;
     const isNoop = execution.mode === 'noop' && type.noop === 'skip';
-    if (type.nothing === true || isNoop) {
+    if (type.kind !== 'work' || isNoop) {
       const result = nothingDone(isNoop ? 'nothing was done: this is a noop run' : 'there is nothing to do');
       this.#untold.set(nameOf(execution), result);
       return { kind: 'accepted', result };
@@ -95,16 +96,15 @@ export class SshNode implements ExecutionHost {
     const refusal = unfit(execution) ?? policyRefusal(policy, execution, false);
     if (refusal !== undefined) return refused([problem(refusal)]);
     const { orders, lockWaitSec = 60 } = this.#options;
-    const task = await remoteTask(
+    const task = await remoteTask(prepared.task, place.mark, {
       execution,
-      prepared.task,
-      place.mark,
-      policy.path_roots ?? DEFAULT_PATH_ROOTS,
-      async (input) =>
+      roots: policy.path_roots ?? DEFAULT_PATH_ROOTS,
+      contentOf: async (input) =>
         'secret' in input
           ? Buffer.from(await orders.secret(input.secret, execution))
           : await orders.source(input.source, execution),
-    );
+    });
+    if (task === undefined) return refused([problem(`tasks of type ${execution.type} need an agent on the node`)]);
     this.#intents.set(nameOf(execution), execution);
     const answer = (await this.#say(ensureScript(place, execution, task, lockWaitSec))).trim();
     if (answer === 'conflict') return { kind: 'conflict' };
@@ -183,7 +183,7 @@ export class SshNode implements ExecutionHost {
   async facts(): Promise<NodeFacts> {
     const [bootId = ''] = (await this.#say(factsScript())).split('\n');
     const { node } = this.#options;
-    return { node, bootId, taskTypes: [...REMOTE_TYPES], containment: 'process-walk', unfinished: [] };
+    return { node, bootId, taskTypes: typesOver('ssh'), containment: 'process-walk', unfinished: [] };
   }
 
   /** Nothing to do: what lost its runner is ended by whoever asks for it. */
@@ -271,9 +271,8 @@ function nothingDone(message: string): TaskResult {
 }
 
 /** Why a task cannot run without an agent. */
-function unfit({ type, secrets }: Execution): string | undefined {
-  if (!REMOTE_TYPES.includes(type)) return `tasks of type ${type} need an agent on the node`;
-  // Nobody is there to keep them out of the output.
+function unfit({ secrets }: Execution): string | undefined {
+  // Nothing there keeps them out of the output.
   return secrets === undefined || secrets.length === 0
     ? undefined
     : 'a task with secrets of its own needs an agent on the node';

@@ -1,39 +1,19 @@
+import { copyFiles as type } from '../../core/task-types/files.js';
 import { describeFailure } from '../result.js';
-import type { TaskType } from '../task-type.js';
-import { type FileFrame, place, readFrame, STOPPED, uploadLimits } from './placed-file.js';
-
-interface CopyParameters {
-  readonly files: readonly (FileFrame & { readonly src: string })[];
-  readonly timeout: number;
-}
+import { runner } from '../task-runner.js';
+import { frameOf, type PlacedOverSsh, place, placeScript, STOPPED } from './placed-file.js';
 
 /** Places files whose content is read on the machine that holds the sources. All are tried; one try. */
-export const copyFiles: TaskType<CopyParameters> = {
-  name: 'copy_files',
-  noop: 'skip',
-  read: (parameters) => {
-    const fallback = {
-      permissions: parameters.permissions('permissions', 0o644),
-      dirPermissions: parameters.permissions('dir_permissions', 0o755),
-    };
-    return {
-      files: parameters
-        .entries('files')
-        .map((file) => ({ ...readFrame(file, 'dst', fallback), src: file.path('src') })),
-      timeout: parameters.amount('timeout', 300),
-    };
-  },
-  limits: (p) => uploadLimits({ timeout: p.timeout, retries: 0 }),
-  inputs: (p) => p.files.map((file) => ({ kind: 'source', path: file.src })),
+export const copyFiles = runner(type, {
   run: async (p, context) => {
     const failed: { path: string; reason: string }[] = [];
     let changed = false;
     for (const file of p.files) {
       if (context.stop.aborted) return { ...STOPPED, changed };
       const data = context.source(file.src);
-      const end = Buffer.isBuffer(data) ? await place(file, data, context) : { failure: data };
+      const end = Buffer.isBuffer(data) ? await place(frameOf(file.dst, file, p), data, context) : { failure: data };
       if ('failure' in end) {
-        const path = Buffer.isBuffer(data) ? file.path : file.src;
+        const path = Buffer.isBuffer(data) ? file.dst : file.src;
         failed.push({ path, reason: describeFailure(end.failure) });
         context.print(`failed: ${path}`);
       } else changed ||= end.changed;
@@ -42,4 +22,20 @@ export const copyFiles: TaskType<CopyParameters> = {
     if (failed.length === 0) return { failure: null, changed, summary };
     return { failure: { kind: 'files', files: failed.slice(0, 20) }, changed, summary };
   },
-};
+  ssh: {
+    script: async (p, { roots, contentOf }) => {
+      const files: PlacedOverSsh[] = [];
+      for (const file of p.files) {
+        try {
+          files.push({ ...frameOf(file.dst, file, p), data: await contentOf({ source: file.src }) });
+        } catch (error) {
+          // As in the agent: what the file system says of one file fails that file.
+          const { code } = error as NodeJS.ErrnoException;
+          if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
+          files.push({ path: file.src, reason: code });
+        }
+      }
+      return placeScript(files, roots, 'failed=$((failed + 1))');
+    },
+  },
+});

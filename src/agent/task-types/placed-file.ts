@@ -1,55 +1,46 @@
-import type { Content, ParameterReader } from '../parameters.js';
+import type { Content } from '../../core/task-types/index.js';
+import { shellWord } from '../onboarding/ssh-command.js';
 import { PlacementError, placeFile, type WantedFile } from '../place-file.js';
 import type { TaskFailure } from '../result.js';
-import type { TaskContext, TaskLimits, TryEnd } from '../task-type.js';
+import { FILES_FAILED } from '../ssh/exit-codes.js';
+import { PLACE } from '../ssh/place-over-ssh.js';
+import { enterFolder } from '../ssh/remote-folders.js';
+import type { RemoteScript, ScriptContext } from '../ssh/ssh-work.js';
+import type { TaskContext, TryEnd } from '../task-runner.js';
 
 /** A file of `upload_file`, `upload_files` or `copy_files`, content apart. */
 export type FileFrame = Omit<WantedFile, 'data'>;
 
 export interface UploadedFile extends FileFrame {
-  readonly content: Content;
+  readonly data: Content;
 }
 
-/** Reads what the three types have in common; `fallback` are the task's own permissions. */
-export function readFrame(
-  file: ParameterReader,
-  pathName: 'path' | 'dst',
-  fallback: { readonly permissions: number; readonly dirPermissions: number },
-): FileFrame {
-  const path = file.path(pathName);
-  if (path.endsWith('/')) file.wrong(pathName, `${pathName} names a folder`, 'Add the name of the file.');
-  const permissions = file.permissions('permissions', fallback.permissions);
-  if ((permissions & 0o6002) !== 0 && !file.flag('allow_special_permissions', false))
-    file.wrong(
-      'permissions',
-      'the file would be setuid, setgid or writable for everybody',
-      'Choose others, or set allow_special_permissions: true if that is meant.',
-    );
-  return {
-    path,
-    permissions,
-    dirPermissions: file.permissions('dir_permissions', fallback.dirPermissions),
-    // Root's as in the reference; an agent that is not root can only make files of its own.
-    owner: file.has('user_owner') ? file.text('user_owner') : asRoot('root'),
-    group: file.has('group_owner') ? file.text('group_owner') : asRoot('root'),
-    overwrite: file.flag('overwrite', true),
-    parents: file.flag('parents', true),
-  };
+interface Modes {
+  readonly permissions: number;
+  readonly dir_permissions: number;
 }
 
-const asRoot = (name: string): string | undefined => (process.getuid?.() === 0 ? name : undefined);
+/** Parameters of a file that the three types have in common. */
+interface FileParameters extends Partial<{ readonly [Name in keyof Modes]: number | undefined }> {
+  readonly user_owner: string | undefined;
+  readonly group_owner: string | undefined;
+  readonly overwrite: boolean;
+  readonly parents: boolean;
+}
 
-/** An upload's timeout holds for each try, and tries follow each other without a pause. */
-export const uploadLimits = (p: { readonly timeout: number; readonly retries: number }): TaskLimits => ({
-  timeoutSec: p.timeout,
-  timeoutCovers: 'each-try',
-  retries: p.retries,
-  intervalSec: 0,
-  killGraceSec: 0,
+/** A file as its parameters want it; permissions that it does not say are the task's. */
+export const frameOf = (path: string, file: FileParameters, task: Modes): FileFrame => ({
+  path,
+  permissions: file.permissions ?? task.permissions,
+  dirPermissions: file.dir_permissions ?? task.dir_permissions,
+  // Root's as in the reference; an agent that is not root can only make files of its own.
+  owner: file.user_owner ?? asRoot('root'),
+  group: file.group_owner ?? asRoot('root'),
+  overwrite: file.overwrite,
+  parents: file.parents,
 });
 
-export const secretsOf = (files: readonly UploadedFile[]) =>
-  files.flatMap(({ content }) => ('secret' in content ? [{ kind: 'secret', ref: content.secret } as const] : []));
+const asRoot = (name: string): string | undefined => (process.getuid?.() === 0 ? name : undefined);
 
 /** Places one file and says so in the output. */
 export async function place(
@@ -67,9 +58,6 @@ export async function place(
   }
 }
 
-export const contentOf = (content: Content, context: TaskContext): Buffer =>
-  Buffer.from('text' in content ? content.text : context.secret(content.secret));
-
 /** The end of a runner that was told to stop; the supervisor knows why and says so. */
 export const STOPPED: TryEnd = { failure: { kind: 'signal', signal: 'SIGTERM' }, changed: null };
 
@@ -77,12 +65,62 @@ export const STOPPED: TryEnd = { failure: { kind: 'signal', signal: 'SIGTERM' },
 export async function placeInOrder(files: readonly UploadedFile[], context: TaskContext): Promise<TryEnd> {
   let changed = false;
   let done = 0;
-  for (const file of files) {
+  for (const { data, ...frame } of files) {
     if (context.stop.aborted) return { ...STOPPED, changed };
-    const end = await place(file, contentOf(file.content, context), context);
+    const end = await place(frame, Buffer.from('text' in data ? data.text : context.secret(data.secret)), context);
     if ('failure' in end) return { failure: end.failure, changed, summary: { files: files.length, placed: done } };
     changed ||= end.changed;
     done += 1;
   }
   return { failure: null, changed, summary: { files: files.length, placed: done } };
+}
+
+/** The same for a node without an agent. */
+export async function placeInOrderOverSsh(
+  files: readonly UploadedFile[],
+  { roots, contentOf }: ScriptContext,
+): Promise<RemoteScript> {
+  const placed: PlacedOverSsh[] = [];
+  for (const { data, ...frame } of files)
+    placed.push({ ...frame, data: 'text' in data ? Buffer.from(data.text) : await contentOf({ secret: data.secret }) });
+  return placeScript(placed, roots, 'exit $?');
+}
+
+/** A file to place over ssh, or why there is nothing to place. */
+export type PlacedOverSsh =
+  | (FileFrame & { readonly data: Uint8Array })
+  | { readonly path: string; readonly reason: string };
+
+/** @param onFailure what the script does when a file was not placed */
+export function placeScript(
+  files: readonly PlacedOverSsh[],
+  roots: readonly string[],
+  onFailure: string,
+): RemoteScript {
+  const lines = files.map((file, at) => {
+    const call =
+      'data' in file
+        ? `place ${[
+            `"$scratch/${at}"`,
+            shellWord(file.path),
+            file.permissions.toString(8),
+            file.dirPermissions.toString(8),
+            shellWord(file.owner ?? ''),
+            shellWord(file.group ?? ''),
+            String(file.overwrite),
+            String(file.parents),
+          ].join(' ')}`
+        : `refuse 1 ${shellWord(file.path)} ${shellWord(file.reason)}`;
+    return `${call} || ${onFailure}`;
+  });
+  return {
+    text: `. "$1/settings"
+dir=$1 failed=0
+: >"$dir/told"
+${enterFolder(roots)}${PLACE}${lines.join('\n')}
+[ "$failed" -eq 0 ] || exit ${FILES_FAILED}
+`,
+    finalCodes: [FILES_FAILED],
+    contents: files.map((file) => ('data' in file ? file.data : Buffer.alloc(0))),
+  };
 }

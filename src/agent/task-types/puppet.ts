@@ -1,76 +1,32 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ParameterReader } from '../parameters.js';
+import { puppet as type } from '../../core/task-types/scripts.js';
+import type { Execution } from '../execution.js';
+import { shellWord } from '../onboarding/ssh-command.js';
 import { readProcess } from '../process-identity.js';
 import type { TaskFailure } from '../result.js';
-import type { TaskContext, TaskType, TryEnd } from '../task-type.js';
+import type { EndRecord } from '../ssh/end-record.js';
+import { BUSY } from '../ssh/exit-codes.js';
+import { enterScript, needScript, type RemoteEnd } from '../ssh/ssh-work.js';
+import { runner, type TaskContext, type TryEnd } from '../task-runner.js';
 import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.js';
 
-export interface PuppetParameters {
-  readonly manifest: string;
-  readonly modules: string;
-  readonly cwd: string;
-  readonly timeout: number;
-  readonly retries: number;
-  readonly succeedRetries: number;
-  readonly debug: boolean;
-  readonly prefix: readonly string[];
-  readonly rawReport: boolean;
-  readonly noopRun: boolean;
-  readonly startTimeout: number;
-  readonly startInterval: number;
-}
-
-/** Programs that only change how another one runs. */
-const PREFIXES = new Set(['nice', 'ionice', 'chrt', 'taskset', 'nohup', 'stdbuf']);
+type PuppetParameters = ReturnType<typeof type.prepare>['parameters'];
 
 /** Where puppet's own agent keeps the lock of a catalog run, by packaging. `puppet apply` itself has none. */
-export const PUPPET_LOCKS = ['/var/cache/puppet', '/var/lib/puppet', '/opt/puppetlabs/puppet/cache'].map(
+const PUPPET_LOCKS = ['/var/cache/puppet', '/var/lib/puppet', '/opt/puppetlabs/puppet/cache'].map(
   (folder) => `${folder}/state/agent_catalog_run.lock`,
 );
 
-function read(parameters: ParameterReader): PuppetParameters {
-  const prefix = parameters.text('command_prefix', '').split(/\s+/).filter(Boolean);
-  if (prefix.length > 0 && (!PREFIXES.has(prefix[0]!) || prefix.some((word) => !/^[\w=.,:/+-]+$/.test(word))))
-    parameters.wrong(
-      'command_prefix',
-      `command_prefix must begin with one of ${[...PREFIXES].join(', ')} and have plain words`,
-      'Write it like "nice -n 10".',
-    );
-  // The reference polled another process, whose answers could be missing; here nothing is undefined.
-  parameters.count('undefined_retries', 3);
-  return {
-    manifest: parameters.path('puppet_manifest'),
-    modules: modulePath(parameters),
-    cwd: parameters.path('cwd', '/'),
-    timeout: parameters.amount('timeout', 5400),
-    retries: parameters.count('retries', 2),
-    succeedRetries: parameters.count('succeed_retries', 0),
-    debug: parameters.flag('debug', false),
-    prefix,
-    rawReport: parameters.flag('raw_report', false),
-    noopRun: parameters.flag('puppet_noop_run', false),
-    startTimeout: parameters.amount('puppet_start_timeout', 10),
-    startInterval: parameters.amount('puppet_start_interval', 2),
-  };
-}
-
-function modulePath(parameters: ParameterReader): string {
-  const value = parameters.operand('puppet_modules', '/etc/puppet/modules');
-  if (value.split(':').some((folder) => !folder.startsWith('/')))
-    parameters.wrong('puppet_modules', 'puppet_modules must be absolute paths joined by :', 'Give absolute paths.');
-  return value;
-}
-
 /** Waits for a run of puppet's own agent; the lock's file when it is still there at the end. */
 async function foreignRun(p: PuppetParameters, context: TaskContext): Promise<string | undefined> {
-  const ends = performance.now() + p.startTimeout * 1000;
+  const ends = performance.now() + p.puppet_start_timeout * 1000;
   for (;;) {
     const held = await heldLock();
     if (held === undefined || context.stop.aborted) return undefined;
     if (performance.now() >= ends) return held;
     context.print(`waiting for puppet's own run: ${held}`);
-    await context.pause(Math.max(100, p.startInterval * 1000));
+    await context.pause(Math.max(100, p.puppet_start_interval * 1000));
   }
 }
 
@@ -89,27 +45,28 @@ async function run(p: PuppetParameters, context: TaskContext): Promise<TryEnd> {
   for (let confirmation = 0; ; confirmation += 1) {
     const end = await applyOnce(p, context, confirmation);
     changed ||= end.changed === true;
-    const over = end.failure !== null || confirmation >= p.succeedRetries || context.stop.aborted;
+    const over = end.failure !== null || confirmation >= p.succeed_retries || context.stop.aborted;
     if (over) return { ...end, changed: end.changed === null ? null : changed };
   }
 }
 
 /** @param folder where its summary and report go, and with `noop` its state */
-export function puppetArguments(
+function puppetArguments(
   p: PuppetParameters,
   folder: string,
   noop: boolean,
   debug: boolean,
 ): readonly [string, ...string[]] {
+  const [first, ...words] = [...p.command_prefix.split(/\s+/).filter(Boolean), 'puppet'];
   return [
-    ...(p.prefix as readonly [string]),
-    'puppet',
+    first!,
+    ...words,
     'apply',
     '--detailed-exitcodes',
     '--color=false',
     '--trace',
-    `--modulepath=${p.modules}`,
-    `--basemodulepath=${p.modules}`,
+    `--modulepath=${p.puppet_modules}`,
+    `--basemodulepath=${p.puppet_modules}`,
     '--logdest=console',
     '--reports=none',
     `--lastrunfile=${folder}/last_run_summary.yaml`,
@@ -118,12 +75,12 @@ export function puppetArguments(
     ...(noop ? ['--noop', `--statedir=${folder}/state`] : []),
     ...(debug ? ['--debug', '--evaltrace'] : []),
     '--',
-    p.manifest,
+    p.puppet_manifest,
   ];
 }
 
 async function applyOnce(p: PuppetParameters, context: TaskContext, number: number): Promise<TryEnd> {
-  const noop = context.noop || p.noopRun;
+  const noop = context.noop || p.puppet_noop_run;
   const folder = join(context.tryFolder, `puppet-${number}`);
   await mkdir(join(folder, 'state'), { recursive: true, mode: 0o700 });
   const summaryFile = join(folder, 'last_run_summary.yaml');
@@ -143,7 +100,7 @@ async function applyOnce(p: PuppetParameters, context: TaskContext, number: numb
     ...verdict.summary,
     changedResources: names.changed,
     failedResources: names.failed,
-    ...(p.rawReport || noop ? { reportFile } : {}),
+    ...(p.raw_report || noop ? { reportFile } : {}),
   };
   return { ...verdict, summary };
 }
@@ -168,7 +125,7 @@ export function judgePuppet(
   const summary = fresh === undefined ? {} : { ...fresh, noopPending };
   const changedByCode = exitCode === 2 || exitCode === 6;
   if (exitCode !== 0 && exitCode !== 2) {
-    // 1 is "no catalog", and also "ended by TERM in the middle": then nobody knows what was done.
+    // 1 is "no catalog", and also "ended by TERM in the middle": then it is unknown what was done.
     const changed = exitCode === 4 || exitCode === 6 ? changedByCode : null;
     return { failure: { kind: 'exit', exitCode }, changed, exitCode, summary };
   }
@@ -191,17 +148,63 @@ function doubtOf(
   return undefined;
 }
 
+function puppetScript(p: PuppetParameters, execution: Execution): string {
+  const noop = execution.mode === 'noop' || p.puppet_noop_run;
+  const words = puppetArguments(p, '@FOLDER@', noop, p.debug || execution.debug === true);
+  // Its folders are known on the node only.
+  const line = words.map((word) => shellWord(word).replaceAll('@FOLDER@', `'"$folder"'`)).join(' ');
+  const locks = PUPPET_LOCKS.map(shellWord).join(' ');
+  return `${enterScript(p.cwd)}${needScript('puppet')}looks=${Math.ceil(p.puppet_start_timeout * 5)}
+for lock in ${locks}; do
+  while pid=$(cat "$lock" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; do
+    [ "$looks" -le 0 ] && { echo "$lock" >&2; exit ${BUSY}; }
+    sleep 0.2; looks=$((looks - 1))
+  done
+done
+confirmation=0 changed=0
+while :; do
+  folder=$1/try-$2/puppet-$confirmation
+  mkdir -p "$folder/state"
+  begun=$(date +%s)
+  (clean ${line})
+  code=$?
+  [ "$code" = 2 ] && changed=1
+  {
+    echo "puppet_begun=$begun"
+    echo "puppet_code=$code"
+    echo "puppet_changed=$changed"
+    echo "puppet_folder=$folder"
+    echo "puppet_summary=$(head -c 65536 "$folder/last_run_summary.yaml" 2>/dev/null | base64 | tr -d '\\n')"
+    echo "puppet_report=$({ echo resource_statuses:; sed -n '/^resource_statuses:/,$p' "$folder/last_run_report.yaml" 2>/dev/null | grep -E '^    (resource|changed|failed|failed_to_restart): '; } | head -c 131072 | base64 | tr -d '\\n')"
+  } >"$1/told"
+  case $code in 0 | 2) ;; *) exit "$code" ;; esac
+  [ "$confirmation" -ge ${p.succeed_retries} ] && exit "$code"
+  confirmation=$((confirmation + 1))
+done
+`;
+}
+
+function endOverSsh(record: EndRecord, exitCode: number): RemoteEnd {
+  const summary = record.bytes('puppet_summary').toString('utf8');
+  const names = namesInReport(record.bytes('puppet_report').toString('utf8'));
+  const verdict = judgePuppet(
+    { kind: 'exit', exitCode },
+    summary === '' ? undefined : summary,
+    record.count('puppet_begun'),
+  );
+  return {
+    failure: verdict.failure,
+    changed: verdict.changed === null ? null : verdict.changed || record.count('puppet_changed') === 1,
+    exitCode,
+    summary: { ...verdict.summary, changedResources: names.changed, failedResources: names.failed },
+  };
+}
+
 /** `puppet apply` of one manifest. */
-export const puppet: TaskType<PuppetParameters> = {
-  name: 'puppet',
-  noop: 'simulate',
-  read,
-  limits: (p) => ({
-    timeoutSec: p.timeout,
-    timeoutCovers: 'all-tries',
-    retries: p.retries,
-    intervalSec: 0,
-    killGraceSec: 30,
-  }),
+export const puppet = runner(type, {
   run,
-};
+  ssh: {
+    script: (p, { execution }) => ({ text: puppetScript(p, execution), goodCodes: [0, 2] }),
+    end: endOverSsh,
+  },
+});

@@ -1,4 +1,5 @@
-import type { TaskType } from '../task-type.js';
+import { reboot as type } from '../../core/task-types/machines.js';
+import { runner } from '../task-runner.js';
 
 /** How often the command is given when the machine does not go down. */
 const MOST_FIRES = 3;
@@ -9,18 +10,7 @@ const LOOK_MS = 500;
  * runner, and the agent that comes up afterwards finds the new boot id and calls it done. A machine
  * that does not go down is asked again, then given up: the caller may have its power cycled.
  */
-export const reboot: TaskType<{ readonly timeout: number }> = {
-  name: 'reboot',
-  noop: 'skip',
-  read: (parameters) => ({ timeout: parameters.amount('timeout', 900) }),
-  // The runner keeps the time itself, so that it ends with its own reason.
-  limits: (p) => ({
-    timeoutSec: p.timeout + 60,
-    timeoutCovers: 'all-tries',
-    retries: 0,
-    intervalSec: 0,
-    killGraceSec: 5,
-  }),
+export const reboot = runner(type, {
   run: async (p, context) => {
     const before = context.readBootId();
     context.armReboot(before);
@@ -40,4 +30,4 @@ export const reboot: TaskType<{ readonly timeout: number }> = {
         return { failure: { kind: 'not-rebooted', fired }, changed: false, summary };
     }
   },
-};
+});

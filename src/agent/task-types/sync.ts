@@ -1,24 +1,18 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { ParameterReader } from '../parameters.js';
+import { sync as type } from '../../core/task-types/files.js';
+import { shellWord } from '../onboarding/ssh-command.js';
 import { openFolder, PlacementError, systemFailure } from '../place-file.js';
-import { type TaskContext, type TaskType, type TryEnd, tryEndOf } from '../task-type.js';
+import { REFUSED_PATH } from '../ssh/exit-codes.js';
+import { enterFolder } from '../ssh/remote-folders.js';
+import { runScript, type SshWork } from '../ssh/ssh-work.js';
+import { runner, type TaskContext, type TryEnd, tryEndOf } from '../task-runner.js';
 
 interface SyncParameters {
   readonly src: string;
   readonly dst: string;
-  readonly timeout: number;
-  readonly retries: number;
 }
 
-/** rsync's own spellings of a source: a daemon's module (two ways), a host over ssh, a path of this machine. */
-const SOURCES = [
-  /^rsync:\/\/[\w.@[\]:-]+\/[^\n]+$/,
-  /^(?:[\w.-]+@)?[\w.-]+::[^\n]+$/,
-  /^(?:[\w.-]+@)?[\w.-]+:\/(?!\/)[^\n]*$/,
-  /^\/[^\n]*$/,
-];
-
-export const SYNC_ARGUMENTS = [
+const SYNC_ARGUMENTS = [
   'rsync',
   '-c',
   '-r',
@@ -31,22 +25,6 @@ export const SYNC_ARGUMENTS = [
 
 /** An itemized change, e.g. `>f+++++++++ name` or `*deleting   name`. */
 const CHANGE = /^(?:[<>ch*][fdLDS.]|\*deleting)/;
-
-function read(parameters: ParameterReader): SyncParameters {
-  const src = parameters.operand('src');
-  if (src !== '' && !SOURCES.some((form) => form.test(src)))
-    parameters.wrong(
-      'src',
-      'src is no source that rsync knows',
-      'Use rsync://HOST/MODULE/PATH, HOST::MODULE/PATH, HOST:/PATH or /PATH.',
-    );
-  return {
-    src,
-    dst: parameters.path('dst'),
-    timeout: parameters.amount('timeout', 300),
-    retries: parameters.count('retries', 10),
-  };
-}
 
 async function run(p: SyncParameters, context: TaskContext): Promise<TryEnd> {
   let folder: FileHandle;
@@ -70,7 +48,7 @@ async function synchronise(p: SyncParameters, folder: FileHandle, context: TaskC
   const end = await context.run({
     argv: [...SYNC_ARGUMENTS, p.src, './'],
     cwd: `/proc/${process.pid}/fd/${folder.fd}`,
-    // Nobody is there to answer a question of ssh.
+    // No one is there to answer a question of ssh.
     environment: { RSYNC_RSH: 'ssh -o BatchMode=yes' },
     onStdout: (chunk) => {
       const lines = (rest + chunk.toString('latin1')).split('\n');
@@ -81,17 +59,18 @@ async function synchronise(p: SyncParameters, folder: FileHandle, context: TaskC
   return { ...tryEndOf(end, changes > 0), summary: { changes } };
 }
 
-/** Makes a folder equal to a source by checksum, and deletes what the source does not have. */
-export const sync: TaskType<SyncParameters> = {
-  name: 'sync',
-  noop: 'skip',
-  read,
-  limits: (p) => ({
-    timeoutSec: p.timeout,
-    timeoutCovers: 'all-tries',
-    retries: p.retries,
-    intervalSec: 2,
-    killGraceSec: 5,
+const overSsh: SshWork<SyncParameters> = {
+  script: ({ src, dst }, { roots }) => ({
+    text: `${enterFolder(roots)}enter ${shellWord(dst)} 700
+case $? in
+  0) ;;
+  ${REFUSED_PATH}) echo 'it is under none of the allowed folders' >&2; exit ${REFUSED_PATH} ;;
+  *) echo 'the folder cannot be made' >&2; exit 1 ;;
+esac
+${runScript([...SYNC_ARGUMENTS, src, './/'])}`,
   }),
-  run,
+  changed: (record) => record.count('itemized') > 0,
+  summary: (record) => ({ changes: record.count('itemized') }),
 };
+
+export const sync = runner(type, { run, ssh: overSsh });

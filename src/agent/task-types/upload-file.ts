@@ -1,25 +1,13 @@
-import type { TaskType } from '../task-type.js';
-import { placeInOrder, readFrame, secretsOf, type UploadedFile, uploadLimits } from './placed-file.js';
+import { uploadFile as type } from '../../core/task-types/files.js';
+import { runner } from '../task-runner.js';
+import { frameOf, placeInOrder, placeInOrderOverSsh, type UploadedFile } from './placed-file.js';
 
-interface UploadParameters {
-  readonly file: UploadedFile;
-  readonly timeout: number;
-  readonly retries: number;
-}
+type Parameters = ReturnType<typeof type.prepare>['parameters'];
+
+const fileOf = (p: Parameters): UploadedFile => ({ ...frameOf(p.path, p, p), data: p.data });
 
 /** Places one file with the given content. */
-export const uploadFile: TaskType<UploadParameters> = {
-  name: 'upload_file',
-  noop: 'skip',
-  read: (parameters) => ({
-    file: {
-      ...readFrame(parameters, 'path', { permissions: 0o644, dirPermissions: 0o755 }),
-      content: parameters.content('data'),
-    },
-    timeout: parameters.amount('timeout', 60),
-    retries: parameters.count('retries', 3),
-  }),
-  limits: uploadLimits,
-  inputs: (p) => secretsOf([p.file]),
-  run: (p, context) => placeInOrder([p.file], context),
-};
+export const uploadFile = runner(type, {
+  run: (p, context) => placeInOrder([fileOf(p)], context),
+  ssh: { script: (p, context) => placeInOrderOverSsh([fileOf(p)], context) },
+});

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.js';
-import { type ExecutablePart, ON_MASTER, type PlanReference, splitForExecution } from '../../core/graph-run/index.js';
+import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.js';
 import type { SchedulerGraph } from '../../core/scheduler/index.js';
+import { goesToMaster } from '../../core/task-types/index.js';
 import { MASTER } from '../../graph/index.js';
 import type { PlanOrder } from '../../store/index.js';
 import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.js';
@@ -121,7 +122,7 @@ function executablePart(
   const taskOf = (task: number): number => graph.part?.tasks[task] ?? task;
   const own = graph.nodes.map((_, node) => agents[graph.part?.nodes[node] ?? node]!);
   const works = new Set(
-    graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1 && !ON_MASTER.has(types[taskOf(task)]!)),
+    graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1 && !goesToMaster(types[taskOf(task)]!)),
   );
   const typeTable = tableOf(graph.nodeOf.map((_, task) => types[taskOf(task)]!));
   const timeTable = tableOf(graph.nodeOf.map((_, task) => seconds[taskOf(task)]!));

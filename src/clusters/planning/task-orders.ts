@@ -1,10 +1,8 @@
-import { prepareTask } from '../../agent/prepare-task.js';
-import type { TaskLimits } from '../../agent/task-type.js';
-import { filesByNode } from '../../agent/task-types/upload-files.js';
+import { findTaskType, type TaskLimits } from '../../core/task-types/index.js';
 import type { Plan, TaskInstance } from '../../graph/index.js';
 import type { TaskOrder } from '../index.js';
 
-/** For types this release has no runner of: an agent may be newer. Seconds. */
+/** For types that this release does not know: an agent may be newer. */
 const UNKNOWN_TYPE: TaskLimits = {
   timeoutSec: 3_600,
   timeoutCovers: 'all-tries',
@@ -26,7 +24,7 @@ export interface JudgedTask extends TaskJudgement {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Judges tasks by the agent's own table of types (src/agent/task-types). Equal parameters are judged once. */
+/** Judges tasks by their types' descriptions (src/core/task-types). Equal parameters are judged once. */
 export class TaskJudge {
   readonly #known = new Map<unknown, JudgedTask>();
 
@@ -34,53 +32,32 @@ export class TaskJudge {
    * @param uid the node's id in the plan
    * @param agent what its agent is called
    */
-  judge({ id, type, parameters = NOTHING }: TaskInstance, uid: string, agent: string): JudgedTask {
-    const perNode = type === 'upload_files';
+  judge({ type, parameters: given = NOTHING }: TaskInstance, uid: string, agent: string): JudgedTask {
+    const known = findTaskType(type);
     // Instances share the parameters that do not depend on the node.
-    const before = perNode ? undefined : this.#known.get(parameters);
+    const before = known?.partFor === undefined ? this.#known.get(given) : undefined;
     if (before !== undefined) return before;
-    const own = perNode ? filesOf(parameters, uid, agent) : { parameters, problems: [] };
-    const prepared = prepareTask({
-      run: 'plan',
-      task: id,
-      node: agent,
-      generation: 1,
-      type,
-      parameters: own.parameters,
-    });
-    const limits = prepared.ok ? prepared.task.limits : UNKNOWN_TYPE;
-    const refusals = prepared.ok
-      ? []
-      : prepared.problems.map(({ message }) => `will be refused by its node: ${message}`);
+    const { parameters, problem } = known?.partFor?.(given, uid, agent) ?? { parameters: given };
+    const prepared = known?.prepare(parameters, { node: agent });
+    const limits = prepared?.limits ?? UNKNOWN_TYPE;
     const judged = {
-      parameters: own.parameters,
+      parameters,
       limits,
       seconds: secondsOf(limits),
-      problems: [...own.problems, ...refusals],
+      problems: [
+        ...(problem === undefined ? [] : [problem]),
+        ...(known === undefined || known.over.length === 0 ? [`will be refused: nothing carries out ${type}`] : []),
+        ...(prepared?.problems ?? []).map(({ kind, message, hint }) =>
+          kind === 'unknown' ? `${message}. ${hint}` : `will be refused by its node: ${message}`,
+        ),
+      ],
     };
-    if (!perNode) this.#known.set(parameters, judged);
+    if (known?.partFor === undefined) this.#known.set(given, judged);
     return judged;
   }
 }
 
 const NOTHING: Readonly<Record<string, unknown>> = {};
-
-/** Of an `upload_files` task the files for the node it runs on, which its agent knows by its own name. */
-function filesOf(parameters: Readonly<Record<string, unknown>>, uid: string, agent: string) {
-  const byNode = filesByNode(parameters);
-  const entries = byNode.get(uid)?.nodes;
-  const others = [...byNode.keys()].filter((node) => node !== uid);
-  return {
-    parameters: {
-      ...parameters,
-      nodes: Array.isArray(entries) ? entries.map((entry: object) => ({ ...entry, uid: agent })) : [],
-    },
-    problems:
-      others.length === 0
-        ? []
-        : [`has files for ${others.join(', ')} too, which only a task on those nodes can place: place it there`],
-  };
-}
 
 const secondsOf = ({ timeoutSec, timeoutCovers, retries, intervalSec, killGraceSec }: TaskLimits): number =>
   Math.ceil(

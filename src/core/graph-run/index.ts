@@ -33,7 +33,6 @@ export {
   parseGraphRunInput,
 } from './input.js';
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
-export { ON_MASTER } from './on-master.js';
 export { createPace, type Pace } from './pace.js';
 export {
   NO_TASKS,

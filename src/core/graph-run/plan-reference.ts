@@ -19,7 +19,7 @@ export interface ExecutablePart<Graph = SchedulerGraph> {
   readonly graph: Graph;
   /** By node index of the graph: its task queue; null for nodes without an agent (the sync node). */
   readonly queues: readonly (string | null)[];
-  /** Queue of the orchestrator's own host: for tasks of the types in `ON_MASTER`. Absent in plans of before. */
+  /** Queue of the orchestrator's own host: for tasks that `goesToMaster`. Absent in plans of before. */
   readonly master?: string;
   /**
    * By node index: queue on which its agent answers before the run; null for nodes that are not asked. Absent: the

@@ -1,7 +1,8 @@
+import { hasWork } from '../task-types/index.js';
 import type { SchedulerGraph } from './graph.js';
 import { normaliseLinks } from './joins.js';
 import type { Refusal, SchedulerPlan } from './plan.js';
-import { hasWork, taskKey } from './plan.js';
+import { taskKey } from './plan.js';
 import { limitsByName } from './strategy.js';
 import { keptBySubgraphs } from './subgraph.js';
 import { topologicalOrder } from './topology.js';

@@ -63,7 +63,7 @@ export type {
   Subgraph,
   TaskStrategy,
 } from './plan.js';
-export { hasWork, taskKey } from './plan.js';
+export { taskKey } from './plan.js';
 export type { Progress, TaskReport } from './report.js';
 export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
 export { workLeft } from './rest.js';

@@ -88,8 +88,3 @@ export type Refusal =
   | { readonly reason: 'bad_reference'; readonly problems: readonly string[] };
 
 export const taskKey = (name: string, node: string): string => `${name}@${node}`;
-
-const withoutWork: readonly string[] = ['noop', 'stage', 'skipped'];
-
-/** Whether a type of task holds work; tasks without work never become activities. */
-export const hasWork = (type: string | undefined): boolean => !withoutWork.includes(type ?? 'task');

@@ -1,4 +1,5 @@
 import { kindOf } from '../../core/plain-value.js';
+import { onlyOrders } from '../../core/task-types/index.js';
 import type { FieldEvaluator } from '../fields/evaluator.js';
 import { compileTemplate, isExpression } from '../fields/template.js';
 import { valueKey } from '../fields/value-key.js';
@@ -6,7 +7,6 @@ import type { FaultTolerance } from '../plan.js';
 import type { Problems } from '../problem.js';
 import type { MergedTask } from '../tasks/merge-layers.js';
 
-import { INTERNAL_TYPES } from '../tasks/task.js';
 import { faultTolerance } from './fault-tolerance.js';
 import type { NodeResolver } from './node-resolver.js';
 
@@ -81,7 +81,7 @@ export function placeTasks(
       problems.error([...merged.at, 'type'], 'graph.bad-type', `the type must be text, this is ${kindOf(type)}`);
       continue;
     }
-    const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !INTERNAL_TYPES.has(type);
+    const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !onlyOrders(type);
     const { nodes, placedBy, nothing } =
       type === 'stage' ? { nodes: [byTags.sync], placedBy: 'stage', nothing: undefined } : resolve(merged);
     const unplaced = nothing === undefined ? {} : { unplaced: nothing };

@@ -25,9 +25,6 @@ export interface GraphTask {
 /** A mapping as JSON or YAML gives it. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Types that hold no work of their own: they are never switched off by a selection of tasks. */
-export const INTERNAL_TYPES: ReadonlySet<unknown> = new Set(['group', 'stage', 'skipped']);
-
 /** Fields a graph stores by themselves; all others are kept as they were given. */
 const STORED = [
   'version',

@@ -1,5 +1,6 @@
+import { onlyOrders } from '../../core/task-types/index.js';
 import { GraphProblemError } from '../problem.js';
-import { type GraphTask, INTERNAL_TYPES } from '../tasks/task.js';
+import type { GraphTask } from '../tasks/task.js';
 import { type TaskGraph, taskGraph } from './task-graph.js';
 
 export interface DrawOptions {
@@ -25,7 +26,7 @@ export function drawGraph(tasks: readonly GraphTask[], options: DrawOptions = {}
       'Correct the names.',
     );
   }
-  const wrong = (options.remove ?? []).filter((type) => !INTERNAL_TYPES.has(type));
+  const wrong = (options.remove ?? []).filter((type) => !onlyOrders(type));
   if (wrong.length > 0) {
     throw new GraphProblemError(
       'graph.unknown-type',

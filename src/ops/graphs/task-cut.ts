@@ -1,3 +1,4 @@
+import { onlyOrders } from '../../core/task-types/index.js';
 import { type GraphTask, type TaskGraph, taskGraph } from '../../graph/index.js';
 import { problem } from '../problem.js';
 
@@ -9,9 +10,6 @@ export interface TaskCut {
   readonly include?: readonly string[];
 }
 
-/** Types that say nothing of a graph's age. */
-const AGELESS: ReadonlySet<unknown> = new Set(['group', 'stage', 'skipped']);
-
 /**
  * The tasks between `start` and `end`, both included, in their order. Only graphs of tasks from before version 2.0.0
  * can be cut so: the others are ordered between nodes, too. @throws `invalid`
@@ -20,7 +18,7 @@ export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[],
   const { start, end, include = [] } = cut;
   if (start === undefined && end === undefined) return tasks;
   const given = tasks as unknown as readonly GraphTask[];
-  if (given.some(({ type, version }) => !AGELESS.has(type) && major(version) >= 2)) {
+  if (given.some(({ type, version }) => !onlyOrders(type) && major(version) >= 2)) {
     throw problem('invalid', 'Both "start" and "end" parameters are not allowed for task-based deployment.', {
       hint: 'Name the tasks themselves with tasks=, or give subgraphs when executing.',
     });

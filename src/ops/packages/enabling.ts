@@ -1,5 +1,6 @@
 import { settingSwitch } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { onlyOrders } from '../../core/task-types/index.js';
 import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.js';
 import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plugin-conflicts.js';
 import { compareVersions } from './version-order.js';
@@ -47,14 +48,9 @@ export async function problemsOfEnabling(
 const taskNames = (graphs: readonly GraphWithTasks[]): PluginParts['tasks'] =>
   Object.fromEntries(graphs.map(({ type, tasks }) => [type ?? '', tasks.map(({ id }) => id)]));
 
-/** Types that need no version: they hold no work. */
-const WITHOUT_WORK: ReadonlySet<unknown> = new Set(['stage', 'skipped', 'group']);
-
 function hasLegacyTasks({ metadata }: PluginRecord, graphs: readonly GraphWithTasks[]): boolean {
   if (Array.isArray(metadata.tasks) && metadata.tasks.length > 0) return true;
   return graphs.some(({ tasks }) =>
-    tasks.some(
-      ({ type, version }) => !WITHOUT_WORK.has(type) && compareVersions(String(version ?? '1.0.0'), '2.0.0') < 0,
-    ),
+    tasks.some(({ type, version }) => !onlyOrders(type) && compareVersions(String(version ?? '1.0.0'), '2.0.0') < 0),
   );
 }

@@ -4,7 +4,7 @@ import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PATH_ROOTS } from '../../../src/agent/path-rules.js';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
-import { taskTypeNames } from '../../../src/agent/task-registry.js';
+import { typesOver } from '../../../src/core/task-types/index.js';
 import { AgentRig } from '../../rig/agent.js';
 
 const page = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
@@ -32,8 +32,8 @@ describe.skipIf(process.platform !== 'linux')('docs/agents.md', () => {
   it('has an example for every type, and nothing that is not run', () => {
     const types = new Set(examples.map(({ task }) => task.type));
     const shown = [...page.matchAll(/^## ([a-z_, ]+)$/gm)].flatMap(([, names]) => names!.split(', '));
-    expect(taskTypeNames.filter((name) => !shown.includes(name))).toEqual([]);
-    expect(taskTypeNames.filter((name) => !types.has(name))).toEqual(['noop', 'skipped']);
+    expect(typesOver('agent').filter((name) => !shown.includes(name))).toEqual([]);
+    expect(typesOver('agent').filter((name) => !types.has(name))).toEqual(['noop', 'skipped']);
     expect(page.match(/```(yaml|json)/g)).toHaveLength(2 * examples.length);
   });
 

@@ -17,7 +17,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { PlacementError, placeFile, type WantedFile } from '../../../src/agent/place-file.js';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
 import type { TaskFailure } from '../../../src/agent/result.js';
-import { filesByNode } from '../../../src/agent/task-types/upload-files.js';
+import { uploadFiles } from '../../../src/core/task-types/files.js';
 import { AgentRig } from '../../rig/agent.js';
 
 const rig = new AgentRig();
@@ -199,8 +199,8 @@ describe('#16 parameters of uploads', () => {
       ['data', 'dir_permissions', 'overwrite', 'path', 'permissions', 'timeout'].map((name) => `parameters.${name}`),
     );
     expect(problemsOf('copy_files', { files: [{ src: '/a' }, 7, { src: 'b', dst: '/c' }] })).toEqual([
-      'parameters.files[1]',
       'parameters.files[0].dst',
+      'parameters.files[1]',
       'parameters.files[2].src',
     ]);
     expect(problemsOf('upload_files', { nodes: [{ uid: '2', files: [] }, { files: 1 }] })).toEqual([
@@ -260,11 +260,20 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
       { uid: '1', files: [b] },
       { uid: '2', files: [c] },
     ];
-    expect([...filesByNode({ nodes, timeout: 9 })]).toEqual([
-      ['2', { nodes: [nodes[0], nodes[2]], timeout: 9 }],
-      ['1', { nodes: [nodes[1]], timeout: 9 }],
-    ]);
-    expect(filesByNode({ nodes: 'none' }).size).toBe(0);
+    expect(uploadFiles.partFor!({ nodes, timeout: 9 }, '2', 'two')).toEqual({
+      parameters: {
+        nodes: [
+          { uid: 'two', files: [a] },
+          { uid: 'two', files: [c] },
+        ],
+        timeout: 9,
+      },
+      problem: 'has files for 1 too, which only a task on those nodes can place: place it there',
+    });
+    expect(uploadFiles.partFor!({ nodes: nodes.slice(1, 2) }, '1', 'one')).toEqual({
+      parameters: { nodes: [{ uid: 'one', files: [b] }] },
+    });
+    expect(uploadFiles.partFor!({ nodes: 'none' }, '1', 'one')).toEqual({ parameters: { nodes: [] } });
   });
 
   it('copy_files: permissions of the task as fallback; a missing source fails it, the others are there', async () => {

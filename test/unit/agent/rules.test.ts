@@ -15,7 +15,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.js';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
 import { describeFailure, outcomeOf } from '../../../src/agent/result.js';
-import { taskTypeNames } from '../../../src/agent/task-registry.js';
+import { typesOver } from '../../../src/core/task-types/index.js';
 import { AgentRig } from '../../rig/agent.js';
 import { Gate } from '../../rig/gate.js';
 
@@ -36,7 +36,7 @@ const treeOf = (folder: string): string[] =>
 
 describe('task types', () => {
   it('are these', () => {
-    expect(taskTypeNames).toEqual([
+    expect(typesOver('agent')).toEqual([
       'copy_files',
       'master_shell',
       'noop',
@@ -84,7 +84,7 @@ describe('task types', () => {
   it('survive any parameters: a problem list or a task, never an exception', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...taskTypeNames),
+        fc.constantFrom(...typesOver('agent')),
         fc.dictionary(fc.string(), fc.anything()),
         fc.anything(),
         (type, parameters, odd) => {
@@ -234,7 +234,7 @@ describe('#15 a noop run', () => {
     const before = treeOf(there);
     expect(before.length).toBe(5);
     const idle = rig.agent({ rebootCommand: [join(trap, 'reboot')], taskPath: trap });
-    for (const type of taskTypeNames.filter((name) => name !== 'puppet')) {
+    for (const type of typesOver('agent').filter((name) => name !== 'puppet')) {
       const task = rig.task(type, parameters[type] ?? {}, { mode: 'noop' });
       expect(await rig.run(idle, task), type).toMatchObject({ outcome: 'skipped', changed: false, tries: [] });
       expect(rig.processesOf(task), type).toEqual([]);

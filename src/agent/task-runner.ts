@@ -1,25 +1,7 @@
+import type { Prepared, Reading, TaskType } from '../core/task-types/index.js';
 import type { Execution } from './execution.js';
-import type { ParameterReader } from './parameters.js';
 import type { TaskFailure } from './result.js';
-
-/** Limits of a task, from its parameters. */
-export interface TaskLimits {
-  readonly timeoutSec: number;
-  /** Whether the timeout covers all tries together, or each. */
-  readonly timeoutCovers: 'all-tries' | 'each-try';
-  /** Further tries after a failed one. */
-  readonly retries: number;
-  /** Seconds between tries. */
-  readonly intervalSec: number;
-  /** Seconds between TERM and KILL when it is cancelled or times out. */
-  readonly killGraceSec: number;
-}
-
-/** Content a task needs and does not carry: fetched by the agent before the task starts. */
-export type TaskInput =
-  | { readonly kind: 'secret'; readonly ref: string }
-  /** A file of the machine that holds the sources (`copy_files`). */
-  | { readonly kind: 'source'; readonly path: string };
+import type { RemoteScript, ScriptContext, SshWork } from './ssh/ssh-work.js';
 
 /** A program to run. Never a shell line: each argument is one operand as it stands. */
 export interface Command {
@@ -42,8 +24,6 @@ export interface TryEnd {
   readonly exitCode?: number;
   readonly signal?: string;
   readonly summary?: Readonly<Record<string, unknown>>;
-  /** Nothing was to be done. */
-  readonly skipped?: boolean;
 }
 
 /** What a task runner may use of the machine. */
@@ -73,19 +53,41 @@ export interface TaskContext {
   armReboot(bootId: string): void;
 }
 
-/** One type of task: parameters, limits, what it needs, what it does. */
-export interface TaskType<P = unknown> {
-  readonly name: string;
-  /** Reads and checks the parameters; problems go to the reader. */
-  read(parameters: ParameterReader, node: string): P;
-  limits(parameters: P): TaskLimits;
-  /** `skip`: in noop mode the runner is not even called. `simulate`: it is, and must change nothing. */
-  readonly noop: 'skip' | 'simulate';
-  /** Nothing to run at all: settled without a process. */
-  readonly nothing?: true;
-  inputs?(parameters: P): TaskInput[];
+/** How tasks of a type are carried out on their node. */
+interface Work<P> {
   run(parameters: P, context: TaskContext): Promise<TryEnd>;
+  /** The same for a node without an agent. */
+  readonly ssh?: SshWork<P>;
 }
+
+/** A task that can be carried out: its parameters are read, and right when there are no problems. */
+export interface RunnableTask extends Omit<Prepared<unknown>, 'parameters'> {
+  readonly type: TaskType;
+  run(context: TaskContext): Promise<TryEnd>;
+  /** What a node without an agent runs; undefined for types that need one. */
+  overSsh(context: ScriptContext): RemoteScript | Promise<RemoteScript> | undefined;
+}
+
+/** A type of task with its work. */
+export interface TaskRunner {
+  readonly type: TaskType;
+  readonly ssh: Omit<SshWork<unknown>, 'script'> | undefined;
+  read(given: Readonly<Record<string, unknown>>, reading: Reading): RunnableTask;
+}
+
+export const runner = <P>(type: TaskType<P>, { run, ssh }: Work<P>): TaskRunner => ({
+  type,
+  ssh,
+  read: (given, reading) => {
+    const { parameters, ...prepared } = type.prepare(given, reading);
+    return {
+      ...prepared,
+      type,
+      run: (context) => run(parameters, context),
+      overSsh: (context) => ssh?.script(parameters, context),
+    };
+  },
+});
 
 /** The end of a command as the end of a try: exit code 0 is success. */
 export function tryEndOf(end: CommandEnd, changed: boolean | null): TryEnd {

@@ -1,0 +1,108 @@
+import { isMapping, type Mapping } from '../plain-value.js';
+import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.js';
+
+/** Limits of a task, from its parameters. */
+export interface TaskLimits {
+  readonly timeoutSec: number;
+  /** Whether the timeout covers all tries together, or each. */
+  readonly timeoutCovers: 'all-tries' | 'each-try';
+  /** Further tries after a failed one. */
+  readonly retries: number;
+  /** Seconds between tries. */
+  readonly intervalSec: number;
+  /** Seconds between TERM and KILL when it is cancelled or times out. */
+  readonly killGraceSec: number;
+}
+
+/** Content a task needs and does not carry: fetched by the agent before the task starts. */
+export type TaskInput =
+  | { readonly kind: 'secret'; readonly ref: string }
+  /** A file of the machine that holds the sources (`copy_files`). */
+  | { readonly kind: 'source'; readonly path: string };
+
+/** Who carries a task out: the node's agent, a node without one over ssh, MAAS from the orchestrator's host. */
+export type Transport = 'agent' | 'ssh' | 'maas';
+
+/** An example of the documentation: a test runs it. */
+export interface Example {
+  readonly parameters: Mapping;
+  /** Part of the result. */
+  readonly result: Mapping;
+  /** A program without which it cannot run. */
+  readonly needs?: string;
+}
+
+/** What a task of this type brings, once its parameters are read. */
+export interface Prepared<P> {
+  readonly parameters: P;
+  readonly limits: TaskLimits;
+  readonly inputs: readonly TaskInput[];
+  readonly problems: readonly ParameterProblem[];
+}
+
+/** What all places know of a type of task. How it is carried out stands in src/agent, under the same name. */
+export interface TaskType<P = unknown, Name extends string = string> {
+  readonly name: Name;
+  /**
+   * `work`: something is done. `nothing`: it is done as soon as its turn comes. `order`: it only places and orders other
+   * tasks, whichever tasks were selected.
+   */
+  readonly kind: 'work' | 'nothing' | 'order';
+  /** The first that can; none: no one carries it out. */
+  readonly over: readonly Transport[];
+  /** In noop mode: `skip` does nothing at all, `simulate` runs it, and it must change nothing. */
+  readonly noop: 'skip' | 'simulate';
+  /** Whether it runs a script of any content, which a node's policy may forbid. */
+  readonly anyScript: boolean;
+  /** For the documentation, in Markdown. */
+  readonly does: string;
+  readonly parameters: Parameters;
+  readonly examples: readonly Example[];
+  prepare(given: Mapping, reading: Reading): Prepared<P>;
+  /** Of parameters that name nodes: the part for one of them. */
+  partFor?(given: Mapping, uid: string, agent: string): { readonly parameters: Mapping; readonly problem?: string };
+}
+
+interface Definition<P extends Parameters>
+  extends Partial<Pick<TaskType, 'kind' | 'noop' | 'anyScript' | 'examples' | 'partFor'>> {
+  readonly over: readonly Transport[];
+  readonly does: string;
+  readonly parameters: P;
+  readonly limits?: (values: Values<P>) => Partial<TaskLimits>;
+  readonly inputs?: (values: Values<P>) => readonly TaskInput[];
+  /** Rules over several parameters. */
+  readonly rule?: (values: Values<P>, place: Place) => void;
+}
+
+const DEFAULT_LIMITS: TaskLimits = {
+  timeoutSec: 3_600,
+  timeoutCovers: 'all-tries',
+  retries: 0,
+  intervalSec: 0,
+  killGraceSec: 30,
+};
+
+export function taskType<const Name extends string, P extends Parameters>(
+  name: Name,
+  { limits, inputs, rule, ...definition }: Definition<P>,
+): TaskType<Values<P>, Name> {
+  return {
+    kind: 'work',
+    noop: 'skip',
+    anyScript: false,
+    examples: [],
+    ...definition,
+    name,
+    prepare: (given, reading) => {
+      const place = new Place(given, reading);
+      const parameters = place.readAll(definition.parameters, isMapping(given) ? given : {});
+      rule?.(parameters, place);
+      return {
+        parameters,
+        limits: { ...DEFAULT_LIMITS, ...limits?.(parameters) },
+        inputs: inputs?.(parameters) ?? [],
+        problems: place.problems,
+      };
+    },
+  };
+}
