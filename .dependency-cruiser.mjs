@@ -207,7 +207,7 @@ export default {
       'ops-calls-no-activity',
       'Use cases start workflows; they know the types of what activities answer, never an activity.',
       { path: '^src/ops/' },
-      { path: ['^activities/(?!(graph-)?contract)', '^workflows/(?!protocol)', '^worker/'] },
+      { path: ['^activities/(?!(graph-)?contract)', '^workflows/(?!protocol|contract)', '^worker/'] },
     ),
     rule(
       'api-is-thin',

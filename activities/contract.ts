@@ -34,8 +34,8 @@ export interface OpenRun {
   readonly workflow_id: string;
   readonly run_id: string;
   readonly started_at: string;
-  readonly started_by?: string;
-  readonly reason?: string;
+  readonly started_by?: string | undefined;
+  readonly reason?: string | undefined;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
@@ -47,8 +47,8 @@ export type OpenRunAnswer =
 export interface LoadPlan {
   readonly kind: SiteRunKind;
   readonly site: string;
-  readonly revision?: string | number;
-  readonly nodes?: readonly string[];
+  readonly revision?: string | number | undefined;
+  readonly nodes?: readonly string[] | undefined;
 }
 
 export type LoadPlanAnswer =

@@ -46,7 +46,7 @@ export const nodeCall = (activityId: string, summary: string, heartbeatSeconds: 
   startToCloseTimeout: '7 days',
   heartbeatTimeout: heartbeatSeconds * 1000,
   retry: RETRY,
-  // Whoever aborts the machine's work must know that nobody else works on it any more.
+  // Before the machine's work is aborted, nothing else may still work on it.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 

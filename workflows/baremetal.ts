@@ -1,5 +1,3 @@
-import { scheduleActivity } from '@temporalio/workflow';
-import type { AbortAnswer } from '../activities/contract.js';
 import {
   type CallEnd,
   describeGroupFailure,
@@ -15,9 +13,9 @@ import {
 } from '../src/core/deployment/index.js';
 import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.js';
 import { abortCall } from './activity-options.js';
+import { callActivity } from './border.js';
 import { type CallListener, type CallRequest, lateResult, nodeRequest, runCall } from './call.js';
 import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
-import { ACTIVITIES } from './protocol.js';
 import type { SiteRun } from './site-run.js';
 
 /**
@@ -125,7 +123,7 @@ async function lookOnceMore(run: SiteRun, plan: SitePlan): Promise<void> {
         { site: plan.site, revision: plan.revision, run_id: run.progress.run_id, interval: plan.pace[call].interval },
         { ...node, attempt: node.attempts },
       );
-      const answer = await scheduleActivity<AbortAnswer>(ACTIVITIES.look_at_node, [request], options).catch(() => null);
+      const answer = await callActivity('look_at_node', request, options).catch(() => null);
       const late = answer ? lateResult(call, answer) : null;
       if (late?.ok) run.progress.baremetal = finishNode(state(run), index, call, late, Date.now());
     }),

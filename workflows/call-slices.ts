@@ -1,16 +1,10 @@
-import {
-  CancellationScope,
-  ChildWorkflowCancellationType,
-  type ChildWorkflowHandle,
-  ParentClosePolicy,
-  startChild,
-  type Workflow,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
+import type { Paused } from '../src/core/run/index.js';
+import { type Child, startChildOf } from './border.js';
 import type { CallListener, CallRequest } from './call.js';
 import type { Control } from './control.js';
-import { SIGNALS, WORKFLOWS } from './protocol.js';
+import type { Steering } from './operators.js';
 
 /**
  * Above this many nodes in a run, calls run in child workflows: a call takes up to six events a
@@ -22,7 +16,7 @@ export const NODES_IN_ONE_WORKFLOW = 400;
 /** Nodes a child: about 1,500 events each with room for retries. */
 const NODES_PER_SLICE = 250;
 
-/** A child tells of its nodes this many times: each time is a signal and a workflow task of the parent. */
+/** A child reports its nodes this many times: each time is a signal and a workflow task of the parent. */
 export const PROGRESS_STEPS = 5;
 
 /** What a child signals while it runs (only what is new) and returns at its end (all of it). */
@@ -38,18 +32,27 @@ export interface SliceResult extends SliceProgress {
   readonly late: SliceProgress['finished'];
 }
 
-/** Children that a parent has open, by slice id; the parent hands their signals to `onProgress`. */
+/** What a child answers to the query `status`. */
+export interface SliceStatus {
+  readonly done: number;
+  readonly total: number;
+  readonly running: readonly string[];
+  readonly failed: readonly string[];
+  readonly paused: Paused | null;
+}
+
+/** Children that a parent has open, by slice id; the parent passes their signals to `onProgress`. */
 export interface Slices {
   run(request: CallRequest, control: Control, listener: CallListener, announce: (end: CallEnd) => void): Promise<void>;
   onProgress(progress: SliceProgress): void;
   /** Passes an operator's signal on to every open child. */
-  forward(signal: 'pause' | 'resume' | 'stop'): void;
+  forward(this: void, signal: Steering): void;
 }
 
 interface OpenSlice {
-  readonly handle: ChildWorkflowHandle<Workflow>;
+  readonly child: Child<'run_call'>;
   readonly listener: CallListener;
-  /** What the listener has been told: progress and result overlap. */
+  /** What the listener has received: progress and result overlap. */
   readonly begun: Set<number>;
   readonly seen: Set<number>;
 }
@@ -76,10 +79,7 @@ export function createSlices(): Slices {
   return {
     onProgress: take,
     forward(signal) {
-      for (const { handle } of open.values()) {
-        // A child that ended meanwhile needs no signal.
-        void handle.signal(signal).catch(() => undefined);
-      }
+      for (const { child } of open.values()) void child.signal(signal);
     },
     async run(request, control, listener, announce) {
       calls += 1;
@@ -95,20 +95,18 @@ export function createSlices(): Slices {
           const scope = new CancellationScope({ cancellable: true });
           const paused = control.paused !== null;
           const result = await scope.run(async () => {
-            const handle = await startChild(WORKFLOWS.run_call, {
-              workflowId: slice,
-              args: [{ ...request, nodes, max_parallel_nodes: share, slice, paused }],
-              cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-              parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-              staticSummary: `${request.verb} ${nodes.length} nodes of ${request.group}`,
+            const child = await startChildOf('run_call', {
+              id: slice,
+              input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
+              summary: `${request.verb} ${nodes.length} nodes of ${request.group}`,
             });
-            open.set(slice, { handle, listener, seen: new Set(), begun: new Set() });
-            // An operator may have spoken while the child was being started.
-            if ((control.paused !== null) !== paused) await handle.signal(paused ? SIGNALS.resume : SIGNALS.pause);
-            if (control.stopping) await handle.signal(SIGNALS.stop);
+            open.set(slice, { child, listener, seen: new Set(), begun: new Set() });
+            // An operator may have acted while the child was being started.
+            if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
+            if (control.stopping) await child.signal('stop');
             const follower = followCancel(control, scope);
             try {
-              return (await handle.result()) as SliceResult;
+              return await child.result();
             } finally {
               follower.done = true;
             }

@@ -1,16 +1,12 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  scheduleActivity,
-} from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.js';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { abortCall, nodeCall } from './activity-options.js';
+import { callActivity } from './border.js';
 import { startClock } from './call-clock.js';
 import type { Control } from './control.js';
-import { ACTIVITIES, nodeActivityId } from './protocol.js';
+import { stepError } from './failures.js';
+import { nodeActivityId } from './protocol.js';
 
 export type CallVerb = 'prepare' | 'deploy' | 'release';
 
@@ -34,7 +30,7 @@ export interface CallRequest {
   readonly erase?: boolean;
 }
 
-/** What a call tells while it runs; implemented by whoever keeps the state. */
+/** What a call reports while it runs; implemented by the owner of the state. */
 export interface CallListener {
   started(index: number): void;
   finished(index: number, result: NodeResult): void;
@@ -48,11 +44,7 @@ interface RunningNode extends CalledNode {
   readonly settled: Promise<NodeResult>;
 }
 
-const ACTIVITY_OF: Readonly<Record<CallVerb, string>> = {
-  prepare: ACTIVITIES.prepare_node,
-  deploy: ACTIVITIES.deploy_node,
-  release: ACTIVITIES.release_node,
-};
+const ACTIVITY_OF = { prepare: 'prepare_node', deploy: 'deploy_node', release: 'release_node' } as const;
 
 /**
  * Makes a call and returns how it ended. Nodes that had begun and have no result when the call is cut
@@ -117,7 +109,7 @@ function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
   const again = node.attempt > 1 ? `, attempt ${node.attempt}` : '';
   const id = nodeActivityId(verb, group, node.name) + (node.attempt > 1 ? `:${node.attempt}` : '');
   const options = nodeCall(id, `${verb} ${node.name} (group ${group}${again})`, request.heartbeat_seconds);
-  return scheduleActivity<NodeResult>(ACTIVITY_OF[verb], [nodeRequest(request, node)], options);
+  return callActivity(ACTIVITY_OF[verb], nodeRequest(request, node), options);
 }
 
 /**
@@ -139,7 +131,7 @@ async function settleUnfinished(request: CallRequest, node: RunningNode, listene
   const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
   const options = abortCall(id, `abort ${request.verb} of ${node.name}, whose time is up`, request.heartbeat_seconds);
   try {
-    const answer = await scheduleActivity<AbortAnswer>(ACTIVITIES.abort_node, [nodeRequest(request, node)], options);
+    const answer = await callActivity('abort_node', nodeRequest(request, node), options);
     const late = lateResult(request.verb, answer);
     if (late) listener.finished(node.index, late);
   } catch (error) {
@@ -173,8 +165,6 @@ export function nodeRequest(
 /** An activity that ended in an error for good: a node's failure, not the run's. */
 export function failedResult(error: unknown): NodeResult {
   if (isCancellation(error)) return { ok: false, failure: { kind: 'cancelled', message: 'the call was cancelled' } };
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  const kind =
-    cause instanceof ApplicationFailure ? (cause.type ?? 'error') : cause instanceof Error ? cause.name : 'error';
-  return { ok: false, failure: { kind, message: cause instanceof Error ? cause.message : String(cause) } };
+  const { type: kind, message } = stepError(error);
+  return { ok: false, failure: { kind, message } };
 }

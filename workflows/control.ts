@@ -15,7 +15,7 @@ export interface Control {
   paused: Paused | null;
   stopping: boolean;
   cancelled: boolean;
-  /** Something happened: whoever waits looks again. */
+  /** Something happened: waiters look again. */
   wake(): void;
   /** Resolves at the next `wake` after the moment it is called. */
   changed(): Promise<void>;

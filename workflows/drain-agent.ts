@@ -1,7 +1,7 @@
-import { scheduleActivity } from '@temporalio/workflow';
-import { ACTIVITIES, controlQueue, nodeQueue } from './protocol.js';
+import { callActivity } from './border.js';
+import { controlQueue, nodeQueue } from './protocol.js';
 
-/** An agent that is there answers in seconds. */
+/** A running agent answers in seconds. */
 const ANSWER_MS = 60_000;
 
 export interface DrainAgent {
@@ -11,17 +11,26 @@ export interface DrainAgent {
   readonly wait_ms: number;
 }
 
+export interface DrainedAgent {
+  /** run/task/attempt of what goes on under its supervisor. */
+  readonly unfinished: readonly string[];
+}
+
 /**
  * Has the agent of a node take nothing new and end; what runs stays with its supervisor. The order itself is in the
  * store, where `agent drain` has written it: an enrolled agent that is asked without one refuses.
  */
-export async function drain_agent({ site, node, wait_ms }: DrainAgent): Promise<{ unfinished: readonly string[] }> {
-  return await scheduleActivity<{ unfinished: readonly string[] }>(ACTIVITIES.drain, [{ node }], {
-    summary: `drain the agent of ${node}`,
-    taskQueue: controlQueue(nodeQueue(site, node)),
-    scheduleToStartTimeout: wait_ms,
-    startToCloseTimeout: ANSWER_MS,
-    // A second try would meet the next agent, which nobody wants drained.
-    retry: { maximumAttempts: 1 },
-  });
+export async function drain_agent({ site, node, wait_ms }: DrainAgent): Promise<DrainedAgent> {
+  return await callActivity(
+    'drain',
+    { node },
+    {
+      summary: `drain the agent of ${node}`,
+      taskQueue: controlQueue(nodeQueue(site, node)),
+      scheduleToStartTimeout: wait_ms,
+      startToCloseTimeout: ANSWER_MS,
+      // A second try would meet the next agent, which is not the one to drain.
+      retry: { maximumAttempts: 1 },
+    },
+  );
 }

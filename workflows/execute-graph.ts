@@ -1,33 +1,13 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  allHandlersFinished,
-  CancellationScope,
-  CancelledFailure,
-  ChildWorkflowFailure,
-  condition,
-  scheduleActivity,
-  setCurrentDetails,
-  TemporalFailure,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type {
-  CloseGraph,
-  CloseGraphRun,
-  OpenGraphRun,
-  OpenGraphRunAnswer,
-  PlanGraph,
-  PlanGraphAnswer,
-} from '../activities/graph-contract.js';
+import { TemporalFailure, workflowInfo } from '@temporalio/workflow';
+import type { CloseGraph, OpenGraphRunAnswer } from '../activities/graph-contract.js';
 import {
   describeGraphRunFailure,
   detailsOfGraphRun,
-  type FailedTask,
+  explainGraphRunFailure,
   type GraphProgress,
   type GraphRunFailure,
   type GraphRunProgress,
-  nextGraphStep,
+  NO_TASKS,
   type PartReport,
   type PlanReference,
   parseGraphRunInput,
@@ -36,28 +16,14 @@ import {
   statusOfGraphRun,
   taskRoom,
 } from '../src/core/graph-run/index.js';
-import { failureType, type GraphRunOutcome } from '../src/core/run/index.js';
+import { type GraphRunOutcome, isoTime } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
 import { bookkeeping, planning } from './activity-options.js';
-import { createControl } from './control.js';
+import { callActivity } from './border.js';
+import type { GraphRunResult } from './contract.js';
 import { driveGraph, type GraphDrive } from './graph-drive.js';
 import { type GraphRun, handleGraphOperators } from './graph-operators.js';
-import { ACTIVITIES, type SearchAttributeName } from './protocol.js';
-
-/** What a finished run returns to Temporal; the full report is in the store. */
-export interface GraphRunResult {
-  readonly outcome: GraphRunOutcome;
-  readonly cluster: number;
-  readonly transaction: number | null;
-  readonly graphs: readonly {
-    readonly type: string;
-    readonly transaction: number;
-    readonly state: string;
-    readonly counts: Readonly<Record<string, number>>;
-    readonly reason?: string;
-  }[];
-  readonly failed: readonly FailedTask[];
-}
+import { beginProgress, createRun, endOf, identityOf, runInFrame } from './run-frame.js';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -66,132 +32,78 @@ const SHOW_MS = 1_000;
 
 /** Executes task graphs of a cluster, one after the other; each is planned when its turn comes (design §4). */
 export async function execute_graph(...args: unknown[]): Promise<GraphRunResult> {
-  const parsed = parseGraphRunInput(args);
-  if (!parsed.ok) {
-    const failure: GraphRunFailure = { kind: 'invalid-input', problems: parsed.problems };
-    throw ApplicationFailure.nonRetryable(describeGraphRunFailure(failure), failureType(failure), parsed.problems);
-  }
-  const { input } = parsed;
-  const info = workflowInfo();
-  const control = createControl((action) => {
-    progress.operator.push(action);
-    show();
-  });
   const progress: GraphRunProgress = {
-    input,
-    workflow_id: info.workflowId,
-    run_id: info.runId,
-    started_at: Date.now(),
+    ...beginProgress(parseGraphRunInput(args)),
     transaction: null,
     cluster: null,
     graphs: [],
     operator: [],
-    paused: null,
-    stopping: false,
   };
-  const run: GraphRun = { progress, control, drive: null, show };
+  const { input } = progress;
   let shownAt = 0;
-  let failingNodes = 0;
-  let known: readonly string[] = [];
-
-  function show(): void {
-    progress.paused = control.paused;
-    progress.stopping = control.stopping;
-    shownAt = Date.now();
-    setCurrentDetails(detailsOfGraphRun(progress));
-    const { failing_nodes } = statusOfGraphRun(progress);
-    if (failing_nodes !== failingNodes) setAttributes({ FailedNodes: failing_nodes });
-    failingNodes = failing_nodes;
-  }
-
-  /** Only what the server knows: an unknown attribute would fail every workflow task from then on. */
-  function setAttributes(values: Partial<Record<SearchAttributeName, string | number>>): void {
-    const kept = Object.entries(values).filter(([name]) => known.includes(name));
-    if (kept.length === 0) return;
-    upsertSearchAttributes(
-      Object.fromEntries(kept.map(([name, value]) => [name, [value]])) as Record<string, string[]>,
-    );
-  }
-
+  let shownFailing = 0;
+  const failedNodes = (): number => statusOfGraphRun(progress).failing_nodes;
+  const base = createRun(
+    progress,
+    detailsOfGraphRun,
+    (action) => progress.operator.push(action),
+    () => {
+      shownAt = Date.now();
+      const failing = failedNodes();
+      if (failing !== shownFailing) run.setAttributes({ FailedNodes: failing });
+      shownFailing = failing;
+    },
+  );
+  const run: GraphRun = Object.assign(base, { drive: null });
+  const { control } = run;
   handleGraphOperators(run);
-  show();
-  void CancellationScope.current().cancelRequested.catch(() => control.cancel());
-
-  await CancellationScope.nonCancellable(async () => {
-    const opening: OpenGraphRun = {
-      workflow_id: info.workflowId,
-      run_id: info.runId,
-      started_at: new Date(progress.started_at).toISOString(),
-      input,
-    };
-    const opened = await scheduleActivity<OpenGraphRunAnswer>(
-      ACTIVITIES.open_graph_run,
-      [opening],
-      bookkeeping(`claim cluster ${input.cluster}`),
-    );
-    if (!opened.ok) {
-      // Nothing is ours to close: the cluster belongs to another run, or there is none.
-      progress.failure = opened.failure;
-      progress.outcome = 'failed';
-      return;
-    }
-    known = opened.search_attributes;
-    progress.transaction = opened.transaction;
-    progress.cluster = opened.cluster;
-    progress.graphs = opened.graphs.map(
-      ({ type, transaction }): GraphProgress => ({
+  return runInFrame(run, {
+    subject: `cluster ${input.cluster}`,
+    open: () =>
+      callActivity(
+        'open_graph_run',
+        { ...identityOf(progress), started_at: isoTime(progress.started_at), input },
+        bookkeeping(`claim cluster ${input.cluster}`),
+      ),
+    siteOf: ({ cluster }) => cluster.site,
+    async work(opened) {
+      progress.transaction = opened.transaction;
+      progress.cluster = opened.cluster;
+      progress.graphs = opened.graphs.map(({ type, transaction }) => ({
         type,
         transaction,
         state: 'waiting',
         offline: [],
         news: () => [],
         trees: () => [],
-      }),
-    );
-    setAttributes({
-      ...(opened.cluster.site === null ? {} : { SiteName: opened.cluster.site }),
-      ...(input.started_by === undefined ? {} : { StartedBy: input.started_by }),
-      FailedNodes: 0,
-    });
-    await executeAll(opened).catch((error: unknown) => {
-      if (control.cancelled && !(error instanceof ActivityFailure)) return;
-      progress.failure = { kind: 'step-failed', step: statusOfGraphRun(progress).phase, ...rootOf(error) };
-    });
-    for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_begun';
-    progress.outcome = outcomeOfRun();
-    progress.ended_at = Date.now();
-    show();
-    setAttributes({ RunPhase: progress.outcome });
-    const closing: CloseGraphRun = {
-      transaction: opened.transaction,
-      workflow_id: info.workflowId,
-      run_id: info.runId,
-      outcome: progress.outcome,
-      ...(progress.failure ? { reason: describeGraphRunFailure(progress.failure) } : {}),
-      ended_at: new Date(progress.ended_at).toISOString(),
-      report: reportGraphRun(progress),
-    };
-    const options = bookkeeping(`close the run: ${progress.outcome}`);
-    await scheduleActivity<void>(ACTIVITIES.close_graph_run, [closing], options);
-    await condition(allHandlersFinished);
+      }));
+      await executeAll(opened);
+    },
+    stepFailed: (error): GraphRunFailure => ({ kind: 'step-failed', step: statusOfGraphRun(progress).phase, ...error }),
+    failedNodes,
+    outcome() {
+      for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_begun';
+      return outcomeOf(run);
+    },
+    close({ transaction }) {
+      const outcome = progress.outcome!;
+      const closing = {
+        ...endOf(progress),
+        transaction,
+        outcome,
+        ...(progress.failure ? { reason: describeGraphRunFailure(progress.failure) } : {}),
+        report: reportGraphRun(progress),
+      };
+      return callActivity('close_graph_run', closing, bookkeeping(`close the run: ${outcome}`));
+    },
+    explain: (failure) => explainGraphRunFailure(failure, progress.transaction),
+    result: () => resultOf(progress),
   });
-
-  if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of cluster ${input.cluster} was cancelled`);
-  if (progress.failure) {
-    const { failure, transaction } = progress;
-    throw ApplicationFailure.create({
-      message: `${describeGraphRunFailure(failure)}. Next: ${nextGraphStep(failure, transaction)}`,
-      type: failureType(failure),
-      nonRetryable: true,
-      details: [failure, resultOf(progress)],
-    });
-  }
-  return resultOf(progress);
 
   async function executeAll(opened: Opened): Promise<void> {
     for (const graph of progress.graphs) {
       if (!(await control.mayStart())) return;
-      setAttributes({ RunPhase: graph.type, GraphType: graph.type });
+      run.setAttributes({ RunPhase: graph.type, GraphType: graph.type });
       const plan = await planNext(opened, graph);
       if (plan === null) return;
       const { result, reason } = await execute(opened, graph, plan);
@@ -205,16 +117,12 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
   async function planNext(opened: Opened, graph: GraphProgress): Promise<PlanReference | null> {
     graph.state = 'planning';
     graph.started_at = Date.now();
-    show();
+    run.show();
     const later = progress.graphs.length - 1 - progress.graphs.indexOf(graph);
-    const request: PlanGraph = {
-      transaction: opened.transaction,
-      graph: graph.transaction,
-      room: taskRoom(workflowInfo().historyLength, later, opened.most_events),
-    };
-    const answer = await scheduleActivity<PlanGraphAnswer>(
-      ACTIVITIES.plan_graph,
-      [request],
+    const room = taskRoom(workflowInfo().historyLength, later, opened.most_events);
+    const answer = await callActivity(
+      'plan_graph',
+      { transaction: opened.transaction, graph: graph.transaction, room },
       planning(`plan graph ${graph.type}`, opened.heartbeat_seconds),
     );
     if (answer.ok) return (graph.plan = answer.plan);
@@ -226,7 +134,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     return null;
   }
 
-  /** Runs a planned graph to its end, and writes that down whatever it was. */
+  /** Runs a planned graph to completion, and records how it ended, whatever happened. */
   async function execute(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     let ended: Awaited<ReturnType<GraphDrive['run']>> | null = null;
     let failure: TemporalFailure | null = null;
@@ -273,14 +181,14 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       ...(most_events === undefined ? {} : { most_events }),
       control,
       show() {
-        if (Date.now() - shownAt >= SHOW_MS) show();
+        if (Date.now() - shownAt >= SHOW_MS) run.show();
       },
     });
     return run.drive.run();
   }
 
   async function close(opened: Opened, graph: GraphProgress, result: RunResult, nodes: CloseGraph['nodes']) {
-    const closing: CloseGraph = {
+    const closing = {
       transaction: opened.transaction,
       graph: graph.transaction,
       result,
@@ -288,37 +196,28 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       nodes,
     };
     graph.closing = true;
-    show();
-    await scheduleActivity<void>(ACTIVITIES.close_graph, [closing], bookkeeping(`end graph ${graph.type}: ${result}`));
+    run.show();
+    await callActivity('close_graph', closing, bookkeeping(`end graph ${graph.type}: ${result}`));
     graph.closing = false;
   }
+}
 
-  function outcomeOfRun(): GraphRunOutcome {
-    if (control.cancelled) return 'cancelled';
-    if (progress.failure) return 'failed';
-    return progress.graphs.every((graph) => graph.state === 'success') ? 'success' : 'stopped';
-  }
+function outcomeOf({ control, progress }: GraphRun): GraphRunOutcome {
+  if (control.cancelled) return 'cancelled';
+  if (progress.failure) return 'failed';
+  return progress.graphs.every((graph) => graph.state === 'success') ? 'success' : 'stopped';
 }
 
 /** A plan without a task: what its conditions and tags left over is nothing. */
 const NOTHING_TO_DO: { readonly result: RunResult; readonly report: PartReport } = {
   result: 'success',
   report: {
-    counts: { waiting: 0, running: 0, retrying: 0, successful: 0, ignored: 0, skipped: 0, failed: 0, dep_failed: 0 },
+    counts: NO_TASKS,
     nodes: {},
     failed_tasks: [],
     failed_nodes: [],
   },
 };
-
-/** What an activity or a child that gave up has to say, without the wrapping. */
-function rootOf(error: unknown): { type: string; message: string } {
-  if (!(error instanceof ActivityFailure) && !(error instanceof ChildWorkflowFailure)) throw error;
-  let cause: Error | undefined = error.cause;
-  while (cause instanceof ActivityFailure || cause instanceof ChildWorkflowFailure) cause = cause.cause;
-  const type = cause instanceof ApplicationFailure ? (cause.type ?? 'error') : (cause?.name ?? 'error');
-  return { type, message: cause?.message ?? error.message };
-}
 
 function resultOf(progress: GraphRunProgress): GraphRunResult {
   const status = statusOfGraphRun(progress);

@@ -1,8 +1,7 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import {
-  type ExecutablePart,
   type GraphProgress,
-  hasRoomForWish,
+  hasRoomForRequest,
   mergeReports,
   type PartReport,
   type PlanReference,
@@ -12,18 +11,21 @@ import {
 } from '../src/core/graph-run/index.js';
 import type { Rejection, RunResult } from '../src/core/scheduler/index.js';
 import type { Control } from './control.js';
-import { createPartDriver, loadPiece } from './graph-part.js';
+import { createPartDriver, loadPart } from './graph-part.js';
 import { createPartsDriver } from './graph-parts.js';
 import type { FromPartSignal } from './graph-signals.js';
 import type { TaskRun } from './task-agents.js';
 
+/** What operators ask of single tasks. */
+export type TaskUpdate = 'retry_task' | 'skip_task';
+
 /** A graph under way, as operators reach it. */
 export interface GraphDrive {
   onSignal(signal: FromPartSignal): void;
-  /** Why the wish makes no sense, as far as this workflow knows; asked before it is accepted. */
-  objection(wish: 'retry_task' | 'skip_task', task: string): Rejection | null;
-  ask(wish: 'retry_task' | 'skip_task', task: string): Promise<Rejection | null>;
-  /** Whether every history has room for a further wish beside what is left to do. */
+  /** Why the request makes no sense, as far as this workflow knows; asked before it is accepted. */
+  objection(request: TaskUpdate, task: string): Rejection | null;
+  ask(request: TaskUpdate, task: string): Promise<Rejection | null>;
+  /** Whether every history has room for a further request beside what is left to do. */
   hasRoom(): boolean;
   /** Resolves when what operators said about the whole run holds everywhere. */
   acknowledged(): Promise<void>;
@@ -53,10 +55,10 @@ export async function driveGraph(graph: GraphProgress, options: GraphDriveOption
 async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Promise<GraphDrive> {
   const { plan, control, hold, tasks } = options;
   const limit = limitOf(options);
-  const part = await loadPiece<ExecutablePart>(plan.hash, 0, plan.parts[0]!.chunks);
+  const part = await loadPart(plan.hash, 0, plan.parts[0]!.chunks);
   const of = { transaction: options.transaction, graph: graph.transaction, part: 0 };
   const driver = createPartDriver(part, of, { ...tasks, ...limit, hold }, control, {
-    heard: () => undefined,
+    received: () => undefined,
     turned() {
       const { failed } = driver.ledger.counts;
       const held = hold && driver.scheduler.begun && driver.running === 0 && failed > 0 && control.paused === null;
@@ -74,13 +76,13 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       driver.push({ type, task });
       return null;
     },
-    hasRoom: () => driver.hasRoomForWish(),
+    hasRoom: () => driver.hasRoomForRequest(),
     acknowledged: async () => undefined,
     async run() {
       if (plan.mode !== 'dry_run') {
         graph.state = 'asking_nodes';
         options.show();
-        graph.offline = await control.interruptible(() => driver.agents.ask()).catch(nobodyIfCancelled);
+        graph.offline = await control.interruptible(() => driver.agents.ask()).catch(noneIfCancelled);
       }
       driver.push({ type: 'begin', offline: graph.offline, now: Date.now() });
       const result = await driver.drive();
@@ -120,10 +122,10 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       if (!driver.begun) return { reason: 'not_begun' };
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
-    ask: (wish, task) => driver.ask(wish, task),
-    // Each of them hears of what concerns all.
+    ask: driver.ask,
+    // What concerns the whole run is sent to each of them.
     hasRoom: () =>
-      hasRoomForWish(workflowInfo().historyLength, 0, options.most_events) &&
+      hasRoomForRequest(workflowInfo().historyLength, 0, options.most_events) &&
       driver.news().every(({ full }) => full !== true),
     acknowledged: () => driver.acknowledged(),
     async run() {
@@ -136,7 +138,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
 
 const limitOf = ({ most_events }: GraphDriveOptions) => (most_events === undefined ? {} : { most_events });
 
-function nobodyIfCancelled(error: unknown): string[] {
+function noneIfCancelled(error: unknown): string[] {
   if (!isCancellation(error)) throw error;
   return [];
 }

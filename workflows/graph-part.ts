@@ -1,11 +1,11 @@
-import { CancellationScope, scheduleActivity, workflowInfo } from '@temporalio/workflow';
-import type { GraphPartChunk, LoadGraphPart } from '../activities/graph-contract.js';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import type { LoadGraphPart } from '../activities/graph-contract.js';
 import {
   createLedger,
   createPace,
   type ExecutablePart,
+  hasRoomForRequest,
   hasRoomForRetry,
-  hasRoomForWish,
   isFinal,
   type KeptRows,
   type Ledger,
@@ -17,6 +17,7 @@ import {
 } from '../src/core/graph-run/index.js';
 import {
   apply,
+  type Coordination,
   createScheduler,
   isTriedAgain,
   type Rejection,
@@ -32,8 +33,8 @@ import {
   workLeft,
 } from '../src/core/scheduler/index.js';
 import { bookkeeping } from './activity-options.js';
+import { callActivity } from './border.js';
 import type { Control } from './control.js';
-import { ACTIVITIES } from './protocol.js';
 import { type Agents, createAgents, type TaskRun } from './task-agents.js';
 import { createAlarm } from './task-clock.js';
 import { createRecords } from './task-records.js';
@@ -49,7 +50,7 @@ export interface PartListener {
   /** Another run of the workflow can go on (`keep`): the driver leaves off when that makes room and nothing runs. */
   readonly canContinue?: true;
   /** Commands that are not about single tasks: `tell`, `stopping`, `rejected`, `finish`. */
-  heard(command: SchedulerCommand): void;
+  received(command: SchedulerCommand): void;
   /** After each turn; returns when it wants another (milliseconds) though nothing happens. */
   turned(): number | null;
 }
@@ -62,10 +63,10 @@ export interface PartDriver {
   /** Attempts that are under way. */
   readonly running: number;
   push(event: SchedulerEvent): void;
-  /** Why the operator's wish makes no sense now. */
-  objection(wish: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null;
-  /** Whether the history has room for a wish of an operator beside what is left to do. */
-  hasRoomForWish(): boolean;
+  /** Why the operator's request makes no sense now. */
+  objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null;
+  /** Whether the history has room for an operator's request beside what is left to do. */
+  hasRoomForRequest(): boolean;
   /** Until the scheduler has finished and all rows are written; after a cancellation, until what ran has ended. */
   drive(): Promise<RunResult | undefined>;
   /** Whether `drive` ended since another run of the workflow is to go on. */
@@ -105,7 +106,7 @@ export function createPartDriver(
   const tasks = new CancellationScope({ cancellable: true });
   const whole = part.graph.part === undefined;
   const inbox: SchedulerEvent[] = [...(kept?.inbox ?? [])];
-  const told = { paused: false, stopping: false, cancelled: false };
+  const seen = { paused: false, stopping: false, cancelled: false };
   let running = 0;
   let wakeAt: number | null = kept?.wakeAt ?? null;
   let stopping = kept !== undefined && kept.scheduler.announced !== 'none';
@@ -113,19 +114,19 @@ export function createPartDriver(
   let leftOff = false;
   let result: RunResult | undefined;
 
-  /** What operators want, ahead of all else. A part hears of it from the coordinator. */
+  /** What operators want, ahead of all else. A part receives it from the coordinator. */
   function steer(): void {
-    if (control.cancelled && !told.cancelled) {
-      told.cancelled = true;
+    if (control.cancelled && !seen.cancelled) {
+      seen.cancelled = true;
       tasks.cancel();
     }
     if (!whole) return;
     const paused = control.paused !== null;
-    if (paused !== told.paused) inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
-    told.paused = paused;
+    if (paused !== seen.paused) inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
+    seen.paused = paused;
     const stops = control.stopping || control.cancelled;
-    if (stops && !told.stopping) inbox.unshift({ type: 'stop' });
-    told.stopping = stops;
+    if (stops && !seen.stopping) inbox.unshift({ type: 'stop' });
+    seen.stopping = stops;
   }
 
   const givesUp = (): boolean => stopping || control.cancelled;
@@ -196,7 +197,7 @@ export function createPartDriver(
       default:
         command satisfies never;
     }
-    listener.heard(command);
+    listener.received(command);
   }
 
   /** All that happened is answered at once; what that starts shares one scope, since each makes promises. */
@@ -225,12 +226,12 @@ export function createPartDriver(
       inbox.push(event);
       control.wake();
     },
-    objection(wish) {
-      const rejection = rejectionOf(scheduler, wish) ?? null;
+    objection(request) {
+      const rejection = rejectionOf(scheduler, request) ?? null;
       // Validators ask this, so it must change nothing.
-      return rejection === null && wish.type === 'retry_task' && !hasRoom() ? { reason: 'exhausted' } : rejection;
+      return rejection === null && request.type === 'retry_task' && !hasRoom() ? { reason: 'exhausted' } : rejection;
     },
-    hasRoomForWish: () => hasRoomForWish(workflowInfo().historyLength, workAhead(), run.most_events),
+    hasRoomForRequest: () => hasRoomForRequest(workflowInfo().historyLength, workAhead(), run.most_events),
     get leftOff() {
       return leftOff;
     },
@@ -280,14 +281,29 @@ function hasLoneNode(graph: SchedulerGraph): boolean {
 const earliest = (...times: readonly (number | null)[]): number | null =>
   times.reduce((least, time) => (time !== null && (least === null || time < least) ? time : least), null);
 
+/** What the pieces of a stored plan are: its parts, and what their coordinator works on. */
+interface Pieces {
+  readonly part: ExecutablePart;
+  readonly coordination: Coordination;
+}
+
+export const loadPart = (hash: string, part: number, chunks: number): Promise<Pieces['part']> =>
+  loadPiece<'part'>(hash, part, `part ${part + 1}`, chunks);
+
+export const loadCoordination = (hash: string, chunks: number): Promise<Pieces['coordination']> =>
+  loadPiece<'coordination'>(hash, 'coordination', 'coordination', chunks);
+
 /** Reads a stored piece of a plan, all chunks at once. */
-export async function loadPiece<T>(hash: string, piece: LoadGraphPart['part'], chunks: number): Promise<T> {
-  const read = (chunk: number): Promise<GraphPartChunk> => {
-    const request: LoadGraphPart = { hash, part: piece, chunk };
-    const name = piece === 'coordination' ? piece : `part ${piece + 1}`;
+async function loadPiece<Piece extends keyof Pieces>(
+  hash: string,
+  part: LoadGraphPart['part'],
+  name: string,
+  chunks: number,
+): Promise<Pieces[Piece]> {
+  const read = (chunk: number) => {
     const options = bookkeeping(`load ${name} of the plan${chunks > 1 ? ` (${chunk + 1} of ${chunks})` : ''}`);
-    return scheduleActivity<GraphPartChunk>(ACTIVITIES.load_graph_part, [request], options);
+    return callActivity('load_graph_part', { hash, part, chunk }, options);
   };
   const pieces = await Promise.all(Array.from({ length: chunks }, (_, chunk) => read(chunk)));
-  return JSON.parse(pieces.map((one) => one.text).join('')) as T;
+  return JSON.parse(pieces.map((one) => one.text).join(''));
 }

@@ -1,16 +1,6 @@
-import {
-  CancellationScope,
-  ChildWorkflowCancellationType,
-  type ChildWorkflowHandle,
-  getExternalWorkflowHandle,
-  ParentClosePolicy,
-  startChild,
-  type Workflow,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { NO_TASKS, type PartNews, type PartReport } from '../src/core/graph-run/index.js';
 import {
-  type Coordination,
   type CoordinatorCommand,
   type CoordinatorEvent,
   coordinate,
@@ -19,10 +9,11 @@ import {
   type RunResult,
   type ToPart,
 } from '../src/core/scheduler/index.js';
+import { startChildOf } from './border.js';
 import type { Control } from './control.js';
-import { loadPiece } from './graph-part.js';
+import type { TaskUpdate } from './graph-drive.js';
+import { loadCoordination } from './graph-part.js';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
-import { SIGNALS, WORKFLOWS } from './protocol.js';
 import type { RunGraphPartInput } from './run-graph-part.js';
 
 export interface SplitPlan {
@@ -39,8 +30,8 @@ export interface PartsDriver {
   onSignal(signal: FromPartSignal): void;
   news(): readonly PartNews[];
   workflowIds(): readonly string[];
-  /** Passes an operator's wish to the part that owns the task; resolves with its objection, or null. */
-  ask(wish: 'retry_task' | 'skip_task', task: string): Promise<Rejection | null>;
+  /** Passes an operator's request to the part that owns the task; resolves with its objection, or null. */
+  ask(this: void, request: TaskUpdate, task: string): Promise<Rejection | null>;
   /** Resolves when every part has taken in what operators said about the whole run so far. */
   acknowledged(): Promise<void>;
   /** Nodes that did not answer before the graph began. */
@@ -64,7 +55,7 @@ interface Child {
   courier: Courier | null;
   /** Number of the last message that paused, resumed or stopped the child. */
   steered: number;
-  readonly wishes: { readonly seq: number; readonly task: string; answer(rejection: Rejection | null): void }[];
+  readonly requests: { readonly seq: number; readonly task: string; answer(rejection: Rejection | null): void }[];
 }
 
 export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () => void): PartsDriver {
@@ -83,11 +74,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       outgoing: [],
       courier: null,
       steered: 0,
-      wishes: [],
+      requests: [],
     }),
   );
   const scope = new CancellationScope({ cancellable: true });
-  const told = { paused: false, stopping: false, cancelled: false };
+  const seen = { paused: false, stopping: false, cancelled: false };
   const state = { begun: false, offline: [] as string[] };
   let broken: { readonly error: unknown } | null = null;
   let cancelling = false;
@@ -95,24 +86,21 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   async function run(child: Child, part: number): Promise<void> {
     const { chunks, tasks, nodes } = plan.parts[part]!;
     const input: RunGraphPartInput = { ...plan.input, part, chunks };
-    const handle: ChildWorkflowHandle<Workflow> = await startChild(WORKFLOWS.run_graph_part, {
-      workflowId: child.id,
-      args: [input],
-      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      staticSummary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${tasks} tasks on ${nodes} nodes`,
+    const started = await startChildOf('run_graph_part', {
+      id: child.id,
+      input,
+      summary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${tasks} tasks on ${nodes} nodes`,
     });
     child.courier = createCourier<ToPartSignal>(
       () => (child.outgoing.length === 0 ? null : { messages: child.outgoing.splice(0) }),
-      // A child that has ended needs no message.
-      (signal) => handle.signal(SIGNALS.to_part, signal).catch(() => undefined),
+      (signal) => started.signal('to_part', signal),
     );
     child.courier.send();
-    child.report = (await handle.result()) as PartReport;
+    child.report = await started.result();
     child.news = { ...child.news, counts: child.report.counts, running: [], silent: [] };
   }
 
-  /** What operators want and what children told, as events. Before the beginning nothing but that counts. */
+  /** What operators want and what children sent, as events. Before the beginning nothing but that counts. */
   function gather(): CoordinatorEvent[] {
     if (!state.begun) {
       if (control.cancelled || children.some((child) => child.ready === null)) return [];
@@ -121,11 +109,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       inbox.unshift({ type: 'begin', offline: state.offline });
     }
     const paused = control.paused !== null;
-    if (paused !== told.paused) inbox.push({ type: paused ? 'pause' : 'resume' });
-    told.paused = paused;
+    if (paused !== seen.paused) inbox.push({ type: paused ? 'pause' : 'resume' });
+    seen.paused = paused;
     const stops = control.stopping || control.cancelled;
-    if (stops && !told.stopping) inbox.push({ type: 'stop' });
-    told.stopping = stops;
+    if (stops && !seen.stopping) inbox.push({ type: 'stop' });
+    seen.stopping = stops;
     return inbox.splice(0);
   }
 
@@ -145,7 +133,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   }
 
   async function drive() {
-    const coordination = loadPiece<Coordination>(plan.input.plan, 'coordination', plan.coordinationChunks);
+    const coordination = loadCoordination(plan.input.plan, plan.coordinationChunks);
     const running = children.map((child, part) =>
       scope
         .run(() => run(child, part))
@@ -166,8 +154,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
           const { retry = [], skip = [], pause, stop, seq } = command.message;
           if ((pause ?? stop) !== undefined) child.steered = seq;
           for (const task of [...retry, ...skip]) {
-            const at = asked.findIndex((wish) => wish.task === task);
-            if (at >= 0) child.wishes.push({ ...asked.splice(at, 1)[0]!, seq });
+            const at = asked.findIndex((request) => request.task === task);
+            if (at >= 0) child.requests.push({ ...asked.splice(at, 1)[0]!, seq });
           }
           child.outgoing.push(command.message);
           child.courier?.send();
@@ -176,11 +164,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         case 'rejected': {
           const { rejection } = command;
           const of = 'task' in rejection ? rejection.task : null;
-          const own = asked.findIndex((wish) => of === null || wish.task === of);
+          const own = asked.findIndex((request) => of === null || request.task === of);
           if (own >= 0) asked.splice(own, 1)[0]!.answer(rejection);
           for (const child of children) {
-            const at = child.wishes.findIndex((wish) => wish.task === of);
-            if (at >= 0) child.wishes.splice(at, 1)[0]!.answer(rejection);
+            const at = child.requests.findIndex((request) => request.task === of);
+            if (at >= 0) child.requests.splice(at, 1)[0]!.answer(rejection);
           }
           return;
         }
@@ -195,16 +183,16 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     };
 
     for (;;) {
-      if (control.cancelled && !told.cancelled) {
-        told.cancelled = true;
+      if (control.cancelled && !seen.cancelled) {
+        seen.cancelled = true;
         cancelChildren();
       }
       coordinator.hold = plan.hold && failures() > 0;
       const events = gather();
       if (events.length > 0) for (const command of coordinate(coordinator, ...events)) obey(command);
-      // A part that has taken a wish in and said nothing against it has fulfilled it.
+      // A part that has received a request and did not reject it has met it.
       for (const child of children) {
-        while (child.wishes.length > 0 && child.wishes[0]!.seq <= child.heard) child.wishes.shift()!.answer(null);
+        while (child.requests.length > 0 && child.requests[0]!.seq <= child.heard) child.requests.shift()!.answer(null);
       }
       for (const one of waiting.splice(0)) {
         const after = (one.after ??= children.map((child) => child.steered));
@@ -217,7 +205,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     }
     await Promise.all(running);
     for (const one of waiting) one.resolve();
-    for (const wish of [...asked, ...children.flatMap((child) => child.wishes)]) wish.answer({ reason: 'finished' });
+    for (const request of [...asked, ...children.flatMap((child) => child.requests)])
+      request.answer({ reason: 'finished' });
     if (broken !== null && !control.cancelled) throw broken.error;
     return { result, reports: children.flatMap((child) => child.report ?? []) };
   }
@@ -232,7 +221,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       }
       child.heard = Math.max(child.heard, signal.heard);
       if (signal.continued) {
-        // It may tell so before the cancellation or behind it.
+        // It may say so before the cancellation or after it.
         child.continued = true;
         cancelContinued(child);
       }
@@ -242,10 +231,10 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     },
     news: () => children.map((child) => child.news),
     workflowIds: () => children.map((child) => child.id),
-    ask(wish, task) {
+    ask(request, task) {
       return new Promise((answer) => {
         asked.push({ task, answer });
-        inbox.push({ type: wish, task });
+        inbox.push({ type: request, task });
         control.wake();
       });
     },

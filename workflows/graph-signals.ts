@@ -34,7 +34,7 @@ export interface Courier {
   drain(): Promise<void>;
 }
 
-/** `next` takes what is due, or null when nothing is; `post` resolves when it has arrived, or nobody is there any more. */
+/** `next` takes what is due, or null when nothing is; `post` resolves when it has arrived, or the receiver has ended. */
 export function createCourier<T>(next: () => T | null, post: (payload: T) => Promise<void>): Courier {
   let underWay: Promise<void> | null = null;
 

@@ -1,13 +1,15 @@
-import { ActivityFailure, isCancellation, scheduleActivity, sleep } from '@temporalio/workflow';
+import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import type { TaskEnd } from '../src/core/graph-run/index.js';
-import { ACTIVITIES, taskActivityId } from './protocol.js';
+import { callActivity } from './border.js';
+import { stepError } from './failures.js';
+import { taskActivityId } from './protocol.js';
 import { nodeTask, type Patience } from './task-options.js';
 
 /** A node that answers with its old boot id may just be about to go down. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** A restart that its node did not do, or after which it is not heard of. */
+/** A restart that its node did not do, or after which it gives no sign. */
 export interface MissedRestart {
   readonly request: RunTask;
   /** The node in the graph, and how its own try ended. */
@@ -37,14 +39,11 @@ export async function restartFromOutside(missed: MissedRestart): Promise<TaskEnd
   const summary = `cycle the power of ${id} for ${request.task}, since ${why}`.slice(0, 200);
   let powered: TaskEnd;
   try {
-    powered = await scheduleActivity<TaskEnd>(
-      ACTIVITIES.run_task,
-      [request],
-      nodeTask(activityId, summary, master, seconds, patience),
-    );
+    const options = nodeTask(activityId, summary, master, seconds, patience);
+    powered = await callActivity('run_task', request, options);
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    return failed(`its power was not cycled: ${error.cause?.message ?? error.message}`);
+    return failed(`its power was not cycled: ${stepError(error).message}`);
   }
   if (powered.outcome !== 'ok') return failed(`its power was not cycled: ${powered.message ?? powered.outcome}`);
   const until = Date.now() + seconds * 1000;

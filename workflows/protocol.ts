@@ -4,7 +4,10 @@
  * deliberate act. Plain data: anything may import this file.
  */
 
-import type { OperatorNote } from '../src/core/run/index.js';
+import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } from './contract.js';
+
+/** Names as contract.ts declares them: all of those, and no other. */
+type Names<N extends string> = { readonly [Name in N]: Name };
 
 /** Task queue of the orchestrator worker. */
 export const TASK_QUEUE = 'sitewright';
@@ -21,7 +24,7 @@ export const WORKFLOWS = {
   run_call: 'run_call',
   /** Asks one agent to go. */
   drain_agent: 'drain_agent',
-} as const;
+} as const satisfies Names<WorkflowType>;
 
 export const SIGNALS = {
   pause: 'pause',
@@ -30,7 +33,7 @@ export const SIGNALS = {
   call_progress: 'call_progress',
   from_part: 'from_part',
   to_part: 'to_part',
-} as const;
+} as const satisfies Names<SignalName>;
 
 export const UPDATES = {
   pause: 'pause',
@@ -38,9 +41,14 @@ export const UPDATES = {
   retry_node: 'retry_node',
   retry_task: 'retry_task',
   skip_task: 'skip_task',
-} as const;
+} as const satisfies Names<UpdateName>;
 
-export const QUERIES = { status: 'status', report: 'report', tree: 'tree', plan: 'plan' } as const;
+export const QUERIES = {
+  status: 'status',
+  report: 'report',
+  tree: 'tree',
+  plan: 'plan',
+} as const satisfies Names<QueryName>;
 
 export const ACTIVITIES = {
   open_run: 'open_run',
@@ -66,7 +74,7 @@ export const ACTIVITIES = {
   /** On a node's control queue. */
   ping: 'ping',
   drain: 'drain',
-} as const;
+} as const satisfies Names<ActivityName>;
 
 /** Custom search attributes and their types; created by set-up, done without where they are absent. */
 export const SEARCH_ATTRIBUTES = {
@@ -97,12 +105,3 @@ export const taskActivityId = (task: string, node: string, attempt: number): str
 
 /** Id of a node's activity: `prepare:<group>:<node>` (design §5). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;
-
-export interface RetryNodeRequest extends OperatorNote {
-  readonly node: string;
-}
-
-export interface TaskRequest extends OperatorNote {
-  /** `task@node`. */
-  readonly task: string;
-}

@@ -1,11 +1,11 @@
 import { runBaremetal } from './baremetal.js';
-import { WORKFLOWS } from './protocol.js';
+import type { SiteRunResult } from './contract.js';
 import { checkSite, releaseNodes } from './site-phases.js';
-import { type RunResult, runSite } from './site-run.js';
+import { runSite } from './site-run.js';
 
 /** Releases the named nodes, then deploys them as one critical group at 100 %. Nothing is deployed unless all were released. */
-export async function redeploy_nodes(...args: unknown[]): Promise<RunResult> {
-  return runSite(WORKFLOWS.redeploy_nodes, args, async (run) => {
+export async function redeploy_nodes(...args: unknown[]): Promise<SiteRunResult> {
+  return runSite('redeploy_nodes', args, async (run) => {
     const plan = await run.loadPlan();
     if (!plan) return;
     if (!(await checkSite(run, plan, 'verify_site', run.input.nodes))) return;

@@ -1,16 +1,11 @@
-import {
-  CancellationScope,
-  defineQuery,
-  defineSignal,
-  getExternalWorkflowHandle,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
+import { handle, signalParent } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
-import { PROGRESS_STEPS, type SliceProgress, type SliceResult } from './call-slices.js';
+import { PROGRESS_STEPS, type SliceResult } from './call-slices.js';
+import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
-import { QUERIES, SIGNALS } from './protocol.js';
+import { steeringHandlers } from './operators.js';
 
 export interface RunCallInput extends CallRequest {
   readonly slice: string;
@@ -20,43 +15,41 @@ export interface RunCallInput extends CallRequest {
 /** One call on a slice of a big group's nodes. Started by a site's workflow only. */
 export async function run_call(input: RunCallInput): Promise<SliceResult> {
   const control = createControl(() => undefined);
-  setHandler(defineSignal<[unknown?]>(SIGNALS.pause), (note) => control.pause(note));
-  setHandler(defineSignal<[unknown?]>(SIGNALS.resume), (note) => control.resume(note));
-  setHandler(defineSignal<[unknown?]>(SIGNALS.stop), (note) => control.stop(note));
-  if (input.paused) control.pause(undefined);
 
   const started: number[] = [];
   const finished: (readonly [number, NodeResult])[] = [];
-  const told = { started: 0, finished: 0 };
+  const sent = { started: 0, finished: 0 };
   const late: (readonly [number, NodeResult])[] = [];
   let end: CallEnd | null = null;
   const names = new Map(input.nodes.map((node) => [node.index, node.name]));
   const running = new Set<number>();
   const failed: string[] = [];
-  setHandler(defineQuery(QUERIES.status), () => ({
+  const status = () => ({
     done: finished.length,
     total: input.nodes.length,
-    running: [...running].map((index) => names.get(index)),
+    running: [...running].map((index) => names.get(index)!),
     failed,
     paused: control.paused,
-  }));
+  });
+  handle<WorkflowContracts['run_call']>({
+    signals: steeringHandlers({ control, status }).signals,
+    updates: {},
+    queries: { status: { description: 'How far the nodes of this slice are.', answer: status } },
+  });
+  if (input.paused) control.pause(undefined);
 
-  // The parent is told in a few steps, not node by node; the result holds everything, since a signal
+  // The parent receives progress in a few steps, not node by node; the result holds everything, since a signal
   // may reach the parent after it.
   const step = Math.ceil(input.nodes.length / PROGRESS_STEPS);
-  const parent = workflowInfo().parent;
-  const tell = (): void => {
-    if (!parent) return;
-    const progress: SliceProgress = {
+  const report = (): void => {
+    const progress = {
       slice: input.slice,
-      started: started.slice(told.started),
-      finished: finished.slice(told.finished),
+      started: started.slice(sent.started),
+      finished: finished.slice(sent.finished),
     };
-    told.started = started.length;
-    told.finished = finished.length;
-    const handle = getExternalWorkflowHandle(parent.workflowId, parent.runId);
-    // A parent that has ended needs no progress; the result is kept here all the same.
-    void handle.signal(SIGNALS.call_progress, progress).catch(() => undefined);
+    sent.started = started.length;
+    sent.finished = finished.length;
+    void signalParent('call_progress', progress);
   };
   const listener: CallListener = {
     started(index) {
@@ -71,7 +64,7 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
       }
       finished.push([index, result]);
       if (!result.ok) failed.push(names.get(index)!);
-      if (finished.length - told.finished >= step && finished.length < input.nodes.length) tell();
+      if (finished.length - sent.finished >= step && finished.length < input.nodes.length) report();
     },
   };
 

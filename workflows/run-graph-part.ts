@@ -1,26 +1,11 @@
-import {
-  CancellationScope,
-  continueAsNew,
-  defineQuery,
-  defineSignal,
-  getExternalWorkflowHandle,
-  isCancellation,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import {
-  type ExecutablePart,
-  type PartReport,
-  reportPart,
-  type TaskCounts,
-  treeOfPart,
-} from '../src/core/graph-run/index.js';
+import { CancellationScope, continueAsNew, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.js';
 import type { FromPart } from '../src/core/scheduler/index.js';
+import { handle, signalParent } from './border.js';
+import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
-import { createPartDriver, type KeptPart, loadPiece, type PartDriver, type PartOf } from './graph-part.js';
+import { createPartDriver, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
 import { createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
-import { QUERIES, SIGNALS } from './protocol.js';
 import type { TaskRun } from './task-agents.js';
 
 export interface RunGraphPartInput extends PartOf, TaskRun {
@@ -52,7 +37,7 @@ interface Talk {
   readonly startedAt: number;
 }
 
-/** How often the parent hears of a part that has nothing to tell: rarer the longer it runs, for its history's sake. */
+/** How often a part that has nothing new reports to its parent: rarer the longer it runs, for its history's sake. */
 const NEWS_MS = 5_000;
 const NEWS_SHARE = 0.1;
 
@@ -70,25 +55,35 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       if ((retry ?? skip ?? pause ?? stop) !== undefined) talk.wantsAnswer = true;
     }
   };
-  setHandler(defineSignal<[ToPartSignal]>(SIGNALS.to_part), (signal) => {
-    if (driver === null) early.push(signal);
-    else take(signal);
-  });
-  setHandler(defineQuery(QUERIES.status), () => driver?.ledger.news() ?? null, {
-    description: 'Counts of this part’s tasks, failing first.',
-  });
-  setHandler(defineQuery(QUERIES.tree), () => (driver === null ? [] : treeOfPart(driver.scheduler)), {
-    description: 'The nodes of this part and their tasks.',
+  handle<WorkflowContracts['run_graph_part']>({
+    signals: {
+      to_part: {
+        handle(signal) {
+          if (driver === null) early.push(signal);
+          else take(signal);
+        },
+      },
+    },
+    updates: {},
+    queries: {
+      status: {
+        description: 'Counts of this part’s tasks, failing first.',
+        answer: () => driver?.ledger.news() ?? null,
+      },
+      tree: {
+        description: 'The nodes of this part and their tasks.',
+        answer: () => (driver === null ? [] : treeOfPart(driver.scheduler)),
+      },
+    },
   });
   void CancellationScope.current().cancelRequested.catch(() => control.cancel());
 
   return CancellationScope.nonCancellable(async () => {
-    const part = await loadPiece<ExecutablePart>(input.plan, input.part, input.chunks);
+    const part = await loadPart(input.plan, input.part, input.chunks);
     const outgoing: FromPart[] = [];
     let ready: FromPartSignal['ready'];
     let continued = input.kept !== undefined;
 
-    const { parent } = workflowInfo();
     const courier = createCourier<FromPartSignal>(
       () => {
         const { counts } = current.ledger;
@@ -104,7 +99,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
-          news: { ...current.ledger.news(), ...(current.hasRoomForWish() ? {} : { full: true as const }) },
+          news: { ...current.ledger.news(), ...(current.hasRoomForRequest() ? {} : { full: true as const }) },
         };
         ready = undefined;
         continued = false;
@@ -113,13 +108,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         talk.told = { ...counts };
         return signal;
       },
-      async (signal) => {
-        if (!parent) return;
-        // A parent that has ended needs no news.
-        await getExternalWorkflowHandle(parent.workflowId, parent.runId)
-          .signal(SIGNALS.from_part, signal)
-          .catch(() => undefined);
-      },
+      (signal) => signalParent('from_part', signal),
     );
     const isNews = (): boolean => {
       const { failed, running, waiting } = current.ledger.counts;
@@ -134,7 +123,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       control,
       {
         canContinue: true,
-        heard(command) {
+        received(command) {
           if (command.type === 'tell') outgoing.push(command.message);
         },
         turned() {

@@ -1,10 +1,9 @@
-import { scheduleActivity } from '@temporalio/workflow';
-import type { SiteCheckAnswer } from '../activities/contract.js';
 import type { NodeReport } from '../src/core/deployment/index.js';
+import { isoTime } from '../src/core/run/index.js';
 import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
 import { siteCheck } from './activity-options.js';
+import { callActivity } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
-import { ACTIVITIES } from './protocol.js';
 import type { SiteRun } from './site-run.js';
 
 /** Verifies or prepares the site as a whole; true when the run may go on. */
@@ -19,9 +18,7 @@ export async function checkSite(
     const request = { site: plan.site, revision: plan.revision, pace, ...(nodes ? { nodes } : {}) };
     const summary = phase === 'verify_site' ? `verify site ${plan.site}` : `prepare site ${plan.site}`;
     const options = siteCheck(summary, pace, plan.pace.heartbeat_seconds);
-    const answer = await run.control.interruptible(() =>
-      scheduleActivity<SiteCheckAnswer>(ACTIVITIES[phase], [request], options),
-    );
+    const answer = await run.control.interruptible(() => callActivity(phase, request, options));
     run.progress.warnings.push(...answer.warnings);
     if (answer.ok) return { value: true };
     run.fail({
@@ -49,7 +46,7 @@ export async function releaseNodes(
       reports[index] = { ...reports[index]!, ...change };
       run.show();
     };
-    const now = (): string => new Date(Date.now()).toISOString();
+    const now = (): string => isoTime(Date.now());
     const listener: CallListener = {
       started: (index) => set(index, { attempts: 1, started_at: now() }),
       finished: (index, result) =>

@@ -1,27 +1,16 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  CancelledFailure,
-  scheduleActivity,
-  setCurrentDetails,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { CloseRun, LoadPlanAnswer, OpenRunAnswer, ProgressRecord } from '../activities/contract.js';
+import { isCancellation } from '@temporalio/workflow';
 import { countNodes, halts, type NodeReport } from '../src/core/deployment/index.js';
-import { failureType, type SiteRunOutcome } from '../src/core/run/index.js';
+import { isoTime, type SiteRunOutcome } from '../src/core/run/index.js';
 import {
   describeRunFailure,
   detailsOf,
+  explainRunFailure,
   fitReport,
-  nextStep,
   type PhaseName,
   type PhaseReport,
   parseSiteRunInput,
   type RunFailure,
   type RunProgress,
-  type RunStatus,
   reportRun,
   type SitePlan,
   type SiteRunInput,
@@ -29,22 +18,19 @@ import {
   statusOf,
 } from '../src/core/site-run/index.js';
 import { bookkeeping } from './activity-options.js';
+import { callActivity } from './border.js';
 import { createSlices, type Slices } from './call-slices.js';
-import { type Control, createControl } from './control.js';
-import { handleOperators } from './operators.js';
-import { ACTIVITIES, type SearchAttributeName } from './protocol.js';
+import type { SiteRunResult } from './contract.js';
+import { beginProgress, createRun, endOf, identityOf, type Run, runInFrame } from './run-frame.js';
+import { handleSiteOperators } from './site-operators.js';
 
 /** What a site's workflow has in hand while it runs. */
-export interface SiteRun {
+export interface SiteRun extends Run<RunProgress> {
   readonly kind: SiteRunKind;
   readonly input: SiteRunInput;
-  readonly progress: RunProgress;
-  readonly control: Control;
   readonly slices: Slices;
-  /** Node names an operator wants taken up again; taken between calls, and refused while null. */
+  /** Node names an operator wants retried; taken between calls, and refused while null. */
   retries: string[] | null;
-  /** Refreshes what the Web UI shows of the run. */
-  show(): void;
   /** Runs one phase, holding while paused; null when nothing new may start or the run was cancelled in it. */
   phase<T>(
     name: PhaseName,
@@ -54,78 +40,90 @@ export interface SiteRun {
   /** Ends the run as failed; the caller returns after it. */
   fail(failure: RunFailure): void;
   loadPlan(): Promise<SitePlan | null>;
-  /** Writes nodes to the store, in pieces; `search` also refreshes the search attributes. */
+  /** Writes nodes to the store, in pieces, and refreshes the search attribute of failed nodes. */
   record(nodes: readonly NodeReport[]): Promise<void>;
-}
-
-/** What a finished run returns to Temporal; the full report is in the store. */
-export interface RunResult {
-  readonly outcome: SiteRunOutcome;
-  readonly site: string;
-  readonly revision: number | null;
-  readonly nodes: Readonly<Record<string, number>>;
-  readonly groups: readonly { readonly name: string; readonly state: string; readonly reason?: string }[];
-  readonly failed: RunStatus['failed'];
 }
 
 /** Nodes a record: about 60 KB. */
 const NODES_PER_RECORD = 200;
 
-/**
- * The frame of every workflow on a site: checks the input, answers queries and operators from the
- * first moment, claims the site, runs `body`, and whatever happens closes the run with a report.
- */
+/** Runs the body of a workflow on a site in the frame of all runs. */
 export async function runSite(
   kind: SiteRunKind,
   args: readonly unknown[],
   body: (run: SiteRun) => Promise<void>,
-): Promise<RunResult> {
-  const parsed = parseSiteRunInput(kind, args);
-  const info = workflowInfo();
-  if (!parsed.ok) {
-    const failure: RunFailure = { kind: 'invalid-input', problems: parsed.problems };
-    throw ApplicationFailure.nonRetryable(describeRunFailure(failure), failureType(failure), parsed.problems);
-  }
-  const { input } = parsed;
-  const control = createControl((action) => {
-    progress.operator.push(action);
-    run.show();
-  });
+): Promise<SiteRunResult> {
   const progress: RunProgress = {
+    ...beginProgress(parseSiteRunInput(kind, args)),
     kind,
-    input,
-    workflow_id: info.workflowId,
-    run_id: info.runId,
-    started_at: Date.now(),
     phases: [],
     operator: [],
     warnings: [],
-    paused: null,
-    stopping: false,
   };
-  let attributes: readonly string[] = [];
-  let sequence = 0;
+  const { input } = progress;
+  const run = createSiteRun(progress);
+  handleSiteOperators(run);
+  const failedNodes = (): number => failedOf(progress);
+  return runInFrame<RunProgress, object, SiteRunResult>(run, {
+    subject: `site ${input.site}`,
+    open: () =>
+      callActivity(
+        'open_run',
+        {
+          ...identityOf(progress),
+          kind,
+          site: input.site,
+          started_at: isoTime(progress.started_at),
+          started_by: input.started_by,
+          reason: input.reason,
+          parameters: { ...input },
+        },
+        bookkeeping(`claim site ${input.site}`),
+      ),
+    siteOf: () => input.site,
+    work: () => body(run),
+    stepFailed: (error) => ({ kind: 'step-failed', phase: statusOf(progress).phase, ...error }),
+    failedNodes,
+    outcome: () => outcomeOf(run),
+    close() {
+      const outcome = progress.outcome!;
+      const closing = {
+        ...endOf(progress),
+        kind,
+        site: input.site,
+        outcome,
+        report: fitReport(reportRun(progress)),
+        failed_nodes: failedNodes(),
+        ...(isDeployed(progress) ? { deployed_revision: progress.plan!.revision } : {}),
+      };
+      return callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
+    },
+    explain: (failure) => explainRunFailure(failure, kind, input.site),
+    result: () => resultOf(progress),
+  });
+}
 
-  const run: SiteRun = {
+function createSiteRun(progress: RunProgress): SiteRun {
+  const { kind, input } = progress;
+  const base = createRun(progress, detailsOf, (action) => progress.operator.push(action));
+  const { control } = base;
+  let sequence = 0;
+  const run: SiteRun = Object.assign(base, {
     kind,
     input,
-    progress,
-    control,
     slices: createSlices(),
     retries: null,
-    show() {
-      progress.paused = control.paused;
-      progress.stopping = control.stopping;
-      setCurrentDetails(detailsOf(progress));
-    },
-    async phase(name, work) {
+    async phase<T>(
+      name: PhaseName,
+      work: () => Promise<{ value: T; state?: 'success' | 'failure' | 'stopped'; detail?: string }>,
+    ): Promise<T | null> {
       if (!(await control.mayStart())) return null;
-      const started_at = new Date(Date.now()).toISOString();
+      const started_at = isoTime(Date.now());
       const index = progress.phases.push({ name, state: 'running', started_at }) - 1;
       run.show();
-      setAttributes({ RunPhase: name });
+      run.setAttributes({ RunPhase: name });
       const end = (state: PhaseReport['state'], detail?: string): void => {
-        const ended_at = new Date(Date.now()).toISOString();
+        const ended_at = isoTime(Date.now());
         progress.phases[index] = { name, state, started_at, ended_at, ...(detail === undefined ? {} : { detail }) };
         run.show();
       };
@@ -134,178 +132,80 @@ export async function runSite(
         end(state ?? 'success', detail);
         return value;
       } catch (error) {
-        end(control.cancelled ? 'stopped' : 'failure');
-        if (!control.cancelled) throw error;
+        const stopped = control.cancelled && isCancellation(error);
+        end(stopped ? 'stopped' : 'failure');
+        if (!stopped) throw error;
         return null;
       }
     },
-    skip(name, detail) {
-      const now = new Date(Date.now()).toISOString();
+    skip(name: PhaseName, detail: string) {
+      const now = isoTime(Date.now());
       progress.phases.push({ name, state: 'skipped', started_at: now, ended_at: now, detail });
     },
-    fail(failure) {
+    fail(failure: RunFailure) {
       progress.failure = failure;
     },
-    async loadPlan() {
-      return run.phase('load', async () => {
-        const request = {
-          kind,
-          site: input.site,
-          revision: input.revision,
-          nodes: kind === 'redeploy_nodes' ? input.nodes : undefined,
-        };
-        const answer = await scheduleActivity<LoadPlanAnswer>(
-          ACTIVITIES.load_plan,
-          [request],
-          bookkeeping(`load documents of ${input.site}`),
-        );
+    loadPlan: () =>
+      run.phase('load', async () => {
+        const { site, revision } = input;
+        const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
+        const options = bookkeeping(`load documents of ${site}`);
+        const answer = await callActivity('load_plan', { kind, site, revision, nodes }, options);
         if (!answer.ok) {
           run.fail(answer.failure);
           return { value: null, state: 'failure', detail: describeRunFailure(answer.failure) };
         }
-        progress.plan = answer.plan;
-        return {
-          value: answer.plan,
-          detail: `revision ${answer.plan.revision}, ${answer.plan.nodes.length} nodes in ${answer.plan.groups.length} groups`,
-        };
-      });
-    },
-    async record(nodes) {
-      setAttributes({ FailedNodes: failedCount() });
+        const { plan } = answer;
+        progress.plan = plan;
+        const detail = `revision ${plan.revision}, ${plan.nodes.length} nodes in ${plan.groups.length} groups`;
+        return { value: plan, detail };
+      }),
+    async record(nodes: readonly NodeReport[]) {
+      const failed_nodes = failedOf(progress);
+      run.setAttributes({ FailedNodes: failed_nodes });
       for (let from = 0; from === 0 || from < nodes.length; from += NODES_PER_RECORD) {
         sequence += 1;
         const { phase, done, total } = statusOf(progress);
-        const record: ProgressRecord = {
-          run_id: info.runId,
-          sequence,
-          phase,
-          failed_nodes: failedCount(),
-          nodes: nodes.slice(from, from + NODES_PER_RECORD),
-        };
-        const options = bookkeeping(`record progress (${done} of ${total} nodes)`);
-        await scheduleActivity<void>(ACTIVITIES.record_progress, [record], options);
+        const piece = nodes.slice(from, from + NODES_PER_RECORD);
+        await callActivity(
+          'record_progress',
+          { run_id: progress.run_id, sequence, phase, failed_nodes: failedOf(progress), nodes: piece },
+          bookkeeping(`record progress (${done} of ${total} nodes)`),
+        );
       }
     },
-  };
-
-  const failedCount = (): number => (progress.baremetal ? countNodes(progress.baremetal).failure : 0);
-
-  /** Only what the server knows: an unknown attribute would fail every workflow task from then on. */
-  function setAttributes(values: Partial<Record<SearchAttributeName, string | number>>): void {
-    const known = Object.entries(values).filter(([name]) => attributes.includes(name));
-    if (known.length > 0)
-      upsertSearchAttributes(
-        Object.fromEntries(known.map(([name, value]) => [name, [value]])) as Record<string, string[]>,
-      );
-  }
-
-  handleOperators(run);
-  run.show();
-  void CancellationScope.current().cancelRequested.catch(() => control.cancel());
-
-  await CancellationScope.nonCancellable(async () => {
-    const opened = await scheduleActivity<OpenRunAnswer>(
-      ACTIVITIES.open_run,
-      [openRequest(progress)],
-      bookkeeping(`claim site ${input.site}`),
-    );
-    if (!opened.ok) {
-      // Nothing is ours to close: the site belongs to another run.
-      progress.failure = opened.failure;
-      progress.outcome = 'failed';
-      return;
-    }
-    attributes = opened.search_attributes;
-    setAttributes({
-      SiteName: input.site,
-      FailedNodes: 0,
-      ...(input.started_by ? { StartedBy: input.started_by } : {}),
-    });
-    await body(run).catch((error: unknown) => {
-      if (control.cancelled) return;
-      run.fail({ kind: 'step-failed', phase: statusOf(progress).phase, ...rootOf(error) });
-    });
-    progress.outcome = outcomeOf(run);
-    progress.ended_at = Date.now();
-    run.show();
-    setAttributes({ RunPhase: progress.outcome, FailedNodes: failedCount() });
-    const closing: CloseRun = {
-      kind,
-      site: input.site,
-      workflow_id: info.workflowId,
-      run_id: info.runId,
-      outcome: progress.outcome,
-      ended_at: new Date(progress.ended_at).toISOString(),
-      report: fitReport(reportRun(progress)),
-      failed_nodes: failedCount(),
-      ...(isDeployed(run) ? { deployed_revision: progress.plan!.revision } : {}),
-    };
-    await scheduleActivity<void>(ACTIVITIES.close_run, [closing], bookkeeping(`close the run: ${progress.outcome}`));
   });
-
-  if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${input.site} was cancelled`);
-  if (progress.failure) {
-    const { failure } = progress;
-    throw ApplicationFailure.create({
-      message: `${describeRunFailure(failure)}. Next: ${nextStep(failure, kind, input.site)}`,
-      type: failureType(failure),
-      nonRetryable: true,
-      details: [failure, resultOf(progress)],
-    });
-  }
-  return resultOf(progress);
+  return run;
 }
 
-/** What an activity that gave up has to say, without the wrapping. */
-function rootOf(error: unknown): { type: string; message: string } {
-  // A bug of ours must stop the workflow where it is, not end it with a wrong report.
-  if (!(error instanceof ActivityFailure)) throw error;
-  const { cause } = error;
-  const type = cause instanceof ApplicationFailure ? (cause.type ?? 'error') : 'error';
-  return { type, message: cause?.message ?? error.message };
-}
-
-function openRequest(progress: RunProgress) {
-  const { kind, input } = progress;
-  return {
-    kind,
-    site: input.site,
-    workflow_id: progress.workflow_id,
-    run_id: progress.run_id,
-    started_at: new Date(progress.started_at).toISOString(),
-    started_by: input.started_by,
-    reason: input.reason,
-    parameters: { ...input },
-  };
-}
+const failedOf = ({ baremetal }: RunProgress): number => (baremetal ? countNodes(baremetal).failure : 0);
 
 function outcomeOf({ progress, control }: SiteRun): SiteRunOutcome {
   if (control.cancelled) return 'cancelled';
   if (progress.failure) return 'failed';
   if (control.stopping) return 'stopped';
-  const failed = progress.baremetal ? countNodes(progress.baremetal).failure : 0;
   const failedGroups = progress.baremetal?.groups.some((group) => group.state === 'failure') ?? false;
   const unreleased = progress.released?.some((node) => node.state === 'failure') ?? false;
-  return failed > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
+  return failedOf(progress) > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
 }
 
 /** The whole site was processed and nothing critical failed: this is the last good revision now. */
-function isDeployed({ kind, progress }: SiteRun): boolean {
+function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   const whole = kind === 'deploy_site' || kind === 'update_site';
-  const good = progress.outcome === 'success' || progress.outcome === 'success_with_failures';
-  return whole && good && progress.baremetal !== undefined && !halts(progress.baremetal);
+  const good = outcome === 'success' || outcome === 'success_with_failures';
+  return whole && good && baremetal !== undefined && !halts(baremetal);
 }
 
-function resultOf(progress: RunProgress): RunResult {
-  const status = statusOf(progress);
+function resultOf(progress: RunProgress): SiteRunResult {
+  const { counts, groups, failed } = statusOf(progress);
   return {
     outcome: progress.outcome ?? 'failed',
     site: progress.input.site,
     revision: progress.plan?.revision ?? null,
-    nodes: status.counts,
-    groups: status.groups
+    nodes: counts,
+    groups: groups
       .slice(0, 200)
       .map(({ name, state, reason }) => ({ name, state, ...(reason === undefined ? {} : { reason }) })),
-    failed: status.failed,
+    failed,
   };
 }

@@ -1,16 +1,10 @@
-import {
-  ChildWorkflowCancellationType,
-  ChildWorkflowFailure,
-  type ChildWorkflowHandle,
-  isCancellation,
-  ParentClosePolicy,
-  startChild,
-  type Workflow,
-} from '@temporalio/workflow';
+import { TemporalFailure } from '@temporalio/workflow';
 import type { GraphRunInput } from '../src/core/graph-run/index.js';
 import type { SitePlan } from '../src/core/site-run/index.js';
-import type { GraphRunResult } from './execute-graph.js';
-import { graphWorkflowId, SIGNALS, WORKFLOWS } from './protocol.js';
+import { type Child, startChildOf } from './border.js';
+import type { GraphRunResult } from './contract.js';
+import { stepError } from './failures.js';
+import { graphWorkflowId } from './protocol.js';
 import type { SiteRun } from './site-run.js';
 
 /** The last phase of a site: the graph `default` of its cluster, as a child that an operator also finds by itself. */
@@ -23,31 +17,26 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
   const { input, progress } = run;
   const workflowId = graphWorkflowId(cluster, progress.run_id);
   await run.phase('software', async () => {
-    const wish: GraphRunInput = {
+    const graphInput: GraphRunInput = {
       cluster,
       graphs: [{ type: 'default' }],
       ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
       ...(input.reason === undefined ? {} : { reason: input.reason }),
     };
     try {
-      let child: ChildWorkflowHandle<Workflow> | null = null;
+      let child: Child<'execute_graph'> | null = null;
       const result = run.control.interruptible(async () => {
-        child = await startChild(WORKFLOWS.execute_graph, {
-          workflowId,
-          args: [wish],
-          cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-          staticSummary: `graph default of cluster ${cluster}`,
-        });
+        const summary = `graph default of cluster ${cluster}`;
+        child = await startChildOf('execute_graph', { id: workflowId, input: graphInput, summary });
         run.control.wake();
-        return (await child.result()) as GraphRunResult;
+        return child.result();
       });
       const { outcome } = await follow(run, result, () => child);
       const state = outcome === 'success' ? ('success' as const) : ('stopped' as const);
       return { value: null, state, detail: `${workflowId}: ${outcome}` };
     } catch (error) {
-      if (isCancellation(error) || !(error instanceof ChildWorkflowFailure)) throw error;
-      const message = error.cause?.message ?? error.message;
+      if (run.control.cancelled || !(error instanceof TemporalFailure)) throw error;
+      const { message } = stepError(error);
       run.fail({ kind: 'software-failed', cluster, workflow_id: workflowId, message });
       return { value: null, state: 'failure', detail: message };
     }
@@ -58,7 +47,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
 async function follow(
   { control }: SiteRun,
   result: Promise<GraphRunResult>,
-  child: () => ChildWorkflowHandle<Workflow> | null,
+  childOf: () => Child<'execute_graph'> | null,
 ): Promise<GraphRunResult> {
   let ended = false;
   const done = (): void => {
@@ -67,20 +56,15 @@ async function follow(
   };
   // A failure is the caller's, who awaits the result itself.
   void result.then(done, done);
-  const told = { paused: false, stopping: false };
-  const tell = (signal: string): void => {
-    // A child that has ended meanwhile needs no signal.
-    void child()!
-      .signal(signal)
-      .catch(() => undefined);
-  };
+  const sent = { paused: false, stopping: false };
   while (!ended) {
-    if (child() !== null) {
+    const child = childOf();
+    if (child !== null) {
       const paused = control.paused !== null;
-      if (paused !== told.paused) tell(paused ? SIGNALS.pause : SIGNALS.resume);
-      if (control.stopping && !told.stopping) tell(SIGNALS.stop);
-      told.paused = paused;
-      told.stopping = control.stopping;
+      if (paused !== sent.paused) void child.signal(paused ? 'pause' : 'resume');
+      if (control.stopping && !sent.stopping) void child.signal('stop');
+      sent.paused = paused;
+      sent.stopping = control.stopping;
     }
     await control.changed();
   }

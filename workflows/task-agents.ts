@@ -1,15 +1,11 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  isCancellation,
-  scheduleActivity,
-  TimeoutFailure,
-} from '@temporalio/workflow';
+import { ActivityFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/index.js';
+import { callActivity } from './border.js';
+import { stepError } from './failures.js';
 import { restartFromOutside, wantsPowerCycle } from './node-restart.js';
-import { ACTIVITIES, controlQueue, taskActivityId } from './protocol.js';
+import { controlQueue, taskActivityId } from './protocol.js';
 import { controlCall, nodeTask, type Patience, takeSeconds } from './task-options.js';
 
 /** Nodes that are asked at once: enough to be quick, few enough to keep a payload of commands small. */
@@ -69,7 +65,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   async function pingOn(control: string, id: string): Promise<AgentFacts | null> {
     try {
       const options = controlCall(`ask the agent of ${id}`, control, run.patience);
-      const answer = await scheduleActivity<AgentFacts>(ACTIVITIES.ping, [{ node: agentOf(id) }], options);
+      const answer = await callActivity('ping', { node: agentOf(id) }, options);
       if (control === controlOf(indexOf.get(id)!)) facts.set(id, answer);
       return answer;
     } catch (error) {
@@ -111,17 +107,14 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
-    scheduleActivity<TaskEnd>(
-      ACTIVITIES.run_task,
-      [request],
-      nodeTask(activityId, summary, queue, seconds, run.patience, times),
-    ).then(listener.ended, (error: unknown) => {
+    const options = nodeTask(activityId, summary, queue, seconds, run.patience, times);
+    callActivity('run_task', request, options).then(listener.ended, (error: unknown) => {
       if (isUntaken(error)) return wait(attempt, times);
       return listener.ended(endOf(error));
     });
   }
 
-  /** Nobody took the task: sends it again once the agent answers. */
+  /** The node did not take the task: sends it again once the agent answers. */
   async function wait(attempt: Attempt, times: number): Promise<void> {
     const { id, queue, isForMaster, listener } = attempt;
     if (listener.givesUp()) {
@@ -143,7 +136,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     });
   }
 
-  /** A restart that its node did not do is done from outside before its end is told. */
+  /** A restart that its node did not do is done from outside before its end is reported. */
   function restarting(attempt: Attempt): Attempt {
     const { id, request, seconds, listener } = attempt;
     const { master } = part;
@@ -216,9 +209,6 @@ const isUntaken = (error: unknown): boolean =>
 /** An activity that ended in an error for good: the task failed, not the run. */
 function endOf(error: unknown): TaskEnd {
   if (isCancellation(error)) return { outcome: 'cancelled', message: 'the run was cancelled' };
-  // A bug of ours must stop the workflow where it is, not fail a task that nothing is wrong with.
-  if (!(error instanceof ActivityFailure)) throw error;
-  const { cause } = error;
-  const type = cause instanceof ApplicationFailure ? `${cause.type ?? 'error'}: ` : '';
-  return { outcome: 'failed', message: `${type}${cause?.message ?? error.message}`.slice(0, 300) };
+  const { type, message } = stepError(error);
+  return { outcome: 'failed', message: `${type}: ${message}`.slice(0, 300) };
 }

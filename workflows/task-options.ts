@@ -34,7 +34,7 @@ export const takeSeconds = ({ offline_wait_seconds: wait }: Patience, times: num
   Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
 
 /**
- * A task on its node's queue. Nobody taking it within the wait means "the node does not answer": the server never
+ * A task on its node's queue. Not being taken within the wait means "the node does not answer": the server never
  * retries that, the workflow decides.
  */
 export const nodeTask = (

@@ -1,8 +1,8 @@
-import { scheduleActivity, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { RecordTasks } from '../activities/graph-contract.js';
 import type { Ledger } from '../src/core/graph-run/index.js';
 import { bookkeeping } from './activity-options.js';
-import { ACTIVITIES } from './protocol.js';
+import { callActivity } from './border.js';
 
 /** So many rows are written at once; fewer wait for company. */
 const ROWS = 300;
@@ -17,7 +17,7 @@ const FREE_EVENTS = 220;
 export interface Records {
   /** Writes what is due. To be called whenever something happened. */
   flush(): void;
-  /** When rows wait that nobody will flush: the time (ms) at which `flush` should be called again. */
+  /** When rows wait and no event will flush them: the time (ms) at which `flush` should be called again. */
   dueAt(): number | null;
   /** How many batches were written or begun. */
   readonly sequence: number;
@@ -46,7 +46,7 @@ export function createRecords(
     sequence += 1;
     const record: RecordTasks = { ...of, sequence, rows: ledger.takeRows() };
     const options = bookkeeping(`record ${record.rows.length} tasks`);
-    writing = scheduleActivity<void>(ACTIVITIES.record_tasks, [record], options)
+    writing = callActivity('record_tasks', record, options)
       .catch((error: unknown) => {
         failure ??= { error };
       })

@@ -1,15 +1,15 @@
 import { runBaremetal } from './baremetal.js';
-import { WORKFLOWS } from './protocol.js';
+import type { SiteRunResult } from './contract.js';
 import { checkSite, releaseNodes } from './site-phases.js';
-import { type RunResult, runSite } from './site-run.js';
+import { runSite } from './site-run.js';
 
 /**
  * Brings a site from its last good revision to the wanted one: nodes unchanged and deployed are not
  * touched and count as successful; nodes gone from the documents are reported, and released only when
  * asked (`release_removed`), after everything else went well.
  */
-export async function update_site(...args: unknown[]): Promise<RunResult> {
-  return runSite(WORKFLOWS.update_site, args, async (run) => {
+export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
+  return runSite('update_site', args, async (run) => {
     const plan = await run.loadPlan();
     if (!plan) return;
     if (!(await checkSite(run, plan, 'verify_site'))) return;

@@ -41,7 +41,7 @@ export { extendedReleases, hasUploadedFacts, isDeployable } from './inventory/in
 export type { NodeStatus, NodeStatuses } from './nodes.js';
 export type { InstalledPackage, PackageOperations, PackageView } from './packages/index.js';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
-export type { OperatorRequest, RunView } from './runs.js';
+export type { RunView } from './runs.js';
 export type { CommitAnswer, CommitRequest, DocumentCheck } from './sites.js';
 export { type StrategyView, viewStrategy } from './strategy.js';
 export { type TagExtension, type TagOperations, type TagUpload, type TagView, tagExtensionsOf } from './tags/index.js';

@@ -5,17 +5,17 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { QUERIES, SIGNALS, siteWorkflowId, UPDATES, WORKFLOWS } from '../../workflows/protocol.js';
-import type { GraphRunReport, GraphRunStatus, PlanReference } from '../core/graph-run/index.js';
+import type { QueryAnswer, UpdateName, UpdateRequest, WorkflowContracts } from '../../workflows/contract.js';
+import { siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
+import type { GraphRunReport } from '../core/graph-run/index.js';
+import type { OperatorNote } from '../core/run/index.js';
 import { describedRun } from '../core/run-description.js';
 import {
   parseSiteRunInput,
   type RunReport,
   type RunStatus,
-  type SitePlan,
   type SiteRunInput,
   type SiteRunKind,
-  type TreeNode,
 } from '../core/site-run/index.js';
 import { isOpenStatus } from '../platform/temporal/is-run-open.js';
 import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
@@ -26,6 +26,7 @@ import { metadataOf } from './run-metadata.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
 import { callTemporal } from './temporal-calls.js';
+import { getRun, startWorkflow } from './workflow-calls.js';
 
 /** A run as its lists and pages show it. */
 export interface RunView extends RunSummary {
@@ -33,15 +34,9 @@ export interface RunView extends RunSummary {
   readonly temporalUrl: string | null;
 }
 
-export interface OperatorRequest {
-  readonly by?: string;
-  readonly reason?: string;
-}
-
-/** The plans of the graphs that a run has planned so far. */
-export type GraphPlans = readonly ({ readonly type: string } & PlanReference)[];
-
-export type AnyRunStatus = RunStatus | GraphRunStatus;
+type RunType = SiteRunKind | 'execute_graph';
+type Answers = WorkflowContracts[RunType]['queries'];
+export type AnyRunStatus = Answers['status'];
 
 /** Runs on sites, and runs of graphs on clusters. */
 export interface RunOperations {
@@ -50,21 +45,16 @@ export interface RunOperations {
   list(filter?: RunFilter): Promise<Page<RunView>>;
   get(id: string): Promise<RunView & { readonly parameters: Json }>;
   status(id: string): Promise<AnyRunStatus>;
-  report(id: string): Promise<RunReport | GraphRunReport>;
-  tree(id: string): Promise<TreeNode>;
-  plan(id: string): Promise<SitePlan | GraphPlans | null>;
+  report(id: string): Promise<Answers['report']>;
+  tree(id: string): Promise<Answers['tree']>;
+  plan(id: string): Promise<Answers['plan']>;
   nodes(id: string): Promise<readonly RunNode[]>;
-  pause(id: string, request: OperatorRequest): Promise<AnyRunStatus>;
-  resume(id: string, request: OperatorRequest): Promise<AnyRunStatus>;
-  /** Ends gracefully: running work ends, nothing new starts. */
-  stop(id: string, request: OperatorRequest): Promise<void>;
+  /** Whatever operators ask of a run while it goes on; the run itself judges it. @throws `refused` */
+  update<U extends UpdateName>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus>;
+  /** Ends gracefully: running work finishes, nothing new starts. */
+  stop(id: string, request: OperatorNote): Promise<void>;
   /** Aborts what runs, as far as MAAS can. */
-  cancel(id: string, request: OperatorRequest): Promise<void>;
-  retryNode(id: string, node: string, request: OperatorRequest): Promise<AnyRunStatus>;
-  /** Runs a failed task of a graph again. `task` is `task@node`. */
-  retryTask(id: string, task: string, request: OperatorRequest): Promise<AnyRunStatus>;
-  /** Goes on as if a failed task, or one that has not started, had nothing to do. */
-  skipTask(id: string, task: string, request: OperatorRequest): Promise<AnyRunStatus>;
+  cancel(id: string, request: OperatorNote): Promise<void>;
 }
 
 export function runOperations(deps: OpsDependencies): RunOperations {
@@ -72,7 +62,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   const { client } = temporal;
   const occupancy = siteOccupancy(deps);
 
-  const handleOf = (run: RunSummary) => client.workflow.getHandle(run.workflowId, run.temporalRunId ?? undefined);
+  const handleOf = (run: RunSummary) => getRun<RunType>(client.workflow, run.workflowId, run.temporalRunId);
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
 
   const view = <T extends RunSummary>(run: T): T & { temporalUrl: string | null } => ({
@@ -125,7 +115,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     throw ended(run, run.outcome);
   }
 
-  async function audited(action: string, run: RunRecord, request: OperatorRequest): Promise<void> {
+  async function audited(
+    action: string,
+    run: RunRecord,
+    request: { readonly by?: string | undefined; readonly reason?: string | undefined },
+  ): Promise<void> {
     await store.audit.append({
       actor: request.by ?? 'unknown',
       action,
@@ -157,9 +151,9 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     };
   }
 
-  async function ask<T>(run: RunRecord, query: string): Promise<T> {
+  async function ask<Q extends keyof Answers>(run: RunRecord, query: Q): Promise<QueryAnswer<RunType, Q>> {
     try {
-      return await call(() => handleOf(run).query<T>(query));
+      return await call(() => handleOf(run).query(query));
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       throw problem('not-found', `Temporal has no record of run ${run.id} any more`, {
@@ -168,36 +162,13 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     }
   }
 
-  /** A change to a run that ends at that very moment is told as any change to an ended run. */
+  /** A change to a run that ends at that very moment fails as any change to an ended run. */
   async function steer<T>(run: RunRecord, work: () => Promise<T>): Promise<T> {
     try {
       return await call(work);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw ended(run, 'just now');
       throw error;
-    }
-  }
-
-  /** An update that the run itself judges. */
-  async function ordered(
-    id: string,
-    update: 'retry_node' | 'retry_task' | 'skip_task',
-    what: { readonly node: string } | { readonly task: string },
-    request: OperatorRequest,
-  ): Promise<AnyRunStatus> {
-    const run = await live(id);
-    try {
-      const status = await steer(run, () =>
-        handleOf(run).executeUpdate<AnyRunStatus, [object]>(UPDATES[update], { args: [{ ...what, ...request }] }),
-      );
-      const [name] = Object.values(what);
-      await audited(`run.${update}`, run, { ...request, reason: [name, request.reason].filter(Boolean).join(': ') });
-      return status;
-    } catch (error) {
-      if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-      throw problem('refused', error.cause?.message ?? error.message, {
-        hint: 'See what the run says of its nodes: sitewright run report RUN',
-      });
     }
   }
 
@@ -212,18 +183,18 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       }
       const { site } = input;
       await store.sites.get(site);
-      // What the workflow would end with at once is told before it begins.
+      // What the workflow would fail with at once is refused before it begins.
       await store.sites.findRevision(site, parseReference(String(input.revision ?? 'latest')));
       await occupancy.untilFree(site);
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
       const begin = () =>
         call(() =>
-          client.workflow.start(WORKFLOWS[kind], {
+          startWorkflow(client.workflow, kind, {
             taskQueue: temporal.taskQueue,
             workflowId,
             workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-            args: [input],
+            input,
             ...metadataOf(deps, input, `${kind} ${site}${who}`),
           }),
         );
@@ -231,7 +202,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         await occupancy.untilClosed(site, await occupancy.openRun(workflowId));
         return begin().catch(async (again: unknown) => {
-          // Somebody else waited for the same moment.
+          // Another caller waited for the same moment.
           if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
           throw busy(site, await occupancy.openRun(workflowId));
         });
@@ -270,51 +241,52 @@ export function runOperations(deps: OpsDependencies): RunOperations {
 
     async status(id) {
       const run = await current(id);
-      if (run.outcome === null) return ask<AnyRunStatus>(run, QUERIES.status);
+      if (run.outcome === null) return ask(run, 'status');
       if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
       return statusFromReport(run, await storedReport(run));
     },
     async report(id) {
       const run = await current(id);
-      if (run.outcome === null) return ask<RunReport | GraphRunReport>(run, QUERIES.report);
+      if (run.outcome === null) return ask(run, 'report');
       return run.kind === WORKFLOWS.execute_graph ? storedGraphReport(run) : storedReport(run);
     },
     async tree(id) {
       const run = await current(id);
-      return ask<TreeNode>(run, QUERIES.tree);
+      return ask(run, 'tree');
     },
     async plan(id) {
-      return ask<SitePlan | GraphPlans | null>(await current(id), QUERIES.plan);
+      return ask(await current(id), 'plan');
     },
     nodes: (id) => store.runs.listNodes(id),
 
-    async pause(id, request) {
+    async update(id, update, request) {
       const run = await live(id);
-      await audited('run.pause', run, request);
-      return steer(run, () =>
-        handleOf(run).executeUpdate<AnyRunStatus, [OperatorRequest]>(UPDATES.pause, { args: [request] }),
-      );
-    },
-    async resume(id, request) {
-      const run = await live(id);
-      await audited('run.resume', run, request);
-      return steer(run, () =>
-        handleOf(run).executeUpdate<AnyRunStatus, [OperatorRequest]>(UPDATES.resume, { args: [request] }),
-      );
+      const { by, reason, ...target }: OperatorNote = request;
+      const said = [...Object.values(target), reason].filter(Boolean).join(': ');
+      const record = () => audited(`run.${update}`, run, { by, reason: said || undefined });
+      const status = await steer(run, () => handleOf(run).update(update, request)).catch(async (error: unknown) => {
+        if (error instanceof WorkflowUpdateFailedError) {
+          throw problem('refused', error.cause?.message ?? error.message, {
+            hint: 'See what the run says of its nodes: sitewright run report RUN',
+          });
+        }
+        // No answer says nothing: the run may have taken it.
+        await record();
+        throw error;
+      });
+      await record();
+      return status;
     },
     async stop(id, request) {
       const run = await live(id);
       await audited('run.stop', run, request);
-      await steer(run, () => handleOf(run).signal(SIGNALS.stop, request));
+      await steer(run, () => handleOf(run).signal('stop', request));
     },
     async cancel(id, request) {
       const run = await live(id);
       await audited('run.cancel', run, request);
       await steer(run, () => handleOf(run).cancel());
     },
-    retryNode: (id, node, request) => ordered(id, 'retry_node', { node }, request),
-    retryTask: (id, task, request) => ordered(id, 'retry_task', { task }, request),
-    skipTask: (id, task, request) => ordered(id, 'skip_task', { task }, request),
   };
 }
 

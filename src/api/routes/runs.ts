@@ -173,7 +173,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       summary: 'Pause a run: what runs ends, nothing new starts',
       response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
     },
-    handler: async (request) => runs.pause(request.params.run, operatorOf(request)),
+    handler: async (request) => runs.update(request.params.run, 'pause', operatorOf(request)),
   });
 
   app.post('/runs/:run/resume', {
@@ -183,7 +183,7 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       summary: 'Let a paused run go on',
       response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
     },
-    handler: async (request) => runs.resume(request.params.run, operatorOf(request)),
+    handler: async (request) => runs.update(request.params.run, 'resume', operatorOf(request)),
   });
 
   app.post('/runs/:run/stop', {
@@ -221,12 +221,13 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
       summary: 'Try a failed node of a run again',
       response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
     },
-    handler: async (request) => runs.retryNode(request.params.run, request.params.node, operatorOf(request)),
+    handler: async (request) =>
+      runs.update(request.params.run, 'retry_node', { node: request.params.node, ...operatorOf(request) }),
   });
 
-  for (const [verb, operationId, summary, act] of [
-    ['retry', 'retryTask', 'Run a failed task of a run of graphs again', runs.retryTask],
-    ['skip', 'skipTask', 'Go on without a task of a run of graphs', runs.skipTask],
+  for (const [verb, operationId, summary, update] of [
+    ['retry', 'retryTask', 'Run a failed task of a run of graphs again', 'retry_task'],
+    ['skip', 'skipTask', 'Go on without a task of a run of graphs', 'skip_task'],
   ] as const) {
     app.post(`/runs/:run/tasks/:task/${verb}`, {
       schema: {
@@ -237,7 +238,8 @@ export const runRoutes: RouteGroup = async (app, { operations: { runs, sites } }
         summary,
         response: { 200: anyStatusSchema, ...problems(400, 404, 409, 413, 415, 503) },
       },
-      handler: async (request) => act(request.params.run, request.params.task, operatorOf(request)),
+      handler: async (request) =>
+        runs.update(request.params.run, update, { task: request.params.task, ...operatorOf(request) }),
     });
   }
 };

@@ -8,8 +8,8 @@ import {
 } from '@temporalio/client';
 import { encryptionOf } from '../../../worker/encryption.js';
 import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.js';
-import type { DrainAgent } from '../../../workflows/drain-agent.js';
 import { WORKFLOWS } from '../../../workflows/protocol.js';
+import { startWorkflow } from '../../ops/workflow-calls.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { connectionOptions } from '../../platform/temporal/connection-options.js';
 import { openStore } from '../../store/index.js';
@@ -43,13 +43,13 @@ export async function drainAgent(
       })
       .finally(() => store.close());
     const client = new Client({ connection, namespace, ...encryptionOf(settings) });
-    const input: DrainAgent = { site, node, wait_ms: waitMs };
-    const { unfinished } = (await client.workflow.execute(WORKFLOWS.drain_agent, {
+    const started = await startWorkflow(client.workflow, 'drain_agent', {
       taskQueue,
       workflowId: `${WORKFLOWS.drain_agent}:${site}:${node}:${order.id}`,
       workflowExecutionTimeout: WHOLE_MS,
-      args: [input],
-    })) as { readonly unfinished: readonly string[] };
+      input: { site, node, wait_ms: waitMs },
+    });
+    const { unfinished } = await started.result();
     return { ok: true, unfinished };
   } catch (error) {
     return endOf(error, node);

@@ -1,4 +1,4 @@
-import { describeInvalidInput, type InvalidInput, listSome, type StepError } from '../run/index.js';
+import { describeInvalidInput, type Explained, type InvalidInput, listSome, type StepError } from '../run/index.js';
 
 /** Why a run cannot begin or go on, as planning finds it. `problems` each with place and hint. */
 export type PlanningFailure =
@@ -38,8 +38,13 @@ export function describeGraphRunFailure(failure: GraphRunFailure): string {
   }
 }
 
-/** What an operator does next; shown beside the failure. `transaction` is the run's, when it has one. */
-export function nextGraphStep(failure: GraphRunFailure, transaction: number | null): string {
+/** Why a run failed, and what an operator does next. `transaction` is the run's, when it has one. */
+export const explainGraphRunFailure = (failure: GraphRunFailure, transaction: number | null): Explained => ({
+  reason: describeGraphRunFailure(failure),
+  next_step: nextStep(failure, transaction),
+});
+
+function nextStep(failure: GraphRunFailure, transaction: number | null): string {
   switch (failure.kind) {
     case 'invalid-input':
       return 'correct the named fields and start again';

@@ -32,10 +32,10 @@ export const hasRoomForRetry = (events: number, left: number, most: number = MOS
   events + left * EVENTS_A_TASK + SPARE_EVENTS < most;
 
 /**
- * Whether a history has room for an operator's wish, beside all that has not ended. A little is left above what
- * retries may take: whoever cannot retry any more can still say that he does not want to.
+ * Whether a history has room for an operator's request, beside all that has not ended. A little is left above what
+ * retries may take: who cannot retry any more can still skip.
  */
-export const hasRoomForWish = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
+export const hasRoomForRequest = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
   events + left * EVENTS_A_TASK + SPARE_EVENTS / 2 < most;
 
 /** Why a failed task that may be tried again is not. */

@@ -14,13 +14,13 @@ export type { GraphRunMode, GraphRunOutcome, GraphState } from '../words.js';
 export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
 export {
   describeGraphRunFailure,
+  explainGraphRunFailure,
   type GraphRunFailure,
-  nextGraphStep,
   type PlanningFailure,
 } from './failure.js';
 export {
+  hasRoomForRequest,
   hasRoomForRetry,
-  hasRoomForWish,
   MOST_EVENTS,
   NO_ROOM,
   shouldContinue,

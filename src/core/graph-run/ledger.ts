@@ -17,7 +17,7 @@ const REASON_LENGTH = 300;
 export interface Ledger {
   /** The scheduler's word on a task; `now` in milliseconds. Commands that are not about a task are ignored. */
   note(command: SchedulerCommand, now: number): void;
-  /** How a task's newest attempt ended on its node; told before the scheduler hears of it. */
+  /** How a task's newest attempt ended on its node; recorded before the scheduler receives it. */
   ended(task: string, end: TaskEnd): void;
   /** A task waits for a node whose agent is silent, or no longer does. */
   silent(node: string, is: boolean): void;

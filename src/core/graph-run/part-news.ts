@@ -22,7 +22,7 @@ export interface PartNews {
   readonly failing_nodes: number;
   /** Nodes that a task waits for, since their agents do not answer; at most ten. */
   readonly silent: readonly string[];
-  /** Its history has no room for further wishes of operators beside what is left to do. */
+  /** Its history has no room for further requests of operators beside what is left to do. */
   readonly full?: true;
 }
 

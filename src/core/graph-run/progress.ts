@@ -1,4 +1,5 @@
-import type { GraphOperatorAction, GraphRunStatus } from '../contracts/graph-run.js';
+import type { GraphOperatorAction } from '../contracts/graph-run.js';
+import type { AnyProgress } from '../run/index.js';
 import type { GraphRunOutcome, GraphState } from '../words.js';
 import type { GraphRunFailure } from './failure.js';
 import type { GraphRunInput } from './input.js';
@@ -28,18 +29,9 @@ export interface GraphProgress {
 }
 
 /** All that `execute_graph` knows of itself; queries and reports are read from it. */
-export interface GraphRunProgress {
-  readonly input: GraphRunInput;
-  readonly workflow_id: string;
-  readonly run_id: string;
-  readonly started_at: number;
-  ended_at?: number;
+export interface GraphRunProgress extends AnyProgress<GraphRunInput, GraphRunOutcome, GraphRunFailure> {
   transaction: number | null;
   cluster: { readonly id: number; readonly name: string; readonly site: string | null } | null;
   graphs: GraphProgress[];
-  outcome?: GraphRunOutcome;
-  failure?: GraphRunFailure;
-  operator: GraphOperatorAction[];
-  paused: GraphRunStatus['paused'];
-  stopping: boolean;
+  readonly operator: GraphOperatorAction[];
 }

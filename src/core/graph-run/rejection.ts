@@ -1,6 +1,6 @@
 import type { Rejection } from '../scheduler/index.js';
 
-/** Why an operator's wish cannot be fulfilled, and what can be done instead. */
+/** Why an operator's request cannot be met, and what can be done instead. */
 export function describeRejection(rejection: Rejection): string {
   switch (rejection.reason) {
     case 'unknown_task':

@@ -1,13 +1,14 @@
 import type { FailedTask, GraphReport, GraphRunReport } from '../contracts/graph-run.js';
+import { reportAny } from '../run/index.js';
 import { utf8Length } from '../utf8.js';
-import { describeGraphRunFailure, nextGraphStep } from './failure.js';
+import { explainGraphRunFailure } from './failure.js';
 import type { GraphRunProgress } from './progress.js';
 import { statusOfGraph } from './status.js';
 
 const LIMIT_BYTES = 100_000;
 
 export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
-  const { failure, input } = progress;
+  const { input, transaction } = progress;
   const graphs = progress.graphs.map(
     (graph): GraphReport => ({
       ...statusOfGraph(graph),
@@ -18,21 +19,9 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
   );
   const report: GraphRunReport = {
     cluster: input.cluster,
-    transaction: progress.transaction,
-    workflow_id: progress.workflow_id,
-    run_id: progress.run_id,
+    transaction,
+    ...reportAny(progress, (failure) => explainGraphRunFailure(failure, transaction)),
     mode: input.mode ?? 'apply',
-    ...(progress.outcome ? { outcome: progress.outcome } : {}),
-    ...(failure
-      ? {
-          failure,
-          reason: describeGraphRunFailure(failure),
-          next_step: nextGraphStep(failure, progress.transaction),
-        }
-      : {}),
-    started_at: new Date(progress.started_at).toISOString(),
-    ...(progress.ended_at === undefined ? {} : { ended_at: new Date(progress.ended_at).toISOString() }),
-    ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
     graphs,
     operator: progress.operator.slice(-100),
     warnings: progress.graphs.flatMap((graph) => graph.plan?.warnings ?? []).slice(0, 50),

@@ -1,10 +1,8 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
-import { cell, detailsHeading, table } from '../run/index.js';
+import { cell, detailsHeading, isoTime, table } from '../run/index.js';
 import type { GraphState } from '../words.js';
 import { settledOf, sumCounts, totalOf } from './part-news.js';
 import type { GraphProgress, GraphRunProgress } from './progress.js';
-
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 export function statusOfGraph(graph: GraphProgress): GraphStatus {
   const news = graph.news();
@@ -20,8 +18,8 @@ export function statusOfGraph(graph: GraphProgress): GraphStatus {
     failing_nodes: news.reduce((sum, part) => sum + part.failing_nodes, 0),
     parts: graph.plan?.parts.length ?? 0,
     offline: graph.offline.slice(0, 50),
-    ...(graph.started_at === undefined ? {} : { started_at: iso(graph.started_at) }),
-    ...(graph.ended_at === undefined ? {} : { ended_at: iso(graph.ended_at) }),
+    ...(graph.started_at === undefined ? {} : { started_at: isoTime(graph.started_at) }),
+    ...(graph.ended_at === undefined ? {} : { ended_at: isoTime(graph.ended_at) }),
     ...(graph.reason === undefined ? {} : { reason: graph.reason }),
   };
 }

@@ -27,7 +27,7 @@ export interface TaskEnd {
   readonly summary?: Readonly<Record<string, number | string | boolean>>;
 }
 
-/** What the scheduler is told: a runner that found nothing to do did not fail. */
+/** What the scheduler receives: a runner that found nothing to do did not fail. */
 export const outcomeOf = (end: TaskEnd): 'successful' | 'failed' =>
   end.outcome === 'ok' || end.outcome === 'skipped' ? 'successful' : 'failed';
 

@@ -17,3 +17,4 @@ export {
 export { type AnyStatus, cell, detailsHeading, table } from './details.js';
 export { describeInvalidInput, failureType, type InvalidInput, listSome, type StepError } from './failure.js';
 export { type OperatorAction, type OperatorNote, readNote } from './operator.js';
+export { type AnyProgress, type Explained, isoTime, reportAny } from './progress.js';

@@ -1,4 +1,4 @@
-import { describeInvalidInput, type InvalidInput, listSome, type StepError } from '../run/index.js';
+import { describeInvalidInput, type Explained, type InvalidInput, listSome, type StepError } from '../run/index.js';
 import type { SiteRunKind } from '../words.js';
 
 /** Why a run as a whole failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
@@ -60,8 +60,13 @@ export function describeRunFailure(failure: RunFailure): string {
   }
 }
 
-/** What an operator does next; shown beside the failure. */
-export function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
+/** Why a run failed, and what an operator does next. */
+export const explainRunFailure = (failure: RunFailure, kind: SiteRunKind, site: string): Explained => ({
+  reason: describeRunFailure(failure),
+  next_step: nextStep(failure, kind, site),
+});
+
+function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
   switch (failure.kind) {
     case 'invalid-input':
       return 'correct the named fields and start again';

@@ -9,7 +9,7 @@ export {
   SITE_RUN_KINDS,
   type SiteRunKind,
 } from '../words.js';
-export { describeRunFailure, nextStep, type RunFailure } from './failure.js';
+export { describeRunFailure, explainRunFailure, type RunFailure } from './failure.js';
 export { type ParsedInput, parseSiteRunInput, type SiteRunInput } from './input.js';
 export { fromRanges, groupFromWire, groupToWire, type IndexRanges, toRanges } from './plan.js';
 export { detailsOf, type RunProgress, reportRun, statusOf, treeOf } from './progress.js';

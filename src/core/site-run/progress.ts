@@ -1,4 +1,4 @@
-import type { Paused, RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
+import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
 import {
   type BaremetalState,
@@ -7,46 +7,29 @@ import {
   type NodeState,
   reportBaremetal,
 } from '../deployment/index.js';
-import { detailsHeading, table } from '../run/index.js';
+import { type AnyProgress, detailsHeading, reportAny, table } from '../run/index.js';
 import type { SiteRunKind, SiteRunOutcome } from '../words.js';
-import { describeRunFailure, nextStep, type RunFailure } from './failure.js';
+import { explainRunFailure, type RunFailure } from './failure.js';
 import type { SiteRunInput } from './input.js';
 
 /** All that a site's workflow knows of itself; queries and reports are read from it. */
-export interface RunProgress {
+export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {
   readonly kind: SiteRunKind;
-  readonly input: SiteRunInput;
-  readonly workflow_id: string;
-  readonly run_id: string;
-  readonly started_at: number;
-  ended_at?: number;
-  outcome?: SiteRunOutcome;
-  failure?: RunFailure;
   plan?: SitePlan;
   baremetal?: BaremetalState;
   released?: NodeReport[];
-  phases: PhaseReport[];
-  operator: SiteOperatorAction[];
-  warnings: string[];
-  paused: Paused | null;
-  stopping: boolean;
+  readonly phases: PhaseReport[];
+  readonly operator: SiteOperatorAction[];
+  readonly warnings: string[];
 }
 
 export function reportRun(progress: RunProgress): RunReport {
-  const { plan, failure, input } = progress;
+  const { kind, plan, input } = progress;
   return {
-    kind: progress.kind,
+    kind,
     site: input.site,
-    workflow_id: progress.workflow_id,
-    run_id: progress.run_id,
+    ...reportAny(progress, (failure) => explainRunFailure(failure, kind, input.site)),
     ...(plan ? { revision: plan.revision, hash: plan.hash } : {}),
-    ...(progress.outcome ? { outcome: progress.outcome } : {}),
-    ...(failure
-      ? { failure, reason: describeRunFailure(failure), next_step: nextStep(failure, progress.kind, input.site) }
-      : {}),
-    started_at: iso(progress.started_at),
-    ...(progress.ended_at === undefined ? {} : { ended_at: iso(progress.ended_at) }),
-    ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
     phases: progress.phases,
     ...(progress.baremetal ? { baremetal: reportBaremetal(progress.baremetal) } : {}),
     ...(progress.released ? { released: progress.released } : {}),
@@ -170,5 +153,3 @@ export function detailsOf(progress: RunProgress): string {
     ...table(['group', 'state'], groupRows),
   ].join('\n');
 }
-
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -10,6 +10,7 @@ import { asProblem, problem } from '../problem.js';
 import { metadataOf } from '../run-metadata.js';
 import { chosenNodes, clusterChecks, refuseUnfitCluster } from '../tags/cluster-checks.js';
 import { callTemporal } from '../temporal-calls.js';
+import { getRun, startWorkflow } from '../workflow-calls.js';
 import { requestedGraphs } from './graph-request.js';
 
 export interface StartedGraphRun {
@@ -42,7 +43,7 @@ export async function startGraphRun(
   const found = await fitOrRefused(deps, input, graphs);
   const created = await createTransactions(deps, input, graphs);
   try {
-    const started = await startWorkflow(deps, input, created);
+    const started = await startRun(deps, input, created);
     return { ...started, warnings: found.filter(({ severity }) => severity !== 'info') };
   } catch (error) {
     const { message } = asProblem(error);
@@ -125,7 +126,7 @@ async function describeWorkflow(
   { workflowId, temporalRunId }: TransactionRecord,
 ) {
   if (workflowId === null) return null;
-  const handle = temporal.client.workflow.getHandle(workflowId, temporalRunId ?? undefined);
+  const handle = getRun(temporal.client.workflow, workflowId, temporalRunId);
   return callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
@@ -143,7 +144,7 @@ async function alreadyStarted({ store }: OpsDependencies, id: number) {
   });
 }
 
-async function startWorkflow(
+async function startRun(
   deps: OpsDependencies,
   input: GraphRunInput,
   created: RunTransactions,
@@ -156,11 +157,11 @@ async function startWorkflow(
   const types = graphs.map(({ graphType }) => graphType).join(', ');
   const whole: GraphRunInput = { ...input, transaction: run.id };
   const started = await callTemporal(temporal, () =>
-    temporal.client.workflow.start(WORKFLOWS.execute_graph, {
+    startWorkflow(temporal.client.workflow, 'execute_graph', {
       taskQueue: temporal.taskQueue,
       workflowId,
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      args: [whole],
+      input: whole,
       ...metadataOf(
         deps,
         input,

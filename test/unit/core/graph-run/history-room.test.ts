@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
+  hasRoomForRequest,
   hasRoomForRetry,
-  hasRoomForWish,
   TASKS_IN_ONE_WORKFLOW,
   taskRoom,
 } from '../../../../src/core/graph-run/index.js';
@@ -25,14 +25,14 @@ it('a full part stays under 10,000 events, however many attempts fail, and has s
 });
 
 it('operators are heard as long as what is left to do still fits', () => {
-  expect(hasRoomForWish(9_000, 0)).toBe(true);
-  expect(hasRoomForWish(9_900, 0)).toBe(false);
-  expect(hasRoomForWish(9_000, 200)).toBe(false);
+  expect(hasRoomForRequest(9_000, 0)).toBe(true);
+  expect(hasRoomForRequest(9_900, 0)).toBe(false);
+  expect(hasRoomForRequest(9_000, 200)).toBe(false);
   // A full part hears a hundred of them before its first task has ended.
-  expect(hasRoomForWish(50 + 100 * 9, TASKS_IN_ONE_WORKFLOW)).toBe(true);
+  expect(hasRoomForRequest(50 + 100 * 9, TASKS_IN_ONE_WORKFLOW)).toBe(true);
   // Where no retry fits any more, skipping a task still does.
   const last = 10_000 - 300 - 7.5 * 100;
-  expect([hasRoomForRetry(last, 100), hasRoomForWish(last, 100)]).toEqual([false, true]);
+  expect([hasRoomForRetry(last, 100), hasRoomForRequest(last, 100)]).toEqual([false, true]);
 });
 
 it('graphs that a run drives itself stay under 10,000 events together', () => {

@@ -1,0 +1,55 @@
+/** Temporal's client as use cases use it: every name, payload and answer is that of the contracts. */
+import type { WorkflowClient, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
+import type {
+  QueryAnswer,
+  QueryName,
+  SignalName,
+  SignalPayload,
+  UpdateName,
+  UpdateRequest,
+  WorkflowContracts,
+  WorkflowType,
+} from '../../workflows/contract.js';
+
+/** A run of a workflow that has one of the types `W`. */
+export interface RunHandle<W extends WorkflowType> extends Pick<WorkflowHandle, 'describe' | 'cancel' | 'terminate'> {
+  result(): Promise<WorkflowContracts[W]['result']>;
+  query<Q extends QueryName>(name: Q): Promise<QueryAnswer<W, Q>>;
+  /** A run of a type that does not know the update refuses it. */
+  update<U extends UpdateName>(name: U, request: UpdateRequest<U>): Promise<QueryAnswer<W, 'status'>>;
+  signal<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void>;
+}
+
+export interface StartedRun<W extends WorkflowType> extends RunHandle<W> {
+  readonly firstExecutionRunId: string;
+}
+
+type StartOptions<W extends WorkflowType> = Omit<WorkflowStartOptions, 'args'> & {
+  readonly input: WorkflowContracts[W]['input'];
+};
+
+export async function startWorkflow<W extends WorkflowType>(
+  client: WorkflowClient,
+  type: W,
+  { input, ...options }: StartOptions<W>,
+): Promise<StartedRun<W>> {
+  const handle = await client.start(type, { ...options, args: [input] });
+  return { ...runHandle<W>(handle), firstExecutionRunId: handle.firstExecutionRunId };
+}
+
+/** @param runId absent: the newest run of the workflow */
+export const getRun = <W extends WorkflowType>(
+  client: WorkflowClient,
+  workflowId: string,
+  runId?: string | null,
+): RunHandle<W> => runHandle(client.getHandle(workflowId, runId ?? undefined));
+
+const runHandle = <W extends WorkflowType>(handle: WorkflowHandle): RunHandle<W> => ({
+  describe: () => handle.describe(),
+  cancel: () => handle.cancel(),
+  terminate: (reason) => handle.terminate(reason),
+  result: () => handle.result(),
+  query: (name) => handle.query(name),
+  update: (name, request) => handle.executeUpdate(name, { args: [request] }),
+  signal: (name, payload) => handle.signal(name, payload),
+});

@@ -1,0 +1,170 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  isCancellation,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  type AnyProgress,
+  describeInvalidInput,
+  type Explained,
+  failureType,
+  type InvalidInput,
+  isoTime,
+  type OperatorAction,
+  type RunAction,
+  type StepError,
+} from '../src/core/run/index.js';
+import { type Control, createControl } from './control.js';
+import { stepError } from './failures.js';
+import type { SearchAttributeName } from './protocol.js';
+
+type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number | null | undefined>>>;
+
+/** A run under way, as far as runs on sites and runs of graphs are the same. */
+export interface Run<P extends AnyProgress> {
+  readonly progress: P;
+  readonly control: Control;
+  /** Refreshes what Temporal's Web UI shows of the run. */
+  show(): void;
+  /** Sets those that the server knows: an unknown one would fail every workflow task from then on. */
+  setAttributes(values: Attributes): void;
+  /** Search attributes that the server knows; none before the run is opened. */
+  known: readonly string[];
+}
+
+/** What one kind of run does its own way. */
+export interface RunKind<P extends AnyProgress, Opened, Result> {
+  /** What the run has for itself, e.g. `site dc1`. */
+  readonly subject: string;
+  /** Claims the subject and writes the run's row. */
+  open(): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
+  /** The site of a run that is open. */
+  siteOf(opened: Opened): string | null;
+  work(opened: Opened): Promise<void>;
+  stepFailed(error: StepError): NonNullable<P['failure']>;
+  /** Nodes that have failed so far. */
+  failedNodes(): number;
+  /** Asked once work has ended. */
+  outcome(): NonNullable<P['outcome']>;
+  /** Writes the report and releases the claim. */
+  close(opened: Opened): Promise<void>;
+  explain(failure: NonNullable<P['failure']>): Explained;
+  result(): Result;
+}
+
+type OpenAnswer<Opened, Failure> =
+  | (Opened & { readonly ok: true; readonly search_attributes: readonly string[] })
+  | { readonly ok: false; readonly failure: Failure };
+
+type Parsed<Input> =
+  | { readonly ok: true; readonly input: Input }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Progress of a run that begins now. @throws when its input is not usable */
+export function beginProgress<Input>(parsed: Parsed<Input>) {
+  if (!parsed.ok) {
+    const failure: InvalidInput = { kind: 'invalid-input', problems: parsed.problems };
+    throw ApplicationFailure.nonRetryable(describeInvalidInput(failure), failureType(failure), parsed.problems);
+  }
+  const { workflowId: workflow_id, runId: run_id } = workflowInfo();
+  const { input } = parsed;
+  return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false };
+}
+
+/** By what the store knows the run. */
+export const identityOf = ({ workflow_id, run_id }: AnyProgress) => ({ workflow_id, run_id });
+
+/**
+ * @param record keeps what an operator did
+ * @param shown called whenever the details were refreshed
+ */
+export function createRun<P extends AnyProgress>(
+  progress: P,
+  details: (progress: P) => string,
+  record: (action: OperatorAction<RunAction>) => void,
+  shown: () => void = () => undefined,
+): Run<P> {
+  const control = createControl((action) => {
+    record(action);
+    run.show();
+  });
+  const run: Run<P> = {
+    progress,
+    control,
+    known: [],
+    show() {
+      progress.paused = control.paused;
+      progress.stopping = control.stopping;
+      setCurrentDetails(details(progress));
+      shown();
+    },
+    setAttributes(values) {
+      const set: Record<string, string[] | number[]> = {};
+      for (const [name, value] of Object.entries(values)) {
+        if (value !== undefined && value !== null && run.known.includes(name)) {
+          set[name] = typeof value === 'number' ? [value] : [value];
+        }
+      }
+      if (Object.keys(set).length > 0) upsertSearchAttributes(set);
+    },
+  };
+  return run;
+}
+
+/**
+ * The frame of every run: claims its subject, works, and whatever happens closes it with a report. Set the handlers of
+ * operators before, so that they are answered from the first moment.
+ */
+export async function runInFrame<P extends AnyProgress<{ readonly started_by?: string }>, Opened, Result>(
+  run: Run<P>,
+  kind: RunKind<P, Opened, Result>,
+): Promise<Result> {
+  const { progress, control } = run;
+  run.show();
+  void CancellationScope.current().cancelRequested.catch(() => control.cancel());
+
+  await CancellationScope.nonCancellable(async () => {
+    const opened = await kind.open();
+    if (!opened.ok) {
+      // Nothing is ours to close: another run has the subject, or there is none.
+      progress.failure = opened.failure;
+      progress.outcome = 'failed';
+      return;
+    }
+    run.known = opened.search_attributes;
+    run.setAttributes({ SiteName: kind.siteOf(opened), StartedBy: progress.input.started_by, FailedNodes: 0 });
+    await kind.work(opened).catch((error: unknown) => {
+      if (control.cancelled && isCancellation(error)) return;
+      progress.failure = kind.stepFailed(stepError(error));
+    });
+    progress.outcome = kind.outcome();
+    progress.ended_at = Date.now();
+    run.show();
+    run.setAttributes({ RunPhase: progress.outcome, FailedNodes: kind.failedNodes() });
+    await kind.close(opened);
+    await condition(allHandlersFinished);
+  });
+
+  if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${kind.subject} was cancelled`);
+  const { failure } = progress;
+  if (failure === undefined) return kind.result();
+  const { reason, next_step } = kind.explain(failure);
+  throw ApplicationFailure.create({
+    message: `${reason}. Next: ${next_step}`,
+    type: failureType(failure),
+    nonRetryable: true,
+    details: [failure, kind.result()],
+  });
+}
+
+/** Of a run that has just ended, for the activity that closes it. */
+export const endOf = (progress: AnyProgress) => ({
+  ...identityOf(progress),
+  ended_at: isoTime(progress.ended_at ?? Date.now()),
+});
