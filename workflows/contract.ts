@@ -2,12 +2,12 @@ import type { SiteActivities } from '../activities/contract.js';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.js';
 import type {
   FailedTask,
-  GraphPlans,
   GraphRunInput,
   GraphRunReport,
   GraphRunStatus,
   PartNews,
   PartReport,
+  PlanReference,
 } from '../src/core/graph-run/index.js';
 import type { GraphRunOutcome, OperatorNote, SiteRunOutcome } from '../src/core/run/index.js';
 import type {
@@ -76,7 +76,8 @@ export interface GraphRunContract {
     readonly status: GraphRunStatus;
     readonly report: GraphRunReport;
     readonly tree: TreeNode;
-    readonly plan: GraphPlans;
+    /** Of the graphs planned so far. */
+    readonly plan: readonly ({ readonly type: string } & PlanReference)[];
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Paused } from './operator.js';
+import type { Paused } from '../contracts/site-run.js';
 
 /** What every run knows of itself; queries and reports are read from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {
