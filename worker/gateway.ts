@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
-import { CertificateAuthority, OrderKeys } from '../src/gateway/identity/index.js';
+import { CertificateAuthority } from '../src/gateway/identity/certificate-authority.js';
+import { OrderKeys } from '../src/gateway/identity/index.js';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
 import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
 import type { Settings } from '../src/platform/settings/index.js';

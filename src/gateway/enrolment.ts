@@ -1,7 +1,9 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import type { NodeIdentityStore } from '../store/index.js';
 import type { Alarms } from './alarms.js';
-import { type CertificateAuthority, hashOfToken, type OrderKeys, readCertificateRequest } from './identity/index.js';
+import type { CertificateAuthority } from './identity/certificate-authority.js';
+import { readCertificateRequest } from './identity/certificate-request.js';
+import { hashOfToken, type OrderKeys } from './identity/index.js';
 import { Refusal } from './refusal.js';
 import type { EnrolmentAnswer } from './wire.js';
 

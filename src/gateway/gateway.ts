@@ -6,7 +6,8 @@ import type { Logger } from '../platform/telemetry/log.js';
 import { StoreError } from '../store/index.js';
 import { type EnrolmentParts, enrol, renew } from './enrolment.js';
 import { type Caller, HandOut, type HandOutParts } from './hand-out.js';
-import { fingerprintOf, type IssuedCertificate } from './identity/index.js';
+import type { IssuedCertificate } from './identity/certificate-authority.js';
+import { fingerprintOf } from './identity/index.js';
 import type { LogSink } from './ports.js';
 import { Refusal } from './refusal.js';
 import {

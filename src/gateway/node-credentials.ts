@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.js';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.js';
 import { GatewayConnection } from './gateway-connection.js';
-import { createCertificateRequest, newKeyPair, privateKeyPem, renewalTime } from './identity/index.js';
+import { newKeyPair, privateKeyPem, renewalTime } from './identity/index.js';
 import { enrolmentAnswer, orderKeysAnswer } from './wire.js';
 
 const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.string() });
@@ -39,7 +39,7 @@ export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promis
   }
   const connection = new GatewayConnection({ url: gateway, authority });
   try {
-    const request = requestFor(key, 'node');
+    const request = await requestFor(key, 'node');
     const answer = await connection.ask('/v1/enrol', { json: { token, request } }, enrolmentAnswer);
     return kept(folder, { ...answer, gateway, key });
   } finally {
@@ -55,7 +55,7 @@ export async function renewCredentials(folder: string, credentials: NodeCredenti
   const connection = connectionOf(credentials);
   try {
     const key = privateKeyPem(newKeyPair().privateKey);
-    const request = requestFor(key, `${credentials.site}/${credentials.node}`);
+    const request = await requestFor(key, `${credentials.site}/${credentials.node}`);
     const answer = await connection.ask('/v1/renew', { json: { request } }, enrolmentAnswer);
     return kept(folder, { ...answer, gateway: credentials.gateway, key });
   } finally {
@@ -76,7 +76,8 @@ export async function renewOrderKeys(folder: string, credentials: NodeCredential
 export const connectionOf = ({ gateway, authority, key, certificate }: NodeCredentials): GatewayConnection =>
   new GatewayConnection({ url: gateway, authority }, { key, certificate });
 
-function requestFor(key: string, name: string): string {
+async function requestFor(key: string, name: string): Promise<string> {
+  const { createCertificateRequest } = await import('./identity/certificate-request.js');
   const privateKey = createPrivateKey(key);
   return createCertificateRequest({ privateKey, publicKey: createPublicKey(key) }, name);
 }

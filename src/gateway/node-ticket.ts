@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.js';
 import { readOrMakePrivate } from '../platform/files/private-file.js';
 import type { NodeIdentityStore } from '../store/index.js';
-import { CertificateAuthority, hashOfToken, newEnrolmentToken } from './identity/index.js';
+import { hashOfToken, newEnrolmentToken } from './identity/index.js';
 
 export interface TicketOffice {
   /** Folder of the gateway: authority and keys. */
@@ -27,6 +27,7 @@ export async function issueTicket(
   wish?: string,
   now: Date = new Date(),
 ): Promise<EnrolmentTicket> {
+  const { CertificateAuthority } = await import('./identity/certificate-authority.js');
   const authority = new CertificateAuthority(dataDir);
   const token = wish === undefined ? newEnrolmentToken().token : derivedToken(dataDir, [site, node, wish]);
   const expiresAt = new Date(now.getTime() + tokenHours * 3_600_000).toISOString();

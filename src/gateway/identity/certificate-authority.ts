@@ -1,15 +1,8 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  X509Certificate,
-} from 'node:crypto';
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { readOrMakePrivate } from '../../platform/files/private-file.js';
-import { type Issuer, issueCertificate } from './certificate.js';
-import { toPem } from './der.js';
+import { type CertificateUse, type Issuer, issueCertificate } from './certificate.js';
+import { fingerprintOf, newKeyPair, privateKeyPem, publicKeyInfo } from './key-pair.js';
 
 const DAY = 86_400_000;
 /** Clocks of nodes that were just installed are behind or ahead by minutes. */
@@ -21,19 +14,11 @@ const NODE_LIFE = 30 * DAY;
 
 export interface IssuedCertificate {
   readonly pem: string;
-  /** SHA-256 over the certificate, lower-case hexadecimal: what it is looked up by. */
+  /** What it is looked up by: `fingerprintOf`. */
   readonly fingerprint: string;
   readonly validFrom: Date;
   readonly validTo: Date;
 }
-
-export const fingerprintOf = (certificate: Uint8Array): string =>
-  createHash('sha256').update(certificate).digest('hex');
-
-export const newKeyPair = (): { publicKey: KeyObject; privateKey: KeyObject } =>
-  generateKeyPairSync('ec', { namedCurve: 'P-256' });
-
-export const privateKeyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
 
 /**
  * Our own certificate authority: the one thing nodes and gateway trust. Key and certificate are one private file, made
@@ -50,11 +35,11 @@ export class CertificateAuthority {
     const path = join(folder, 'authority.pem');
     const text = readOrMakePrivate(path, () => makeAuthority(now));
     const certificate = new X509Certificate(text);
-    this.certificate = toPem('CERTIFICATE', certificate.raw);
+    this.certificate = certificate.toString();
     this.#validTo = new Date(certificate.validTo);
     this.#issuer = {
       name: certificate.subject.replace(/^CN=/, ''),
-      publicKey: createPublicKey(certificate.publicKey.export({ type: 'spki', format: 'pem' })),
+      publicKey: certificate.publicKey,
       privateKey: createPrivateKey(text),
     };
   }
@@ -71,28 +56,21 @@ export class CertificateAuthority {
     return { ...issued, key: privateKeyPem(keys.privateKey) };
   }
 
-  #issue(
-    use: Parameters<typeof issueCertificate>[0]['use'],
-    publicKey: KeyObject,
-    name: string,
-    life: number,
-    now: Date,
-  ): IssuedCertificate {
+  #issue(use: CertificateUse, publicKey: KeyObject, name: string, life: number, now: Date): IssuedCertificate {
     const validFrom = wholeSecond(now.getTime() - CLOCK_TOLERANCE);
     const validTo = wholeSecond(Math.min(now.getTime() + life, this.#validTo.getTime()));
-    const pem = issueCertificate({ use, publicKey, name, validFrom, validTo }, this.#issuer);
-    return { pem, fingerprint: fingerprintOf(new X509Certificate(pem).raw), validFrom, validTo };
+    const certificate = issueCertificate({ use, publicKey, name, validFrom, validTo }, this.#issuer);
+    return { pem: pemOf(certificate), fingerprint: fingerprintOf(certificate), validFrom, validTo };
   }
 }
+
+const pemOf = (certificate: Buffer): string => new X509Certificate(certificate).toString();
 
 const wholeSecond = (ms: number): Date => new Date(Math.floor(ms / 1000) * 1000);
 
 function makeAuthority(now: Date): string {
   const keys = newKeyPair();
-  const name = `Sitewright ${createHash('sha256')
-    .update(keys.publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-    .slice(0, 8)}`;
+  const name = `Sitewright ${createHash('sha256').update(publicKeyInfo(keys.publicKey)).digest('hex').slice(0, 8)}`;
   const content = {
     use: { kind: 'authority' } as const,
     publicKey: keys.publicKey,
@@ -100,12 +78,5 @@ function makeAuthority(now: Date): string {
     validFrom: wholeSecond(now.getTime() - CLOCK_TOLERANCE),
     validTo: wholeSecond(now.getTime() + AUTHORITY_LIFE),
   };
-  return `${privateKeyPem(keys.privateKey)}${issueCertificate(content, { name, ...keys })}`;
-}
-
-/** When a certificate should be replaced: a third of its life is over. */
-export function renewalTime(certificate: string): Date {
-  const { validFrom, validTo } = new X509Certificate(certificate);
-  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-  return new Date(from + (to - from) / 3);
+  return `${privateKeyPem(keys.privateKey)}${pemOf(issueCertificate(content, { name, ...keys }))}`;
 }

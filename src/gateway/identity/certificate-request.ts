@@ -1,36 +1,51 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
+import { AsnConvert } from '@peculiar/asn1-schema';
 import {
-  bits,
-  DerError,
-  decode,
-  fromPem,
-  integer,
-  oid,
-  partsOf,
-  sequence,
-  set,
-  TAG,
-  tagged,
-  toPem,
-  utf8,
-} from './der.js';
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  Name,
+  RelativeDistinguishedName,
+  SubjectPublicKeyInfo,
+} from '@peculiar/asn1-x509';
+import { type KeyPair, publicKeyInfo } from './key-pair.js';
+
+const LABEL = 'CERTIFICATE REQUEST';
 
 /** ecdsa-with-SHA256 (RFC 5758). */
-export const ECDSA_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
+export const ECDSA_SHA256 = new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' });
 
-export const commonName = (name: string): Buffer => sequence(set(sequence(oid('2.5.4.3'), utf8(name))));
+export function commonName(name: string): Name {
+  const value = new AttributeValue({ utf8String: name });
+  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: '2.5.4.3', value })])]);
+}
 
-export const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
+export const subjectKey = (key: KeyObject): SubjectPublicKeyInfo =>
+  AsnConvert.parse(publicKeyInfo(key), SubjectPublicKeyInfo);
+
+export const signatureOf = (signed: unknown, key: KeyObject): ArrayBuffer =>
+  new Uint8Array(sign('sha256', Buffer.from(AsnConvert.serialize(signed)), key)).buffer;
 
 /**
- * Asks for a certificate (PKCS #10, RFC 2986): proof that whoever asks has the private key, which stays where it is.
+ * Asks for a certificate (PKCS #10, RFC 2986): proof that the sender has the private key, which stays where it is.
  *
- * @param keys of the curve P-256
  * @param name for people who look at the request; what the certificate says is the authority's to decide
  */
-export function createCertificateRequest(keys: { publicKey: KeyObject; privateKey: KeyObject }, name: string): string {
-  const info = sequence(integer(Buffer.from([0])), commonName(name), publicKeyInfo(keys.publicKey), tagged(0));
-  return toPem('CERTIFICATE REQUEST', sequence(info, ECDSA_SHA256, bits(sign('sha256', info, keys.privateKey))));
+export function createCertificateRequest({ publicKey, privateKey }: KeyPair, name: string): string {
+  const certificationRequestInfo = new CertificationRequestInfo({
+    subject: commonName(name),
+    subjectPKInfo: subjectKey(publicKey),
+  });
+  const request = new CertificationRequest({
+    certificationRequestInfo,
+    signatureAlgorithm: ECDSA_SHA256,
+    signature: signatureOf(certificationRequestInfo, privateKey),
+  });
+  const lines = Buffer.from(AsnConvert.serialize(request))
+    .toString('base64')
+    .match(/.{1,64}/g)!;
+  return `-----BEGIN ${LABEL}-----\n${lines.join('\n')}\n-----END ${LABEL}-----\n`;
 }
 
 export type CertificateRequest =
@@ -39,21 +54,38 @@ export type CertificateRequest =
 
 /** Reads a request and checks that it was signed with the key it is for. Everything else in it is ignored. */
 export function readCertificateRequest(pem: string): CertificateRequest {
+  const refused = (why: string) => ({ ok: false, message: `the certificate request is not usable: ${why}` }) as const;
+  const base64 = new RegExp(`-----BEGIN ${LABEL}-----\\s+([A-Za-z0-9+/=\\s]+?)\\s*-----END ${LABEL}-----`).exec(
+    pem,
+  )?.[1];
+  if (base64 === undefined) return refused(`there is no ${LABEL}`);
+  const request = parsed(Buffer.from(base64, 'base64'));
+  if (request === undefined) return refused('it is not a PKCS #10 request in DER');
+  const { info, signatureAlgorithm, signature, publicKey } = request;
+  if (!signatureAlgorithm.isEqual(ECDSA_SHA256)) return refused('it is not signed by ECDSA with SHA-256');
+  if (publicKey.asymmetricKeyType !== 'ec' || publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    return refused('the key is not of the curve P-256');
+  if (!verify('sha256', info, publicKey, signature)) return refused('it was not signed with the key it is for');
+  return { ok: true, publicKey };
+}
+
+/** Undefined for what is not a request, and for one that is not in the shortest form, which DER is. */
+function parsed(der: Buffer) {
   try {
-    const [info, algorithm, signature] = partsOf(decode(fromPem('CERTIFICATE REQUEST', pem)));
-    const [, , key] = partsOf(info);
-    if (info === undefined || key?.tag !== TAG.sequence) throw new DerError('the public key is missing');
-    if (signature?.tag !== TAG.bitString || signature.content[0] !== 0) throw new DerError('the signature is missing');
-    if (algorithm === undefined || !algorithm.whole.equals(ECDSA_SHA256))
-      throw new DerError('it is not signed by ECDSA with SHA-256');
-    const publicKey = createPublicKey({ key: key.whole, format: 'der', type: 'spki' });
-    if (publicKey.asymmetricKeyType !== 'ec' || publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-      throw new DerError('the key is not of the curve P-256');
-    if (!verify('sha256', info.whole, publicKey, signature.content.subarray(1)))
-      throw new DerError('it was not signed with the key it is for');
-    return { ok: true, publicKey };
-  } catch (error) {
-    const why = error instanceof DerError ? error.message : 'its public key cannot be read';
-    return { ok: false, message: `the certificate request is not usable: ${why}` };
+    const request = AsnConvert.parse(der, CertificationRequest);
+    const { certificationRequestInfo, signatureAlgorithm } = request;
+    if (!der.equals(Buffer.from(AsnConvert.serialize(request)))) return undefined;
+    return {
+      info: Buffer.from(AsnConvert.serialize(certificationRequestInfo)),
+      signatureAlgorithm,
+      signature: Buffer.from(request.signature),
+      publicKey: createPublicKey({
+        key: Buffer.from(AsnConvert.serialize(certificationRequestInfo.subjectPKInfo)),
+        format: 'der',
+        type: 'spki',
+      }),
+    };
+  } catch {
+    return undefined;
   }
 }

@@ -1,21 +1,9 @@
-import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, type KeyObject, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
-import { commonName, ECDSA_SHA256, publicKeyInfo } from './certificate-request.js';
-import {
-  bits,
-  decode,
-  encode,
-  implicit,
-  integer,
-  octets,
-  oid,
-  partsOf,
-  sequence,
-  tagged,
-  time,
-  toPem,
-  yes,
-} from './der.js';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import * as x509 from '@peculiar/asn1-x509';
+import { commonName, ECDSA_SHA256, signatureOf, subjectKey } from './certificate-request.js';
+import type { KeyPair } from './key-pair.js';
 
 /** What a certificate is for. */
 export type CertificateUse =
@@ -33,87 +21,79 @@ export interface CertificateContent {
   readonly validTo: Date;
 }
 
-export interface Issuer {
+export interface Issuer extends KeyPair {
   readonly name: string;
-  readonly publicKey: KeyObject;
-  readonly privateKey: KeyObject;
 }
 
-/** Signs an X.509 certificate of version 3 (RFC 5280) with ECDSA and SHA-256; answers PEM. */
-export function issueCertificate(content: CertificateContent, issuer: Issuer): string {
-  const certified = sequence(
-    tagged(0, integer(Buffer.from([2]))),
-    randomSerial(),
-    ECDSA_SHA256,
-    commonName(issuer.name.slice(0, 64)),
-    sequence(time(content.validFrom), time(content.validTo)),
-    commonName(content.name.slice(0, 64)),
-    publicKeyInfo(content.publicKey),
-    tagged(3, sequence(...extensionsOf(content, issuer))),
-  );
-  return toPem('CERTIFICATE', sequence(certified, ECDSA_SHA256, bits(sign('sha256', certified, issuer.privateKey))));
+/** Signs an X.509 certificate of version 3 (RFC 5280) with ECDSA and SHA-256; answers DER. */
+export function issueCertificate(content: CertificateContent, issuer: Issuer): Buffer {
+  const tbsCertificate = new x509.TBSCertificate({
+    version: x509.Version.v3,
+    serialNumber: randomSerial(),
+    signature: ECDSA_SHA256,
+    issuer: commonName(issuer.name.slice(0, 64)),
+    validity: new x509.Validity({ notBefore: content.validFrom, notAfter: content.validTo }),
+    subject: commonName(content.name.slice(0, 64)),
+    subjectPublicKeyInfo: subjectKey(content.publicKey),
+    extensions: new x509.Extensions(extensionsOf(content, issuer)),
+  });
+  const certificate = new x509.Certificate({
+    tbsCertificate,
+    signatureAlgorithm: ECDSA_SHA256,
+    signatureValue: signatureOf(tbsCertificate, issuer.privateKey),
+  });
+  return Buffer.from(AsnConvert.serialize(certificate));
 }
 
-/** 127 random bits, positive and never nought. */
-function randomSerial(): Buffer {
-  const bytes = randomBytes(16);
+/** 126 random bits, positive and never zero. */
+function randomSerial(): ArrayBuffer {
+  const bytes = new Uint8Array(randomBytes(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return integer(bytes);
+  return bytes.buffer;
 }
 
-const extension = (id: string, critical: boolean, value: Uint8Array): Buffer =>
-  sequence(oid(id), ...(critical ? [yes] : []), octets(value));
-
-function extensionsOf({ use, publicKey }: CertificateContent, issuer: Issuer): Buffer[] {
+function extensionsOf({ use, publicKey }: CertificateContent, issuer: Issuer): x509.Extension[] {
   const isAuthority = use.kind === 'authority';
-  const names = alternativeNames(use);
-  return [
-    extension('2.5.29.19', true, isAuthority ? sequence(yes, integer(Buffer.from([0]))) : sequence()),
-    // keyCertSign and cRLSign, or digitalSignature: bits from the left.
-    extension('2.5.29.15', true, isAuthority ? bits(Buffer.from([0x06]), 1) : bits(Buffer.from([0x80]), 7)),
-    ...(isAuthority
-      ? []
-      : [extension('2.5.29.37', false, sequence(oid(`1.3.6.1.5.5.7.3.${use.kind === 'server' ? 1 : 2}`)))]),
-    ...(names.length === 0 ? [] : [extension('2.5.29.17', false, sequence(...names))]),
-    extension('2.5.29.14', false, octets(keyId(publicKey))),
-    extension('2.5.29.35', false, sequence(implicit(0, keyId(issuer.publicKey)))),
+  const { keyCertSign, cRLSign, digitalSignature } = x509.KeyUsageFlags;
+  const keyIdentifier = new x509.KeyIdentifier(keyId(issuer.publicKey));
+  const extensions = [
+    extension(
+      x509.id_ce_basicConstraints,
+      new x509.BasicConstraints(isAuthority ? { cA: true, pathLenConstraint: 0 } : {}),
+      true,
+    ),
+    extension(x509.id_ce_keyUsage, new x509.KeyUsage(isAuthority ? keyCertSign | cRLSign : digitalSignature), true),
   ];
-}
-
-function alternativeNames(use: CertificateUse): Buffer[] {
-  switch (use.kind) {
-    case 'authority':
-      return [];
-    case 'node':
-      return [implicit(6, Buffer.from(nodeUri(use.site, use.node), 'ascii'))];
-    case 'server':
-      return use.names.map((name) => {
-        const bare = name.replace(/^\[|\]$/g, '');
-        return isIP(bare) === 0 ? implicit(2, Buffer.from(name, 'ascii')) : implicit(7, addressBytes(bare));
-      });
+  if (use.kind !== 'authority') {
+    const purpose = use.kind === 'server' ? x509.id_kp_serverAuth : x509.id_kp_clientAuth;
+    const names = use.kind === 'server' ? use.names.map(serverName) : [nodeName(use.site, use.node)];
+    extensions.push(extension(x509.id_ce_extKeyUsage, new x509.ExtendedKeyUsage([purpose])));
+    extensions.push(extension(x509.id_ce_subjectAltName, new x509.SubjectAlternativeName(names)));
   }
+  extensions.push(extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(keyId(publicKey))));
+  extensions.push(extension(x509.id_ce_authorityKeyIdentifier, new x509.AuthorityKeyIdentifier({ keyIdentifier })));
+  return extensions;
 }
 
-/** The name a node's certificate carries. */
-export const nodeUri = (site: string, node: string): string =>
-  `urn:sitewright:node:${encodeURIComponent(site)}:${encodeURIComponent(node)}`;
+const extension = (extnID: string, value: unknown, critical = false): x509.Extension =>
+  new x509.Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 
-function addressBytes(address: string): Buffer {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
+/** The name that a node's certificate carries. */
+const nodeName = (site: string, node: string): x509.GeneralName =>
+  new x509.GeneralName({
+    uniformResourceIdentifier: `urn:sitewright:node:${encodeURIComponent(site)}:${encodeURIComponent(node)}`,
+  });
+
+function serverName(name: string): x509.GeneralName {
+  const bare = name.replace(/^\[|\]$/g, '');
+  if (isIP(bare) === 0) return new x509.GeneralName({ dNSName: name });
   // The URL parser writes an IPv6 address in its shortest form, without dots.
-  const shortest = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = '', tail] = shortest.split('::');
-  const groups = (text: string): number[] =>
-    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
-  const [left, right] = [groups(head), groups(tail ?? '')];
-  const all = [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
-  return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+  const iPAddress = isIP(bare) === 4 ? bare : new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  return new x509.GeneralName({ iPAddress });
 }
 
 /** SHA-1 over the bits of the key: a name, not a protection (RFC 5280, 4.2.1.2). */
-function keyId(key: KeyObject): Buffer {
-  const [, point] = partsOf(decode(publicKeyInfo(key)));
-  return createHash('sha1')
-    .update((point?.content ?? encode(0x05)).subarray(1))
+const keyId = (key: KeyObject): Buffer =>
+  createHash('sha1')
+    .update(Buffer.from(subjectKey(key).subjectPublicKey))
     .digest();
-}

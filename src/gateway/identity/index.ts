@@ -1,15 +1,11 @@
-export {
-  CertificateAuthority,
-  fingerprintOf,
-  type IssuedCertificate,
-  newKeyPair,
-  privateKeyPem,
-  renewalTime,
-} from './certificate-authority.js';
-export { createCertificateRequest, readCertificateRequest } from './certificate-request.js';
+/**
+ * Who is trusted. Certificates and requests for them (`./certificate-authority.js`, `./certificate-request.js`) are not
+ * among these: they load the ASN.1 of the field, which an agent needs once a month.
+ */
 export { type ControlTarget, verifyControl } from './control-statement.js';
 export { hashOfToken, newEnrolmentToken } from './enrolment-token.js';
 export { type GenerationVerdict, judgeGeneration, type LatestAttempt } from './generation-rule.js';
+export { fingerprintOf, newKeyPair, privateKeyPem, renewalTime } from './key-pair.js';
 export { executionHash, type OrderStatement } from './order.js';
 export { type ControlToSign, OrderKeys, type OrderToSign } from './order-keys.js';
 export type { PublicOrderKey } from './proof.js';

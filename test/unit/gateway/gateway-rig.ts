@@ -6,7 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { ControlOrder, Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.js';
 import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.js';
-import { CertificateAuthority, newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.js';
+import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.js';
+import { newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.js';
 import {
   auditedAlarms,
   createGateway,

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { carryOutOrder, type Execution, NodeAgent, OrderRefused, prepareTask } from '../../../src/agent/index.js';
-import { CertificateAuthority, OrderKeys } from '../../../src/gateway/identity/index.js';
+import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.js';
+import { OrderKeys } from '../../../src/gateway/identity/index.js';
 import {
   enrolNode,
   type GatewayClient,

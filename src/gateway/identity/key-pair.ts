@@ -1,0 +1,24 @@
+import { createHash, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+
+/** Of the curve P-256, as all our certificates are. */
+export interface KeyPair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+export const newKeyPair = (): KeyPair => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+export const privateKeyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
+
+export const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
+
+/** SHA-256 over the certificate, lower-case hexadecimal: what it is looked up by. */
+export const fingerprintOf = (certificate: Uint8Array): string =>
+  createHash('sha256').update(certificate).digest('hex');
+
+/** When a certificate should be replaced: a third of its life is over. */
+export function renewalTime(certificate: string): Date {
+  const { validFrom, validTo } = new X509Certificate(certificate);
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+  return new Date(from + (to - from) / 3);
+}
