@@ -1,6 +1,5 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
-import { CertificateAuthority } from '../src/gateway/identity/certificate-authority.js';
 import { OrderKeys } from '../src/gateway/identity/index.js';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
 import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
@@ -39,6 +38,7 @@ export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = g
 export async function startGateway(settings: Settings, log: Logger): Promise<RunningGateway> {
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
   if (host === undefined) throw new Error('gateway.host is not set: there is no gateway to start');
+  const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.js');
   const authority = new CertificateAuthority(data_dir);
   const orderKeys = new OrderKeys(data_dir);
   const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];

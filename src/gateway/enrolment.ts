@@ -2,7 +2,6 @@ import { createHash, type KeyObject } from 'node:crypto';
 import type { NodeIdentityStore } from '../store/index.js';
 import type { Alarms } from './alarms.js';
 import type { CertificateAuthority } from './identity/certificate-authority.js';
-import { readCertificateRequest } from './identity/certificate-request.js';
 import { hashOfToken, type OrderKeys } from './identity/index.js';
 import { Refusal } from './refusal.js';
 import type { EnrolmentAnswer } from './wire.js';
@@ -26,7 +25,7 @@ export interface EnrolmentParts {
  */
 export async function enrol(parts: EnrolmentParts, token: string, request: string): Promise<EnrolmentAnswer> {
   const { identities, alarms, now } = parts;
-  const publicKey = keyOf(request);
+  const publicKey = await keyOf(request);
   const redeemed = await identities.redeemToken(hashOfToken(token), keyHash(publicKey), now().toISOString());
   if (!redeemed.ok) {
     if (redeemed.why === 'used') {
@@ -59,10 +58,11 @@ export async function renew(
   { site, node }: { readonly site: string; readonly node: string },
   request: string,
 ): Promise<EnrolmentAnswer> {
-  return (await certified(parts, site, node, keyOf(request))).content;
+  return (await certified(parts, site, node, await keyOf(request))).content;
 }
 
-function keyOf(request: string): KeyObject {
+async function keyOf(request: string): Promise<KeyObject> {
+  const { readCertificateRequest } = await import('./identity/certificate-request.js');
   const read = readCertificateRequest(request);
   if (!read.ok) throw new Refusal(400, 'bad-request', read.message);
   return read.publicKey;
