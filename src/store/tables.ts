@@ -1,132 +1,46 @@
-import type { ApiTokenTables } from './tables/api-token-rows.js';
-import type { ClusterTables } from './tables/cluster-rows.js';
-import type { GraphTables } from './tables/graph-rows.js';
-import type { NodeIdentityTables } from './tables/node-identity-rows.js';
+import { clusterTables } from './tables/cluster-tables.js';
+import {
+  type ChangeOf,
+  count,
+  type NewOf,
+  type NewRowOf,
+  type OwnOf,
+  type RecordOf,
+  type RowOf,
+  type TableOf,
+  text,
+  time,
+} from './tables/column.js';
+import { graphTables } from './tables/graph-tables.js';
+import { identityTables } from './tables/identity-tables.js';
+import { packageTables } from './tables/package-tables.js';
+import { runTables } from './tables/run-tables.js';
+import { siteTables } from './tables/site-tables.js';
 
-/**
- * The tables as Kysely sees them: camelCase here, snake_case in the database (CamelCasePlugin).
- * Conventions on both databases: JSON is text; a time is ISO 8601 UTC text with milliseconds
- * (`2026-01-02T03:04:05.678Z`), which sorts as text; a truth value is 0 or 1; absent is null.
- */
-export interface Tables extends ClusterTables, GraphTables, NodeIdentityTables, ApiTokenTables {
-  sitewrightMigration: MigrationRow;
-  site: SiteRow;
-  revision: RevisionRow;
-  revisionDeployment: RevisionDeploymentRow;
-  siteClaim: SiteClaimRow;
-  run: RunRow;
-  runReport: RunReportRow;
-  runNode: RunNodeRow;
-  auditEntry: AuditEntryRow;
-  nodeFact: NodeFactRow;
-}
+/** All tables with their columns; `test/unit/store/schema.test.ts` compares them with what the migrations make. */
+export const tables = {
+  sitewrightMigration: { version: count(), name: text(), breaking: count(), appliedAt: time() },
+  ...siteTables,
+  ...runTables,
+  ...packageTables,
+  ...clusterTables,
+  ...graphTables,
+  ...identityTables,
+};
 
-export interface MigrationRow {
-  version: number;
-  name: string;
-  breaking: number;
-  appliedAt: string;
-}
+type Declared = typeof tables;
+export type TableName = keyof Declared;
 
-export interface SiteRow {
-  name: string;
-  cluster: string | null;
-  createdAt: string;
-  /** 0 while there is none. */
-  latestRevision: number;
-  lastGoodRevision: number | null;
-}
-
-export interface RevisionRow {
-  site: string;
-  number: number;
-  hash: string;
-  forced: number;
-  diagnostics: string;
-  author: string | null;
-  message: string | null;
-  createdAt: string;
-  fileCount: number;
-  /** Of all texts together, in UTF-8 bytes, before compression. */
-  size: number;
-  /** gzip of the JSON array of `{name, text}`. */
-  files: Uint8Array;
-}
-
-export interface RevisionDeploymentRow {
-  site: string;
-  runId: string;
-  revision: number;
-  at: string;
-}
-
-export interface SiteClaimRow {
-  site: string;
-  workflowId: string;
-  runId: string;
-  claimedAt: string;
-}
-
-export interface RunRow {
-  id: string;
-  /** Of the write that set the row last. */
-  sequence: number;
-  workflowId: string;
-  temporalRunId: string | null;
-  kind: string;
-  site: string | null;
-  revision: number | null;
-  title: string | null;
-  labels: string | null;
-  parameters: string | null;
-  phase: string;
-  outcome: string | null;
-  startedBy: string | null;
-  reason: string | null;
-  startedAt: string;
-  endedAt: string | null;
-  failedNodes: number | null;
-}
-
-export interface RunReportRow {
-  runId: string;
-  sequence: number;
-  report: string;
-}
-
-export interface RunNodeRow {
-  runId: string;
-  node: string;
-  sequence: number;
-  state: string;
-  group: string | null;
-  step: string | null;
-  attempts: number | null;
-  startedAt: string | null;
-  endedAt: string | null;
-  reason: string | null;
-  systemId: string | null;
-  lateResult: string | null;
-}
-
-export interface AuditEntryRow {
-  id: string;
-  at: string;
-  actor: string;
-  action: string;
-  target: string;
-  reason: string | null;
-  details: string | null;
-}
-
-export interface NodeFactRow {
-  site: string;
-  node: string;
-  systemId: string | null;
-  hostname: string | null;
-  status: string | null;
-  power: string | null;
-  tags: string;
-  zone: string | null;
-  seenAt: string;
-}
+/** The tables as Kysely sees them. */
+export type Tables = { [T in TableName]: TableOf<Declared[T]> };
+/** A row as the database holds it. */
+export type Row<T extends TableName> = RowOf<Declared[T]>;
+export type NewRow<T extends TableName> = NewRowOf<Declared[T]>;
+/** A row as callers see it. */
+export type Stored<T extends TableName> = RecordOf<Declared[T]>;
+/** What a caller gives to make one. */
+export type New<T extends TableName> = NewOf<Declared[T]>;
+/** What a caller gives to change one; an absent field stays as it is, a list or mapping replaces the stored one. */
+export type Change<T extends TableName> = ChangeOf<Declared[T]>;
+/** What the store adds to that for a new row. */
+export type Own<T extends TableName> = OwnOf<Declared[T]>;

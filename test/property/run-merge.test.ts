@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RunNodeWrite, RunWrite } from '../../src/store/index.js';
-import { mergeRun, mergeRunNode, runNodeRowsOf, runRowOf } from '../../src/store/queries/run-merge.js';
-import type { RunNodeRow, RunRow } from '../../src/store/tables.js';
+import { InputCheck } from '../../src/store/input.js';
+import { givenColumns } from '../../src/store/queries/conversion.js';
+import { mergedRow } from '../../src/store/queries/run-merge.js';
+import type { Row } from '../../src/store/tables.js';
 
 const word = fc.constantFrom('a', 'b', 'c');
 const count = fc.nat({ max: 3 });
@@ -53,9 +55,10 @@ const nodeWrite = fc
   .tuple(nodeFields, word)
   .map(([fields, state]): Omit<RunNodeWrite, 'sequence'> => ({ ...fields, node: 'n', state }));
 
-const applyRun = (stored: RunRow | undefined, write: RunWrite) => mergeRun(stored, runRowOf(write), write);
-const applyNode = (stored: RunNodeRow | undefined, write: RunNodeWrite) =>
-  mergeRunNode(stored, runNodeRowsOf('r', [write])[0]!, write);
+const applyRun = (stored: Row<'run'> | undefined, write: RunWrite) =>
+  mergedRow('run', stored, givenColumns('run', new InputCheck(), write, {}));
+const applyNode = (stored: Row<'runNode'> | undefined, write: RunNodeWrite) =>
+  mergedRow('runNode', stored, givenColumns('runNode', new InputCheck(), write, { runId: 'r' }));
 
 /** Writes in their order, each followed by repeats of any that came before: what retried activities do. */
 const withRepeats = <T>(write: fc.Arbitrary<T>) =>

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { StoreError } from '../failure.js';
 import type { MigrationInfo, StoreStatus } from '../ports/store.js';
 import type { Session } from '../session.js';
-import type { MigrationRow, Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 import type { Migration } from './migration.js';
 
 /** Brings a database to the schema this program is made for, and says how far it is. */
@@ -95,7 +95,7 @@ export class Migrator {
     return status;
   }
 
-  #assertKnown(rows: readonly Pick<MigrationRow, 'version' | 'name'>[]): void {
+  #assertKnown(rows: readonly Pick<Row<'sitewrightMigration'>, 'version' | 'name'>[]): void {
     const { location } = this.#session.backend;
     const found = rows.at(-1)?.version ?? 0;
     const known = this.#known.length;
@@ -120,5 +120,5 @@ export class Migrator {
 
 const infoOf = ({ version, name, breaking }: MigrationInfo): MigrationInfo => ({ version, name, breaking });
 
-const appliedMigrations = (db: Kysely<Tables>): Promise<MigrationRow[]> =>
+const appliedMigrations = (db: Kysely<Tables>): Promise<Row<'sitewrightMigration'>[]> =>
   db.selectFrom('sitewrightMigration').selectAll().orderBy('version').execute();

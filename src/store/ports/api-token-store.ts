@@ -1,29 +1,9 @@
-/** A token of the API, as it may be shown: without its hash. */
-export interface ApiToken {
-  /** ULID; also part of the token itself. */
-  readonly id: string;
-  /** Of one token at a time: who acts, in the audit trail. */
-  readonly name: string;
-  readonly role: string;
-  readonly createdAt: string;
-  readonly createdBy: string;
-  /** Null: never. */
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly revokedBy: string | null;
-  /** About: not every use is noted. */
-  readonly lastUsedAt: string | null;
-}
+import type { New, Stored } from '../tables.js';
 
-export interface NewApiToken {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  /** Of the token; the token itself is never stored. */
-  readonly hash: string;
-  readonly createdBy: string;
-  readonly expiresAt?: string;
-}
+/** A token of the API, as it may be shown: without its hash. */
+export type ApiToken = Omit<Stored<'apiToken'>, 'hash'>;
+
+export type NewApiToken = New<'apiToken'>;
 
 /** Tokens of the API. None is removed: the audit trail names them. */
 export interface ApiTokenStore {

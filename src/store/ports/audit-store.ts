@@ -1,31 +1,11 @@
-import type { Json, Page, PageRequest } from './page.js';
+import type { New, Stored } from '../tables.js';
+import type { Page, PageRequest } from './page.js';
 
 /** Who did what, when and why. */
-export interface AuditEntry {
-  /** ULID, or what the caller gave. */
-  readonly id: string;
-  readonly at: string;
-  readonly actor: string;
-  /** Verb, e.g. `run.pause`. */
-  readonly action: string;
-  /** What it was done to, e.g. `site/dc1`. */
-  readonly target: string;
-  readonly reason: string | null;
-  readonly details: Json;
-}
+export type AuditEntry = Stored<'auditEntry'>;
 
-export interface NewAuditEntry {
-  /** Give one when the call may be repeated: the same id is stored once. */
-  readonly id?: string;
-  /** Now, when absent. */
-  readonly at?: string;
-  readonly actor: string;
-  readonly action: string;
-  readonly target: string;
-  readonly reason?: string;
-  /** Any JSON. */
-  readonly details?: unknown;
-}
+/** Give an id when the call may be repeated: the same one is stored once. The time is now, when absent. */
+export type NewAuditEntry = New<'auditEntry'>;
 
 export interface AuditFilter extends PageRequest {
   readonly actor?: string;

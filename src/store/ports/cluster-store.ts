@@ -1,68 +1,24 @@
-import type { Json, JsonFields, JsonObject } from './page.js';
-
-/** What lists show of an environment. */
-export interface ClusterRecord {
-  readonly id: number;
-  /** Unique. */
-  readonly name: string;
-  readonly releaseId: number;
-  /** The release the cluster is to change to. */
-  readonly pendingReleaseId: number | null;
-  /** `ha_compact`, `multinode` … */
-  readonly mode: string;
-  readonly netProvider: string;
-  /** `new`, `deployment`, `operational`, `partially_deployed`, `stopped`, `error`, `update_error` … */
-  readonly status: string;
-  /** Site whose machines it is built of. */
-  readonly site: string | null;
-  readonly isLocked: boolean;
-  readonly components: readonly Json[];
-  readonly uiSettings: JsonObject;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import type { Change, New, Stored } from '../tables.js';
 
 /** A cluster with everything that is large. */
-export interface ClusterDetails extends ClusterRecord {
-  /** Fuel's editable settings: `{editable: {...}, generated: {...}}`, or as the release gives them. */
-  readonly attributes: JsonObject;
-  /** Data uploaded by users in place of what would be worked out: `common`, and by node id. */
-  readonly deploymentInfo: { readonly common: JsonObject; readonly nodes: { readonly [node: string]: JsonObject } };
-  readonly networkConfig: JsonObject;
-  /** What `policy: any` took before, by the key the planner gives it: it takes the same again while it can. */
-  readonly anyChoices: JsonObject;
+export interface ClusterDetails extends Stored<'cluster'> {
   /** Tag -> id of the node that is primary for it. Nodes no longer of the cluster are never in it. */
   readonly primaries: { readonly [tag: string]: number };
 }
 
-export interface NewCluster {
-  readonly name: string;
-  readonly releaseId: number;
-  /** `ha_compact` when absent. */
-  readonly mode?: string;
-  /** `neutron` when absent. */
-  readonly netProvider?: string;
-  /** `new` when absent. */
-  readonly status?: string;
-  readonly site?: string | null;
-  readonly isLocked?: boolean;
-  readonly components?: readonly unknown[];
-  readonly uiSettings?: JsonFields;
-  readonly attributes?: JsonFields;
-  readonly networkConfig?: JsonFields;
-}
+/** What lists show of a cluster. */
+export type ClusterRecord = Omit<
+  ClusterDetails,
+  'attributes' | 'deploymentInfo' | 'networkConfig' | 'anyChoices' | 'primaries'
+>;
+
+export type NewCluster = New<'cluster'>;
 
 /** An absent field stays as it is; a mapping given replaces the stored one as a whole. */
-export interface ClusterChange extends Partial<NewCluster> {
-  readonly pendingReleaseId?: number | null;
-  readonly deploymentInfo?: {
-    readonly common: JsonFields;
-    readonly nodes: Readonly<Record<string, JsonFields>>;
-  };
-  readonly anyChoices?: JsonFields;
+export type ClusterChange = Change<'cluster'> & {
   /** Every id must be of a node of the cluster; another is `invalid`. */
   readonly primaries?: Readonly<Record<string, number>>;
-}
+};
 
 /** Environments. An id that does not exist is `not-found` for every call but `list` and `find`. */
 export interface ClusterStore {

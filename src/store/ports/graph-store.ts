@@ -1,3 +1,4 @@
+import type { Change, Stored } from '../tables.js';
 import type { Json, JsonFields } from './page.js';
 
 /** What a graph belongs to. */
@@ -15,20 +16,9 @@ export interface StoredTask {
   readonly [field: string]: Json;
 }
 
-export interface GraphRecord {
-  readonly id: number;
-  readonly name: string | null;
-  /** YAQL predicate over nodes. */
-  readonly nodeFilter: string | null;
-  /** Node attributes to set when the run ends so, e.g. `{node_attributes: {status: 'ready'}}`; null: not given. */
-  readonly onSuccess: Json;
-  readonly onError: Json;
-  readonly onStop: Json;
+export interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | 'clusterId'> {
   /** Null for an orphan, which has no type either. */
   readonly owner: GraphOwner | null;
-  readonly type: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 }
 
 export interface GraphWithTasks extends GraphRecord {
@@ -37,15 +27,10 @@ export interface GraphWithTasks extends GraphRecord {
 }
 
 /** An absent field is null, or stays as it is in a change. Tasks given replace all tasks. */
-export interface GraphContent {
-  readonly name?: string | null;
-  readonly nodeFilter?: string | null;
-  readonly onSuccess?: JsonFields | null;
-  readonly onError?: JsonFields | null;
-  readonly onStop?: JsonFields | null;
+export type GraphContent = Change<'graph'> & {
   /** Normalised tasks; an id given twice is `invalid`, naming each. */
   readonly tasks?: readonly (JsonFields & { readonly id: string })[];
-}
+};
 
 /** Owners are added up, then narrowed by the types. Without any owner: of all owners, and orphans too. */
 export interface GraphFilter {

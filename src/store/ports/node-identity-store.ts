@@ -1,23 +1,9 @@
-/** A certificate of a node. */
-export interface NodeCertificate {
-  /** SHA-256 over the certificate, lower-case hexadecimal. */
-  readonly fingerprint: string;
-  readonly site: string;
-  readonly node: string;
-  readonly issuedAt: string;
-  readonly expiresAt: string;
-  readonly revokedAt: string | null;
-  /** Why it was revoked. */
-  readonly reason: string | null;
-}
+import type { New, Stored } from '../tables.js';
 
-export interface NewEnrolmentToken {
-  /** Of the token; the token itself is never stored. */
-  readonly hash: string;
-  readonly site: string;
-  readonly node: string;
-  readonly expiresAt: string;
-}
+/** A certificate of a node. */
+export type NodeCertificate = Stored<'nodeCertificate'>;
+
+export type NewEnrolmentToken = New<'enrolmentToken'>;
 
 export type TokenRedemption =
   /** `again`: by the same key as the first time, whose answer may have been lost. */
@@ -26,12 +12,7 @@ export type TokenRedemption =
   | { readonly ok: false; readonly why: 'used' | 'expired'; readonly site: string; readonly node: string };
 
 /** Names what was signed: an execution. */
-export interface SignedOrderKey {
-  readonly run: string;
-  readonly node: string;
-  readonly task: string;
-  readonly generation: number;
-}
+export type SignedOrderKey = New<'signedOrder'>;
 
 /** How nodes are known, and what they were told. */
 export interface NodeIdentityStore {
@@ -39,7 +20,7 @@ export interface NodeIdentityStore {
   addToken(token: NewEnrolmentToken): Promise<void>;
   /** Uses a token up for a key, atomically: nobody else gets in with it afterwards. */
   redeemToken(hash: string, keyHash: string, at: string): Promise<TokenRedemption>;
-  addCertificate(certificate: Omit<NodeCertificate, 'revokedAt' | 'reason'>): Promise<void>;
+  addCertificate(certificate: New<'nodeCertificate'>): Promise<void>;
   findCertificate(fingerprint: string): Promise<NodeCertificate | null>;
   /** Newest first; of one node, or of a whole site. */
   listCertificates(site: string, node?: string): Promise<readonly NodeCertificate[]>;

@@ -1,85 +1,12 @@
-import type { JsonFields, JsonObject } from './page.js';
+import type { Change, New, Stored } from '../tables.js';
 
 /** A machine of the inventory, whether of a cluster or not. */
-export interface NodeRecord {
-  readonly id: number;
-  readonly uuid: string;
-  readonly name: string;
-  /** Unique within a site. */
-  readonly hostname: string;
-  readonly site: string | null;
-  /** Lower case, with colons; unique. */
-  readonly mac: string | null;
-  readonly ip: string | null;
-  readonly clusterId: number | null;
-  /** What it is deployed as. */
-  readonly roles: readonly string[];
-  /** What it is to become at the next deployment, beside its roles. */
-  readonly pendingRoles: readonly string[];
-  /** Tags it is primary for. */
-  readonly primaryRoles: readonly string[];
-  /** `discover`, `provisioning`, `provisioned`, `deploying`, `ready`, `error`, `stopped`, `removing` … */
-  readonly status: string;
-  readonly online: boolean;
-  readonly pendingAddition: boolean;
-  readonly pendingDeletion: boolean;
-  /** What failed: `deploy`, `provision`, `deletion` … */
-  readonly errorType: string | null;
-  readonly errorMsg: string | null;
-  /** Percent of the run under way. */
-  readonly progress: number;
-  readonly groupId: number | null;
-  readonly platformName: string | null;
-  readonly manufacturer: string | null;
-  readonly osPlatform: string | null;
-  /** Hardware, as discovered. */
-  readonly meta: JsonObject;
-  /** Settings of this node. */
-  readonly attributes: JsonObject;
-  readonly labels: { readonly [name: string]: string | null };
-  /** What its agent said of it last. */
-  readonly facts: JsonObject;
-  /** When it was heard of last; ISO 8601. */
-  readonly timestamp: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+export type NodeRecord = Stored<'node'>;
 
-export interface NewNode {
-  /** Made up when absent. */
-  readonly uuid?: string;
-  readonly name: string;
-  /** `node-ID` when absent. */
-  readonly hostname?: string;
-  readonly site?: string | null;
-  readonly mac?: string | null;
-  readonly ip?: string | null;
-  /** `discover` when absent. */
-  readonly status?: string;
-  /** True when absent. */
-  readonly online?: boolean;
-  readonly groupId?: number | null;
-  readonly platformName?: string | null;
-  readonly manufacturer?: string | null;
-  readonly osPlatform?: string | null;
-  readonly meta?: JsonFields;
-  readonly attributes?: JsonFields;
-  readonly labels?: Readonly<Record<string, string | null>>;
-  readonly facts?: JsonFields;
-  readonly timestamp?: string;
-}
+export type NewNode = New<'node'>;
 
 /** An absent field stays as it is; a list or mapping given replaces the stored one. The cluster changes by `assign`. */
-export interface NodeChange extends Partial<NewNode> {
-  readonly roles?: readonly string[];
-  readonly pendingRoles?: readonly string[];
-  readonly primaryRoles?: readonly string[];
-  readonly pendingAddition?: boolean;
-  readonly pendingDeletion?: boolean;
-  readonly errorType?: string | null;
-  readonly errorMsg?: string | null;
-  readonly progress?: number;
-}
+export type NodeChange = Change<'node'>;
 
 /** All that is given must hold. An empty list of values lets nothing through. */
 export interface NodeFilter {

@@ -1,33 +1,9 @@
-import type { JsonFields, JsonObject } from './page.js';
+import type { New, Stored } from '../tables.js';
 
 /** A package that is installed, without its archive. */
-export interface PackageRecord {
-  readonly id: number;
-  readonly name: string;
-  /** With the name, unique. */
-  readonly version: string;
-  /** Of the package format, e.g. `5.0.0`. */
-  readonly packageVersion: string;
-  /** `release` or `extension`. */
-  readonly kind: string;
-  /** SHA-256 of the archive, 64 hexadecimal digits. */
-  readonly checksum: string;
-  /** Bytes of the archive. */
-  readonly size: number;
-  /** The loaded tree. */
-  readonly metadata: JsonObject;
-  readonly installedAt: string;
-  readonly updatedAt: string;
-}
+export type PackageRecord = Stored<'package'>;
 
-export interface NewPackage {
-  readonly name: string;
-  readonly version: string;
-  readonly packageVersion: string;
-  readonly kind: string;
-  readonly archive: Uint8Array;
-  readonly metadata?: JsonFields;
-}
+export type NewPackage = New<'package'> & { readonly archive: Uint8Array };
 
 /** Installed packages. An id that does not exist is `not-found`. */
 export interface PackageStore {

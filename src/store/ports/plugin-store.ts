@@ -1,41 +1,15 @@
-import type { JsonFields, JsonObject } from './page.js';
+import type { Change, New, Stored } from '../tables.js';
+import type { JsonFields } from './page.js';
 
 /** What extends clusters. */
-export interface PluginRecord {
-  readonly id: number;
-  readonly name: string;
-  /** With the name, unique. */
-  readonly version: string;
-  readonly title: string;
-  /** Version of the package format, e.g. `5.0.0`. */
-  readonly packageVersion: string;
-  /** Everything else a plugin says: `releases`, `roles_metadata`, `tags_metadata`, `attributes_metadata`, `tasks` … */
-  readonly metadata: JsonObject;
-  readonly packageId: number | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+export type PluginRecord = Stored<'plugin'>;
 
-export interface NewPlugin {
-  readonly name: string;
-  readonly version: string;
-  /** The name when absent. */
-  readonly title?: string;
-  readonly packageVersion: string;
-  readonly metadata?: JsonFields;
-  readonly packageId?: number | null;
-}
+export type NewPlugin = New<'plugin'>;
 
-export type PluginChange = Partial<NewPlugin>;
+export type PluginChange = Change<'plugin'>;
 
 /** A plugin that fits a cluster. It takes part in the cluster's graphs only while enabled. */
-export interface ClusterPlugin {
-  readonly clusterId: number;
-  readonly pluginId: number;
-  readonly enabled: boolean;
-  /** Settings of the plugin in this cluster. */
-  readonly attributes: JsonObject;
-}
+export type ClusterPlugin = Stored<'clusterPlugin'>;
 
 /** Plugins. An id that does not exist is `not-found` for every call but `list` and `find`. */
 export interface PluginStore {

@@ -1,66 +1,18 @@
+import type { New, Stored } from '../tables.js';
 import type { Json, Page, PageRequest } from './page.js';
 
-/** What a list of runs shows of one. */
-export interface RunSummary {
-  /** Stable for ever; the key of the run. */
-  readonly id: string;
-  readonly workflowId: string;
-  readonly temporalRunId: string | null;
-  /** `deploy_site`, `update_site`, `redeploy_nodes`, `test_site`, `execute_graph` … */
-  readonly kind: string;
-  readonly site: string | null;
-  readonly revision: number | null;
-  readonly title: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly phase: string;
-  /** Null while the run is under way. */
-  readonly outcome: string | null;
-  readonly startedBy: string | null;
-  readonly reason: string | null;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  readonly failedNodes: number | null;
-}
+export type RunRecord = Stored<'run'>;
 
-export interface RunRecord extends RunSummary {
-  /** Of the newest write that was applied. */
-  readonly sequence: number;
-  readonly parameters: Json;
-}
+/** What a list of runs shows of one. */
+export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters'>;
 
 /**
  * What is known of a run at one moment. An absent field says nothing: what is stored stays. Writes of a run may be
- * repeated and may arrive late, even before the first; the rules are at the fields.
+ * repeated and may arrive late, even before the first. Of its identity and circumstances the first value known stays,
+ * whatever the sequence of its write; its progress is taken only from a write whose sequence is higher than any
+ * before, where null clears a field.
  */
-export interface RunWrite {
-  readonly id: string;
-  /**
-   * Rises with every write of a run. Fields of the progress are taken only from a write whose sequence is higher than
-   * any before; a write with a sequence already reached changes none of them.
-   */
-  readonly sequence: number;
-
-  // Identity and circumstances: the first write that has a field decides, whatever its sequence.
-  readonly workflowId: string;
-  readonly kind: string;
-  readonly startedAt: string;
-  readonly temporalRunId?: string;
-  readonly site?: string;
-  readonly startedBy?: string;
-  /** Why it was started. */
-  readonly reason?: string;
-  readonly title?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Any JSON; what cannot be written as such is refused as `invalid`. */
-  readonly parameters?: unknown;
-  readonly revision?: number;
-
-  // Progress: null clears a field.
-  readonly phase: string;
-  readonly outcome?: string | null;
-  readonly endedAt?: string | null;
-  readonly failedNodes?: number | null;
-}
+export type RunWrite = New<'run'>;
 
 export interface RunCount {
   readonly kind: string;
@@ -88,40 +40,13 @@ export interface RunFilter extends PageRequest {
 }
 
 /** How a node stands, or stood, in one run. */
-export interface RunNode {
-  readonly node: string;
-  readonly state: string;
-  readonly group: string | null;
-  /** What is being done, or was done last: `prepare`, `deploy` … */
-  readonly step: string | null;
-  readonly attempts: number | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly reason: string | null;
-  readonly systemId: string | null;
-  /** A result that came after its call had timed out; it changed nothing. */
-  readonly lateResult: Json;
-}
+export type RunNode = Omit<Stored<'runNode'>, 'runId' | 'sequence'>;
 
 /**
  * How a node stands at one moment of a run. As with RunWrite, absent says nothing, null clears, and the sequence, here
- * per run and node, decides: only a write with a higher one than any before changes what is set.
+ * per run and node, decides; the first `systemId` and `lateResult` known stay.
  */
-export interface RunNodeWrite {
-  readonly node: string;
-  readonly sequence: number;
-  readonly state: string;
-  readonly group?: string | null;
-  readonly step?: string | null;
-  readonly attempts?: number | null;
-  readonly startedAt?: string | null;
-  readonly endedAt?: string | null;
-  readonly reason?: string | null;
-  /** The first one known stays, whatever its sequence. */
-  readonly systemId?: string;
-  /** Any JSON. The first one that comes stays, whatever its sequence: it is late by definition. */
-  readonly lateResult?: unknown;
-}
+export type RunNodeWrite = New<'runNode'>;
 
 /** A node's part in one run, with the run. */
 export interface NodeHistoryEntry extends RunNode {

@@ -1,14 +1,8 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
+import type { New, Stored } from '../tables.js';
 import type { Page, PageRequest } from './page.js';
 
-export interface SiteRecord {
-  readonly name: string;
-  /** Cluster whose software graph runs on the site once it is deployed. */
-  readonly cluster: string | null;
-  readonly createdAt: string;
+export interface SiteRecord extends Omit<Stored<'site'>, 'latestRevision'> {
   readonly latestRevision: number | null;
-  /** The revision that was deployed successfully last. */
-  readonly lastGoodRevision: number | null;
 }
 
 /** One file of documents, with the name the user gave it. */
@@ -17,31 +11,12 @@ export interface RevisionFile {
   readonly text: string;
 }
 
-export interface NewRevision {
+export interface NewRevision extends Omit<New<'revision'>, 'site'> {
   readonly files: readonly RevisionFile[];
-  /** Stored although its check found errors. */
-  readonly forced?: boolean;
-  /** What its check found. */
-  readonly diagnostics?: readonly Diagnostic[];
-  readonly author?: string;
-  readonly message?: string;
 }
 
 /** A revision without its files. */
-export interface RevisionRecord {
-  readonly site: string;
-  /** 1, 2, 3 … within the site. */
-  readonly number: number;
-  /** SHA-256 over names and texts of the files in their order, 64 hexadecimal digits. */
-  readonly hash: string;
-  readonly forced: boolean;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly author: string | null;
-  readonly message: string | null;
-  readonly createdAt: string;
-  readonly fileCount: number;
-  /** Bytes of all texts together. */
-  readonly size: number;
+export interface RevisionRecord extends Omit<Stored<'revision'>, 'files'> {
   readonly lastGood: boolean;
 }
 
@@ -53,11 +28,7 @@ export interface RevisionContent extends RevisionRecord {
 export type RevisionReference = 'latest' | 'last-good' | { readonly number: number } | { readonly hash: string };
 
 /** A successful deployment of a revision. */
-export interface RevisionDeployment {
-  readonly revision: number;
-  readonly runId: string;
-  readonly at: string;
-}
+export type RevisionDeployment = Omit<Stored<'revisionDeployment'>, 'site'>;
 
 /**
  * Sites and their revisions. A revision never changes once stored; there is no call that could change one.
@@ -66,7 +37,7 @@ export interface RevisionDeployment {
  */
 export interface SiteStore {
   /** @throws `conflict` when the name is taken. */
-  create(site: { readonly name: string; readonly cluster?: string }): Promise<SiteRecord>;
+  create(site: New<'site'>): Promise<SiteRecord>;
   get(name: string): Promise<SiteRecord>;
   /** All sites by name, ascending. */
   list(): Promise<readonly SiteRecord[]>;

@@ -1,36 +1,19 @@
+import type { New, Stored } from '../tables.js';
 import type { GraphOwner } from './graph-store.js';
-import type { JsonFields, JsonObject } from './page.js';
 
 export type TagOwner = GraphOwner;
 
 /** A kind of work that nodes can be for. */
-export interface TagRecord {
-  readonly id: number;
-  readonly name: string;
+export interface TagRecord extends Omit<Stored<'tag'>, 'releaseId' | 'pluginId' | 'clusterId'> {
   readonly owner: TagOwner;
-  /** Brought by a role of a release or plugin: users cannot delete it. */
-  readonly readOnly: boolean;
-  /** One of the nodes that have it is its primary. */
-  readonly hasPrimary: boolean;
-  readonly metadata: JsonObject;
 }
 
-export interface NewTag {
-  readonly name: string;
-  readonly readOnly?: boolean;
-  readonly hasPrimary?: boolean;
-  readonly metadata?: JsonFields;
-}
+export type NewTag = New<'tag'>;
 
 /** Who gave a node a tag: a role it was assigned, a user, or an extension. */
-export type TagSource = 'role' | 'user' | 'extension';
+export type TagSource = Stored<'tagNodeAssignment'>['source'];
 
-export interface TagAssignment {
-  readonly clusterId: number;
-  readonly nodeId: number;
-  /** Name of a tag, or of an instance of one: `mysql:1`. */
-  readonly tag: string;
-  readonly source: TagSource;
+export interface TagAssignment extends Omit<Stored<'tagNodeAssignment'>, 'role'> {
   /** The role it came with; null for a user's. */
   readonly role: string | null;
 }

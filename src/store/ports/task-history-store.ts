@@ -1,8 +1,8 @@
-import type { ShownTaskStatus } from '../../core/words.js';
-import type { Json, Page, PageRequest } from './page.js';
+import type { New, Stored } from '../tables.js';
+import type { Page, PageRequest } from './page.js';
 
 /** The scheduler's words. */
-export type TaskHistoryStatus = ShownTaskStatus;
+export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
 
 /** Fuel's words for the same. */
 export type FuelTaskStatus = 'pending' | 'running' | 'ready' | 'error' | 'skipped';
@@ -20,23 +20,8 @@ export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>>
 };
 
 /** How one task went on one node in one run of a graph. */
-export interface TaskHistoryRow {
-  /** The graph's transaction. */
-  readonly transactionId: number;
-  /** Id of the node as text; `master`, or `null` for the sync node. */
-  readonly node: string;
-  readonly task: string;
-  readonly status: TaskHistoryStatus;
+export interface TaskHistoryRow extends Omit<Stored<'taskHistory'>, 'position' | 'sequence'> {
   readonly fuelStatus: FuelTaskStatus;
-  /** 0 before the first. */
-  readonly attempts: number;
-  readonly timeStart: string | null;
-  readonly timeEnd: string | null;
-  /** Of `dep_failed`: `task@node`, or `offline:<node>`. */
-  readonly rootCause: string | null;
-  readonly message: string | null;
-  readonly summary: Json;
-  readonly custom: Json;
 }
 
 /** A row of a plan, before anything ran. What needs no work may begin in its final status. */
@@ -56,19 +41,10 @@ export interface PlannedTaskRow {
  *   what is not known yet, such as the time of the start.
  * - A write of an older attempt changes nothing.
  */
-export interface TaskHistoryWrite {
-  readonly node: string;
-  readonly task: string;
-  readonly status: TaskHistoryStatus;
+export interface TaskHistoryWrite extends Omit<New<'taskHistory'>, 'transactionId' | 'position' | 'attempts'> {
   readonly attempt: number;
   /** Rises with every write about the same task on the same node. */
   readonly sequence: number;
-  readonly timeStart?: string;
-  readonly timeEnd?: string;
-  readonly rootCause?: string;
-  readonly message?: string;
-  readonly summary?: unknown;
-  readonly custom?: unknown;
 }
 
 /** All that is given must hold. An empty list lets nothing through. */

@@ -1,40 +1,16 @@
-import type { GraphRunMode } from '../../core/words.js';
+import type { Change, New, Own, Stored } from '../tables.js';
 import type { Json, Page, PageRequest } from './page.js';
 
-/** `stopped` is our own word; Fuel's clients know the others. */
-export type TransactionStatus = 'pending' | 'running' | 'ready' | 'error' | 'stopped';
-
 /** What Fuel calls a task row: a run (`deploy`), or one graph of a run (`deployment`), whose parent the run is. */
-export interface TransactionRecord {
-  readonly id: number;
-  readonly uuid: string;
-  readonly clusterId: number | null;
-  readonly parentId: number | null;
-  readonly name: string;
-  readonly status: TransactionStatus;
-  /** Percent. */
-  readonly progress: number;
-  readonly message: string | null;
-  readonly result: Json;
-  /** Of a child. */
-  readonly graphType: string | null;
-  readonly mode: GraphRunMode;
-  readonly force: boolean;
-  readonly debug: boolean;
-  /** What was asked for: a GraphRunInput of the run, a GraphRequest of a child. */
-  readonly input: Json;
-  readonly workflowId: string | null;
-  readonly temporalRunId: string | null;
-  readonly startedBy: string | null;
-  readonly timeStart: string | null;
-  readonly timeEnd: string | null;
-  /** Set: hidden from lists of current work, but kept. */
-  readonly deletedAt: string | null;
-  /** Of a child that has been planned. */
-  readonly planHash: string | null;
-}
+export type TransactionRecord = Stored<'deploymentTransaction'>;
 
-export interface NewRun {
+/** `stopped` is our own word; Fuel's clients know the others. */
+export type TransactionStatus = TransactionRecord['status'];
+
+type RunValues = Own<'deploymentTransaction'>;
+
+export interface NewRun
+  extends Pick<RunValues, 'mode' | 'force' | 'debug' | 'input' | 'workflowId' | 'temporalRunId' | 'startedBy'> {
   readonly clusterId: number;
   /** `deploy` when absent. */
   readonly name?: string;
@@ -45,13 +21,6 @@ export interface NewRun {
     readonly name?: string;
     readonly input?: unknown;
   }[];
-  readonly mode?: TransactionRecord['mode'];
-  readonly force?: boolean;
-  readonly debug?: boolean;
-  readonly input?: unknown;
-  readonly workflowId?: string;
-  readonly temporalRunId?: string;
-  readonly startedBy?: string;
   /** Now, when absent. */
   readonly timeStart?: string;
 }
@@ -62,37 +31,21 @@ export interface RunTransactions {
   readonly graphs: readonly TransactionRecord[];
 }
 
-/** Work that is no run of graphs: `stop_deployment`, `check_before_deployment` … */
-export interface NewTransaction {
-  readonly name: string;
-  readonly clusterId?: number | null;
-  readonly parentId?: number | null;
-  readonly status?: TransactionStatus;
-  readonly progress?: number;
-  readonly message?: string | null;
-  readonly result?: unknown;
-  readonly startedBy?: string;
-  readonly timeStart?: string;
-  readonly timeEnd?: string;
-}
+/** Work that is not a run of graphs: `stop_deployment`, `check_before_deployment` … */
+export type NewTransaction = Omit<New<'deploymentTransaction'>, 'mode' | 'force' | 'debug'>;
 
 /** Absent fields stay as they are. */
-export interface TransactionChange {
+export type TransactionChange = Pick<
+  Change<'deploymentTransaction'>,
+  'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
+> & {
   /**
    * The first of `ready`, `error`, `stopped` stays: a later status, progress, message, result or `timeEnd` changes
    * nothing, so that calls may be repeated and come late. An end sets `timeEnd`, to now, and `progress`, to 100, if not
    * given; `running` sets `timeStart`, to now, if there is none.
    */
   readonly status?: TransactionStatus;
-  readonly progress?: number;
-  readonly message?: string | null;
-  readonly result?: unknown;
-  readonly workflowId?: string;
-  readonly temporalRunId?: string;
-  readonly timeStart?: string;
-  readonly timeEnd?: string;
-  readonly planHash?: string;
-}
+};
 
 export interface TransactionFilter {
   readonly ids?: readonly number[];
@@ -108,7 +61,7 @@ export interface TransactionFilter {
 }
 
 /** What was in force when a graph was planned. */
-export type SnapshotKind = 'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks';
+export type SnapshotKind = Stored<'transactionSnapshot'>['kind'];
 
 /** An id that does not exist is `not-found` for every call but the lists. */
 export interface TransactionStore {

@@ -2,7 +2,8 @@ import { conflict, notFound } from '../failure.js';
 import { InputCheck, storable } from '../input.js';
 import type { ApiToken, ApiTokenStore, NewApiToken } from '../ports/api-token-store.js';
 import type { Session } from '../session.js';
-import type { ApiTokenRow } from '../tables/api-token-rows.js';
+import type { Row } from '../tables.js';
+import { newRow } from './conversion.js';
 
 /** ApiTokenStore on either database. */
 export class SqlApiTokenStore implements ApiTokenStore {
@@ -14,18 +15,7 @@ export class SqlApiTokenStore implements ApiTokenStore {
 
   async add(token: NewApiToken): Promise<ApiToken> {
     const check = new InputCheck();
-    const row: ApiTokenRow = {
-      id: check.key('id', token.id),
-      name: check.key('name', token.name),
-      role: check.key('role', token.role),
-      hash: check.key('hash', token.hash),
-      createdAt: new Date().toISOString(),
-      createdBy: check.key('createdBy', token.createdBy),
-      expiresAt: token.expiresAt === undefined ? null : check.time('expiresAt', token.expiresAt),
-      revokedAt: null,
-      revokedBy: null,
-      lastUsedAt: null,
-    };
+    const row = newRow('apiToken', check, token, { createdAt: new Date().toISOString() });
     check.done();
     const { numInsertedOrUpdatedRows: added } = await this.#session.write((transaction) =>
       transaction
@@ -81,4 +71,4 @@ export class SqlApiTokenStore implements ApiTokenStore {
   }
 }
 
-const shown = ({ hash: _hash, ...token }: ApiTokenRow): ApiToken => token;
+const shown = ({ hash: _hash, ...token }: Row<'apiToken'>): ApiToken => token;

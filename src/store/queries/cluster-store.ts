@@ -2,33 +2,19 @@ import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.js';
 import { InputCheck, storable } from '../input.js';
 import type { ClusterChange, ClusterDetails, ClusterRecord, ClusterStore, NewCluster } from '../ports/cluster-store.js';
-import type { Json, JsonObject } from '../ports/page.js';
 import type { Session } from '../session.js';
-import type { ClusterRow } from '../tables/cluster-rows.js';
-import type { Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
+import { matching } from './conditions.js';
 import { dropContents } from './contents.js';
+import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.js';
 import { createDefaultGraph } from './default-graph.js';
-import { deleteRow, holdRow, isId, readRow, rowNotFound } from './identified-row.js';
+import { deleteRow, holdRow, insertRow, isId, readRow, rowNotFound, updateRow } from './identified-row.js';
 import { releaseNodes } from './node-release.js';
 import { assertNoOpenRun } from './open-run.js';
 import { removeTransactions } from './transaction-removal.js';
 
-const BRIEF = [
-  'id',
-  'name',
-  'releaseId',
-  'pendingReleaseId',
-  'mode',
-  'netProvider',
-  'status',
-  'site',
-  'isLocked',
-  'components',
-  'uiSettings',
-  'createdAt',
-  'updatedAt',
-] as const satisfies readonly (keyof ClusterRow)[];
-type BriefRow = Pick<ClusterRow, (typeof BRIEF)[number]>;
+/** All but what is large. */
+const BRIEF = columnsWithout('cluster', 'attributes', 'deploymentInfo', 'networkConfig', 'anyChoices');
 
 /** ClusterStore on either database. Whoever changes what belongs to a cluster holds its row first. */
 export class SqlClusterStore implements ClusterStore {
@@ -41,43 +27,18 @@ export class SqlClusterStore implements ClusterStore {
   async create(cluster: NewCluster): Promise<ClusterDetails> {
     const now = new Date().toISOString();
     const check = new InputCheck();
-    const { name, releaseId, ...others } = cluster;
-    const columns = columnsOf(check, others);
-    const row = {
-      name: check.key('name', name),
-      releaseId,
-      pendingReleaseId: null,
-      mode: columns.mode ?? 'ha_compact',
-      netProvider: columns.netProvider ?? 'neutron',
-      status: columns.status ?? 'new',
-      site: columns.site ?? null,
-      isLocked: columns.isLocked ?? 0,
-      components: columns.components ?? '[]',
-      uiSettings: columns.uiSettings ?? '{}',
-      attributes: columns.attributes ?? '{}',
-      deploymentInfo: '{"common":{},"nodes":{}}',
-      networkConfig: columns.networkConfig ?? '{}',
-      anyChoices: '{}',
-      createdAt: now,
-      updatedAt: now,
-    };
+    const row = newRow('cluster', check, cluster, { createdAt: now, updatedAt: now });
     check.done();
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'release', row.releaseId);
-      const stored = await transaction
-        .insertInto('cluster')
-        .values(row)
-        .onConflict((on) => on.column('name').doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (stored === undefined) throw taken(row.name);
+      const stored = await insertRow(transaction, 'cluster', row, () => taken(row.name));
       await createDefaultGraph(transaction, { kind: 'cluster', id: stored.id });
-      return detailsOf(stored, {});
+      return { ...recordOf('cluster', stored), primaries: {} };
     });
   }
 
   get(id: number): Promise<ClusterDetails> {
-    return this.#session.read(async (db) => detailsOf(await readRow(db, 'cluster', id), await primariesOf(db, id)));
+    return this.#session.read(async (db) => detailsOf(db, await readRow(db, 'cluster', id)));
   }
 
   brief(id: number): Promise<ClusterRecord> {
@@ -85,42 +46,27 @@ export class SqlClusterStore implements ClusterStore {
       const query = db.selectFrom('cluster').select(BRIEF).where('id', '=', id);
       const row = isId(id) ? await query.executeTakeFirst() : undefined;
       if (row === undefined) throw rowNotFound('cluster', id);
-      return briefOf(row);
+      return recordOf('cluster', row);
     });
   }
 
   find(name: string): Promise<ClusterRecord | null> {
     return this.#session.read(async (db) => {
       const row = await db.selectFrom('cluster').select(BRIEF).where('name', '=', storable(name)).executeTakeFirst();
-      return row === undefined ? null : briefOf(row);
+      return row === undefined ? null : recordOf('cluster', row);
     });
   }
 
-  async list(
-    filter: { readonly ids?: readonly number[]; readonly releaseId?: number; readonly site?: string } = {},
-  ): Promise<readonly ClusterRecord[]> {
-    const ids = filter.ids?.filter(isId);
-    const { releaseId, site } = filter;
-    if (ids?.length === 0 || (releaseId !== undefined && !isId(releaseId))) return [];
+  list({ ids, releaseId, site }: Parameters<ClusterStore['list']>[0] = {}): Promise<readonly ClusterRecord[]> {
     return this.#session.read(async (db) => {
-      let query = db.selectFrom('cluster').select(BRIEF);
-      if (ids !== undefined) query = query.where('id', 'in', ids);
-      if (releaseId !== undefined) query = query.where('releaseId', '=', releaseId);
-      if (site !== undefined) query = query.where('site', '=', storable(site));
-      return (await query.orderBy('id').execute()).map(briefOf);
+      const query = matching(db.selectFrom('cluster').select(BRIEF), { id: ids, releaseId, site });
+      return (await query.orderBy('id').execute()).map((row) => recordOf('cluster', row));
     });
   }
 
   async update(id: number, change: ClusterChange): Promise<ClusterDetails> {
     const check = new InputCheck();
-    const columns = {
-      ...columnsOf(check, change),
-      releaseId: change.releaseId,
-      pendingReleaseId: change.pendingReleaseId,
-      deploymentInfo:
-        change.deploymentInfo === undefined ? undefined : check.json('deploymentInfo', change.deploymentInfo),
-      anyChoices: change.anyChoices === undefined ? undefined : check.json('anyChoices', change.anyChoices),
-    };
+    const columns = changedColumns('cluster', check, change);
     check.done();
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'cluster', id);
@@ -133,13 +79,8 @@ export class SqlClusterStore implements ClusterStore {
         if (other !== undefined) throw taken(columns.name);
       }
       if (change.primaries !== undefined) await replacePrimaries(transaction, id, change.primaries);
-      const row = await transaction
-        .updateTable('cluster')
-        .set({ ...columns, updatedAt: new Date().toISOString() })
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return detailsOf(row, await primariesOf(transaction, id));
+      const updatedAt = new Date().toISOString();
+      return detailsOf(transaction, await updateRow(transaction, 'cluster', id, { ...columns, updatedAt }));
     });
   }
 
@@ -181,24 +122,6 @@ export class SqlClusterStore implements ClusterStore {
   }
 }
 
-/** The columns a new cluster and a change share; an absent field is undefined, which sets nothing. */
-function columnsOf(check: InputCheck, change: Partial<NewCluster>) {
-  const key = (path: string, value: string | undefined) => (value === undefined ? undefined : check.key(path, value));
-  const json = (path: string, value: unknown) => (value === undefined ? undefined : check.json(path, value));
-  return {
-    name: key('name', change.name),
-    mode: key('mode', change.mode),
-    netProvider: key('netProvider', change.netProvider),
-    status: key('status', change.status),
-    site: change.site == null ? change.site : check.siteName('site', change.site),
-    isLocked: change.isLocked === undefined ? undefined : Number(change.isLocked),
-    components: json('components', change.components),
-    uiSettings: json('uiSettings', change.uiSettings),
-    attributes: json('attributes', change.attributes),
-    networkConfig: json('networkConfig', change.networkConfig),
-  };
-}
-
 async function replacePrimaries(
   transaction: Transaction<Tables>,
   clusterId: number,
@@ -221,39 +144,17 @@ async function replacePrimaries(
   if (wanted.length > 0) await transaction.insertInto('clusterPrimary').values(wanted).execute();
 }
 
-async function primariesOf(db: Kysely<Tables>, clusterId: number): Promise<Record<string, number>> {
-  const rows = await db
+async function detailsOf(db: Kysely<Tables>, row: Row<'cluster'>): Promise<ClusterDetails> {
+  const primaries = await db
     .selectFrom('clusterPrimary')
     .select(['tag', 'nodeId'])
-    .where('clusterId', '=', clusterId)
+    .where('clusterId', '=', row.id)
     .orderBy('tag')
     .execute();
-  return Object.fromEntries(rows.map((row) => [row.tag, row.nodeId]));
+  return {
+    ...recordOf('cluster', row),
+    primaries: Object.fromEntries(primaries.map(({ tag, nodeId }) => [tag, nodeId])),
+  };
 }
 
 const taken = (name: string) => conflict(`There is a cluster "${name}" already.`, 'Use it, or choose another name.');
-
-const briefOf = (row: BriefRow): ClusterRecord => ({
-  id: row.id,
-  name: row.name,
-  releaseId: row.releaseId,
-  pendingReleaseId: row.pendingReleaseId,
-  mode: row.mode,
-  netProvider: row.netProvider,
-  status: row.status,
-  site: row.site,
-  isLocked: row.isLocked !== 0,
-  components: JSON.parse(row.components) as Json[],
-  uiSettings: JSON.parse(row.uiSettings) as JsonObject,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-});
-
-const detailsOf = (row: ClusterRow, primaries: Readonly<Record<string, number>>): ClusterDetails => ({
-  ...briefOf(row),
-  attributes: JSON.parse(row.attributes) as JsonObject,
-  deploymentInfo: JSON.parse(row.deploymentInfo) as ClusterDetails['deploymentInfo'],
-  networkConfig: JSON.parse(row.networkConfig) as JsonObject,
-  anyChoices: JSON.parse(row.anyChoices) as JsonObject,
-  primaries,
-});

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.js';
-import { fromJson, InputCheck, storable } from '../input.js';
+import { InputCheck, storable } from '../input.js';
 import type {
   GraphContent,
   GraphFilter,
@@ -11,11 +11,13 @@ import type {
   GraphWithTasks,
 } from '../ports/graph-store.js';
 import type { Session } from '../session.js';
-import type { GraphRow } from '../tables/graph-rows.js';
-import type { Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
+import { matching } from './conditions.js';
+import { changedColumns, recordOf } from './conversion.js';
+import { newGraph } from './default-graph.js';
 import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.js';
-import { deleteRow, holdRow, isId, readRow } from './identified-row.js';
-import { assertOwner, columnsOfOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.js';
+import { assertOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
 
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
 
@@ -52,7 +54,7 @@ export class SqlGraphStore implements GraphStore {
   async find(owner: GraphOwner, type: string): Promise<GraphWithTasks | null> {
     return this.#session.read(async (db) => {
       await assertOwner(db, owner);
-      const row = await findGraph(db, owner, storable(type));
+      const row = await findGraph(db, owner, type);
       return row === undefined ? null : withTasks(db, row);
     });
   }
@@ -124,7 +126,7 @@ export class SqlGraphStore implements GraphStore {
         db,
         rows.map((row) => row.id),
       );
-      const show = (row: GraphRow): GraphWithTasks => ({ ...graphOf(row), tasks: tasks.get(row.id) ?? [] });
+      const show = (row: Row<'graph'>): GraphWithTasks => ({ ...graphOf(row), tasks: tasks.get(row.id) ?? [] });
       const [release, cluster] = [
         rows.find((row) => row.releaseId !== null),
         rows.find((row) => row.clusterId !== null),
@@ -147,7 +149,7 @@ export class SqlGraphStore implements GraphStore {
         release: release === undefined ? null : show(release),
         plugins: plugins.map((plugin) => ({
           plugin,
-          graph: show(ofPlugins.find((row) => row.pluginId === plugin.id) as GraphRow),
+          graph: show(ofPlugins.find((row) => row.pluginId === plugin.id) as Row<'graph'>),
         })),
         cluster: cluster === undefined ? null : show(cluster),
       };
@@ -165,13 +167,7 @@ export class SqlGraphStore implements GraphStore {
 
 /** What a content sets; an absent field is undefined, which sets nothing. */
 interface CheckedContent {
-  readonly columns: {
-    readonly name: string | null | undefined;
-    readonly nodeFilter: string | null | undefined;
-    readonly onSuccess: string | null | undefined;
-    readonly onError: string | null | undefined;
-    readonly onStop: string | null | undefined;
-  };
+  readonly columns: Partial<Row<'graph'>>;
   readonly tasks: readonly NewTaskRow[] | undefined;
 }
 
@@ -182,20 +178,10 @@ function checked(content: GraphContent): CheckedContent {
   return given;
 }
 
-function checkedContent(check: InputCheck, content: GraphContent): CheckedContent {
-  const text = (value: string | null | undefined) => (value == null ? value : storable(value));
-  const json = (path: string, value: unknown) => (value == null ? value : check.json(path, value));
-  return {
-    columns: {
-      name: text(content.name),
-      nodeFilter: text(content.nodeFilter),
-      onSuccess: json('onSuccess', content.onSuccess),
-      onError: json('onError', content.onError),
-      onStop: json('onStop', content.onStop),
-    },
-    tasks: content.tasks && taskRowsOf(check, content.tasks),
-  };
-}
+const checkedContent = (check: InputCheck, { tasks, ...about }: GraphContent): CheckedContent => ({
+  columns: changedColumns('graph', check, about),
+  tasks: tasks && taskRowsOf(check, tasks),
+});
 
 function checkedType(check: InputCheck, owner: GraphOwner | null, type: string | null): string | null {
   if ((owner === null) !== (type === null)) {
@@ -214,22 +200,10 @@ async function insertGraph(
   type: string | null,
   { columns, tasks }: CheckedContent,
 ): Promise<GraphWithTasks> {
-  const now = new Date().toISOString();
-  const row = await transaction
-    .insertInto('graph')
-    .values({
-      ...columnsOfOwner(owner),
-      type,
-      name: columns.name ?? null,
-      nodeFilter: columns.nodeFilter ?? null,
-      onSuccess: columns.onSuccess ?? null,
-      onError: columns.onError ?? null,
-      onStop: columns.onStop ?? null,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const row = await insertRow(transaction, 'graph', {
+    ...newGraph(owner, type),
+    ...columns,
+  });
   await replaceTasks(transaction, row.id, tasks ?? []);
   return withTasks(transaction, row);
 }
@@ -240,26 +214,16 @@ async function changeGraph(
   id: number,
   { columns, tasks }: CheckedContent,
 ): Promise<GraphWithTasks> {
-  const row = await transaction
-    .updateTable('graph')
-    .set({ ...columns, updatedAt: new Date().toISOString() })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const updatedAt = new Date().toISOString();
+  const row = await updateRow(transaction, 'graph', id, { ...columns, updatedAt });
   if (tasks !== undefined) await replaceTasks(transaction, id, tasks);
   return withTasks(transaction, row);
 }
 
-const findGraph = (db: Kysely<Tables>, owner: GraphOwner, type: string): Promise<GraphRow | undefined> =>
-  db
-    .selectFrom('graph')
-    .selectAll()
-    .where(ownerColumn[owner.kind], '=', owner.id)
-    .where('type', '=', type)
-    .executeTakeFirst();
+const findGraph = (db: Kysely<Tables>, owner: GraphOwner, type: string): Promise<Row<'graph'> | undefined> =>
+  findRow(db, 'graph', { [ownerColumn[owner.kind]]: owner.id, type });
 
-async function listGraphs(db: Kysely<Tables>, filter: GraphFilter): Promise<GraphRow[]> {
-  const ids = filter.ids?.filter(isId);
+async function listGraphs(db: Kysely<Tables>, filter: GraphFilter): Promise<Row<'graph'>[]> {
   const owners = (
     [
       ['clusterId', filter.clusters],
@@ -267,18 +231,22 @@ async function listGraphs(db: Kysely<Tables>, filter: GraphFilter): Promise<Grap
       ['releaseId', filter.releases],
     ] as const
   ).filter((entry) => entry[1] !== undefined);
-  const named = owners.map(([column, wanted]) => [column, (wanted ?? []).filter(isId)] as const);
-  const given = named.filter(([, wanted]) => wanted.length > 0);
-  if (ids?.length === 0 || filter.types?.length === 0 || (owners.length > 0 && given.length === 0)) return [];
-  let query = db.selectFrom('graph').selectAll();
-  if (ids !== undefined) query = query.where('id', 'in', ids);
-  if (filter.types !== undefined) query = query.where('type', 'in', filter.types.map(storable));
+  const given = owners
+    .map(([column, wanted]) => [column, (wanted ?? []).filter(isId)] as const)
+    .filter(([, wanted]) => wanted.length > 0);
+  if (owners.length > 0 && given.length === 0) return [];
+  let query = matching(db.selectFrom('graph').selectAll(), { id: filter.ids, type: filter.types });
   if (given.length > 0) query = query.where((eb) => eb.or(given.map(([column, wanted]) => eb(column, 'in', wanted))));
   return query.orderBy('id').execute();
 }
 
 /** Graphs of a cluster's layers, of one type or of all. */
-async function ofLayers(db: Kysely<Tables>, clusterId: number, releaseId: number, type?: string): Promise<GraphRow[]> {
+async function ofLayers(
+  db: Kysely<Tables>,
+  clusterId: number,
+  releaseId: number,
+  type?: string,
+): Promise<Row<'graph'>[]> {
   let query = db
     .selectFrom('graph')
     .selectAll()
@@ -293,19 +261,11 @@ async function ofLayers(db: Kysely<Tables>, clusterId: number, releaseId: number
   return query.orderBy('id').execute();
 }
 
-async function withTasks(db: Kysely<Tables>, row: GraphRow): Promise<GraphWithTasks> {
+async function withTasks(db: Kysely<Tables>, row: Row<'graph'>): Promise<GraphWithTasks> {
   return { ...graphOf(row), tasks: (await readTasks(db, [row.id])).get(row.id) ?? [] };
 }
 
-const graphOf = (row: GraphRow): GraphRecord => ({
-  id: row.id,
-  name: row.name,
-  nodeFilter: row.nodeFilter,
-  onSuccess: fromJson(row.onSuccess),
-  onError: fromJson(row.onError),
-  onStop: fromJson(row.onStop),
-  owner: ownerOf(row),
-  type: row.type,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
+const graphOf = ({ releaseId, pluginId, clusterId, ...row }: Row<'graph'>): GraphRecord => ({
+  ...recordOf('graph', row),
+  owner: ownerOf({ releaseId, pluginId, clusterId }),
 });

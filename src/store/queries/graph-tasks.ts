@@ -2,8 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { InputCheck } from '../input.js';
 import type { StoredTask } from '../ports/graph-store.js';
 import type { Json, JsonFields } from '../ports/page.js';
-import type { GraphTaskRow } from '../tables/graph-rows.js';
-import type { Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 import { inBatches } from './batches.js';
 
 /** Columns of a task by the field each keeps; every other field is in `custom`. */
@@ -21,11 +20,11 @@ const COLUMN_OF = {
   cross_depended_by: 'crossDependedBy',
   cross_depends: 'crossDepends',
   parameters: 'parameters',
-} as const satisfies Record<string, keyof GraphTaskRow>;
+} as const satisfies Record<string, keyof Row<'graphTask'>>;
 
 const COLUMNS = Object.entries(COLUMN_OF);
 
-export type NewTaskRow = Omit<GraphTaskRow, 'graphId'>;
+export type NewTaskRow = Omit<Row<'graphTask'>, 'graphId'>;
 
 /** Checks tasks as they come and makes their rows, in order. */
 export function taskRowsOf(check: InputCheck, tasks: readonly (JsonFields & { readonly id: string })[]): NewTaskRow[] {
@@ -87,7 +86,7 @@ export async function readTasks(db: Kysely<Tables>, graphs: readonly number[]): 
   return found;
 }
 
-function taskOf(row: GraphTaskRow): StoredTask {
+function taskOf(row: Row<'graphTask'>): StoredTask {
   const task: Record<string, Json> & { id: string } = { id: row.taskName };
   for (const [field, column] of COLUMNS) {
     const text = row[column];

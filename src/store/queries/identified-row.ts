@@ -1,6 +1,7 @@
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { notFound, type StoreError } from '../failure.js';
-import type { Tables } from '../tables.js';
+import type { NewRow, Row, Stored, Tables } from '../tables.js';
+import { matching } from './conditions.js';
 
 /** Tables whose rows are known by a number, with what a row is called and how to find one. */
 const NAMES = {
@@ -15,13 +16,18 @@ const NAMES = {
   tag: ['tag', 'List the tags there are.'],
 } as const;
 
-type IdentifiedTable = keyof typeof NAMES;
-type RowOf<T extends IdentifiedTable> = Selectable<Tables[T]>;
+export type IdentifiedTable = keyof typeof NAMES;
+/** Values of columns, as `matching` takes them. */
+export type Wanted<T extends IdentifiedTable> = {
+  readonly [K in keyof Row<T>]?: Stored<T>[K] | readonly NonNullable<Stored<T>[K]>[] | null | undefined;
+};
 
 /** The part that all of these tables have, under one of their names: Kysely does not take a choice of names. */
 interface Identified {
   any: { id: number; name: string };
 }
+const identified = (db: Kysely<Tables>) => db as unknown as Kysely<Identified>;
+const ANY = (table: IdentifiedTable) => table as 'any';
 
 /** Whether a number can be an id; PostgreSQL refuses to compare with others. */
 export const isId = (id: number): boolean => Number.isSafeInteger(id) && id > 0;
@@ -29,31 +35,26 @@ export const isId = (id: number): boolean => Number.isSafeInteger(id) && id > 0;
 export const rowNotFound = (table: IdentifiedTable, id: number): StoreError =>
   notFound(NAMES[table][0], String(id), NAMES[table][1]);
 
-/** @throws StoreError of kind `not-found` */
-export async function readRow<T extends IdentifiedTable>(db: Kysely<Tables>, table: T, id: number): Promise<RowOf<T>> {
-  const rows = db as unknown as Kysely<Identified>;
-  const row = isId(id)
-    ? await rows
-        .selectFrom(table as 'any')
-        .selectAll()
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined;
+/** The row, of a query that found it. @throws StoreError of kind `not-found` */
+async function found<R>(
+  table: IdentifiedTable,
+  id: number,
+  query: { executeTakeFirst(): Promise<R | undefined> },
+): Promise<R> {
+  const row = isId(id) ? await query.executeTakeFirst() : undefined;
   if (row === undefined) throw rowNotFound(table, id);
-  return row as unknown as RowOf<T>;
+  return row;
+}
+
+/** @throws StoreError of kind `not-found` */
+export async function readRow<T extends IdentifiedTable>(db: Kysely<Tables>, table: T, id: number): Promise<Row<T>> {
+  const query = identified(db).selectFrom(ANY(table)).selectAll().where('id', '=', id);
+  return (await found(table, id, query)) as Row<T>;
 }
 
 /** @throws StoreError of kind `not-found` */
 export async function assertRow(db: Kysely<Tables>, table: IdentifiedTable, id: number): Promise<void> {
-  const rows = db as unknown as Kysely<Identified>;
-  const row = isId(id)
-    ? await rows
-        .selectFrom(table as 'any')
-        .select('id')
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined;
-  if (row === undefined) throw rowNotFound(table, id);
+  await found(table, id, identified(db).selectFrom(ANY(table)).select('id').where('id', '=', id));
 }
 
 /**
@@ -65,25 +66,65 @@ export async function holdRow<T extends IdentifiedTable>(
   transaction: Transaction<Tables>,
   table: T,
   id: number,
-): Promise<RowOf<T>> {
-  const rows = transaction as unknown as Kysely<Identified>;
-  const row = isId(id)
-    ? await rows
-        .updateTable(table as 'any')
-        .set((column) => ({ name: column.ref('name') }))
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst()
-    : undefined;
-  if (row === undefined) throw rowNotFound(table, id);
-  return row as unknown as RowOf<T>;
+): Promise<Row<T>> {
+  const query = identified(transaction)
+    .updateTable(ANY(table))
+    .set((column) => ({ name: column.ref('name') }))
+    .where('id', '=', id)
+    .returningAll();
+  return (await found(table, id, query)) as Row<T>;
+}
+
+/** Rows as wanted, by id, ascending. */
+export async function listRows<T extends IdentifiedTable>(
+  db: Kysely<Tables>,
+  table: T,
+  wanted: Wanted<T>,
+): Promise<Row<T>[]> {
+  return (await wantedRows(db, table, wanted).execute()) as Row<T>[];
+}
+
+/** The first of these. */
+export async function findRow<T extends IdentifiedTable>(
+  db: Kysely<Tables>,
+  table: T,
+  wanted: Wanted<T>,
+): Promise<Row<T> | undefined> {
+  return (await wantedRows(db, table, wanted).limit(1).executeTakeFirst()) as Row<T> | undefined;
+}
+
+const wantedRows = (db: Kysely<Tables>, table: IdentifiedTable, wanted: object) =>
+  matching(identified(db).selectFrom(ANY(table)).selectAll(), wanted).orderBy('id');
+
+/** Adds a row. `taken`: what to throw when a unique value is another row's; without it that is a defect. */
+export async function insertRow<T extends IdentifiedTable>(
+  transaction: Transaction<Tables>,
+  table: T,
+  row: NewRow<T>,
+  taken?: () => StoreError,
+): Promise<Row<T>> {
+  const insert = identified(transaction)
+    .insertInto(ANY(table))
+    .values(row as never);
+  const unlessTaken = taken === undefined ? insert : insert.onConflict((on) => on.doNothing());
+  return (await unlessTaken.returningAll().executeTakeFirstOrThrow(taken)) as Row<T>;
+}
+
+/** Sets columns of a row that is held. */
+export async function updateRow<T extends IdentifiedTable>(
+  transaction: Transaction<Tables>,
+  table: T,
+  id: number,
+  columns: Partial<Row<T>>,
+): Promise<Row<T>> {
+  const update = identified(transaction)
+    .updateTable(ANY(table))
+    .set(columns as never)
+    .where('id', '=', id);
+  return (await update.returningAll().executeTakeFirstOrThrow()) as Row<T>;
 }
 
 /** Removes a row and what goes with it. */
 export async function deleteRow(transaction: Transaction<Tables>, table: IdentifiedTable, id: number): Promise<void> {
-  const rows = transaction as unknown as Kysely<Identified>;
-  await rows
-    .deleteFrom(table as 'any')
-    .where('id', '=', id)
-    .execute();
+  await identified(transaction).deleteFrom(ANY(table)).where('id', '=', id).execute();
 }

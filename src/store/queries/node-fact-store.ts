@@ -1,8 +1,9 @@
 import { InputCheck, storable } from '../input.js';
 import type { NodeFact, NodeFactStore, NodeSighting } from '../ports/node-fact-store.js';
 import type { Session } from '../session.js';
-import type { NodeFactRow } from '../tables.js';
+import type { Row } from '../tables.js';
 import { inBatches } from './batches.js';
+import { columnsWithout, newRow, recordOf, replacing } from './conversion.js';
 import { holdSite, readSite } from './site-row.js';
 
 /** NodeFactStore on either database. */
@@ -24,15 +25,7 @@ export class SqlNodeFactStore implements NodeFactStore {
           .onConflict((on) =>
             on
               .columns(['site', 'node'])
-              .doUpdateSet((eb) => ({
-                systemId: eb.ref('excluded.systemId'),
-                hostname: eb.ref('excluded.hostname'),
-                status: eb.ref('excluded.status'),
-                power: eb.ref('excluded.power'),
-                tags: eb.ref('excluded.tags'),
-                zone: eb.ref('excluded.zone'),
-                seenAt: eb.ref('excluded.seenAt'),
-              }))
+              .doUpdateSet(replacing<'nodeFact'>(columnsWithout('nodeFact', 'site', 'node')))
               .whereRef('excluded.seenAt', '>=', 'nodeFact.seenAt'),
           )
           .execute();
@@ -44,7 +37,7 @@ export class SqlNodeFactStore implements NodeFactStore {
     return this.#session.read(async (db) => {
       await readSite(db, site);
       const rows = await db.selectFrom('nodeFact').selectAll().where('site', '=', site).orderBy('node').execute();
-      return rows.map((row) => ({ ...row, tags: JSON.parse(row.tags) as string[] }));
+      return rows.map((row) => recordOf('nodeFact', row));
     });
   }
 
@@ -65,27 +58,16 @@ export class SqlNodeFactStore implements NodeFactStore {
   }
 }
 
-function checkedRows(site: string, sightings: readonly NodeSighting[]): NodeFactRow[] {
+function checkedRows(site: string, sightings: readonly NodeSighting[]): Row<'nodeFact'>[] {
   const check = new InputCheck();
-  const text = (value: string | undefined): string | null => (value === undefined ? null : storable(value));
-  const rows = sightings.map((seen, index) => ({
-    site,
-    node: check.key(`sightings[${index}].node`, seen.node),
-    systemId: text(seen.systemId),
-    hostname: text(seen.hostname),
-    status: text(seen.status),
-    power: text(seen.power),
-    tags: JSON.stringify(seen.tags ?? []),
-    zone: text(seen.zone),
-    seenAt: check.time(`sightings[${index}].seenAt`, seen.seenAt),
-  }));
+  const rows = sightings.map((seen, index) => newRow('nodeFact', check, { ...seen, site }, {}, `sightings[${index}].`));
   check.done();
   return rows;
 }
 
 /** PostgreSQL refuses one statement that changes a row twice. */
-function newestOfEach(rows: readonly NodeFactRow[]): NodeFactRow[] {
-  const newest = new Map<string, NodeFactRow>();
+function newestOfEach(rows: readonly Row<'nodeFact'>[]): Row<'nodeFact'>[] {
+  const newest = new Map<string, Row<'nodeFact'>>();
   for (const row of rows) {
     const other = newest.get(row.node);
     if (other === undefined || row.seenAt >= other.seenAt) newest.set(row.node, row);

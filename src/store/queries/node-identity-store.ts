@@ -7,6 +7,8 @@ import type {
   TokenRedemption,
 } from '../ports/node-identity-store.js';
 import type { Session } from '../session.js';
+import type { New } from '../tables.js';
+import { newRow } from './conversion.js';
 
 /** NodeIdentityStore on either database. */
 export class SqlNodeIdentityStore implements NodeIdentityStore {
@@ -16,17 +18,9 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     this.#session = session;
   }
 
-  async addToken({ hash, site, node, expiresAt }: NewEnrolmentToken): Promise<void> {
+  async addToken(token: NewEnrolmentToken): Promise<void> {
     const check = new InputCheck();
-    const row = {
-      hash: check.key('hash', hash),
-      site: check.key('site', site),
-      node: check.key('node', node),
-      createdAt: new Date().toISOString(),
-      expiresAt: check.time('expiresAt', expiresAt),
-      usedAt: null,
-      usedByKey: null,
-    };
+    const row = newRow('enrolmentToken', check, token, { createdAt: new Date().toISOString() });
     check.done();
     await this.#session.write((transaction) =>
       transaction
@@ -66,17 +60,9 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
-  async addCertificate(certificate: Omit<NodeCertificate, 'revokedAt' | 'reason'>): Promise<void> {
+  async addCertificate(certificate: New<'nodeCertificate'>): Promise<void> {
     const check = new InputCheck();
-    const row = {
-      fingerprint: check.key('fingerprint', certificate.fingerprint),
-      site: check.key('site', certificate.site),
-      node: check.key('node', certificate.node),
-      issuedAt: check.time('issuedAt', certificate.issuedAt),
-      expiresAt: check.time('expiresAt', certificate.expiresAt),
-      revokedAt: null,
-      reason: null,
-    };
+    const row = newRow('nodeCertificate', check, certificate, {});
     check.done();
     await this.#session.write((transaction) => transaction.insertInto('nodeCertificate').values(row).execute());
   }
@@ -98,21 +84,21 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
-  async revoke(wish: Parameters<NodeIdentityStore['revoke']>[0]): Promise<number> {
+  async revoke(request: Parameters<NodeIdentityStore['revoke']>[0]): Promise<number> {
     const check = new InputCheck();
-    const [site, node] = [check.key('site', wish.site), check.key('node', wish.node)];
-    const at = check.time('at', wish.at);
+    const [site, node] = [check.key('site', request.site), check.key('node', request.node)];
+    const at = check.time('at', request.at);
     check.done();
     return this.#session.write(async (transaction) => {
       let ended = transaction
         .updateTable('nodeCertificate')
-        .set({ revokedAt: at, reason: storable(wish.reason) })
+        .set({ revokedAt: at, reason: storable(request.reason) })
         .where('site', '=', site)
         .where('node', '=', node)
         .where('revokedAt', 'is', null);
-      if (wish.except !== undefined) ended = ended.where('fingerprint', '!=', storable(wish.except));
+      if (request.except !== undefined) ended = ended.where('fingerprint', '!=', storable(request.except));
       const { numUpdatedRows } = await ended.executeTakeFirstOrThrow();
-      if (wish.keepTokens !== true)
+      if (request.keepTokens !== true)
         await transaction
           .deleteFrom('enrolmentToken')
           .where('site', '=', site)
@@ -125,14 +111,7 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
 
   async noteOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string> {
     const check = new InputCheck();
-    const row = {
-      run: check.key('run', key.run),
-      node: check.key('node', key.node),
-      task: check.key('task', key.task),
-      generation: check.count('generation', key.generation),
-      executionHash: check.key('executionHash', executionHash),
-      signedAt: check.time('at', at),
-    };
+    const row = newRow('signedOrder', check, key, { executionHash, signedAt: at });
     check.done();
     return this.#session.write(async (transaction) => {
       await transaction

@@ -3,12 +3,10 @@ import type { Kysely, Transaction } from 'kysely';
 import { conflict, inUse, StoreError } from '../failure.js';
 import { InputCheck, storable } from '../input.js';
 import type { NewNode, NodeChange, NodeFilter, NodeRecord, NodeStore } from '../ports/node-store.js';
-import type { JsonObject } from '../ports/page.js';
 import type { Session } from '../session.js';
-import type { NodeRow } from '../tables/cluster-rows.js';
-import type { Tables } from '../tables.js';
-import { deleteRow, holdRow, isId, readRow } from './identified-row.js';
-import { nodeColumnsOf } from './node-columns.js';
+import type { Row, Tables } from '../tables.js';
+import { changedColumns, newRow, recordOf } from './conversion.js';
+import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
 import { forgetMembership, releaseNodes } from './node-release.js';
 
 /** What MAAS deployed, or was registered as deployed, needs no provisioning to be worked on. */
@@ -25,57 +23,23 @@ export class SqlNodeStore implements NodeStore {
   async create(node: NewNode): Promise<NodeRecord> {
     const now = new Date().toISOString();
     const check = new InputCheck();
-    const { name, ...others } = node;
-    const columns = nodeColumnsOf(check, '', others);
-    const row = {
-      uuid: columns.uuid ?? randomUUID(),
-      name: check.key('name', name),
-      site: columns.site ?? null,
-      mac: columns.mac ?? null,
-      ip: columns.ip ?? null,
-      clusterId: null,
-      roles: '[]',
-      pendingRoles: '[]',
-      primaryRoles: '[]',
-      status: columns.status ?? 'discover',
-      online: columns.online ?? 1,
-      pendingAddition: 0,
-      pendingDeletion: 0,
-      errorType: null,
-      errorMsg: null,
-      progress: 0,
-      groupId: columns.groupId ?? null,
-      platformName: columns.platformName ?? null,
-      manufacturer: columns.manufacturer ?? null,
-      osPlatform: columns.osPlatform ?? null,
-      meta: columns.meta ?? '{}',
-      attributes: columns.attributes ?? '{}',
-      labels: columns.labels ?? '{}',
-      facts: columns.facts ?? '{}',
-      timestamp: columns.timestamp ?? now,
-      createdAt: now,
-      updatedAt: now,
-    };
+    const { uuid = randomUUID(), timestamp = now } = node;
+    // The usual hostname has the id in it, which is known once the row is there.
+    const { hostname = uuid } = node;
+    const row = newRow('node', check, node, { uuid, hostname, timestamp, createdAt: now, updatedAt: now });
     check.done();
     return this.#session.write(async (transaction) => {
-      // The usual hostname has the id in it, which is known once the row is there.
-      const hostname = columns.hostname ?? row.uuid;
-      await assertUnused(transaction, { uuid: row.uuid, mac: row.mac, site: row.site, hostname });
-      const { id } = await transaction
-        .insertInto('node')
-        .values({ ...row, hostname })
-        .returning('id')
-        .executeTakeFirstOrThrow();
-      if (columns.hostname !== undefined) return nodeOf(await readRow(transaction, 'node', id));
-      const usual = `node-${id}`;
-      await assertUnused(transaction, { site: row.site, hostname: usual }, id);
-      await transaction.updateTable('node').set({ hostname: usual }).where('id', '=', id).execute();
-      return nodeOf(await readRow(transaction, 'node', id));
+      await assertUnused(transaction, row);
+      const stored = await insertRow(transaction, 'node', row);
+      if (node.hostname !== undefined) return recordOf('node', stored);
+      const usual = `node-${stored.id}`;
+      await assertUnused(transaction, { site: row.site, hostname: usual }, stored.id);
+      return recordOf('node', await updateRow(transaction, 'node', stored.id, { hostname: usual }));
     });
   }
 
   get(id: number): Promise<NodeRecord> {
-    return this.#session.read(async (db) => nodeOf(await readRow(db, 'node', id)));
+    return this.#session.read(async (db) => recordOf('node', await readRow(db, 'node', id)));
   }
 
   list(filter: NodeFilter = {}): Promise<readonly NodeRecord[]> {
@@ -89,12 +53,12 @@ export class SqlNodeStore implements NodeStore {
 
   async updateMany(changes: readonly { readonly id: number; readonly change: NodeChange }[]) {
     const check = new InputCheck();
-    const wanted = new Map<number, ReturnType<typeof nodeColumnsOf>>();
+    const wanted = new Map<number, Partial<Row<'node'>>>();
     for (const [index, { id, change }] of changes.entries()) {
       const path = changes.length === 1 ? '' : `changes[${index}].`;
       if (wanted.has(id))
         check.refuse(`${path}id`, `Node ${id} is named twice.`, 'Name it once, with all of its changes.');
-      wanted.set(id, nodeColumnsOf(check, path, change));
+      wanted.set(id, changedColumns('node', check, change, path));
     }
     check.done();
     return this.#session.write(async (transaction) => {
@@ -105,13 +69,8 @@ export class SqlNodeStore implements NodeStore {
         if ((uuid ?? mac ?? columns.site ?? columns.hostname) !== undefined) {
           await assertUnused(transaction, { uuid, mac, site, hostname }, id);
         }
-        const row = await transaction
-          .updateTable('node')
-          .set({ ...columns, updatedAt: new Date().toISOString() })
-          .where('id', '=', id)
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        changed.set(id, nodeOf(row));
+        const updatedAt = new Date().toISOString();
+        changed.set(id, recordOf('node', await updateRow(transaction, 'node', id, { ...columns, updatedAt })));
       }
       return changes.map(({ id }) => changed.get(id) as NodeRecord);
     });
@@ -129,7 +88,7 @@ export class SqlNodeStore implements NodeStore {
     }
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'cluster', clusterId);
-      const held: NodeRow[] = [];
+      const held: Row<'node'>[] = [];
       for (const id of [...rolesOf.keys()].sort((one, other) => one - other)) {
         held.push(await holdRow(transaction, 'node', id));
       }
@@ -144,21 +103,16 @@ export class SqlNodeStore implements NodeStore {
       }
       const updatedAt = new Date().toISOString();
       for (const node of held) {
-        const roles = [...(rolesOf.get(node.id) ?? [])];
-        const has = JSON.parse(node.roles) as string[];
+        const { roles: has, pendingRoles } = recordOf('node', node);
         const isNew = node.clusterId === null;
-        const pending = new Set([...(JSON.parse(node.pendingRoles) as string[]), ...roles]);
+        const pending = new Set([...pendingRoles, ...(rolesOf.get(node.id) ?? [])]);
         for (const role of has) pending.delete(role);
-        await transaction
-          .updateTable('node')
-          .set({
-            clusterId,
-            pendingRoles: JSON.stringify([...pending]),
-            pendingAddition: isNew ? (HAS_ITS_SYSTEM.has(node.status) ? 0 : 1) : node.pendingAddition,
-            updatedAt,
-          })
-          .where('id', '=', node.id)
-          .execute();
+        await updateRow(transaction, 'node', node.id, {
+          clusterId,
+          pendingRoles: JSON.stringify([...pending]),
+          pendingAddition: isNew ? (HAS_ITS_SYSTEM.has(node.status) ? 0 : 1) : node.pendingAddition,
+          updatedAt,
+        });
       }
       return readNodes(transaction, nodes);
     });
@@ -217,30 +171,20 @@ export class SqlNodeStore implements NodeStore {
 }
 
 async function listNodes(db: Kysely<Tables>, filter: NodeFilter): Promise<NodeRecord[]> {
-  const ids = filter.ids?.filter(isId);
-  const texts = [filter.statuses, filter.hostnames, filter.macs, filter.roles];
-  if (ids?.length === 0 || texts.some((values) => values?.length === 0)) return [];
-  const numbers = [filter.clusterId, filter.groupId];
-  if (numbers.some((value) => value != null && !Number.isSafeInteger(value))) return [];
-  let query = db.selectFrom('node').selectAll();
-  if (ids !== undefined) query = query.where('id', 'in', ids);
-  for (const column of ['clusterId', 'groupId', 'site'] as const) {
-    const value = filter[column];
-    if (value === null) query = query.where(column, 'is', null);
-    else if (value !== undefined) query = query.where(column, '=', typeof value === 'string' ? storable(value) : value);
-  }
-  if (filter.statuses !== undefined) query = query.where('status', 'in', filter.statuses.map(storable));
-  if (filter.hostnames !== undefined) query = query.where('hostname', 'in', filter.hostnames.map(storable));
-  if (filter.macs !== undefined) {
-    query = query.where(
-      'mac',
-      'in',
-      filter.macs.map((mac) => storable(mac).toLowerCase()),
-    );
-  }
-  if (filter.online !== undefined) query = query.where('online', '=', Number(filter.online));
-  const nodes = (await query.orderBy('id').execute()).map(nodeOf);
-  return nodes.filter((node) => hasRole(node, filter.roles) && hasLabels(node, filter.labels));
+  const { ids, clusterId, groupId, site, statuses, hostnames, macs, online, roles, labels } = filter;
+  if (roles?.length === 0) return [];
+  const rows = await listRows(db, 'node', {
+    id: ids,
+    clusterId,
+    groupId,
+    site,
+    status: statuses,
+    hostname: hostnames,
+    mac: macs?.map((mac) => mac.toLowerCase()),
+    online,
+  });
+  const nodes = rows.map((row) => recordOf('node', row));
+  return nodes.filter((node) => hasRole(node, roles) && hasLabels(node, labels));
 }
 
 const hasRole = (node: NodeRecord, roles: readonly string[] | undefined): boolean =>
@@ -290,17 +234,3 @@ async function assertUnused(transaction: Transaction<Tables>, values: UniqueValu
         : `hostname "${hostname}" on the site "${site}"`;
   throw conflict(`Node ${other.id} has ${what} already.`, 'Change that node instead, or correct the value.');
 }
-
-const nodeOf = (row: NodeRow): NodeRecord => ({
-  ...row,
-  roles: JSON.parse(row.roles) as string[],
-  pendingRoles: JSON.parse(row.pendingRoles) as string[],
-  primaryRoles: JSON.parse(row.primaryRoles) as string[],
-  online: row.online !== 0,
-  pendingAddition: row.pendingAddition !== 0,
-  pendingDeletion: row.pendingDeletion !== 0,
-  meta: JSON.parse(row.meta) as JsonObject,
-  attributes: JSON.parse(row.attributes) as JsonObject,
-  labels: JSON.parse(row.labels) as NodeRecord['labels'],
-  facts: JSON.parse(row.facts) as JsonObject,
-});

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import { StoreError } from '../failure.js';
-import type { DeploymentTransactionRow } from '../tables/graph-rows.js';
-import type { Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 
 /** Statuses of what has not ended. */
 export const OPEN_STATUSES = ['pending', 'running'] as const;
@@ -9,7 +8,7 @@ export const OPEN_STATUSES = ['pending', 'running'] as const;
 export const isOpen = (status: string): boolean => (OPEN_STATUSES as readonly string[]).includes(status);
 
 /** The cluster's oldest run that has not ended. Hold the cluster's row, and it is the only one. */
-export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<DeploymentTransactionRow | undefined> =>
+export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<'deploymentTransaction'> | undefined> =>
   db
     .selectFrom('deploymentTransaction')
     .selectAll()
@@ -25,7 +24,7 @@ export async function assertNoOpenRun(db: Kysely<Tables>, clusterId: number, clu
   if (run !== undefined) throw openRunConflict(run, cluster);
 }
 
-export function openRunConflict(run: DeploymentTransactionRow, cluster: string): StoreError {
+export function openRunConflict(run: Row<'deploymentTransaction'>, cluster: string): StoreError {
   const by = run.workflowId === null ? '' : `, workflow ${run.workflowId}`;
   const holder =
     run.workflowId === null || run.temporalRunId === null

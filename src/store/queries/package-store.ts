@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { inUse, StoreError } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
+import { InputCheck } from '../input.js';
 import type { NewPackage, PackageRecord, PackageStore } from '../ports/package-store.js';
-import type { JsonObject } from '../ports/page.js';
 import type { Session } from '../session.js';
-import type { PackageRow } from '../tables/cluster-rows.js';
 import type { Tables } from '../tables.js';
-import { assertRow, deleteRow, holdRow, readRow } from './identified-row.js';
+import { newRow, recordOf } from './conversion.js';
+import { assertRow, deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.js';
 import { clustersOfPlugins, clustersOfReleases } from './users-of.js';
 
 /** PackageStore on either database. */
@@ -22,22 +21,12 @@ export class SqlPackageStore implements PackageStore {
     const now = new Date().toISOString();
     const check = new InputCheck();
     const bytes = Buffer.from(pack.archive);
-    const content = {
-      packageVersion: check.key('packageVersion', pack.packageVersion),
-      kind: check.key('kind', pack.kind),
-      checksum: checksumOf(bytes),
-      size: bytes.length,
-      metadata: check.json('metadata', pack.metadata ?? {}),
-      updatedAt: now,
-    };
-    const row = {
-      name: check.key('name', pack.name),
-      version: check.key('version', pack.version),
-      installedAt: now,
-      ...content,
-    };
+    const { archive: _, ...about } = pack;
+    const own = { checksum: checksumOf(bytes), size: bytes.length, installedAt: now, updatedAt: now };
+    const row = newRow('package', check, about, own);
     check.done();
     return this.#session.write(async (transaction) => {
+      const { name: _name, version: _version, installedAt: _installedAt, ...content } = row;
       const inserted = await transaction
         .insertInto('package')
         .values(row)
@@ -58,30 +47,23 @@ export class SqlPackageStore implements PackageStore {
         .values({ packageId: stored.id, bytes })
         .onConflict((on) => on.column('packageId').doUpdateSet({ bytes }))
         .execute();
-      return { package: packageOf(stored), created: inserted !== undefined };
+      return { package: recordOf('package', stored), created: inserted !== undefined };
     });
   }
 
   get(id: number): Promise<PackageRecord> {
-    return this.#session.read(async (db) => packageOf(await readRow(db, 'package', id)));
+    return this.#session.read(async (db) => recordOf('package', await readRow(db, 'package', id)));
   }
 
   find(name: string, version: string): Promise<PackageRecord | null> {
     return this.#session.read(async (db) => {
-      const row = await db
-        .selectFrom('package')
-        .selectAll()
-        .where('name', '=', storable(name))
-        .where('version', '=', storable(version))
-        .executeTakeFirst();
-      return row === undefined ? null : packageOf(row);
+      const row = await findRow(db, 'package', { name, version });
+      return row === undefined ? null : recordOf('package', row);
     });
   }
 
   list(): Promise<readonly PackageRecord[]> {
-    return this.#session.read(async (db) =>
-      (await db.selectFrom('package').selectAll().orderBy('id').execute()).map(packageOf),
-    );
+    return this.#session.read(async (db) => (await listRows(db, 'package', {})).map((row) => recordOf('package', row)));
   }
 
   async readArchive(id: number): Promise<Uint8Array> {
@@ -141,5 +123,3 @@ async function contentsOf(db: Kysely<Tables>, id: number) {
   const plugins = await db.selectFrom('plugin').select('id').where('packageId', '=', id).orderBy('id').execute();
   return { releaseIds: releases.map((row) => row.id), pluginIds: plugins.map((row) => row.id) };
 }
-
-const packageOf = (row: PackageRow): PackageRecord => ({ ...row, metadata: JSON.parse(row.metadata) as JsonObject });

@@ -1,42 +1,67 @@
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { InputCheck } from '../input.js';
 import type { Page, PageRequest } from '../ports/page.js';
 
 const USUAL_LIMIT = 50;
 const HIGHEST_LIMIT = 1000;
 
+type KeyPart = string | number;
 /** The key of a row in the order of its list, e.g. `[startedAt, id]`. */
-export type RowKey = readonly (string | number)[];
+export type RowKey = readonly KeyPart[];
+
+/** How a list is ordered: its columns with the types of their values. Together they are the key of a row. */
+export interface ListOrder {
+  readonly direction: 'asc' | 'desc';
+  readonly columns: Readonly<Record<string, 'string' | 'number'>>;
+}
+
+export const newestFirst = (columns: ListOrder['columns']): ListOrder => ({ direction: 'desc', columns });
+
+/** A page that was requested, checked. */
+export interface WantedPage {
+  readonly order: ListOrder;
+  readonly limit: number;
+  readonly after: RowKey | undefined;
+}
 
 /**
- * Checks a request for a page. `kinds` are the types of the key's parts. Lists are cut by the key of the last row seen,
- * never by a count of rows: so rows added meanwhile shift nothing.
+ * Checks a request for a page. Lists are cut by the key of the last row seen, never by a count of rows: so rows added
+ * meanwhile shift nothing.
  *
  * @throws StoreError of kind `invalid`
  */
-export function readPage<K extends RowKey>(
-  page: PageRequest,
-  kinds: { readonly [I in keyof K]: 'string' | 'number' },
-): { readonly limit: number; readonly after: K | undefined } {
+export function readPage(request: PageRequest, order: ListOrder): WantedPage {
   const check = new InputCheck();
-  const limit = page.limit ?? USUAL_LIMIT;
+  const limit = request.limit ?? USUAL_LIMIT;
   if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_LIMIT) {
     check.refuse('limit', `limit is ${limit}.`, `Use 1 to ${HIGHEST_LIMIT}; page on with "before".`);
   }
-  const after = page.before === undefined ? undefined : decode(page.before, kinds);
+  const after = request.before === undefined ? undefined : decode(request.before, Object.values(order.columns));
   if (after === null) {
     check.refuse('before', 'before is not the "next" of a page of this list.', 'Start again without it.');
   }
   check.done();
-  return { limit, after: (after ?? undefined) as K | undefined };
+  return { order, limit, after: after ?? undefined };
 }
 
-/** Makes a page of rows fetched with a limit one higher than asked for: the one too many tells that there is more. */
-export function pageOf<R, T>(
-  rows: readonly R[],
-  limit: number,
-  keyOf: (row: R) => RowKey,
-  show: (row: R) => T,
-): Page<T> {
+/** Reads a page of a query. `keyOf` names the values of the order's columns in a row. */
+export async function fetchPage<DB, T extends keyof DB, O, V>(
+  query: SelectQueryBuilder<DB, T, O>,
+  { order, limit, after }: WantedPage,
+  keyOf: (row: O) => RowKey,
+  show: (row: O) => V,
+): Promise<Page<V>> {
+  const columns = Object.keys(order.columns).map((column) => sql.ref(column));
+  let ordered = query;
+  if (after !== undefined) {
+    const [key, seen] = [sql`(${sql.join(columns)})`, sql`(${sql.join(after)})`];
+    ordered = ordered.where(
+      order.direction === 'desc' ? sql<SqlBool>`${key} < ${seen}` : sql<SqlBool>`${key} > ${seen}`,
+    );
+  }
+  for (const column of columns) ordered = ordered.orderBy(column, order.direction);
+  // The one row too many tells that there is more.
+  const rows = await ordered.limit(limit + 1).execute();
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
     items: rows.slice(0, limit).map(show),

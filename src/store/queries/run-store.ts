@@ -14,28 +14,18 @@ import type {
   RunWrite,
 } from '../ports/run-store.js';
 import type { Session } from '../session.js';
-import type { RunNodeRow, RunRow, Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 import { inBatches } from './batches.js';
-import { pageOf, readPage } from './paging.js';
-import { mergeRun, mergeRunNode, runNodeRowsOf, runRowOf } from './run-merge.js';
+import { matching, readPeriod, within } from './conditions.js';
+import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.js';
+import { fetchPage, newestFirst, readPage } from './paging.js';
+import { mergedRow } from './run-merge.js';
 
-const SUMMARY = [
-  'id',
-  'workflowId',
-  'temporalRunId',
-  'kind',
-  'site',
-  'revision',
-  'title',
-  'labels',
-  'phase',
-  'outcome',
-  'startedBy',
-  'reason',
-  'startedAt',
-  'endedAt',
-  'failedNodes',
-] as const satisfies readonly (keyof RunRow)[];
+/** All but what is large. */
+const SUMMARY = columnsWithout('run', 'sequence', 'parameters');
+
+const BY_START = newestFirst({ startedAt: 'string', id: 'string' });
+const BY_START_OF_RUN = newestFirst({ 'run.startedAt': 'string', 'run.id': 'string' });
 
 /**
  * Labels are stored as one JSON object of texts. Within it the name and the value of a label stand as nothing else can:
@@ -55,18 +45,21 @@ export class SqlRunStore implements RunStore {
   }
 
   async put(run: RunWrite): Promise<RunRecord> {
-    const row = runRowOf(run);
+    const check = new InputCheck();
+    const write = givenColumns('run', check, run, {});
+    check.done();
+    const row = mergedRow('run', undefined, write);
     return this.#session.write(async (transaction) => {
       const created = await transaction
         .insertInto('run')
         .values(row)
         .onConflict((on) => on.column('id').doNothing())
         .executeTakeFirstOrThrow();
-      if (created.numInsertedOrUpdatedRows === 1n) return recordOf(row);
+      if (created.numInsertedOrUpdatedRows === 1n) return recordOf('run', row);
       const stored = await holdRun(transaction, row.id);
-      const merged = mergeRun(stored, row, run);
+      const merged = mergedRow('run', stored, write);
       if (merged !== stored) await transaction.updateTable('run').set(merged).where('id', '=', row.id).execute();
-      return recordOf(merged);
+      return recordOf('run', merged);
     });
   }
 
@@ -74,7 +67,7 @@ export class SqlRunStore implements RunStore {
     return this.#session.read(async (db) => {
       const row = await db.selectFrom('run').selectAll().where('id', '=', storable(id)).executeTakeFirst();
       if (row === undefined) throw runNotFound(id);
-      return recordOf(row);
+      return recordOf('run', row);
     });
   }
 
@@ -93,48 +86,26 @@ export class SqlRunStore implements RunStore {
   }
 
   async list(filter: RunFilter = {}): Promise<Page<RunSummary>> {
-    const { limit, after } = readPage<[string, string]>(filter, ['string', 'string']);
-    const check = new InputCheck();
-    const since = filter.since === undefined ? undefined : check.time('since', filter.since);
-    const until = filter.until === undefined ? undefined : check.time('until', filter.until);
-    check.done();
+    const page = readPage(filter, BY_START);
+    const period = readPeriod(filter);
+    const { site, workflowId, startedBy, kind, phase, outcome } = filter;
     return this.#session.read(async (db) => {
-      let query = db.selectFrom('run').select(SUMMARY);
-      if (since !== undefined) query = query.where('startedAt', '>=', since);
-      if (until !== undefined) query = query.where('startedAt', '<', until);
+      const all = matching(db.selectFrom('run').select(SUMMARY), { site, workflowId, startedBy, kind, phase, outcome });
+      let query = within(all, 'startedAt', period);
       for (const [name, value] of filter.labels ?? []) query = query.where(hasLabel(name, value));
-      for (const column of ['site', 'workflowId', 'startedBy'] as const) {
-        const value = filter[column];
-        if (value !== undefined) query = query.where(column, '=', storable(value));
-      }
-      for (const column of ['kind', 'phase', 'outcome'] as const) {
-        const value = filter[column];
-        if (value === undefined) continue;
-        const values = typeof value === 'string' ? [value] : value;
-        if (values.length === 0) return { items: [], next: null };
-        query = query.where(column, 'in', values.map(storable));
-      }
       if (filter.open !== undefined) query = query.where('endedAt', filter.open ? 'is' : 'is not', null);
-      if (after !== undefined) {
-        const [startedAt, id] = after;
-        query = query.where((eb) => eb(eb.refTuple('startedAt', 'id'), '<', eb.tuple(startedAt, id)));
-      }
-      const rows = await query
-        .orderBy('startedAt', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(rows, limit, (row) => [row.startedAt, row.id], summaryOf);
+      return fetchPage(
+        query,
+        page,
+        (row) => [row.startedAt, row.id],
+        (row) => recordOf('run', row),
+      );
     });
   }
 
   async putReport(runId: string, sequence: number, report: unknown): Promise<void> {
     const check = new InputCheck();
-    const row = {
-      runId: storable(runId),
-      sequence: check.count('sequence', sequence),
-      report: check.json('report', report),
-    };
+    const row = newRow('runReport', check, { runId, sequence, report }, {});
     check.done();
     return this.#session.write(async (transaction) => {
       await holdRun(transaction, runId);
@@ -160,13 +131,16 @@ export class SqlRunStore implements RunStore {
   }
 
   async putNodes(runId: string, nodes: readonly RunNodeWrite[]): Promise<void> {
-    const writes = runNodeRowsOf(storable(runId), nodes);
+    const check = new InputCheck();
+    const writes = nodes.map((node, index) => givenColumns('runNode', check, node, { runId }, `nodes[${index}].`));
+    check.done();
     return this.#session.write(async (transaction) => {
       await holdRun(transaction, runId);
-      const stored = await readNodes(transaction, runId, [...new Set(writes.map((row) => row.node))]);
+      const stored = await readNodes(transaction, runId, [...new Set(writes.map((row) => row.node ?? ''))]);
       const merged = new Map(stored);
-      for (const [index, row] of writes.entries()) {
-        merged.set(row.node, mergeRunNode(merged.get(row.node), row, nodes[index]!));
+      for (const write of writes) {
+        const row = mergedRow('runNode', merged.get(write.node ?? ''), write);
+        merged.set(row.node, row);
       }
       const changed = [...merged.values()].filter((row) => row !== stored.get(row.node));
       for (const batch of inBatches(changed)) await writeNodes(transaction, batch);
@@ -176,20 +150,18 @@ export class SqlRunStore implements RunStore {
   listNodes(runId: string, filter: { readonly state?: string; readonly group?: string } = {}) {
     return this.#session.read(async (db) => {
       await assertRun(db, runId);
-      let query = db.selectFrom('runNode').selectAll().where('runId', '=', storable(runId));
-      if (filter.state !== undefined) query = query.where('state', '=', storable(filter.state));
-      if (filter.group !== undefined) query = query.where('group', '=', storable(filter.group));
-      return (await query.orderBy('node').execute()).map(nodeOf);
+      const nodes = matching(db.selectFrom('runNode').selectAll(), { runId, state: filter.state, group: filter.group });
+      return (await nodes.orderBy('node').execute()).map(nodeOf);
     });
   }
 
-  async listNodeHistory(site: string, node: string, page: PageRequest = {}): Promise<Page<NodeHistoryEntry>> {
-    const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
+  async listNodeHistory(site: string, node: string, request: PageRequest = {}): Promise<Page<NodeHistoryEntry>> {
+    const page = readPage(request, BY_START_OF_RUN);
     return this.#session.read(async (db) => {
-      let query = db
+      const query = db
         .selectFrom('runNode')
         .innerJoin('run', 'run.id', 'runNode.runId')
-        .selectAll('runNode')
+        .select(columnsWithout('runNode', 'sequence').map((column) => `runNode.${column}` as const))
         .select([
           'run.workflowId',
           'run.kind',
@@ -202,31 +174,22 @@ export class SqlRunStore implements RunStore {
         ])
         .where('runNode.node', '=', storable(node))
         .where('run.site', '=', storable(site));
-      if (after !== undefined) {
-        const [startedAt, id] = after;
-        query = query.where((eb) => eb(eb.refTuple('run.startedAt', 'run.id'), '<', eb.tuple(startedAt, id)));
-      }
-      const rows = await query
-        .orderBy('run.startedAt', 'desc')
-        .orderBy('run.id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(
-        rows,
-        limit,
+      return fetchPage(
+        query,
+        page,
         (row) => [row.runStartedAt, row.runId],
-        (row) => ({
-          ...nodeOf(row),
+        ({ runId, workflowId, kind, site, revision, phase, outcome, runStartedAt, runEndedAt, ...row }) => ({
+          ...recordOf('runNode', row),
           run: {
-            id: row.runId,
-            workflowId: row.workflowId,
-            kind: row.kind,
-            site: row.site,
-            revision: row.revision,
-            phase: row.phase,
-            outcome: row.outcome,
-            startedAt: row.runStartedAt,
-            endedAt: row.runEndedAt,
+            id: runId,
+            workflowId,
+            kind,
+            site,
+            revision,
+            phase,
+            outcome,
+            startedAt: runStartedAt,
+            endedAt: runEndedAt,
           },
         }),
       );
@@ -242,7 +205,7 @@ async function assertRun(db: Kysely<Tables>, id: string): Promise<void> {
 }
 
 /** Reads a run and keeps it for this transaction, as holdSite does. @throws StoreError of kind `not-found` */
-async function holdRun(transaction: Transaction<Tables>, id: string): Promise<RunRow> {
+async function holdRun(transaction: Transaction<Tables>, id: string): Promise<Row<'run'>> {
   const row = await transaction
     .updateTable('run')
     .set((column) => ({ sequence: column.ref('sequence') }))
@@ -257,61 +220,22 @@ async function readNodes(
   transaction: Transaction<Tables>,
   runId: string,
   nodes: readonly string[],
-): Promise<Map<string, RunNodeRow>> {
-  const found = new Map<string, RunNodeRow>();
+): Promise<Map<string, Row<'runNode'>>> {
+  const found = new Map<string, Row<'runNode'>>();
   for (const batch of inBatches(nodes)) {
-    const rows = await transaction
-      .selectFrom('runNode')
-      .selectAll()
-      .where('runId', '=', storable(runId))
-      .where('node', 'in', batch)
-      .execute();
+    const rows = await matching(transaction.selectFrom('runNode').selectAll(), { runId, node: batch }).execute();
     for (const row of rows) found.set(row.node, row);
   }
   return found;
 }
 
-async function writeNodes(transaction: Transaction<Tables>, rows: readonly RunNodeRow[]): Promise<void> {
+async function writeNodes(transaction: Transaction<Tables>, rows: readonly Row<'runNode'>[]): Promise<void> {
+  const columns = columnsWithout('runNode', 'runId', 'node');
   await transaction
     .insertInto('runNode')
     .values(rows)
-    .onConflict((on) =>
-      on.columns(['runId', 'node']).doUpdateSet((eb) => ({
-        sequence: eb.ref('excluded.sequence'),
-        state: eb.ref('excluded.state'),
-        group: eb.ref('excluded.group'),
-        step: eb.ref('excluded.step'),
-        attempts: eb.ref('excluded.attempts'),
-        startedAt: eb.ref('excluded.startedAt'),
-        endedAt: eb.ref('excluded.endedAt'),
-        reason: eb.ref('excluded.reason'),
-        systemId: eb.ref('excluded.systemId'),
-        lateResult: eb.ref('excluded.lateResult'),
-      })),
-    )
+    .onConflict((on) => on.columns(['runId', 'node']).doUpdateSet(replacing<'runNode'>(columns)))
     .execute();
 }
 
-const summaryOf = (row: Pick<RunRow, (typeof SUMMARY)[number]>): RunSummary => ({
-  ...row,
-  labels: (fromJson(row.labels) ?? {}) as Record<string, string>,
-});
-
-const recordOf = (row: RunRow): RunRecord => ({
-  ...row,
-  labels: (fromJson(row.labels) ?? {}) as Record<string, string>,
-  parameters: fromJson(row.parameters),
-});
-
-const nodeOf = (row: RunNodeRow): RunNode => ({
-  node: row.node,
-  state: row.state,
-  group: row.group,
-  step: row.step,
-  attempts: row.attempts,
-  startedAt: row.startedAt,
-  endedAt: row.endedAt,
-  reason: row.reason,
-  systemId: row.systemId,
-  lateResult: fromJson(row.lateResult),
-});
+const nodeOf = ({ runId: _, sequence: __, ...row }: Row<'runNode'>): RunNode => recordOf('runNode', row);

@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
 import { notFound, type StoreError } from '../failure.js';
 import { isSiteName } from '../input.js';
-import type { SiteRow, Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 
 const siteNotFound = (name: string): StoreError =>
   notFound('site', name, 'List the sites there are, or create this one first.');
 
 /** @throws StoreError of kind `not-found` */
-export async function readSite(db: Kysely<Tables>, name: string): Promise<SiteRow> {
+export async function readSite(db: Kysely<Tables>, name: string): Promise<Row<'site'>> {
   const row = isSiteName(name)
     ? await db.selectFrom('site').selectAll().where('name', '=', name).executeTakeFirst()
     : undefined;
@@ -21,7 +21,7 @@ export async function readSite(db: Kysely<Tables>, name: string): Promise<SiteRo
  *
  * @throws StoreError of kind `not-found`
  */
-export async function holdSite(transaction: Transaction<Tables>, name: string): Promise<SiteRow> {
+export async function holdSite(transaction: Transaction<Tables>, name: string): Promise<Row<'site'>> {
   const row = isSiteName(name)
     ? await transaction
         .updateTable('site')

@@ -12,25 +12,15 @@ import type {
   SiteStore,
 } from '../ports/site-store.js';
 import type { Session } from '../session.js';
-import type { RevisionRow, SiteRow, Tables } from '../tables.js';
-import { pageOf, readPage } from './paging.js';
+import type { New, Row, Tables } from '../tables.js';
+import { columnsWithout, newRow, recordOf } from './conversion.js';
+import { fetchPage, newestFirst, readPage } from './paging.js';
 import { packFiles, unpackFiles } from './revision-files.js';
 import { holdSite, readSite } from './site-row.js';
 
 const SHORTEST_HASH = 7;
 
-const WITHOUT_FILES = [
-  'site',
-  'number',
-  'hash',
-  'forced',
-  'diagnostics',
-  'author',
-  'message',
-  'createdAt',
-  'fileCount',
-  'size',
-] as const satisfies readonly (keyof RevisionRow)[];
+const WITHOUT_FILES = columnsWithout('revision', 'files');
 
 /** SiteStore on either database. */
 export class SqlSiteStore implements SiteStore {
@@ -40,19 +30,19 @@ export class SqlSiteStore implements SiteStore {
     this.#session = session;
   }
 
-  async create(site: { readonly name: string; readonly cluster?: string }): Promise<SiteRecord> {
+  async create(site: New<'site'>): Promise<SiteRecord> {
     const check = new InputCheck();
-    const name = check.siteName('name', site.name);
-    const cluster = site.cluster === undefined ? null : check.key('cluster', site.cluster);
+    const wanted = newRow('site', check, site, { createdAt: new Date().toISOString(), latestRevision: 0 });
     check.done();
     return this.#session.write(async (transaction) => {
       const row = await transaction
         .insertInto('site')
-        .values({ name, cluster, createdAt: new Date().toISOString(), latestRevision: 0, lastGoodRevision: null })
+        .values(wanted)
         .onConflict((on) => on.column('name').doNothing())
         .returningAll()
         .executeTakeFirst();
-      if (row === undefined) throw conflict(`There is a site "${name}" already.`, 'Use it, or choose another name.');
+      if (row === undefined)
+        throw conflict(`There is a site "${site.name}" already.`, 'Use it, or choose another name.');
       return siteOf(row);
     });
   }
@@ -94,7 +84,20 @@ export class SqlSiteStore implements SiteStore {
   async addRevision(site: string, revision: NewRevision) {
     const check = new InputCheck();
     const packed = await packFiles(check, revision.files);
-    const diagnostics = check.json('diagnostics', revision.diagnostics ?? []);
+    const { files, ...about } = revision;
+    const draft = newRow(
+      'revision',
+      check,
+      { ...about, site },
+      {
+        number: 0,
+        hash: packed.hash,
+        createdAt: new Date().toISOString(),
+        fileCount: files.length,
+        size: packed.size,
+        files: packed.bytes,
+      },
+    );
     check.done();
     return this.#session.write(async (transaction) => {
       const owner = await holdSite(transaction, site);
@@ -105,21 +108,10 @@ export class SqlSiteStore implements SiteStore {
         .where('number', '=', owner.latestRevision)
         .executeTakeFirst();
       if (latest?.hash === packed.hash) return { revision: revisionOf(latest, owner), created: false };
-      const row = {
-        site,
-        number: owner.latestRevision + 1,
-        hash: packed.hash,
-        forced: revision.forced ? 1 : 0,
-        diagnostics,
-        author: textOrNull(revision.author),
-        message: textOrNull(revision.message),
-        createdAt: new Date().toISOString(),
-        fileCount: revision.files.length,
-        size: packed.size,
-      };
+      const { files: packedFiles, ...row } = { ...draft, number: owner.latestRevision + 1 };
       await transaction
         .insertInto('revision')
-        .values({ ...row, files: packed.bytes })
+        .values({ ...row, files: packedFiles })
         .execute();
       await transaction.updateTable('site').set({ latestRevision: row.number }).where('name', '=', site).execute();
       return { revision: revisionOf(row, owner), created: true };
@@ -144,19 +136,14 @@ export class SqlSiteStore implements SiteStore {
     return this.#session.read((db) => findRevision(db, site, reference));
   }
 
-  async listRevisions(site: string, page: PageRequest = {}): Promise<Page<RevisionRecord>> {
-    const { limit, after } = readPage<[number]>(page, ['number']);
+  async listRevisions(site: string, request: PageRequest = {}): Promise<Page<RevisionRecord>> {
+    const page = readPage(request, newestFirst({ number: 'number' }));
     return this.#session.read(async (db) => {
       const owner = await readSite(db, site);
-      let query = db.selectFrom('revision').select(WITHOUT_FILES).where('site', '=', site);
-      if (after !== undefined) query = query.where('number', '<', after[0]);
-      const rows = await query
-        .orderBy('number', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(
-        rows,
-        limit,
+      const query = db.selectFrom('revision').select(WITHOUT_FILES).where('site', '=', site);
+      return fetchPage(
+        query,
+        page,
         (row) => [row.number],
         (row) => revisionOf(row, owner),
       );
@@ -191,23 +178,14 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
-  async listDeployments(site: string, page: PageRequest = {}): Promise<Page<RevisionDeployment>> {
-    const { limit, after } = readPage<[string, string]>(page, ['string', 'string']);
+  async listDeployments(site: string, request: PageRequest = {}): Promise<Page<RevisionDeployment>> {
+    const page = readPage(request, newestFirst({ at: 'string', runId: 'string' }));
     return this.#session.read(async (db) => {
       await readSite(db, site);
-      let query = db.selectFrom('revisionDeployment').select(['revision', 'runId', 'at']).where('site', '=', site);
-      if (after !== undefined) {
-        const [at, runId] = after;
-        query = query.where((eb) => eb(eb.refTuple('at', 'runId'), '<', eb.tuple(at, runId)));
-      }
-      const rows = await query
-        .orderBy('at', 'desc')
-        .orderBy('runId', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(
-        rows,
-        limit,
+      const query = db.selectFrom('revisionDeployment').select(['revision', 'runId', 'at']).where('site', '=', site);
+      return fetchPage(
+        query,
+        page,
         (row) => [row.at, row.runId],
         (row) => row,
       );
@@ -262,19 +240,12 @@ function revisionNotFound(site: string, reference: RevisionReference) {
   return notFound('revision', `${site}@${storable(String(wanted))}`, hint);
 }
 
-const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : storable(text));
-
-const siteOf = (row: SiteRow): SiteRecord => ({
-  name: row.name,
-  cluster: row.cluster,
-  createdAt: row.createdAt,
+const siteOf = (row: Row<'site'>): SiteRecord => ({
+  ...row,
   latestRevision: row.latestRevision === 0 ? null : row.latestRevision,
-  lastGoodRevision: row.lastGoodRevision,
 });
 
-const revisionOf = (row: Omit<RevisionRow, 'files'>, site: SiteRow): RevisionRecord => ({
-  ...row,
-  forced: row.forced !== 0,
-  diagnostics: JSON.parse(row.diagnostics),
+const revisionOf = (row: Omit<Row<'revision'>, 'files'>, site: Row<'site'>): RevisionRecord => ({
+  ...recordOf('revision', row),
   lastGood: row.number === site.lastGoodRevision,
 });

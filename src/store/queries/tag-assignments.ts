@@ -1,8 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { InputCheck, storable } from '../input.js';
-import type { NewTagAssignment, TagAssignment, TagAssignmentFilter, TagSource } from '../ports/tag-store.js';
-import type { TagNodeAssignmentRow } from '../tables/cluster-rows.js';
-import type { Tables } from '../tables.js';
+import type { NewTagAssignment, TagAssignment, TagAssignmentFilter } from '../ports/tag-store.js';
+import type { Row, Tables } from '../tables.js';
 import { inBatches } from './batches.js';
 
 /** By node, tag, source and role. */
@@ -77,7 +76,7 @@ export async function removeAssignments(
   return gone.length;
 }
 
-function letsThrough(filter: TagAssignmentFilter): (row: TagNodeAssignmentRow) => boolean {
+function letsThrough(filter: TagAssignmentFilter): (row: Row<'tagNodeAssignment'>) => boolean {
   const nodeIds = filter.nodeIds && new Set(filter.nodeIds);
   const tags = filter.tags && new Set(filter.tags.map(storable));
   const sources = filter.sources && new Set<string>(filter.sources);
@@ -89,8 +88,7 @@ function letsThrough(filter: TagAssignmentFilter): (row: TagNodeAssignmentRow) =
     (roles?.has(row.role) ?? true);
 }
 
-const assignmentOf = (row: TagNodeAssignmentRow): TagAssignment => ({
+const assignmentOf = (row: Row<'tagNodeAssignment'>): TagAssignment => ({
   ...row,
-  source: row.source as TagSource,
   role: row.role === '' ? null : row.role,
 });

@@ -1,7 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
-import type { JsonObject } from '../ports/page.js';
+import { InputCheck } from '../input.js';
 import type {
   NewTag,
   NewTagAssignment,
@@ -12,9 +11,9 @@ import type {
   TagStore,
 } from '../ports/tag-store.js';
 import type { Session } from '../session.js';
-import type { TagRow } from '../tables/cluster-rows.js';
-import type { Tables } from '../tables.js';
-import { assertRow, deleteRow, holdRow, readRow } from './identified-row.js';
+import type { NewRow, Row, Tables } from '../tables.js';
+import { changedColumns, newRow, recordOf } from './conversion.js';
+import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.js';
 import { assertOwner, columnsOfOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
 import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.js';
 
@@ -39,7 +38,7 @@ export class SqlTagStore implements TagStore {
         const message = `Tag with name '${row.name}' already exists for ${owner.kind} ${owner.id}`;
         throw conflict(message, 'Change that one, or choose another name.');
       }
-      return tagOf(await insertTag(transaction, row));
+      return tagOf(await insertRow(transaction, 'tag', row));
     });
   }
 
@@ -59,9 +58,9 @@ export class SqlTagStore implements TagStore {
         rows.delete(present.name);
         if (present.readOnly === 0) continue;
         if (wanted === undefined) await deleteRow(transaction, 'tag', present.id);
-        else await transaction.updateTable('tag').set(wanted).where('id', '=', present.id).execute();
+        else await updateRow(transaction, 'tag', present.id, wanted);
       }
-      for (const row of rows.values()) await insertTag(transaction, row);
+      for (const row of rows.values()) await insertRow(transaction, 'tag', row);
       return (await ownTags(transaction, owner)).map(tagOf);
     });
   }
@@ -73,7 +72,7 @@ export class SqlTagStore implements TagStore {
   find(owner: TagOwner, name: string): Promise<TagRecord | null> {
     return this.#session.read(async (db) => {
       await assertOwner(db, owner);
-      const row = await findTag(db, owner, storable(name));
+      const row = await findTag(db, owner, name);
       return row === undefined ? null : tagOf(row);
     });
   }
@@ -109,21 +108,11 @@ export class SqlTagStore implements TagStore {
 
   async update(id: number, change: Partial<Omit<NewTag, 'name'>>): Promise<TagRecord> {
     const check = new InputCheck();
-    const columns = {
-      readOnly: change.readOnly === undefined ? undefined : Number(change.readOnly),
-      hasPrimary: change.hasPrimary === undefined ? undefined : Number(change.hasPrimary),
-      metadata: change.metadata === undefined ? undefined : check.json('metadata', change.metadata),
-    };
+    const columns = changedColumns('tag', check, change);
     check.done();
     return this.#session.write(async (transaction) => {
       const { name } = await holdRow(transaction, 'tag', id);
-      const row = await transaction
-        .updateTable('tag')
-        .set({ name, ...columns })
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return tagOf(row);
+      return tagOf(await updateRow(transaction, 'tag', id, { ...columns, name }));
     });
   }
 
@@ -172,29 +161,14 @@ export class SqlTagStore implements TagStore {
   }
 }
 
-function rowOf(check: InputCheck, at: string, owner: TagOwner, tag: NewTag): Omit<TagRow, 'id'> {
-  return {
-    ...columnsOfOwner(owner),
-    name: check.key(`${at}name`, tag.name),
-    readOnly: Number(tag.readOnly ?? false),
-    hasPrimary: Number(tag.hasPrimary ?? false),
-    metadata: check.json(`${at}metadata`, tag.metadata ?? {}),
-  };
-}
+const rowOf = (check: InputCheck, at: string, owner: TagOwner, tag: NewTag): NewRow<'tag'> =>
+  newRow('tag', check, tag, columnsOfOwner(owner), at);
 
-const insertTag = (transaction: Transaction<Tables>, row: Omit<TagRow, 'id'>): Promise<TagRow> =>
-  transaction.insertInto('tag').values(row).returningAll().executeTakeFirstOrThrow();
-
-const ownTags = (db: Kysely<Tables>, owner: TagOwner): Promise<TagRow[]> =>
+const ownTags = (db: Kysely<Tables>, owner: TagOwner): Promise<Row<'tag'>[]> =>
   db.selectFrom('tag').selectAll().where(ownerColumn[owner.kind], '=', owner.id).orderBy('name').execute();
 
-const findTag = (db: Kysely<Tables>, owner: TagOwner, name: string): Promise<TagRow | undefined> =>
-  db
-    .selectFrom('tag')
-    .selectAll()
-    .where(ownerColumn[owner.kind], '=', owner.id)
-    .where('name', '=', name)
-    .executeTakeFirst();
+const findTag = (db: Kysely<Tables>, owner: TagOwner, name: string): Promise<Row<'tag'> | undefined> =>
+  findRow(db, 'tag', { [ownerColumn[owner.kind]]: owner.id, name });
 
 /** Clusters in which the owner's tags can be assigned, in the order they are held in. */
 async function clustersOf(db: Kysely<Tables>, owner: TagOwner): Promise<number[]> {
@@ -242,11 +216,6 @@ async function takeFromNodes(transaction: Transaction<Tables>, clusterId: number
     .execute();
 }
 
-const tagOf = (row: TagRow): TagRecord => ({
-  id: row.id,
-  name: row.name,
-  owner: ownerOf(row) as TagOwner,
-  readOnly: row.readOnly !== 0,
-  hasPrimary: row.hasPrimary !== 0,
-  metadata: JSON.parse(row.metadata) as JsonObject,
-});
+function tagOf({ releaseId, pluginId, clusterId, ...row }: Row<'tag'>): TagRecord {
+  return { ...recordOf('tag', row), owner: ownerOf({ releaseId, pluginId, clusterId }) as TagOwner };
+}

@@ -1,8 +1,7 @@
 import type { SelectQueryBuilder, Transaction } from 'kysely';
-import { fromJson, InputCheck, storable } from '../input.js';
+import { InputCheck } from '../input.js';
 import type { Page, PageRequest } from '../ports/page.js';
 import {
-  type FuelTaskStatus,
   fuelTaskStatus,
   type PlannedTaskRow,
   type TaskHistoryFilter,
@@ -12,13 +11,18 @@ import {
   type TaskHistoryWrite,
 } from '../ports/task-history-store.js';
 import type { Session } from '../session.js';
-import type { TaskHistoryTableRow } from '../tables/graph-rows.js';
-import type { Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 import { inBatches } from './batches.js';
+import { matching } from './conditions.js';
+import { newRow, recordOf } from './conversion.js';
 import { assertRow, holdRow } from './identified-row.js';
-import { pageOf, readPage } from './paging.js';
+import { fetchPage, type ListOrder, newestFirst, readPage } from './paging.js';
 
 const STATUSES = Object.keys(fuelTaskStatus) as TaskHistoryStatus[];
+
+type HistoryRow = Row<'taskHistory'>;
+
+const IN_ORDER: ListOrder = { direction: 'asc', columns: { position: 'number', node: 'string', task: 'string' } };
 
 /** After all places in a plan. */
 const UNPLANNED = 2_147_483_647;
@@ -56,28 +60,17 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
   list(transactionId: number, filter: TaskHistoryFilter = {}): Promise<readonly TaskHistoryRow[]> {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
-      const query = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
-      const rows = await query?.orderBy('position').orderBy('node').orderBy('task').execute();
-      return (rows ?? []).map(historyOf);
+      const rows = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
+      return (await rows.orderBy('position').orderBy('node').orderBy('task').execute()).map(historyOf);
     });
   }
 
   async page(transactionId: number, filter: TaskHistoryFilter & PageRequest = {}): Promise<Page<TaskHistoryRow>> {
-    const { limit, after } = readPage<[number, string, string]>(filter, ['number', 'string', 'string']);
+    const page = readPage(filter, IN_ORDER);
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
-      let query = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
-      if (after !== undefined) {
-        const [position, node, task] = after;
-        query = query?.where((eb) => eb(eb.refTuple('position', 'node', 'task'), '>', eb.tuple(position, node, task)));
-      }
-      const rows = await query
-        ?.orderBy('position')
-        .orderBy('node')
-        .orderBy('task')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(rows ?? [], limit, (row) => [row.position, row.node, row.task], historyOf);
+      const rows = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
+      return fetchPage(rows, page, (row) => [row.position, row.node, row.task], historyOf);
     });
   }
 
@@ -85,8 +78,8 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const counted = db.selectFrom('taskHistory').select(({ fn }) => ['status', fn.countAll<number>().as('rows')]);
-      const rows = await filtered(counted, transactionId, filter)?.groupBy('status').orderBy('status').execute();
-      return Object.fromEntries((rows ?? []).map((row) => [row.status, row.rows]));
+      const rows = await filtered(counted, transactionId, filter).groupBy('status').orderBy('status').execute();
+      return Object.fromEntries(rows.map((row) => [row.status, row.rows]));
     });
   }
 
@@ -115,33 +108,31 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     });
   }
 
-  async overRuns(clusterId: number, task: string, node: string, page: PageRequest = {}): Promise<Page<TaskHistoryRow>> {
-    const { limit, after } = readPage<[number]>(page, ['number']);
+  async overRuns(
+    clusterId: number,
+    task: string,
+    node: string,
+    request: PageRequest = {},
+  ): Promise<Page<TaskHistoryRow>> {
+    const page = readPage(request, newestFirst({ transactionId: 'number' }));
     return this.#session.read(async (db) => {
       await assertRow(db, 'cluster', clusterId);
-      let query = db
-        .selectFrom('taskHistory')
-        .selectAll()
-        .where('transactionId', 'in', (eb) =>
+      const query = matching(db.selectFrom('taskHistory').selectAll(), { node, task }).where(
+        'transactionId',
+        'in',
+        (eb) =>
           eb
             .selectFrom('deploymentTransaction')
             .select('deploymentTransaction.id')
             .where('deploymentTransaction.clusterId', '=', clusterId),
-        )
-        .where('node', '=', storable(node))
-        .where('task', '=', storable(task));
-      if (after !== undefined) query = query.where('transactionId', '<', after[0]);
-      const rows = await query
-        .orderBy('transactionId', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(rows, limit, (row) => [row.transactionId], historyOf);
+      );
+      return fetchPage(query, page, (row) => [row.transactionId], historyOf);
     });
   }
 }
 
 /** Stores writes, each about another task, by the rules of TaskHistoryWrite. */
-async function merge(transaction: Transaction<Tables>, rows: readonly TaskHistoryTableRow[]): Promise<void> {
+async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow[]): Promise<void> {
   await transaction
     .insertInto('taskHistory')
     .values(rows)
@@ -168,7 +159,7 @@ async function merge(transaction: Transaction<Tables>, rows: readonly TaskHistor
               .else(eb.fn.coalesce(`taskHistory.${column}`, `excluded.${column}`))
               .end();
           return {
-            status: newest('status').$castTo<string>(),
+            status: newest('status').$castTo<TaskHistoryStatus>(),
             sequence: newest('sequence').$castTo<number>(),
             attempts: eb.ref('excluded.attempts'),
             timeStart: joined('timeStart'),
@@ -189,78 +180,42 @@ async function merge(transaction: Transaction<Tables>, rows: readonly TaskHistor
     .execute();
 }
 
-/** The part of a query that a filter lets through; undefined when it can let nothing through. */
+/** The part of a query that a filter lets through. */
 function filtered<O>(
   query: SelectQueryBuilder<Tables, 'taskHistory', O>,
   transactionId: number,
-  filter: TaskHistoryFilter,
-): SelectQueryBuilder<Tables, 'taskHistory', O> | undefined {
-  const { nodes, tasks, statuses, fuelStatuses } = filter;
+  { nodes, tasks, statuses, fuelStatuses }: TaskHistoryFilter,
+): SelectQueryBuilder<Tables, 'taskHistory', O> {
   const wanted = STATUSES.filter(
     (status) => (statuses?.includes(status) ?? true) && (fuelStatuses?.includes(fuelTaskStatus[status]) ?? true),
   );
-  if (nodes?.length === 0 || tasks?.length === 0 || wanted.length === 0) return undefined;
-  let narrowed = query.where('transactionId', '=', transactionId);
-  if (nodes !== undefined) narrowed = narrowed.where('node', 'in', nodes.map(storable));
-  if (tasks !== undefined) narrowed = narrowed.where('task', 'in', tasks.map(storable));
-  if (wanted.length < STATUSES.length) narrowed = narrowed.where('status', 'in', wanted);
-  return narrowed;
+  const status = wanted.length < STATUSES.length ? wanted : undefined;
+  return matching(query, { transactionId, node: nodes, task: tasks, status });
 }
 
-function plannedRowsOf(transactionId: number, rows: readonly PlannedTaskRow[]): TaskHistoryTableRow[] {
+function plannedRowsOf(transactionId: number, rows: readonly PlannedTaskRow[]): HistoryRow[] {
   const check = new InputCheck();
-  const planned = rows.map(
-    (row, position): TaskHistoryTableRow => ({
-      transactionId,
-      position,
-      node: check.key(`rows[${position}].node`, row.node),
-      task: check.key(`rows[${position}].task`, row.task),
-      status: row.status ?? 'waiting',
-      attempts: 0,
-      sequence: -1,
-      timeStart: null,
-      timeEnd: null,
-      rootCause: null,
-      message: row.message === undefined ? null : storable(row.message),
-      summary: null,
-      custom: row.custom === undefined ? null : check.json(`rows[${position}].custom`, row.custom),
-    }),
-  );
+  const planned = rows.map((row, position) => {
+    const start = { transactionId, position, status: 'waiting', attempts: 0, sequence: 0, ...row } as const;
+    // Older than any write.
+    return { ...newRow('taskHistory', check, start, {}, `rows[${position}].`), sequence: -1 };
+  });
   check.done();
   return planned;
 }
 
-function writtenRowsOf(transactionId: number, writes: readonly TaskHistoryWrite[]): TaskHistoryTableRow[] {
+function writtenRowsOf(transactionId: number, writes: readonly TaskHistoryWrite[]): HistoryRow[] {
   const check = new InputCheck();
-  const text = (value: string | undefined) => (value === undefined ? null : storable(value));
-  const rows = writes.map((write, index): TaskHistoryTableRow => {
-    const at = `writes[${index}].`;
-    const json = (path: string, value: unknown) => (value === undefined ? null : check.json(at + path, value));
-    const time = (path: string, value: string | undefined) =>
-      value === undefined ? null : check.time(at + path, value);
-    return {
-      transactionId,
-      position: UNPLANNED,
-      node: check.key(`${at}node`, write.node),
-      task: check.key(`${at}task`, write.task),
-      status: write.status,
-      attempts: check.count(`${at}attempt`, write.attempt),
-      sequence: check.count(`${at}sequence`, write.sequence),
-      timeStart: time('timeStart', write.timeStart),
-      timeEnd: time('timeEnd', write.timeEnd),
-      rootCause: text(write.rootCause),
-      message: text(write.message),
-      summary: json('summary', write.summary),
-      custom: json('custom', write.custom),
-    };
-  });
+  const rows = writes.map(({ attempt: attempts, ...write }, index) =>
+    newRow('taskHistory', check, { ...write, transactionId, attempts, position: UNPLANNED }, {}, `writes[${index}].`),
+  );
   check.done();
   return rows;
 }
 
 /** PostgreSQL refuses one statement that changes a row twice: the second write about a task is of the second round. */
-function oncePerRound(rows: readonly TaskHistoryTableRow[]): TaskHistoryTableRow[][] {
-  const rounds: TaskHistoryTableRow[][] = [];
+function oncePerRound(rows: readonly HistoryRow[]): HistoryRow[][] {
+  const rounds: HistoryRow[][] = [];
   const times = new Map<string, number>();
   for (const row of rows) {
     const key = JSON.stringify([row.node, row.task]);
@@ -273,8 +228,6 @@ function oncePerRound(rows: readonly TaskHistoryTableRow[]): TaskHistoryTableRow
   return rounds;
 }
 
-function historyOf({ position: _, sequence: __, ...row }: TaskHistoryTableRow): TaskHistoryRow {
-  const status = row.status as TaskHistoryStatus;
-  const fuelStatus: FuelTaskStatus = fuelTaskStatus[status];
-  return { ...row, status, fuelStatus, summary: fromJson(row.summary), custom: fromJson(row.custom) };
+function historyOf({ position: _, sequence: __, ...row }: HistoryRow): TaskHistoryRow {
+  return { ...recordOf('taskHistory', row), fuelStatus: fuelTaskStatus[row.status] };
 }

@@ -1,98 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import { fromJson, InputCheck, storable } from '../input.js';
+import { InputCheck } from '../input.js';
 import type {
   NewRun,
   NewTransaction,
   TransactionChange,
   TransactionFilter,
   TransactionRecord,
-  TransactionStatus,
 } from '../ports/transaction-store.js';
-import type { DeploymentTransactionRow } from '../tables/graph-rows.js';
-import type { Tables } from '../tables.js';
-import { isId } from './identified-row.js';
+import type { NewRow, Row, Tables } from '../tables.js';
+import { matching } from './conditions.js';
+import { changedColumns, newRow, recordOf } from './conversion.js';
 import { isOpen } from './open-run.js';
 
-export type NewTransactionRow = Omit<DeploymentTransactionRow, 'id'>;
-
-const textOf = (value: string | null | undefined): string | null => (value == null ? null : storable(value));
-
-const EMPTY: Omit<NewTransactionRow, 'uuid' | 'name' | 'status'> = {
-  clusterId: null,
-  parentId: null,
-  progress: 0,
-  message: null,
-  result: '{}',
-  graphType: null,
-  mode: 'apply',
-  force: 0,
-  debug: 0,
-  input: null,
-  workflowId: null,
-  temporalRunId: null,
-  startedBy: null,
-  timeStart: null,
-  timeEnd: null,
-  deletedAt: null,
-  planHash: null,
-};
+export type TransactionRow = Row<'deploymentTransaction'>;
+type NewTransactionRow = NewRow<'deploymentTransaction'>;
 
 /** The rows of a run and its graphs; the graphs' parent is filled in later. @throws StoreError of kind `invalid` */
 export function runRowsOf(run: NewRun): { readonly run: NewTransactionRow; readonly graphs: NewTransactionRow[] } {
   const check = new InputCheck();
-  const key = (path: string, value: string | undefined) => (value === undefined ? null : check.key(path, value));
-  const input = (path: string, value: unknown) => (value === undefined ? null : check.json(path, value));
-  const common = {
-    ...EMPTY,
-    clusterId: run.clusterId,
-    mode: run.mode ?? 'apply',
-    force: Number(run.force ?? false),
-    debug: Number(run.debug ?? false),
-    workflowId: key('workflowId', run.workflowId),
-    temporalRunId: key('temporalRunId', run.temporalRunId),
-    startedBy: textOf(run.startedBy),
-  };
-  if (run.graphs.length === 0) check.refuse('graphs', 'A run needs at least one graph.', 'Name a type of graph.');
-  const graphs = run.graphs.map((graph, index) => ({
-    ...common,
-    uuid: randomUUID(),
-    name: check.key(`graphs[${index}].name`, graph.name ?? 'deployment'),
-    status: 'pending',
-    graphType: check.key(`graphs[${index}].graphType`, graph.graphType),
-    input: input(`graphs[${index}].input`, graph.input),
-  }));
-  const row = {
-    ...common,
-    uuid: randomUUID(),
-    name: check.key('name', run.name ?? 'deploy'),
-    status: 'running',
-    input: input('input', run.input),
-    timeStart: check.time('timeStart', run.timeStart ?? new Date().toISOString()),
-  };
+  const { graphs, name = 'deploy', input, timeStart = new Date().toISOString(), ...common } = run;
+  if (graphs.length === 0) check.refuse('graphs', 'A run needs at least one graph.', 'Name a type of graph.');
+  const row = newRow(
+    'deploymentTransaction',
+    check,
+    { name, timeStart },
+    { ...common, uuid: randomUUID(), status: 'running', input },
+  );
+  const ofGraphs = graphs.map(({ name: graph = 'deployment', graphType, input: request }, index) => {
+    const own = { graphType, input: request, uuid: randomUUID(), status: 'pending' } as const;
+    const given = newRow('deploymentTransaction', check, { name: graph }, own, `graphs[${index}].`);
+    const { clusterId, mode, force, debug, workflowId, temporalRunId, startedBy } = row;
+    return { ...given, clusterId, mode, force, debug, workflowId, temporalRunId, startedBy };
+  });
   check.done();
-  return { run: row, graphs };
+  return { run: row, graphs: ofGraphs };
 }
 
-/** The row of work that is no run. @throws StoreError of kind `invalid` */
+/** The row of work that is not a run. @throws StoreError of kind `invalid` */
 export function transactionRowOf(given: NewTransaction): NewTransactionRow {
   const check = new InputCheck();
   const now = new Date().toISOString();
-  const status = given.status ?? 'running';
-  const row: NewTransactionRow = {
-    ...EMPTY,
-    uuid: randomUUID(),
-    clusterId: given.clusterId ?? null,
-    parentId: given.parentId ?? null,
-    name: check.key('name', given.name),
-    status,
-    progress: given.progress === undefined ? (isOpen(status) ? 0 : 100) : check.count('progress', given.progress),
-    message: textOf(given.message),
-    result: given.result === undefined ? '{}' : check.json('result', given.result),
-    startedBy: textOf(given.startedBy),
-    timeStart: check.time('timeStart', given.timeStart ?? now),
-    timeEnd: given.timeEnd === undefined ? (isOpen(status) ? null : now) : check.time('timeEnd', given.timeEnd),
-  };
+  const { status = 'running', timeStart = now } = given;
+  const ended = isOpen(status) ? {} : { progress: 100, timeEnd: now };
+  const row = newRow('deploymentTransaction', check, { ...ended, ...given, timeStart }, { uuid: randomUUID(), status });
   check.done();
   return row;
 }
@@ -102,29 +53,13 @@ export type CheckedChange = ReturnType<typeof checkedChange>;
 /** @throws StoreError of kind `invalid` */
 export function checkedChange(change: TransactionChange) {
   const check = new InputCheck();
-  const key = (path: string, value: string | undefined) => (value === undefined ? undefined : check.key(path, value));
-  const time = (path: string, value: string | undefined) => (value === undefined ? undefined : check.time(path, value));
-  const columns = {
-    status: change.status,
-    progress: change.progress === undefined ? undefined : check.count('progress', change.progress),
-    message: change.message === undefined ? undefined : textOf(change.message),
-    result: change.result === undefined ? undefined : check.json('result', change.result),
-    workflowId: key('workflowId', change.workflowId),
-    temporalRunId: key('temporalRunId', change.temporalRunId),
-    timeStart: time('timeStart', change.timeStart),
-    timeEnd: time('timeEnd', change.timeEnd),
-    planHash: key('planHash', change.planHash),
-  };
+  const columns = changedColumns('deploymentTransaction', check, change);
   check.done();
   return columns;
 }
 
 /** What a transaction becomes when a change arrives: the rules of TransactionChange. */
-export function changedTransaction(
-  stored: DeploymentTransactionRow,
-  change: CheckedChange,
-  now: string,
-): DeploymentTransactionRow {
+export function changedTransaction(stored: TransactionRow, change: CheckedChange, now: string): TransactionRow {
   const open = isOpen(stored.status);
   const status = (open && change.status) || stored.status;
   const ends = open && !isOpen(status);
@@ -145,35 +80,23 @@ export function changedTransaction(
   };
 }
 
-/** The transactions a filter lets through; undefined when it can let none through. */
+/** The transactions a filter lets through. */
 export function filteredTransactions(db: Kysely<Tables>, filter: TransactionFilter) {
-  const ids = filter.ids?.filter(isId);
-  const texts = [filter.statuses, filter.names, filter.graphTypes];
-  const numbers = [filter.clusterId, filter.parentId].filter((id) => id != null);
-  if (ids?.length === 0 || texts.some((values) => values?.length === 0) || !numbers.every(isId)) return undefined;
-  let query = db.selectFrom('deploymentTransaction').selectAll();
-  if (ids !== undefined) query = query.where('id', 'in', ids);
-  if (filter.clusterId !== undefined) query = query.where('clusterId', '=', filter.clusterId);
-  if (filter.statuses !== undefined) query = query.where('status', 'in', filter.statuses);
-  if (filter.names !== undefined) query = query.where('name', 'in', filter.names.map(storable));
-  if (filter.graphTypes !== undefined) query = query.where('graphType', 'in', filter.graphTypes.map(storable));
-  if (filter.parentId === null) query = query.where('parentId', 'is', null);
-  else if (filter.parentId !== undefined) query = query.where('parentId', '=', filter.parentId);
-  if (filter.workflowId !== undefined) query = query.where('workflowId', '=', storable(filter.workflowId));
-  if (filter.hidden !== undefined) query = query.where('deletedAt', filter.hidden ? 'is not' : 'is', null);
-  return query;
+  const { ids, clusterId, statuses, names, graphTypes, parentId, workflowId, hidden } = filter;
+  const query = matching(db.selectFrom('deploymentTransaction').selectAll(), {
+    id: ids,
+    clusterId,
+    status: statuses,
+    name: names,
+    graphType: graphTypes,
+    parentId,
+    workflowId,
+  });
+  return hidden === undefined ? query : query.where('deletedAt', hidden ? 'is not' : 'is', null);
 }
 
 /** Condition: the transaction or a child of it. */
 export const selfOrChild = (eb: ExpressionBuilder<Tables, 'deploymentTransaction'>, id: number) =>
   eb.or([eb('deploymentTransaction.id', '=', id), eb('deploymentTransaction.parentId', '=', id)]);
 
-export const transactionOf = (row: DeploymentTransactionRow): TransactionRecord => ({
-  ...row,
-  status: row.status as TransactionStatus,
-  mode: row.mode as TransactionRecord['mode'],
-  result: fromJson(row.result),
-  input: fromJson(row.input),
-  force: row.force !== 0,
-  debug: row.debug !== 0,
-});
+export const transactionOf = (row: TransactionRow): TransactionRecord => recordOf('deploymentTransaction', row);

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { StoreError } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
+import { InputCheck } from '../input.js';
 import type { Json, Page, PageRequest } from '../ports/page.js';
 import type {
   NewRun,
@@ -13,12 +13,12 @@ import type {
   TransactionStore,
 } from '../ports/transaction-store.js';
 import type { Session } from '../session.js';
-import type { DeploymentTransactionRow } from '../tables/graph-rows.js';
 import type { Tables } from '../tables.js';
+import { matching } from './conditions.js';
 import { dropContents, keepContent, packContent, packText, unpackText } from './contents.js';
-import { assertRow, holdRow, readRow } from './identified-row.js';
+import { assertRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
 import { findOpenRun, isOpen, OPEN_STATUSES, openRunConflict } from './open-run.js';
-import { pageOf, readPage } from './paging.js';
+import { fetchPage, newestFirst, readPage } from './paging.js';
 import { removeTransactions } from './transaction-removal.js';
 import {
   type CheckedChange,
@@ -27,6 +27,7 @@ import {
   filteredTransactions,
   runRowsOf,
   selfOrChild,
+  type TransactionRow,
   transactionOf,
   transactionRowOf,
 } from './transaction-row.js';
@@ -57,10 +58,12 @@ export class SqlTransactionStore implements TransactionStore {
         .where('deletedAt', 'is', null)
         .where('status', 'not in', OPEN_STATUSES)
         .execute();
-      const stored = await insert(transaction, rows.run);
+      const stored = await insertRow(transaction, 'deploymentTransaction', rows.run);
       const graphs: TransactionRecord[] = [];
       for (const graph of rows.graphs) {
-        graphs.push(transactionOf(await insert(transaction, { ...graph, parentId: stored.id })));
+        graphs.push(
+          transactionOf(await insertRow(transaction, 'deploymentTransaction', { ...graph, parentId: stored.id })),
+        );
       }
       return { run: transactionOf(stored), graphs };
     });
@@ -71,7 +74,7 @@ export class SqlTransactionStore implements TransactionStore {
     return this.#session.write(async (transaction) => {
       if (row.clusterId !== null) await assertRow(transaction, 'cluster', row.clusterId);
       if (row.parentId !== null) await assertRow(transaction, 'deploymentTransaction', row.parentId);
-      return transactionOf(await insert(transaction, row));
+      return transactionOf(await insertRow(transaction, 'deploymentTransaction', row));
     });
   }
 
@@ -88,29 +91,22 @@ export class SqlTransactionStore implements TransactionStore {
 
   findRun(workflowId: string, temporalRunId?: string): Promise<RunTransactions | null> {
     return this.#session.read(async (db) => {
-      const row = await findRunRow(db, storable(workflowId), temporalRunId && storable(temporalRunId));
+      const row = await findRunRow(db, workflowId, temporalRunId);
       return row === undefined ? null : runOf(db, row);
     });
   }
 
   async list(filter: TransactionFilter = {}): Promise<readonly TransactionRecord[]> {
     return this.#session.read(async (db) => {
-      const rows = await filteredTransactions(db, filter)?.orderBy('id').execute();
-      return (rows ?? []).map(transactionOf);
+      return (await filteredTransactions(db, filter).orderBy('id').execute()).map(transactionOf);
     });
   }
 
   async page(filter: TransactionFilter & PageRequest = {}): Promise<Page<TransactionRecord>> {
-    const { limit, after } = readPage<[number]>(filter, ['number']);
-    return this.#session.read(async (db) => {
-      let query = filteredTransactions(db, filter);
-      if (after !== undefined) query = query?.where('id', '<', after[0]);
-      const rows = await query
-        ?.orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(rows ?? [], limit, (row) => [row.id], transactionOf);
-    });
+    const page = readPage(filter, newestFirst({ id: 'number' }));
+    return this.#session.read((db) =>
+      fetchPage(filteredTransactions(db, filter), page, (row) => [row.id], transactionOf),
+    );
   }
 
   async update(id: number, change: TransactionChange): Promise<TransactionRecord> {
@@ -228,40 +224,29 @@ export class SqlTransactionStore implements TransactionStore {
   }
 }
 
-const insert = (
-  transaction: Transaction<Tables>,
-  row: Omit<DeploymentTransactionRow, 'id'>,
-): Promise<DeploymentTransactionRow> =>
-  transaction.insertInto('deploymentTransaction').values(row).returningAll().executeTakeFirstOrThrow();
-
 async function apply(
   transaction: Transaction<Tables>,
-  stored: DeploymentTransactionRow,
+  stored: TransactionRow,
   change: CheckedChange,
-): Promise<DeploymentTransactionRow> {
+): Promise<TransactionRow> {
   const { id, ...changed } = changedTransaction(stored, change, new Date().toISOString());
-  await transaction.updateTable('deploymentTransaction').set(changed).where('id', '=', id).execute();
-  return { id, ...changed };
+  return updateRow(transaction, 'deploymentTransaction', id, changed);
 }
 
-const childrenOf = (db: Kysely<Tables>, id: number): Promise<DeploymentTransactionRow[]> =>
-  db.selectFrom('deploymentTransaction').selectAll().where('parentId', '=', id).orderBy('id').execute();
+const childrenOf = (db: Kysely<Tables>, id: number): Promise<TransactionRow[]> =>
+  listRows(db, 'deploymentTransaction', { parentId: id });
 
-const runOf = async (db: Kysely<Tables>, run: DeploymentTransactionRow): Promise<RunTransactions> => ({
+const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransactions> => ({
   run: transactionOf(run),
   graphs: (await childrenOf(db, run.id)).map(transactionOf),
 });
 
-function findRunRow(
+/** The newest. */
+const findRunRow = (
   db: Kysely<Tables>,
   workflowId: string,
   temporalRunId: string | undefined,
-): Promise<DeploymentTransactionRow | undefined> {
-  let query = db
-    .selectFrom('deploymentTransaction')
-    .selectAll()
-    .where('workflowId', '=', workflowId)
-    .where('parentId', 'is', null);
-  if (temporalRunId !== undefined) query = query.where('temporalRunId', '=', temporalRunId);
-  return query.orderBy('id', 'desc').executeTakeFirst();
-}
+): Promise<TransactionRow | undefined> =>
+  matching(db.selectFrom('deploymentTransaction').selectAll(), { workflowId, temporalRunId, parentId: null })
+    .orderBy('id', 'desc')
+    .executeTakeFirst();

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { migrations } from '../../../src/store/migrations/index.js';
+import { tables } from '../../../src/store/tables.js';
 import { describeStore } from './backends.js';
 
 it('numbers migrations by their place, and names each once', () => {
@@ -18,7 +19,28 @@ describeStore('The schema', (backend) => {
     }
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/schema.${backend.dialect}.golden.txt`);
   });
+
+  it('has the columns that are declared, and null only where that is declared', async () => {
+    const url = await backend.newUrl('empty');
+    await backend.open(url);
+    const declared = Object.entries(tables).flatMap(([table, columns]) =>
+      Object.entries(columns).map(([column, { settings }]) =>
+        [snakeCase(table), snakeCase(column), settings.isNullable ? 'null' : 'not null'].join(' '),
+      ),
+    );
+    const rows = await backend.sql(url, COLUMNS[backend.dialect]);
+    expect(declared.sort()).toEqual(rows.map((row) => Object.values(row).join(' ')).sort());
+  });
 });
+
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const COLUMNS = {
+  sqlite: `select t.name, c.name as column_name, case when c."notnull" or c.pk then 'not null' else 'null' end as nullable
+    from sqlite_master t join pragma_table_info(t.name) c where t.type = 'table' and t.name not like 'sqlite_%'`,
+  postgres: `select table_name, column_name, case is_nullable when 'NO' then 'not null' else 'null' end as nullable
+    from information_schema.columns where table_schema = 'public'`,
+};
 
 const CATALOGUE = {
   sqlite: [`select sql from sqlite_master where sql is not null order by type desc, name`],

@@ -1,0 +1,61 @@
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { bytes, count, flag, json, key, siteName, text, time } from './column.js';
+
+/** Sites, their revisions, and what MAAS showed of their nodes. */
+export const siteTables = {
+  site: {
+    name: siteName(),
+    /** Cluster whose software graph runs on the site once it is deployed. */
+    cluster: key().nullable(),
+    createdAt: time().internal(),
+    /** 0 while there is none. */
+    latestRevision: count().internal(),
+    /** The revision that was deployed successfully last. */
+    lastGoodRevision: count().nullable().internal(),
+  },
+  revision: {
+    site: text(),
+    /** 1, 2, 3 … within the site. */
+    number: count().internal(),
+    /** SHA-256 over names and texts of the files in their order, 64 hexadecimal digits. */
+    hash: text().internal(),
+    /** Stored although its check found errors. */
+    forced: flag().initially(0),
+    /** What its check found. */
+    diagnostics: json<readonly Diagnostic[]>().initially('[]'),
+    author: text().nullable(),
+    message: text().nullable(),
+    createdAt: time().internal(),
+    fileCount: count().internal(),
+    /** Of all texts together, in UTF-8 bytes, before compression. */
+    size: count().internal(),
+    /** gzip of the JSON array of `{name, text}`. */
+    files: bytes().internal(),
+  },
+  /** A successful deployment of a revision. */
+  revisionDeployment: {
+    site: text(),
+    runId: key(),
+    revision: count(),
+    at: time().internal(),
+  },
+  siteClaim: {
+    site: siteName(),
+    workflowId: key(),
+    runId: key(),
+    claimedAt: time(),
+  },
+  /** What MAAS said of a node when it was seen last; null is what it does not know. */
+  nodeFact: {
+    site: text(),
+    node: key(),
+    systemId: text().nullable(),
+    hostname: text().nullable(),
+    status: text().nullable(),
+    power: text().nullable(),
+    tags: json<readonly string[]>().initially('[]'),
+    zone: text().nullable(),
+    /** How old the facts are is for the reader to judge. */
+    seenAt: time(),
+  },
+};
