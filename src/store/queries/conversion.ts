@@ -24,7 +24,6 @@ type Values = Readonly<Record<string, unknown>>;
 
 const GIVEN: ReadonlySet<Source> = new Set(['required', 'derived', 'optional'] as const);
 const CHANGED: ReadonlySet<Source> = new Set([...GIVEN, 'later'] as const);
-const OWN: ReadonlySet<Source> = new Set([...CHANGED, 'internal'] as const);
 
 /** What the conversions need of a table, looked up once. */
 const known = new Map<string, ReturnType<typeof digest>>();
@@ -33,9 +32,9 @@ for (const [table, columns] of Object.entries<Readonly<Record<string, AnyColumn>
 }
 
 function digest(declared: Readonly<Record<string, AnyColumn>>) {
-  const columns = new Map(Object.entries(declared));
-  const decoders = [...columns].flatMap(([name, { rules }]) => (rules.decode ? [[name, rules.decode] as const] : []));
-  const initial = [...columns].flatMap(([name, { settings }]) =>
+  const columns = Object.entries(declared);
+  const decoders = columns.flatMap(([name, { rules }]) => (rules.decode ? [[name, rules.decode] as const] : []));
+  const initial = columns.flatMap(([name, { settings }]) =>
     settings.initial === undefined ? [] : [[name, settings.initial] as const],
   );
   return { columns, decoders, initial: Object.fromEntries(initial) };
@@ -58,21 +57,27 @@ export function recordOf<T extends TableName, K extends keyof Row<T>>(table: T, 
   return record as Pick<Stored<T>, K>;
 }
 
-function encoded(table: TableName, check: InputCheck, values: Values, sources: ReadonlySet<Source>, at: string) {
-  const columns = known.get(table)?.columns;
+/** What is wrong with a value is noted under its path. */
+function encoded(
+  table: TableName,
+  check: InputCheck,
+  given: Values,
+  sources: ReadonlySet<Source>,
+  own: Values,
+  at: string,
+): Readonly<Record<string, unknown>> {
   const row: Record<string, unknown> = {};
-  for (const name in values) {
-    const value = values[name];
-    const column = columns?.get(name);
-    if (value === undefined || column === undefined || !sources.has(column.settings.from)) continue;
-    if (value !== null || column.settings.isNullable) row[name] = column.rules.encode(value, check, at + name);
+  for (const [name, { rules, settings }] of known.get(table)?.columns ?? []) {
+    const value = own[name] === undefined && sources.has(settings.from) ? given[name] : own[name];
+    if (value === undefined || (value === null && !settings.isNullable)) continue;
+    row[name] = rules.encode(value, check, at + name);
   }
   return row;
 }
 
-/** The columns that a change sets, as they are stored. What is wrong with a value is noted under its path. */
+/** The columns that a change sets, as they are stored. */
 export const changedColumns = <T extends TableName>(table: T, check: InputCheck, change: Change<T>, at = '') =>
-  encoded(table, check, change, CHANGED, at) as Partial<Row<T>>;
+  encoded(table, check, change, CHANGED, {}, at) as Partial<Row<T>>;
 
 /** A whole new row; a column that neither the caller nor the store gives a value has its initial one. */
 export function newRow<T extends TableName>(table: T, check: InputCheck, given: New<T>, own: Own<T>, at = '') {
@@ -81,9 +86,8 @@ export function newRow<T extends TableName>(table: T, check: InputCheck, given: 
 }
 
 /** The columns of a new row that are given a value. */
-export function givenColumns<T extends TableName>(table: T, check: InputCheck, given: New<T>, own: Own<T>, at = '') {
-  return { ...encoded(table, check, given, GIVEN, at), ...encoded(table, check, own, OWN, at) } as Partial<NewRow<T>>;
-}
+export const givenColumns = <T extends TableName>(table: T, check: InputCheck, given: New<T>, own: Own<T>, at = '') =>
+  encoded(table, check, given, GIVEN, own, at) as Partial<NewRow<T>>;
 
 export const initialRow = <T extends TableName>(table: T) => ({ ...known.get(table)?.initial }) as Partial<NewRow<T>>;
 

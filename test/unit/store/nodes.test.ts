@@ -42,7 +42,7 @@ describeStore('NodeStore', (backend) => {
     const wrong = nodes.create({ name: '', mac: 'nonsense', site: 'A B' });
     expect(await failureOf(wrong)).toMatchObject({
       kind: 'invalid',
-      problems: [{ path: 'name' }, { path: 'mac' }, { path: 'site' }],
+      problems: [{ path: 'name' }, { path: 'site' }, { path: 'mac' }],
     });
   });
 
