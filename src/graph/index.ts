@@ -52,7 +52,7 @@ export {
 } from './result.js';
 export { type SchedulerPlanOptions, schedulerPlan } from './scheduler-plan.js';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
-export { checkTask, TASK_TYPES } from './tasks/check-task.js';
+export { checkTask } from './tasks/check-task.js';
 export { type LayerName, type LayerTasks, type MergedTask, mergeLayers } from './tasks/merge-layers.js';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
 export { diffGraphs, diffText, type FieldDifference, type GraphDifference } from './view/diff-graphs.js';

@@ -1,11 +1,11 @@
-import type { MaasTaskType } from './task-type.js';
+import { cobblerSync as type } from '../../core/task-types/machines.js';
+import { maasTaskType } from './task-type.js';
 
 /** MAAS writes its DHCP and DNS itself: all that is left of a sync is that it answers. */
-export const cobblerSync: MaasTaskType = {
-  name: 'cobbler_sync',
+export const cobblerSync = maasTaskType(type, {
   needsMachine: false,
-  run: async ({ maas, options }) => {
+  run: async (_, { maas, options }) => {
     await maas.client.username(options.signal);
     return { ok: true, changed: false, warnings: [] };
   },
-};
+});

@@ -1,22 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MaasTask, MaasTaskType } from './task-type.js';
+import { reboot as type } from '../../core/task-types/machines.js';
+import { type MaasTask, maasTaskType } from './task-type.js';
 
 const LOOK_MS = 2_000;
-const DEFAULT_TIMEOUT_SEC = 900;
 
 /**
  * The second way to restart a node whose own `reboot` did not help, or which does not answer: off and on again from
  * outside. Whether it came up is for its boot id to say.
  */
-export const reboot: MaasTaskType = {
-  name: 'reboot',
-  needsMachine: true,
-  run: async (task) => {
-    const { systemId, hostname, comment, parameters, options } = task;
+export const reboot = maasTaskType(type, {
+  run: async ({ timeout }, task) => {
+    const { systemId, hostname, comment, options } = task;
     const { machines } = task.maas.client;
     const { signal } = options;
-    const timeoutSec = typeof parameters.timeout === 'number' ? parameters.timeout : DEFAULT_TIMEOUT_SEC;
-    const end = performance.now() + timeoutSec * 1000;
+    const end = performance.now() + timeout * 1000;
     // Switched off before this process died: a second time would be a second restart.
     if (task.reached !== 'off') {
       await machines.powerOff(systemId, { stopMode: 'hard', comment }, signal);
@@ -27,7 +24,7 @@ export const reboot: MaasTaskType = {
     if (!(await becomes(task, 'on', end))) return { ok: false, message: `${hostname} did not go on again in time` };
     return { ok: true, changed: true, warnings: [] };
   },
-};
+});
 
 async function becomes({ maas, systemId, options }: MaasTask, wanted: 'on' | 'off', end: number): Promise<boolean> {
   for (;;) {

@@ -1,5 +1,6 @@
+import * as machines from '../../core/task-types/machines.js';
 import { releaseMachine } from '../../maas/index.js';
-import type { MaasTask, MaasTaskEnd, MaasTaskType } from './task-type.js';
+import { type MaasTask, type MaasTaskEnd, maasTaskType } from './task-type.js';
 
 async function release(task: MaasTask, erase: object): Promise<MaasTaskEnd> {
   const { maas, systemId, site, comment, options } = task;
@@ -9,22 +10,11 @@ async function release(task: MaasTask, erase: object): Promise<MaasTaskEnd> {
   return { ok: true, changed: outcome.actions.length > 0, warnings };
 }
 
-/**
- * Gives the machine back with its disks erased: quickly (both ends of each disk, as a boot needs them), or wholly with
- * `secure_erase: true` where the disks can. Nothing of what was deployed starts again.
- */
-export const eraseNode: MaasTaskType = {
-  name: 'erase_node',
-  needsMachine: true,
-  run: (task) => {
-    const isSecure = task.parameters.secure_erase === true;
-    return release(task, { erase: true, ...(isSecure ? { secureErase: true } : { quickErase: true }) });
-  },
-};
+/** Gives the machine back with its disks erased. */
+export const eraseNode = maasTaskType(machines.eraseNode, {
+  run: ({ secure_erase }, task) =>
+    release(task, { erase: true, ...(secure_erase ? { secureErase: true } : { quickErase: true }) }),
+});
 
-/** Makes the machine bare again, as it was when it was discovered: released, Ready for the next deployment. */
-export const moveToBootstrap: MaasTaskType = {
-  name: 'move_to_bootstrap',
-  needsMachine: true,
-  run: (task) => release(task, {}),
-};
+/** Makes the machine bare again, as it was when it was discovered. */
+export const moveToBootstrap = maasTaskType(machines.moveToBootstrap, { run: (_, task) => release(task, {}) });

@@ -1,3 +1,4 @@
+import type { TaskType } from '../../core/task-types/index.js';
 import type { MachineContext, OperationOptions } from '../../maas/index.js';
 
 /** One task on one machine, as it is carried out from the orchestrator's host through MAAS. */
@@ -22,10 +23,22 @@ export type MaasTaskEnd =
   | { readonly ok: true; readonly changed: boolean; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-/** A type of task that MAAS does. It may be called again at any point, and goes on from the machine's real state. */
+interface MaasWork<P> {
+  /** False: it is about MAAS itself, and no machine is looked up. Default true. */
+  readonly needsMachine?: boolean;
+  /** May be called again at any point, and goes on from the machine's real state. */
+  run(parameters: P, task: MaasTask): Promise<MaasTaskEnd>;
+}
+
+/** A type of task that MAAS carries out. */
 export interface MaasTaskType {
   readonly name: string;
-  /** False: it is about MAAS itself, and no machine is looked up. */
   readonly needsMachine: boolean;
   run(task: MaasTask): Promise<MaasTaskEnd>;
 }
+
+export const maasTaskType = <P>(type: TaskType<P>, { needsMachine = true, run }: MaasWork<P>): MaasTaskType => ({
+  name: type.name,
+  needsMachine,
+  run: (task) => run(type.prepare(task.parameters, {}).parameters, task),
+});

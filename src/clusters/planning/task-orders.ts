@@ -47,9 +47,10 @@ export class TaskJudge {
       problems: [
         ...(problem === undefined ? [] : [problem]),
         ...(known === undefined || known.over.length === 0 ? [`will be refused: nothing carries out ${type}`] : []),
-        ...(prepared?.problems ?? []).map(({ kind, message, hint }) =>
-          kind === 'unknown' ? `${message}. ${hint}` : `will be refused by its node: ${message}`,
-        ),
+        // Keys that no one reads were reported when the graph was read.
+        ...(prepared?.problems ?? [])
+          .filter(({ kind }) => kind !== 'unknown')
+          .map(({ message }) => `will be refused by its node: ${message}`),
       ],
     };
     if (known?.partFor === undefined) this.#known.set(given, judged);

@@ -180,7 +180,7 @@ placed fails the task at the end. There are no retries.`,
       parameters: {
         permissions: '0600',
         files: [
-          { src: '/srv/example/a', dst: '/srv/example/keys/a' },
+          { src: '/srv/example/site.pp', dst: '/srv/example/keys/a' },
           { src: '/srv/example/missing', dst: '/srv/example/keys/b' },
         ],
       },

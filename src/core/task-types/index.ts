@@ -10,8 +10,10 @@ export { allowedPath } from './allowed-path.js';
 export type { Content, Parameter, ParameterProblem, Parameters, Reading, Values } from './parameter.js';
 export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.js';
 
-/** Every type of task. All that is known of types elsewhere is derived from here. */
-export const TASK_TYPES = Object.values({ ...scripts, ...files, ...machines, ...order });
+/** Every type of task that the files beside this one export, by name. What is known of types elsewhere is derived from here. */
+export const TASK_TYPES = Object.values({ ...scripts, ...files, ...machines, ...order }).sort((a, b) =>
+  a.name < b.name ? -1 : 1,
+);
 export const TASK_TYPE_NAMES = TASK_TYPES.map(({ name }) => name);
 export type TaskTypeName = (typeof TASK_TYPE_NAMES)[number];
 
@@ -19,11 +21,9 @@ const byName: ReadonlyMap<unknown, TaskType> = new Map<string, TaskType>(TASK_TY
 
 export const findTaskType = (name: unknown): TaskType | undefined => byName.get(name);
 
-/** Names of the types that something carries out so, in alphabetical order. */
+/** Names of the types that are carried out so. */
 export const typesOver = (transport: Transport): readonly TaskTypeName[] =>
-  TASK_TYPES.filter(({ over }) => over.includes(transport))
-    .map(({ name }) => name)
-    .sort();
+  TASK_TYPES.filter(({ over }) => over.includes(transport)).map(({ name }) => name);
 
 /** Whether a type of task holds work; tasks without work never become activities. */
 export const hasWork = (type: string | undefined): boolean => (findTaskType(type)?.kind ?? 'work') === 'work';

@@ -64,7 +64,7 @@ export class Place {
 
   /** Reports a value that cannot be read; of several problems at one place the first, which the others follow from. */
   wrong(message: string, hint: string): undefined {
-    if (this.value === undefined) this.#report('missing', message, 'Add it.');
+    if (this.value === undefined) this.#report('missing', `${this.name} is missing`, 'Add it.');
     else this.broken(message, hint);
   }
 

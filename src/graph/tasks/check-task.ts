@@ -1,31 +1,13 @@
+import { didYouMean } from '../../core/did-you-mean.js';
 import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
+import { checkParameters, findTaskType, TASK_TYPE_NAMES } from '../../core/task-types/index.js';
 import { createTaskEngine, YaqlError } from '../../yaql/index.js';
 import { parseLegacyCondition } from '../fields/legacy-condition.js';
 import { compileTemplate, expressionsIn, isExpression } from '../fields/template.js';
 import type { Problems } from '../problem.js';
 import { versionNumbers } from './adapt-legacy.js';
 import { namePattern } from './name-pattern.js';
-import { type Fields, UNUSABLE_ID } from './task.js';
-
-/** Types a task can have. The last row is not for graphs users upload, and executors know it. */
-export const TASK_TYPES = [
-  'puppet',
-  'shell',
-  'sync',
-  'upload_file',
-  'group',
-  'stage',
-  'skipped',
-  'reboot',
-  'copy_files',
-  'role',
-  'master_shell',
-  'move_to_bootstrap',
-  'erase_node',
-  'upload_files',
-  'cobbler_sync',
-  'noop',
-] as const;
+import { type Fields, READ_FIELDS, UNUSABLE_ID } from './task.js';
 
 /** An engine that only parses: it remembers every expression it has read. */
 const parser = createTaskEngine({ cacheSize: 20_000 });
@@ -41,6 +23,7 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
   check.id();
   check.type();
   check.version();
+  check.keys();
   check.parameters();
   for (const field of ['requires', 'required_for'] as const) check.names(field);
   for (const field of ['cross-depends', 'cross_depends', 'cross-depended-by', 'cross_depended_by'] as const)
@@ -53,6 +36,9 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
     .slice(before)
     .every(({ severity }) => severity !== 'error');
 }
+
+/** Expressions and texts with names in braces: what they will be is known when they are evaluated. */
+const isOpen = (value: unknown): boolean => isExpression(value) || (typeof value === 'string' && value.includes('{'));
 
 class FieldChecks {
   readonly #task: Fields;
@@ -93,9 +79,10 @@ class FieldChecks {
 
   type(): void {
     const { type } = this.#task;
-    if (isExpression(type) || (TASK_TYPES as readonly unknown[]).includes(type)) return;
+    if (isExpression(type) || findTaskType(type) !== undefined) return;
     const what = type === undefined ? 'the task has no type' : `there is no type ${JSON.stringify(type)}`;
-    this.#bad(['type'], what, `Use one of ${TASK_TYPES.slice(0, 13).join(', ')}.`);
+    const near = typeof type === 'string' ? didYouMean(type, TASK_TYPE_NAMES) : undefined;
+    this.#bad(['type'], what, near ?? `Use one of ${TASK_TYPE_NAMES.join(', ')}.`);
   }
 
   version(): void {
@@ -104,13 +91,24 @@ class FieldChecks {
     this.#bad(['version'], `${JSON.stringify(version)} is no version`, 'Write three numbers, e.g. "2.1.0".');
   }
 
+  /** A user's own fields are kept; those that are nearly one that is read, and is not there, are reported. */
+  keys(): void {
+    const absent = [...READ_FIELDS].filter((field) => !Object.hasOwn(this.#task, field));
+    for (const key of Object.keys(this.#task)) {
+      const meant = READ_FIELDS.has(key) ? undefined : didYouMean(key, absent);
+      if (meant !== undefined)
+        this.#problems.warning([...this.#at, key], 'graph.unknown-key', `nothing reads the field '${key}'`, meant);
+    }
+  }
+
   parameters(): void {
     const parameters = this.#given('parameters');
-    if (parameters === undefined) return;
-    if (!isMapping(parameters)) {
+    if (parameters !== undefined && !isMapping(parameters)) {
       this.#bad(['parameters'], `parameters must be a mapping, this is ${kindOf(parameters)}`, 'Write {name: value}.');
       return;
     }
+    if (!isExpression(this.#task.parameters)) this.#parametersOfType(parameters);
+    if (parameters === undefined) return;
     const { strategy } = parameters;
     if (strategy === undefined || isExpression(strategy)) return;
     const path = ['parameters', 'strategy'];
@@ -127,6 +125,25 @@ class FieldChecks {
         `amount must be a whole number, this is ${JSON.stringify(amount)}`,
         'Leave it out for no limit.',
       );
+  }
+
+  /**
+   * What a node would refuse is a warning, as an override or the release may still change it; a slip in the name of a
+   * parameter that must be there is an error.
+   */
+  #parametersOfType(parameters: unknown): void {
+    const found = checkParameters(this.#task.type, parameters, { isOpen });
+    const missing = found.filter(({ kind }) => kind === 'missing').map(({ path }) => String(path.at(-1)));
+    for (const { kind, path, message, hint } of found) {
+      const isSlip = kind === 'unknown' && didYouMean(String(path.at(-1)), missing) !== undefined;
+      this.#problems.add({
+        severity: isSlip ? 'error' : 'warning',
+        code: kind === 'unknown' ? 'graph.unknown-key' : 'graph.bad-parameters',
+        message,
+        hint,
+        at: [...this.#at, 'parameters', ...path],
+      });
+    }
   }
 
   names(field: string): void {

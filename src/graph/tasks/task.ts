@@ -51,6 +51,16 @@ const OTHER_SPELLING = {
 
 const KNOWN: ReadonlySet<string> = new Set([...STORED, ...Object.values(OTHER_SPELLING), 'id', 'task_name']);
 
+/** Fields that something reads. A task may have others, which are kept. */
+export const READ_FIELDS: ReadonlySet<string> = new Set([
+  ...KNOWN,
+  'tags',
+  'fault_tolerance',
+  'fail_on_error',
+  'secrets',
+  'stage',
+]);
+
 /** Roles that mean something by themselves: in a list of one they stand for the plain word. */
 export const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
 

@@ -115,7 +115,7 @@ describe('the commands', () => {
   it('a refusal names file, line and column', async () => {
     writeFileSync(
       'bad.json',
-      '{\n  "tasks": [\n    {"id": "a", "type": "shell",\n     "roles": ["/(/"]}\n  ],\n  "cluster": {}\n}',
+      '{\n  "tasks": [\n    {"id": "a", "type": "noop",\n     "roles": ["/(/"]}\n  ],\n  "cluster": {}\n}',
     );
     expect(await run('sitewright graph serialize --input bad.json')).toMatch(
       /^bad\.json:4:16: error\[graph\.bad-regex\]: tasks\[0\]\.roles\[0\]: /,

@@ -10,7 +10,13 @@ import {
 
 const JSON_INPUT = {
   tasks: [
-    { id: 'a', type: 'shell', version: '2.1.0', roles: ['web'], parameters: { cmd: 'true', timeout: 5, share: 0.5 } },
+    {
+      id: 'a',
+      type: 'shell',
+      version: '2.1.0',
+      roles: ['web'],
+      parameters: { cmd: 'true', timeout: 5, interval: 0.5 },
+    },
     { id: 'b', type: 'shell', version: '2.1.0', roles: '*', requires: ['a'], parameters: { cmd: { yaql_exp: '$.x' } } },
   ],
   cluster: {
@@ -25,7 +31,7 @@ tasks:
     type: shell
     version: 2.1.0
     roles: [web]
-    parameters: &limits {cmd: 'true', timeout: 5, share: 0.5}
+    parameters: &limits {cmd: 'true', timeout: 5, interval: 0.5}
   - {id: b, type: shell, version: 2.1.0, roles: '*', requires: [a], parameters: {cmd: {yaql_exp: $.x}}}
 cluster:
   resolver:

@@ -20,7 +20,7 @@ describe('a graph that is uploaded', () => {
       on_success: { node_attributes: { status: 'ready' } },
       on_error: { node_attributes: { status: 'error', error_type: 'deploy' } },
       on_stop: {},
-      tasks: [{ id: 'a', type: 'shell', role: 'controller' }],
+      tasks: [{ id: 'a', type: 'noop', role: 'controller' }],
     });
     expect(problems).toEqual([]);
     expect(upload).toMatchObject({
@@ -98,15 +98,15 @@ describe('a graph that is uploaded', () => {
   });
 
   it('is refused for ids that stand twice, all named at once, sorted', () => {
-    const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'shell' }));
+    const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'noop' }));
     expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);
   });
 
   it('is refused for a circle, named in full', () => {
     const tasks = [
-      { id: 'a', type: 'shell', requires: ['b'] },
-      { id: 'b', type: 'shell', required_for: ['c'], requires: ['c'] },
-      { id: 'c', type: 'shell' },
+      { id: 'a', type: 'noop', requires: ['b'] },
+      { id: 'b', type: 'noop', required_for: ['c'], requires: ['c'] },
+      { id: 'c', type: 'noop' },
     ];
     expect(found({ tasks })).toEqual(['error tasks[1]: tasks wait for each other: b -> c -> b']);
   });
@@ -116,7 +116,7 @@ describe('a graph that is uploaded', () => {
       found({
         tasks: [
           { id: 'a', type: 'stage' },
-          { id: 'x', type: 'shell', 'cross-depends': [{ name: 'a', role: null }] },
+          { id: 'x', type: 'noop', 'cross-depends': [{ name: 'a', role: null }] },
         ],
       }),
     ).toEqual([]);
@@ -125,8 +125,8 @@ describe('a graph that is uploaded', () => {
   it('is warned of names nobody defines, in its own layer or below, near and across nodes', () => {
     const body = {
       tasks: [
-        { id: 'prepare', type: 'shell', requires: ['prepair', 'base', 'elsewhere'] },
-        { id: 'y', type: 'shell', 'cross-depends': [{ name: 'gone' }] },
+        { id: 'prepare', type: 'noop', requires: ['prepair', 'base', 'elsewhere'] },
+        { id: 'y', type: 'noop', 'cross-depends': [{ name: 'gone' }] },
       ],
     };
     const below = [normaliseTask({ id: 'base', type: 'stage' })];
@@ -139,12 +139,12 @@ describe('a graph that is uploaded', () => {
 
   it('is refused when it closes a circle with the layers below, not for one that is there already', () => {
     const below = [
-      { id: 'p', type: 'shell', requires: ['q'] },
-      { id: 'q', type: 'shell', requires: ['p'] },
-      { id: 'r', type: 'shell', requires: ['mine'] },
+      { id: 'p', type: 'noop', requires: ['q'] },
+      { id: 'q', type: 'noop', requires: ['p'] },
+      { id: 'r', type: 'noop', requires: ['mine'] },
     ].map(normaliseTask);
-    const { problems } = checkGraphUpload({ tasks: [{ id: 'mine', type: 'shell', requires: ['r'] }] }, { below });
+    const { problems } = checkGraphUpload({ tasks: [{ id: 'mine', type: 'noop', requires: ['r'] }] }, { below });
     expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('mine -> r -> mine')]);
-    expect(checkGraphUpload({ tasks: [{ id: 'mine', type: 'shell' }] }, { below }).problems).toEqual([]);
+    expect(checkGraphUpload({ tasks: [{ id: 'mine', type: 'noop' }] }, { below }).problems).toEqual([]);
   });
 });
