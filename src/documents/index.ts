@@ -39,6 +39,9 @@ export {
   type ReadFolderLimits,
   readDocumentFiles,
 } from './read-folder.js';
+export { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.js';
+export type { LineColumn } from './reader/source-text.js';
+export { readPlainScalar, type ScalarValue } from './reader/yaml-scalars.js';
 export { revisionHash } from './revision-hash.js';
 export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.js';
 export { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.js';
@@ -46,9 +49,10 @@ export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA
 export type { SourceFile } from './site/document-set.js';
 export { type LoadedSite, type LoadSiteOptions, loadSite, type SiteDocuments } from './site/load-site.js';
 export type { ResolvedNode } from './site/resolve-nodes.js';
-export { DEFAULT_YAML_LIMITS, type YamlLimits } from './yaml/limits.js';
-export { parseYamlEvents } from './yaml/parse-events.js';
-export { type ParsedYaml, type ParseYamlOptions, type Place, parseYaml, type YamlDocument } from './yaml/parse-yaml.js';
-
-export { PYYAML_SCHEMA, readPlainScalar, type ScalarValue } from './yaml/pyyaml-schema.js';
-export type { LineColumn } from './yaml/source-text.js';
+export {
+  type DocumentPlace,
+  type ParsedYaml,
+  type ParseYamlOptions,
+  parseYaml,
+  type YamlDocument,
+} from './yaml-document.js';

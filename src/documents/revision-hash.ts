@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 import type { SourceFile } from './site/document-set.js';
-import { parseYaml } from './yaml/parse-yaml.js';
+import { parseYaml } from './yaml-document.js';
 
 /**
  * The identity of a revision: SHA-256 (64 hexadecimal digits) over what its documents say. Comments,

@@ -1,5 +1,6 @@
+import { type DataNode, items, type MappingNode } from '../documents/reader/data-node.js';
 import { checkReleases } from './check-releases.js';
-import { type DataNode, isTruthy, items, type JsonValue, type MappingNode, toJson } from './data-node.js';
+import { isTruthy, type JsonValue, toJson } from './data-node.js';
 import { type LoadedPackage, loadPackage } from './load-package.js';
 import type { PackageFormat } from './package-format.js';
 import type { PackageTree } from './package-tree.js';

@@ -1,5 +1,6 @@
 import type { ValuePath } from '../core/plain-value.js';
-import { child, type DataNode, isNull, isTruthy, items, type MappingNode, textOf } from './data-node.js';
+import { child, type DataNode, items, type MappingNode, textOf } from '../documents/reader/data-node.js';
+import { isNull, isTruthy } from './data-node.js';
 import type { LoadedPackage } from './load-package.js';
 import type { Problems } from './problems.js';
 import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';

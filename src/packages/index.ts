@@ -9,7 +9,7 @@ export {
   DEFAULT_ARCHIVE_LIMITS,
 } from './archive-content.js';
 export { checkPackage, type PackageReport } from './check-package.js';
-export { type DataNode, type JsonValue, type MappingNode, toJson } from './data-node.js';
+export { type JsonValue, toJson } from './data-node.js';
 export {
   type BuiltArchive,
   PackageDiskError,

@@ -1,6 +1,7 @@
 import { isMapping, type ValuePath } from '../core/plain-value.js';
+import { child, type DataNode, items, type Place } from '../documents/reader/data-node.js';
 import type { PackageReport } from './check-package.js';
-import { child, type DataNode, items, type JsonValue, type Place } from './data-node.js';
+import type { JsonValue } from './data-node.js';
 import { type JsonObject, packageContents } from './package-contents.js';
 import { printNodePath } from './problems.js';
 

@@ -1,13 +1,6 @@
 import type { ValuePath } from '../core/plain-value.js';
-import {
-  type DataNode,
-  entryAt,
-  isTruthy,
-  type MappingEntry,
-  type MappingNode,
-  textOf,
-  withEntries,
-} from './data-node.js';
+import { type DataNode, type MappingEntry, type MappingNode, textOf } from '../documents/reader/data-node.js';
+import { entryAt, isTruthy, withEntries } from './data-node.js';
 import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
 import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
 import type { PackageTree } from './package-tree.js';

@@ -1,9 +1,13 @@
-import { type DataNode, keyName, type MappingEntry, type Place, weigh } from './data-node.js';
+import { type DataNode, keyName, type MappingEntry, type Place } from '../documents/reader/data-node.js';
+
+import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.js';
+import { readJson } from '../documents/reader/read-json.js';
+import { SourceText } from '../documents/reader/source-text.js';
+import { weigh } from './data-node.js';
 import { PathFinder } from './glob.js';
 import { extensionOf, type PackageTree } from './package-tree.js';
 import type { Finding, Problems } from './problems.js';
-import { readJson } from './read-json.js';
-import { readYaml } from './read-yaml.js';
+import { readPackageYaml } from './read-yaml.js';
 
 /** Extensions the loader reads: data, and text that stays one text. */
 export const DATA_EXTENSIONS = ['yaml', 'yml', 'json'] as const;
@@ -82,9 +86,16 @@ export class FileLoader {
       });
     }
     const extension = extensionOf(path);
-    if (extension === 'json') return readJson(text, path, this.#problems);
-    if (extension === 'yaml' || extension === 'yml') return readYaml(text, path, this.#problems);
+    if (extension === 'json') return this.#json(text, path);
+    if (extension === 'yaml' || extension === 'yml') return readPackageYaml(text, path, this.#problems);
     return { kind: 'text', value: text, place: { file: path, line: 1, column: 1 } };
+  }
+
+  #json(text: string, path: string): DataNode | undefined {
+    const read = readJson(new SourceText(text, path), { maxDepth: DEFAULT_READ_LIMITS.maxDepth, constants: true });
+    if (read.ok) return read.root;
+    this.#problems.at(read.place, [], { code: 'package.json-syntax', message: `not valid JSON: ${read.message}` });
+    return undefined;
   }
 
   #fail(path: string, finding: Finding): undefined {

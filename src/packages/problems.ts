@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.js';
 import { printPath, type ValuePath } from '../core/plain-value.js';
-import { type DataNode, type Place, writtenKey } from './data-node.js';
+import { type DataNode, type Place, writtenKey } from '../documents/reader/data-node.js';
 
 /** A finding about a package always has a file and a line: the reader must be able to go there. */
 export type PackageDiagnostic = Diagnostic & Required<Pick<Diagnostic, 'file' | 'line' | 'path'>>;

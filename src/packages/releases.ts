@@ -1,12 +1,5 @@
-import {
-  child,
-  type DataNode,
-  isTruthy,
-  items,
-  type MappingEntry,
-  type MappingNode,
-  withEntries,
-} from './data-node.js';
+import { child, type DataNode, items, type MappingEntry, type MappingNode } from '../documents/reader/data-node.js';
+import { isTruthy, withEntries } from './data-node.js';
 import type { LoadedPackage } from './load-package.js';
 
 /** A record of `releases:` with its place in the list. */

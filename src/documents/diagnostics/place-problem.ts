@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { printPath, type ValuePath } from '../../core/plain-value.js';
-import type { YamlDocument } from '../yaml/parse-yaml.js';
+import type { YamlDocument } from '../yaml-document.js';
 
 import type { SchemaProblem } from './schema-problems.js';
 

@@ -12,7 +12,7 @@ import { didYouMean } from '../../core/did-you-mean.js';
 import type { ValuePath } from '../../core/plain-value.js';
 
 import { type Finding, placeProblem } from '../diagnostics/place-problem.js';
-import type { YamlDocument } from '../yaml/parse-yaml.js';
+import type { YamlDocument } from '../yaml-document.js';
 
 /** More of one kind are counted, not listed. */
 const MAX_LISTED = 100;

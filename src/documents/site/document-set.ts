@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
+import type { ReadLimits } from '../reader/limits.js';
 import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.js';
-import type { YamlLimits } from '../yaml/limits.js';
-import { parseYaml } from '../yaml/parse-yaml.js';
+import { parseYaml } from '../yaml-document.js';
 import { type IgnoredDocument, type KnownSchema, readDocument, type SiteDocument } from './site-document.js';
 
 /** A text with the name its user knows it by. */
@@ -22,7 +22,7 @@ export class DocumentSet {
   readonly #bases: { readonly schema: KnownSchema; readonly metadata: DocumentMetadata }[] = [];
   #unreadable = 0;
 
-  constructor(files: readonly SourceFile[], limits: Partial<YamlLimits>, report: (diagnostic: Diagnostic) => void) {
+  constructor(files: readonly SourceFile[], limits: Partial<ReadLimits>, report: (diagnostic: Diagnostic) => void) {
     this.#files = files;
     this.#report = report;
     for (const file of files) {

@@ -7,11 +7,11 @@ import {
 } from '../deployment-configuration.js';
 import { placeSchemaProblem } from '../diagnostics/place-problem.js';
 import { checkSchema } from '../diagnostics/schema-problems.js';
+import type { ReadLimits } from '../reader/limits.js';
 import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.js';
 import { deploymentConfigurationSchema } from '../schemas/deployment-configuration.js';
 import { deploymentStrategySchema } from '../schemas/deployment-strategy.js';
 import { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
-import type { YamlLimits } from '../yaml/limits.js';
 import { checkGroups, warnAboutGroups } from './check-groups.js';
 import { warnAboutNames } from './check-node-names.js';
 import { chooseConfiguration, chooseStrategy } from './choose-documents.js';
@@ -30,7 +30,7 @@ export interface SiteDocuments {
 }
 
 export interface LoadSiteOptions {
-  readonly limits?: Partial<YamlLimits>;
+  readonly limits?: Partial<ReadLimits>;
   /**
    * Whether a site must have a DeploymentConfiguration. `optional` is for looking at strategy and nodes
    * alone: the defaults hold then. Default: `required`, as at Shipyard's commit.

@@ -12,7 +12,7 @@ import {
   NODE_SCHEMA,
   STRATEGY_SCHEMA,
 } from '../schemas/envelope.js';
-import type { YamlDocument } from '../yaml/parse-yaml.js';
+import type { YamlDocument } from '../yaml-document.js';
 
 const KNOWN_SCHEMAS = [STRATEGY_SCHEMA, CONFIGURATION_SCHEMA, NODE_SCHEMA, HOST_PROFILE_SCHEMA] as const;
 export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];

@@ -1,10 +1,15 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { ValuePath } from '../../core/plain-value.js';
+import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.js';
+import { nodeValue } from '../../documents/reader/node-value.js';
+import { type JsonReading, readJson, readJsonValue } from '../../documents/reader/read-json.js';
+import { type LineColumn, SourceText } from '../../documents/reader/source-text.js';
+import { Problems } from '../../packages/problems.js';
+import { readPackageYaml } from '../../packages/read-yaml.js';
+import { Float } from '../../yaql/index.js';
 import type { PlanInput } from '../plan-graph.js';
 import type { GraphProblem } from '../problem.js';
-import { findInJson, readJsonText, type TextPlace } from './json-text.js';
 import { readPlanInput } from './read-input.js';
-import { readYamlText } from './yaml-text.js';
 
 /** What a file holds, and where in its text. */
 export interface GraphSource {
@@ -12,7 +17,8 @@ export interface GraphSource {
   readonly value: unknown;
   /** What is odd about the text itself, e.g. a key that stands twice. */
   readonly warnings: readonly Diagnostic[];
-  place(path: ValuePath): TextPlace | undefined;
+  /** Where the value at a path stands; as near above it as there is one. */
+  place(path: ValuePath): LineColumn;
 }
 
 export type ReadSource =
@@ -22,21 +28,55 @@ export type ReadSource =
 /** Reads JSON or YAML: JSON when the text begins like it and the file is not called `.yaml` or `.yml`. */
 export function readSource(text: string, file: string): ReadSource {
   const content = text.replace(/^\uFEFF/, '');
-  if (/^\s*[[{]/.test(content) && !/\.ya?ml$/i.test(file)) return readJsonSource(content, file);
-  const yaml = readYamlText(content, file);
-  if (!yaml.ok) return yaml;
-  return { ok: true, source: { file, value: yaml.value, warnings: yaml.warnings, place: yaml.place } };
+  return /^\s*[[{]/.test(content) && !/\.ya?ml$/i.test(file) ? fromJson(content, file) : fromYaml(content, file);
 }
 
-function readJsonSource(content: string, file: string): ReadSource {
-  const json = readJsonText(content);
-  if (!json.ok) {
-    const hint = 'Check the JSON there.';
-    const message = `not valid JSON: ${json.message}`;
-    return { ok: false, problems: [{ severity: 'error', code: 'graph.bad-json', message, hint, file, ...json.place }] };
+/** Deeper than any data, and shallow enough for every walk over it. */
+const MAX_JSON_DEPTH = 500;
+
+function fromJson(content: string, file: string): ReadSource {
+  const source = new SourceText(content, file);
+  const options = { maxDepth: MAX_JSON_DEPTH, constants: false };
+  const json = readJsonValue(source, options, exactNumber);
+  if (json.ok) {
+    // Most files have no problem to place.
+    let tree: JsonReading<DataNode> | undefined;
+    const place = (path: ValuePath): LineColumn => {
+      tree ??= readJson(source, options);
+      return lineOf(tree.ok ? nearestPlace(tree.root, path) : tree.place);
+    };
+    return { ok: true, source: { file, value: json.root, warnings: [], place } };
   }
-  const place = (path: ValuePath) => findInJson(content, path);
-  return { ok: true, source: { file, value: json.value, warnings: [], place } };
+  const [code, message, hint] = ['graph.bad-json', `not valid JSON: ${json.message}`, 'Check the JSON there.'];
+  return { ok: false, problems: [{ severity: 'error', code, message, hint, file, ...lineOf(json.place) }] };
+}
+
+const lineOf = ({ line, column }: LineColumn): LineColumn => ({ line, column });
+
+/**
+ * One YAML document as people of the Fuel line write graphs: scalars as PyYAML reads them, no tags. Keys become texts and
+ * dates their ISO text, as in the JSON such a file is uploaded as.
+ */
+function fromYaml(content: string, file: string): ReadSource {
+  const problems = new Problems();
+  const root = readPackageYaml(content, file, problems);
+  if (root === undefined) return { ok: false, problems: problems.list };
+  return {
+    ok: true,
+    source: {
+      file,
+      value: nodeValue(root, ({ kind, value }) => (typeof value === 'number' ? exactNumber(kind, value) : value), true),
+      warnings: problems.list,
+      place: (path) => lineOf(nearestPlace(root, path)),
+    },
+  };
+}
+
+/** Numbers as exact as the data of expressions needs them: `1.0` is a float, a whole number of JSON beyond 2^53 a bigint. */
+function exactNumber(kind: ScalarKind, value: number, written?: string): unknown {
+  if (!Number.isInteger(value)) return value;
+  if (kind === 'float') return new Float(value);
+  return Number.isSafeInteger(value) || written === undefined ? value : BigInt(written);
 }
 
 export type ReadText =

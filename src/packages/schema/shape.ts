@@ -1,5 +1,6 @@
 import type { ValuePath } from '../../core/plain-value.js';
-import { type DataNode, type MappingNode, type ScalarKind, writtenKey } from '../data-node.js';
+import { type DataNode, type MappingNode, type ScalarKind, writtenKey } from '../../documents/reader/data-node.js';
+
 import type { Problems } from '../problems.js';
 
 export type NodeKind = DataNode['kind'];

@@ -1,5 +1,6 @@
 import type { ValuePath } from '../../core/plain-value.js';
-import { type DataNode, items, textOf } from '../data-node.js';
+import { type DataNode, items, textOf } from '../../documents/reader/data-node.js';
+
 import type { FormatVersion } from '../package-format.js';
 import type { Problems } from '../problems.js';
 import { checkShape, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
   DEFAULT_FOLDER_LIMITS,
-  DEFAULT_YAML_LIMITS,
+  DEFAULT_READ_LIMITS,
   formatDiagnostics,
   loadSite,
   parseStrategyData,
@@ -74,7 +74,7 @@ describe('docs/documents.md', () => {
   });
 
   it('names the limits as they are', () => {
-    const { maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues } = DEFAULT_YAML_LIMITS;
+    const { maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues } = DEFAULT_READ_LIMITS;
     expect([maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues]).toEqual([
       8 * 2 ** 20,
       10_000,
@@ -97,7 +97,16 @@ describe('docs/documents.md', () => {
       ([, code]) => code!,
     );
     const kinds = /kind: ((?:'[a-z]+' \| )+'[a-z]+'),/.exec(text)![1]!.replaceAll("'", '').split(' | ');
-    const all = new Set([...codes, ...kinds.map((kind) => `strategy.unknown-${kind}`)]);
+    const problems = readFileSync(new URL('reader/yaml-problems.ts', folder), 'utf8');
+    const inYaml = [...problems.matchAll(/readonly kind: ((?:'[a-z-]+'(?: \| )?)+)/g)].flatMap(([, found]) =>
+      found!.replaceAll("'", '').split(' | '),
+    );
+    const onlyInPackages = ['pairs-item', 'stray-tab', 'collection-tag', 'impossible-date'];
+    const all = new Set([
+      ...codes,
+      ...kinds.map((kind) => `strategy.unknown-${kind}`),
+      ...inYaml.filter((kind) => !onlyInPackages.includes(kind)).map((kind) => `yaml.${kind}`),
+    ]);
     const explained = [...page.slice(page.indexOf('## What a code means')).matchAll(/`([a-z]+\.[a-z0-9-]+)`/g)].map(
       ([, code]) => code!,
     );

@@ -167,13 +167,6 @@ describe('what is wrong', () => {
   it('suggests the anchor that was meant', () => {
     expect(parseYaml('a: &defaults 1\nb: *defualts').diagnostics[0]!.hint).toBe("Did you mean 'defaults'?");
   });
-
-  it('refuses all tags when asked to', () => {
-    expect(problems('a: !!str 1\nb: !!seq [1]', { refuseTags: true })).toEqual([
-      ['yaml.unknown-tag', 1, 4, '!!str'],
-      ['yaml.unknown-tag', 2, 4, '!!seq'],
-    ]);
-  });
 });
 
 describe('limits', () => {

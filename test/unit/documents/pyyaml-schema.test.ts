@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { PYYAML_SCHEMA, readPlainScalar, readTaggedScalar } from '../../../src/documents/yaml/pyyaml-schema.js';
+import { readPlainScalar, readTaggedScalar } from '../../../src/documents/reader/yaml-scalars.js';
 
 // Made by PyYAML 6.0.3's own resolver and constructor (`SafeLoader.resolve`, `construct_object`) over
 // hand-picked forms and random texts of number-like characters; dates were turned back into their text.
@@ -55,19 +54,5 @@ describe('tagged scalars', () => {
     ['timestamp', '2018-03-16', '2018-03-16'],
   ] as const)('!!%s %s is %j', (tag, text, value) => {
     expect(readTaggedScalar(tag, text)).toEqual(value);
-  });
-});
-
-describe('the schema for js-yaml', () => {
-  it('gives load the same scalars, and merges', () => {
-    const text = 'a: &a {x: on, y: 0644, z: y}\nb: {<<: *a, x: 1:30, q: "on", e: , t: !!str 1}';
-    expect(load(text, { schema: PYYAML_SCHEMA })).toEqual({
-      a: { x: true, y: 420, z: 'y' },
-      b: { x: 90, y: 420, z: 'y', q: 'on', e: null, t: '1' },
-    });
-  });
-
-  it('refuses tags that would build something else', () => {
-    expect(() => load('!!python/name:os.system x', { schema: PYYAML_SCHEMA })).toThrow(/unknown scalar tag/);
   });
 });

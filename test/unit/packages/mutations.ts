@@ -1,5 +1,6 @@
-import { dump, load, YAML11_SCHEMA } from 'js-yaml';
-import { PYYAML_SCHEMA } from '../../../src/documents/yaml/pyyaml-schema.js';
+import { dump, YAML11_SCHEMA } from 'js-yaml';
+import { isError } from '../../../src/core/diagnostic.js';
+import { parseYaml } from '../../../src/documents/index.js';
 
 /** Contents of a package by path. */
 export type Contents = ReadonlyMap<string, string | Uint8Array>;
@@ -132,12 +133,9 @@ export function mutateStructure(files: Map<string, string | Uint8Array>, next: R
   const path = pickData(files, next);
   const content = path === undefined ? undefined : files.get(path);
   if (path === undefined || typeof content !== 'string') return;
-  let data: unknown;
-  try {
-    data = load(content, { schema: PYYAML_SCHEMA });
-  } catch {
-    return;
-  }
+  const { documents, diagnostics } = parseYaml(content);
+  if (diagnostics.some(isError) || documents.length !== 1) return;
+  const data = documents[0]?.value;
   const holder: { root: unknown } = { root: structuredClone(data) };
   const places: { parent: Record<string, unknown> | unknown[]; key: string | number }[] = [];
   const walk = (parent: Record<string, unknown> | unknown[], key: string | number): void => {

@@ -1,5 +1,3 @@
-import { defineScalarTag, mapTag, mergeTag, NOT_RESOLVED, Schema, seqTag, strTag } from 'js-yaml';
-
 /** What a scalar of a YAML document becomes. */
 export type ScalarValue = string | number | boolean | null;
 
@@ -8,6 +6,7 @@ export type ScalarValue = string | number | boolean | null;
 // differs in what matters here: `y` and `n` as booleans, `-.5` and `.` as numbers, `0:30` as sexagesimal.
 const BOOLEAN = /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/;
 const NULL = /^(?:~|null|Null|NULL|)$/;
+const LONGEST_WORD = 'false'.length;
 const INTEGER =
   /^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$/;
 const FLOAT =
@@ -30,6 +29,7 @@ export function readPlainScalar(text: string): ScalarValue {
     case 0x6f:
     case 0x7e:
     case 0x20:
+      if (text.length > LONGEST_WORD) return text;
       if (NULL.test(text)) return null;
       return BOOLEAN.test(text) ? booleanOf(text) : text;
     // 0-9 (| 0x20 keeps them), + - .
@@ -81,8 +81,8 @@ function booleanOf(text: string): boolean {
 }
 
 function numberOf(text: string): number | undefined {
-  // PyYAML asks the float resolver first; no text is both.
-  if (FLOAT.test(text)) return floatOf(text);
+  // Every form of a float has a dot, and no form of an integer has one.
+  if (text.includes('.')) return FLOAT.test(text) ? floatOf(text) : undefined;
   return INTEGER.test(text) ? integerOf(text) : undefined;
 }
 
@@ -115,28 +115,3 @@ function unsigned(text: string): { sign: 1 | -1; rest: string } {
 }
 
 const sexagesimal = (text: string): number => text.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
-
-const implicit = (name: string, type: (value: ScalarValue) => boolean, tag: ScalarTag) =>
-  defineScalarTag<ScalarValue>(`tag:yaml.org,2002:${name}`, {
-    implicit: true,
-    resolve: (source, isExplicit) => {
-      const value = isExplicit ? readTaggedScalar(tag, source) : readPlainScalar(source);
-      return value === undefined || !type(value) ? NOT_RESOLVED : value;
-    },
-    identify: () => false,
-  });
-
-/**
- * The same rules as a schema for js-yaml's own `load`, for callers that need no positions.
- * Duplicate keys are refused by `load`; `<<` merges.
- */
-export const PYYAML_SCHEMA = new Schema([
-  strTag,
-  seqTag,
-  mapTag,
-  implicit('null', (value) => value === null, 'null'),
-  implicit('bool', (value) => typeof value === 'boolean', 'bool'),
-  implicit('int', (value) => typeof value === 'number', 'int'),
-  implicit('float', (value) => typeof value === 'number', 'float'),
-  mergeTag,
-]);

@@ -58,3 +58,39 @@ function asWritten(text: string, event: Event): Event {
   if (event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK) return event;
   return /[\r\n]/.test(text.slice(event.valueStart, event.valueEnd)) ? { ...event, fast: false } : event;
 }
+
+/** A stretch of a text, as offsets. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+const NOWHERE: Range = { start: -1, end: -1 };
+
+/** More than is ever shown of a line. */
+const LONGEST_LINE = 400;
+
+/**
+ * Where a value begins and ends in the text: quotes included; of a collection, its beginning. Both are -1 for a value
+ * that is not written (`key:`).
+ */
+export function eventRange(source: string, event: Event): Range {
+  switch (event.type) {
+    case EVENT_ID.SCALAR: {
+      const { valueStart, valueEnd, style } = event;
+      if (valueStart < 0) return event.tagStart < 0 ? NOWHERE : { start: event.tagStart, end: event.tagEnd };
+      if (style === SCALAR_STYLE.PLAIN) return { start: valueStart, end: valueEnd };
+      if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
+        return { start: valueStart - 1, end: valueEnd + 1 };
+      const indent = /^\s*/.exec(source.slice(valueStart, valueEnd))![0].length;
+      return { start: valueStart + indent, end: valueEnd };
+    }
+    case EVENT_ID.SEQUENCE:
+    case EVENT_ID.MAPPING:
+      return { start: event.start, end: event.start + LONGEST_LINE };
+    case EVENT_ID.ALIAS:
+      return { start: event.anchorStart - 1, end: event.anchorEnd };
+    default:
+      return NOWHERE;
+  }
+}

@@ -1,5 +1,5 @@
-/** What a YAML text may cost. Every limit that is passed is one error with its own code, never a crash. */
-export interface YamlLimits {
+/** What a text may cost. Every limit that is passed is one problem with its own code, never a crash. */
+export interface ReadLimits {
   /** Size of one file, in UTF-8 bytes (`yaml.too-large`). */
   readonly maxBytes: number;
   /** Nesting of mappings and lists (`yaml.too-deep`); the parser counts a value in a block as a level, too. */
@@ -13,10 +13,12 @@ export interface YamlLimits {
    * (`yaml.alias-expansion`): aliases to aliases multiply, and a few lines can stand for 10^9 values.
    */
   readonly maxExpandedValues: number;
+  /** Values one document stands for in all, written or added by aliases. Default: as many as its bytes allow. */
+  readonly maxValues?: number;
 }
 
-/** Room for ten times the largest real site: 1,000 machines with comments are about 3 MB. */
-export const DEFAULT_YAML_LIMITS: YamlLimits = {
+/** Ten times the largest real site fits: 1,000 machines with comments are about 3 MB. */
+export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxBytes: 8 * 1024 * 1024,
   maxDepth: 100,
   maxDocuments: 10_000,

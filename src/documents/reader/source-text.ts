@@ -1,10 +1,12 @@
+import type { Place } from './data-node.js';
+
 /** A place in a text as people count: both from 1, columns in code points. */
 export interface LineColumn {
   readonly line: number;
   readonly column: number;
 }
 
-/** A text a user wrote, with the name they know it by. Lines are found only when somebody asks for a place. */
+/** A text a user wrote, with the name they know it by. Lines are found when a place is first asked for. */
 export class SourceText {
   readonly file: string | undefined;
   readonly text: string;
@@ -59,4 +61,33 @@ export function excerpt(text: string): string {
   const firstLine = text.split(/\r\n|\r|\n/, 1)[0]!.trimEnd();
   const characters = [...firstLine];
   return characters.length <= 200 ? firstLine : `${characters.slice(0, 199).join('')}…`;
+}
+
+/** A stretch of a text. It counts lines only when asked: nearly all values are never complained about. */
+export class SourcePlace implements Place {
+  readonly #source: SourceText;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(source: SourceText, start: number, end: number) {
+    this.#source = source;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get file(): string {
+    return this.#source.file ?? '';
+  }
+
+  get line(): number {
+    return this.#source.position(this.#start).line;
+  }
+
+  get column(): number {
+    return this.#source.position(this.#start).column;
+  }
+
+  get text(): string {
+    return excerpt(this.#source.text.slice(this.#start, Math.min(this.#end, this.#start + 800)));
+  }
 }

@@ -1,0 +1,108 @@
+import type { ValuePath } from '../../core/plain-value.js';
+
+/** Where a value stands in what a user wrote: lines and columns count from 1, columns in code points. */
+export interface Place {
+  /** As the user named the text; empty for a text without a name. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The text that stands there, cut to one line of 200 characters. */
+  readonly text?: string;
+}
+
+export type ScalarKind = 'null' | 'boolean' | 'integer' | 'float' | 'text' | 'timestamp';
+
+/**
+ * A value as a text holds it, with its place and with the distinctions plain JSON loses: `10` and `10.0`, a date and
+ * its text, the key `1` and the key `"1"`. Parts that YAML aliases share are shared: never change one, make another.
+ */
+export type DataNode = ScalarNode | ListNode | MappingNode;
+
+export interface ScalarNode {
+  readonly kind: ScalarKind;
+  /** A timestamp is held as ISO 8601 text without zone (UTC). */
+  readonly value: string | number | boolean | null;
+  /** Of a value that is not written (`key:`) the place of its key. */
+  readonly place: Place;
+}
+
+export interface ListNode {
+  readonly kind: 'list';
+  readonly items: readonly DataNode[];
+  readonly place: Place;
+}
+
+export interface MappingNode {
+  readonly kind: 'mapping';
+  /** By `keyName` of the key, in the order of the text. */
+  readonly entries: ReadonlyMap<string, MappingEntry>;
+  readonly place: Place;
+}
+
+export interface MappingEntry {
+  readonly key: ScalarNode;
+  readonly value: DataNode;
+}
+
+/** Name of a key inside a mapping. Text keys are themselves; other kinds cannot be mistaken for text. */
+export const keyName = (key: ScalarNode): string =>
+  key.kind === 'text' ? String(key.value) : `\u0000${key.kind}:${String(key.value)}`;
+
+/** The key as the text has it, from its name. */
+export const writtenKey = (name: string): string =>
+  name.charCodeAt(0) === 0 ? name.slice(name.indexOf(':') + 1) : name;
+
+/** The key as JSON has it: text. */
+export function jsonKey({ kind, value }: ScalarNode): string {
+  if (typeof value === 'string') return value;
+  return kind === 'float' && Number.isInteger(value) ? `${String(value)}.0` : String(value);
+}
+
+/** The value of a text key, if the node is a mapping that has it. */
+export const child = (node: DataNode | undefined, key: string): DataNode | undefined =>
+  node?.kind === 'mapping' ? node.entries.get(key)?.value : undefined;
+
+/** The items of a list; nothing for any other node. */
+export const items = (node: DataNode | undefined): readonly DataNode[] => (node?.kind === 'list' ? node.items : []);
+
+/** The text a node holds, if it is text. */
+export const textOf = (node: DataNode | undefined): string | undefined =>
+  node?.kind === 'text' ? String(node.value) : undefined;
+
+/** What a path leads to: the value, and the key it stands under, if any. Undefined where it leads to nothing. */
+function step(node: DataNode, key: string | number): Partial<MappingEntry> | undefined {
+  if (node.kind === 'list') {
+    const item = node.items[Number(key)];
+    return item && { value: item };
+  }
+  if (node.kind !== 'mapping') return undefined;
+  const name = String(key);
+  return node.entries.get(name) ?? [...node.entries.values()].find((entry) => jsonKey(entry.key) === name);
+}
+
+/** The place of the value at a path (keys as JSON has them); of the nearest value above when there is none. */
+export function nearestPlace(root: DataNode, path: ValuePath): Place {
+  let node = root;
+  for (const key of path) {
+    const next = step(node, key)?.value;
+    if (next === undefined) return node.place;
+    node = next;
+  }
+  return node.place;
+}
+
+/**
+ * The place of the value at a path, or of its key. A path that leads to nothing (a missing key) has the place of what it
+ * is missing in: the key of that mapping, or its first line in a list or at the root.
+ */
+export function placeAt(root: DataNode, path: ValuePath, part: 'key' | 'value'): Place {
+  let node = root;
+  let key: ScalarNode | undefined;
+  for (const name of path) {
+    const next = step(node, name);
+    if (next?.value === undefined) return (key ?? node).place;
+    key = next.key;
+    node = next.value;
+  }
+  return part === 'key' ? (key ?? node).place : node.place;
+}

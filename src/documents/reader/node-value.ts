@@ -1,0 +1,27 @@
+import { setKey } from '../../core/plain-value.js';
+import { type DataNode, jsonKey, type ScalarNode } from './data-node.js';
+
+export type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };
+
+/**
+ * The plain value of a tree. With `shares` what the tree holds in several places is one object: aliases can stand for
+ * far more than they take.
+ */
+export function nodeValue<T>(root: DataNode, scalar: (node: ScalarNode) => T, shares: boolean): NodeValue<T> {
+  const done = shares ? new Map<object, NodeValue<T>>() : undefined;
+  const convert = (node: DataNode): NodeValue<T> => {
+    if (node.kind !== 'list' && node.kind !== 'mapping') return scalar(node);
+    const content = node.kind === 'list' ? node.items : node.entries;
+    const known = done?.get(content);
+    if (known !== undefined) return known;
+    const value = node.kind === 'list' ? node.items.map(convert) : mapping(node.entries.values());
+    done?.set(content, value);
+    return value;
+  };
+  const mapping = (entries: Iterable<{ readonly key: ScalarNode; readonly value: DataNode }>): NodeValue<T> => {
+    const value: { [key: string]: NodeValue<T> } = {};
+    for (const entry of entries) setKey(value, jsonKey(entry.key), convert(entry.value));
+    return value;
+  };
+  return convert(root);
+}

@@ -1,0 +1,170 @@
+import { EVENT_ID, type Event, YAMLException } from 'js-yaml';
+import { type Diagnostic, isError } from '../../core/diagnostic.js';
+import { type Composed, composeYaml, type EventSource } from './compose-yaml.js';
+import type { Place } from './data-node.js';
+
+import type { YamlDialect } from './dialect.js';
+import { SourcePlace, type SourceText } from './source-text.js';
+import { strayTab } from './stray-tab.js';
+import { eventRange, parseYamlEvents } from './yaml-events.js';
+import { syntaxHint, type Wording, wordProblem } from './yaml-problems.js';
+
+/** One document of a YAML text, as a tree whose every value knows its place. */
+export interface YamlTree extends Composed {
+  /** Nothing between two document markers. */
+  readonly empty: boolean;
+  /** What is wrong in its values; also among those of the text. */
+  readonly problems: readonly Diagnostic[];
+}
+
+export interface YamlText {
+  readonly documents: readonly YamlTree[];
+  readonly problems: readonly Diagnostic[];
+  /** False after a syntax error or a limit that was passed: `documents` then are not all there were. */
+  readonly complete: boolean;
+}
+
+/**
+ * Reads a YAML text of any number of documents. Never throws for input: what is wrong is in `problems`, all of it at once
+ * where the text can be parsed; a syntax error costs its own document only.
+ */
+export function readYaml(source: SourceText, dialect: YamlDialect): YamlText {
+  return new YamlTextReader(source, dialect).run();
+}
+
+/** A file with more mistakes than this is the wrong file; reporting a million of them would only cost. */
+const MAX_FINDINGS = 1_000;
+
+const SPLIT_HINT = 'Split it into several files: they are read together.';
+
+class YamlTextReader {
+  readonly #source: SourceText;
+  readonly #dialect: YamlDialect;
+  readonly #documents: YamlTree[] = [];
+  readonly #problems: Diagnostic[] = [];
+  #complete = true;
+
+  constructor(source: SourceText, dialect: YamlDialect) {
+    this.#source = source;
+    this.#dialect = dialect;
+  }
+
+  run(): YamlText {
+    const { text } = this.#source;
+    const { maxBytes } = this.#dialect.limits;
+    const bytes = Buffer.byteLength(text);
+    if (bytes > maxBytes) {
+      const message = `the file has ${bytes} bytes; ${maxBytes} are allowed`;
+      this.#refuse('yaml.too-large', { message, hint: SPLIT_HINT }, 0, 0);
+    } else if (!this.#parse(text, 0)) this.#parseOneByOne(text);
+    return { documents: this.#documents, problems: this.#problems, complete: this.#complete };
+  }
+
+  /** True when the whole text could be parsed. `base` is its offset in the source. */
+  #parse(text: string, base: number): boolean {
+    let events: Event[];
+    try {
+      events = parseYamlEvents(text, this.#dialect.limits.maxDepth);
+    } catch (error) {
+      if (error instanceof YAMLException) return false;
+      throw error;
+    }
+    const from = { source: this.#source, text, base, events };
+    const tab = this.#dialect.tabs ? undefined : strayTab(text, events);
+    if (tab !== undefined) {
+      const place = new SourcePlace(this.#source, base + tab, base + tab);
+      this.#report('yaml.syntax', wordProblem({ kind: 'stray-tab' }), place);
+    }
+    const { maxDocuments } = this.#dialect.limits;
+    for (const [index, event] of events.entries()) {
+      if (event.type !== EVENT_ID.DOCUMENT) continue;
+      if (this.#documents.length >= maxDocuments) {
+        const { start, end } = eventRange(text, events[index + 1]!);
+        const message = `the file has more than ${maxDocuments} documents`;
+        this.#refuse('yaml.too-many-documents', { message, hint: SPLIT_HINT }, base + Math.max(start, 0), base + end);
+        break;
+      }
+      this.#document(from, index + 1);
+    }
+    return true;
+  }
+
+  /** After a syntax error: each document alone, so that one error does not hide those of the others. */
+  #parseOneByOne(text: string): void {
+    // With %TAG directives a document is more than what follows its marker; then the first error has to do.
+    const starts = /^%/m.test(text) ? [] : [...text.matchAll(/^---(?=\s|$)/gm)].map((match) => match.index);
+    if (starts[0] !== 0) starts.unshift(0);
+    const { maxDocuments } = this.#dialect.limits;
+    if (starts.length > maxDocuments) starts.length = maxDocuments;
+    starts.forEach((start, index) => {
+      const part = text.slice(start, starts[index + 1] ?? text.length);
+      if (!this.#parse(part, start)) this.#syntaxError(part, start);
+    });
+    if (!this.#problems.some(isError)) this.#syntaxError(text, 0);
+  }
+
+  #syntaxError(text: string, base: number): void {
+    const { maxDepth } = this.#dialect.limits;
+    try {
+      parseYamlEvents(text, maxDepth);
+    } catch (error) {
+      if (!(error instanceof YAMLException)) throw error;
+      const { reason, mark } = error;
+      const position = mark?.position ?? 0;
+      const atEnd = position >= text.trimEnd().length;
+      const [start, end] = atEnd ? lastLine(text, base) : restOfLine(this.#source.text, base + position);
+      // js-yaml gives this reason only when its own option maxDepth is passed.
+      if (reason.startsWith('nesting exceeded')) {
+        const message = `mappings and lists are nested more than ${maxDepth} levels deep`;
+        const hint = 'No document this program reads needs that; look for a missing closing bracket.';
+        this.#refuse('yaml.too-deep', { message, hint }, start, end);
+      } else {
+        const hint = syntaxHint(reason, this.#source.line(this.#source.position(start).line), atEnd);
+        this.#refuse('yaml.syntax', { message: `not valid YAML: ${reason}`, ...(hint && { hint }) }, start, end);
+      }
+    }
+  }
+
+  #document(from: EventSource, next: number): void {
+    const before = this.#problems.length;
+    const { root, usable, shares } = composeYaml(from, next, this.#dialect, (problem, place) =>
+      this.#report(this.#dialect.codeOf(problem.kind), wordProblem(problem), place),
+    );
+    const empty = root.kind === 'null' && eventRange(from.text, from.events[next]!).start < 0;
+    this.#documents.push({ root, usable, shares, empty, problems: this.#problems.slice(before) });
+  }
+
+  /** A problem that leaves part of the text unread. */
+  #refuse(code: string, wording: Wording, start: number, end: number): void {
+    this.#complete = false;
+    this.#report(code, wording, new SourcePlace(this.#source, start, end));
+  }
+
+  #report(code: string, wording: Wording, { line, column, text }: Place): void {
+    const count = this.#problems.length;
+    if (count > MAX_FINDINGS) return;
+    const more = { code: 'yaml.more-problems', message: `more than ${MAX_FINDINGS} problems: the rest is not listed` };
+    const { file } = this.#source;
+    this.#problems.push({
+      severity: 'error',
+      ...(count === MAX_FINDINGS ? more : { code, ...wording }),
+      ...(file !== undefined && { file }),
+      line,
+      column,
+      ...(text && { text }),
+    });
+  }
+}
+
+function restOfLine(text: string, start: number): [number, number] {
+  const length = text.slice(start).search(/[\r\n]/);
+  return [start, length < 0 ? text.length : Math.max(start + 1, start + length)];
+}
+
+/** An error found at the end of a document lies further up; its last line is the nearest that can be shown. */
+function lastLine(text: string, base: number): [number, number] {
+  const end = text.trimEnd().length;
+  const start = Math.max(text.lastIndexOf('\n', end - 1), text.lastIndexOf('\r', end - 1)) + 1;
+  const indent = /^[ \t\uFEFF]*/.exec(text.slice(start, end))![0].length;
+  return [base + start + indent, base + end];
+}

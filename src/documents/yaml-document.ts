@@ -1,0 +1,67 @@
+import type { Diagnostic } from '../core/diagnostic.js';
+import type { ValuePath } from '../core/plain-value.js';
+import { placeAt } from './reader/data-node.js';
+import type { YamlDialect } from './reader/dialect.js';
+import { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.js';
+import { nodeValue } from './reader/node-value.js';
+import { readYaml } from './reader/read-yaml.js';
+import { type LineColumn, SourceText } from './reader/source-text.js';
+
+/** Where something stands: what a diagnostic needs. */
+export interface DocumentPlace extends LineColumn {
+  /** The text that stands there, cut to one line of 200 characters. */
+  readonly text: string;
+}
+
+/** One document of a YAML text. */
+export interface YamlDocument {
+  /** Plain JSON-like data; aliased parts are shared objects, so treat it as read-only. */
+  readonly value: unknown;
+  /** False when aliases or tags could not be resolved: its diagnostics say so, a schema's would mislead. */
+  readonly usable: boolean;
+  /** Nothing between two document markers. */
+  readonly empty: boolean;
+  readonly source: SourceText;
+  /** What is wrong in its values; also among those of the text. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Place of the value (or key) at a path; of the nearest thing above for a path that leads to nothing. */
+  place(path: ValuePath, part?: 'key' | 'value'): DocumentPlace;
+}
+
+export interface ParsedYaml {
+  readonly documents: readonly YamlDocument[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface ParseYamlOptions {
+  /** Name for diagnostics, as the user knows the text. */
+  readonly file?: string;
+  readonly limits?: Partial<ReadLimits>;
+}
+
+/** Documents come as JSON in the end: dates are text, and a key that gives two values is an error. */
+const DOCUMENT_YAML: Omit<YamlDialect, 'limits'> = {
+  tags: 'core',
+  dates: false,
+  tabs: true,
+  duplicateKeys: 'refused',
+  codeOf: (kind) => `yaml.${kind}`,
+};
+
+/** Reads a YAML text of any number of documents, with PyYAML's scalars (see reader/yaml-scalars.ts). Never throws for input. */
+export function parseYaml(text: string, { file, limits }: ParseYamlOptions = {}): ParsedYaml {
+  const source = new SourceText(text, file);
+  const read = readYaml(source, { ...DOCUMENT_YAML, limits: { ...DEFAULT_READ_LIMITS, ...limits } });
+  const documents = read.documents.map(({ root, usable, shares, empty, problems }) => ({
+    value: nodeValue(root, (node) => node.value, shares),
+    usable,
+    empty,
+    source,
+    diagnostics: problems,
+    place: (path: ValuePath, part: 'key' | 'value' = 'value') => {
+      const { line, column, text = '' } = placeAt(root, path, part);
+      return { line, column, text };
+    },
+  }));
+  return { documents, diagnostics: read.problems };
+}
