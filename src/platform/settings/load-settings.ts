@@ -2,9 +2,22 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
-
-import { parseYaml, type YamlDocument } from '../../documents/index.js';
-import { type SettingDefinition, type Settings, settingDefinitions, settingsSchema } from './settings.js';
+import { isMapping, valueAt } from '../../core/plain-value.js';
+import {
+  checkSchema,
+  DOCUMENT_WORDS,
+  parseYaml,
+  type SchemaProblem,
+  type SchemaWords,
+  type YamlDocument,
+} from '../../documents/index.js';
+import {
+  OTHER_VARIABLES,
+  type SettingDefinition,
+  type Settings,
+  settingDefinitions,
+  settingsSchema,
+} from './settings.js';
 
 /** Where the value of a setting comes from. */
 export type SettingOrigin =
@@ -33,35 +46,6 @@ export interface LoadOptions {
   readonly configFile?: string;
 }
 
-/** Variables with our prefix that are no settings. */
-const OTHER_VARIABLES = [
-  'SITEWRIGHT_CONFIG',
-  'SITEWRIGHT_CACHE',
-  'SITEWRIGHT_API',
-  'SITEWRIGHT_TOKEN',
-  'SITEWRIGHT_CA_FILE',
-];
-
-/** Settings that are paths: those of a file are meant from the file's folder, others from the working directory. */
-const PATH_SETTINGS = new Set([
-  'maas.key_file',
-  'deploy.user_data_file',
-  'yaql.helpers',
-  'tags.extensions',
-  'packages.folder',
-  'agent.state_dir',
-  'task_logs.folder',
-  'temporal.encryption_key_file',
-  'temporal.api_key_file',
-  'temporal.tls.ca_file',
-  'temporal.tls.cert_file',
-  'temporal.tls.key_file',
-  'api.tls.cert_file',
-  'api.tls.key_file',
-  'gateway.data_dir',
-  'secrets.directory',
-]);
-
 interface Candidate {
   readonly value: unknown;
   readonly origin: SettingOrigin;
@@ -84,13 +68,10 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   for (const setting of settingDefinitions) {
     const candidate = fromEnvironment(setting, env) ?? file?.candidates.get(setting.path);
     origins.set(setting.path, candidate?.origin ?? { from: 'default' });
-    const result = setting.schema.safeParse(candidate?.value);
-    if (!result.success) {
-      const message = result.error.issues.map((issue) => inWords(issue.message, setting)).join('; ');
-      problems.push(wrong('settings.bad-value', setting, candidate, message));
-      continue;
-    }
-    put(values, setting.path, meantFrom(setting, result.data, candidate, cwd));
+    const words = { ...SETTING_WORDS, nameOf: () => nameOf(setting, candidate), showsValues: !setting.secret };
+    const result = checkSchema(setting.schema, candidate?.value, { words });
+    if (result.ok) put(values, setting.path, meantFrom(setting, result.value, candidate, cwd));
+    else for (const problem of result.problems) problems.push(badValue(setting, candidate, problem));
   }
   // A key with a misspelt letter may explain what else is missing: so before the rest.
   problems.push(...checkTogether(values, origins, file?.path));
@@ -177,7 +158,7 @@ function collect(
       return;
     }
     candidates.set(path, {
-      value: leaf.kind === 'off, on' ? switchValue(value) : value,
+      value: leaf.choices?.includes('off') ? switchValue(value) : value,
       origin: { from: 'file', file, line: place.line },
       place,
     });
@@ -199,7 +180,7 @@ function collect(
     return;
   }
   if (value === null) return;
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  if (!isMapping(value)) {
     const what = path === '' ? 'the settings file' : path;
     problems.push({
       severity: 'error',
@@ -243,7 +224,7 @@ function fromEnvironment(setting: SettingDefinition, env: NodeJS.ProcessEnv): Ca
 }
 
 function meantFrom(setting: SettingDefinition, value: unknown, candidate: Candidate | undefined, cwd: string): unknown {
-  if (!PATH_SETTINGS.has(setting.path) || typeof value !== 'string' || isAbsolute(value)) return value;
+  if (!setting.isPath || typeof value !== 'string' || isAbsolute(value)) return value;
   return resolve(candidate?.origin.from === 'file' ? dirname(candidate.origin.file) : cwd, value);
 }
 
@@ -269,31 +250,20 @@ function checkTogether(
     const message = 'both SITEWRIGHT_MAAS_KEY and maas.key_file are set';
     add('settings.contradiction', message, 'Unset one of them.', 'maas.key_file');
   }
-  for (const [path, what] of OWN_SECRETS) {
-    const file = valueAt(values, path);
-    const problem = typeof file === 'string' ? secretFileProblem(file, what) : undefined;
-    if (problem) add('settings.secret-file', `${file} ${problem.what}`, problem.fix, path);
-  }
-  for (const section of ['temporal.tls', 'api.tls']) {
-    const [cert, key] = [`${section}.cert_file`, `${section}.key_file`] as const;
-    const [hasCert, hasKey] = [cert, key].map((path) => valueAt(values, path) !== undefined);
-    if (hasCert === hasKey) continue;
-    const [there, missing] = hasCert ? [cert, key] : [key, cert];
-    add('settings.contradiction', `${there} is set, but ${missing} is not`, 'Set both of them, or none.', there);
+  for (const { path, ownSecret, with: other } of settingDefinitions) {
+    const value = valueAt(values, path.split('.'));
+    if (ownSecret !== undefined && typeof value === 'string') {
+      const problem = secretFileProblem(value, ownSecret);
+      if (problem) add('settings.secret-file', `${value} ${problem.what}`, problem.fix, path);
+    }
+    if (other === undefined || value === undefined) continue;
+    const beside = [...path.split('.').slice(0, -1), other];
+    if (valueAt(values, beside) !== undefined) continue;
+    const message = `${path} is set, but ${beside.join('.')} is not`;
+    add('settings.contradiction', message, 'Set both of them, or none.', path);
   }
   return problems;
 }
-
-/** Files that only their owner may read, with what is in them. */
-const OWN_SECRETS = [
-  ['maas.key_file', 'the API key'],
-  ['temporal.api_key_file', 'the API key'],
-  ['temporal.tls.key_file', 'the private key (PEM)'],
-  ['api.tls.key_file', 'the private key (PEM)'],
-] as const;
-
-const valueAt = (root: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], root);
 
 function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {
   try {
@@ -312,40 +282,41 @@ function secretFileProblem(path: string, what: string): { what: string; fix: str
  * sitewright yields SITEWRIGHT_PORT).
  */
 function strangeVariables(env: NodeJS.ProcessEnv): Diagnostic[] {
-  const known = [...settingDefinitions.map(({ variable }) => variable), ...OTHER_VARIABLES];
+  const known = [...settingDefinitions.map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)];
   const strange = Object.keys(env).filter((name) => name.startsWith('SITEWRIGHT_') && !known.includes(name));
   return strange.map((name) => ({
     severity: 'warning',
     code: 'settings.unknown-variable',
-    message: `the variable ${name} is no setting`,
+    message: `the variable ${name} is not a setting`,
     hint: didYouMean(name, known) ?? 'See docs/settings.md.',
     text: name,
   }));
 }
 
-function wrong(
-  code: string,
-  setting: SettingDefinition,
-  candidate: Candidate | undefined,
-  message: string,
-): Diagnostic {
+const BAD_VALUE = 'settings.bad-value';
+
+const SETTING_WORDS: SchemaWords = {
+  ...DOCUMENT_WORDS,
+  codes: {
+    missing: BAD_VALUE,
+    'wrong-type': BAD_VALUE,
+    'wrong-value': BAD_VALUE,
+    unknown: BAD_VALUE,
+    more: BAD_VALUE,
+  },
+  yamlHints: false,
+};
+
+function nameOf({ path }: SettingDefinition, candidate: Candidate | undefined): string {
   const origin = candidate?.origin;
-  const source = origin?.from === 'environment' ? ` (from ${origin.variable})` : '';
-  const hint = setting.defaultValue === undefined ? setting.description : `The default is ${setting.defaultValue}.`;
-  return {
-    severity: 'error',
-    code,
-    message: `${setting.path}${source} ${message}`,
-    hint,
-    path: setting.path,
-    ...candidate?.place,
-  };
+  return origin?.from === 'environment' ? `${path} (from ${origin.variable})` : path;
 }
 
-/** zod's own texts speak of "Invalid input"; ours start with "must". */
-function inWords(message: string, setting: SettingDefinition): string {
-  if (message.startsWith('must') || message.startsWith('may')) return message;
-  return `must be ${setting.isNumber ? 'a number' : setting.kind.includes(',') ? `one of ${setting.kind}` : 'a text'}: ${message}`;
+function badValue(setting: SettingDefinition, candidate: Candidate | undefined, problem: SchemaProblem): Diagnostic {
+  const { path, defaultValue, description } = setting;
+  const { severity, code, message, hint } = problem;
+  const fallback = defaultValue === undefined ? description : `The default is ${defaultValue}.`;
+  return { severity, code, message, hint: hint ?? fallback, path, ...candidate?.place };
 }
 
 function put(root: Record<string, unknown>, path: string, value: unknown): void {

@@ -1,13 +1,17 @@
-import { settingDefinitions } from './settings.js';
+import { OTHER_VARIABLES, type SettingDefinition, settingDefinitions } from './settings.js';
 
 /** The text of docs/settings.md, made from the schema so that the two cannot differ. */
 export function settingsReference(): string {
-  const rows = settingDefinitions.map((setting) => {
-    const fallback = setting.defaultValue === undefined ? 'none' : `\`${setting.defaultValue}\``;
-    const name = setting.secret ? `\`${setting.path}\` (environment only)` : `\`${setting.path}\``;
-    const choice = setting.kind.includes(',') ? ` One of ${setting.kind}.` : '';
-    return `| ${name} | \`${setting.variable}\` | ${fallback} | ${setting.description}${choice} |`;
+  const rows = settingDefinitions.map(({ path, variable, defaultValue, secret, reload, choices, description }) => {
+    const fallback = defaultValue === undefined ? 'none' : `\`${defaultValue}\``;
+    const more = [
+      ...(choices === undefined ? [] : [` One of ${choices.join(', ')}.`]),
+      ...(reload ? [' A change needs no restart.'] : []),
+    ];
+    const name = `\`${path}\`${secret ? ' (environment only)' : ''}`;
+    return `| ${name} | \`${variable}\` | ${fallback} | ${description}${more.join('')} |`;
   });
+  const others = Object.entries(OTHER_VARIABLES).map(([name, what]) => `| \`${name}\` | ${what} |`);
   return `<!-- Made by \`npm run docs:settings\` from src/platform/settings/settings.ts; a test holds them together. -->
 # Settings
 
@@ -20,20 +24,28 @@ Secrets are never written into the settings file: name a file that only its owne
 environment.
 
 \`\`\`yaml
-temporal:
-  address: temporal.example:7233
-maas:
-  url: http://maas.example:5240/MAAS
-  key_file: maas.key
+${exampleFile(settingDefinitions)}
 \`\`\`
 
 | setting | variable | default | what it is |
 | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-Five more variables are no settings: \`SITEWRIGHT_CONFIG\` names the settings file, \`SITEWRIGHT_CACHE\` the
-folder for what is costly to get (default: \`~/.cache/sitewright\`), \`SITEWRIGHT_API\` the API the CLI talks
-to, \`SITEWRIGHT_TOKEN\` the token it shows there, and \`SITEWRIGHT_CA_FILE\` a file (PEM) with the authority that the
-API's certificate is from, where the system does not know it.
+These variables are not settings:
+
+| variable | what it is |
+| --- | --- |
+${others.join('\n')}
 `;
+}
+
+/** The settings that have an example, as a file. All of them are of one section each. */
+function exampleFile(settings: readonly SettingDefinition[]): string {
+  const sections = new Map<string, string[]>();
+  for (const { path, example } of settings) {
+    if (example === undefined) continue;
+    const [section = '', key = ''] = path.split('.');
+    sections.set(section, [...(sections.get(section) ?? []), `  ${key}: ${example}`]);
+  }
+  return [...sections].map(([section, lines]) => `${section}:\n${lines.join('\n')}`).join('\n');
 }

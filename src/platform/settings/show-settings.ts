@@ -1,3 +1,4 @@
+import { valueAt } from '../../core/plain-value.js';
 import type { LoadedSettings, SettingOrigin } from './load-settings.js';
 import { type SettingDefinition, settingDefinitions } from './settings.js';
 
@@ -14,7 +15,7 @@ export interface ShownSetting {
 export function showSettings(loaded: Extract<LoadedSettings, { ok: true }>): ShownSetting[] {
   return settingDefinitions.map((setting) => ({
     path: setting.path,
-    value: shownValue(setting, valueAt(loaded.settings, setting.path)),
+    value: shownValue(setting, valueAt(loaded.settings, setting.path.split('.'))),
     origin: shownOrigin(loaded.origins.get(setting.path) ?? { from: 'default' }),
   }));
 }
@@ -39,8 +40,4 @@ function shownOrigin(origin: SettingOrigin): string {
     case 'file':
       return `${origin.file}:${origin.line}`;
   }
-}
-
-function valueAt(root: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], root);
 }

@@ -76,9 +76,9 @@ describe('loadSettings', () => {
   });
 
   it('reaches every setting by its variable and by its path', () => {
-    for (const { path, variable, isNumber, kind, secret, secretFile } of settingDefinitions) {
+    for (const { path, variable, isNumber, choices, secret, ownSecret, with: beside } of settingDefinitions) {
       // A certificate is nothing without its key, whose file must be there.
-      if (secretFile || path.endsWith('.cert_file')) continue;
+      if (ownSecret !== undefined || beside !== undefined) continue;
       const sample: Record<string, string> = {
         'temporal.address': 'x:9',
         'temporal.ui_url': 'http://x',
@@ -91,7 +91,7 @@ describe('loadSettings', () => {
         'store.url': 'sqlite:x',
         'deploy.user_data_file': '/x',
       };
-      const value = sample[path] ?? (isNumber ? '7' : (kind.split(', ')[0] ?? ''));
+      const value = sample[path] ?? (isNumber ? '7' : (choices?.[0] ?? 'text'));
       expect(good({ env: { [variable]: value } }).origins.get(path)).toEqual({ from: 'environment', variable });
       if (secret) continue;
       const lines = path.split('.').map((key, depth) => `${'  '.repeat(depth)}${key}:`);
@@ -120,8 +120,8 @@ describe('loadSettings', () => {
       env: { SITEWRIGHT_TEMPORAL_API_KEY_FILE: '/nowhere' },
     });
     expect(problems.map(({ code, path }) => [code, path])).toEqual([
-      ['settings.secret-file', 'temporal.api_key_file'],
       ['settings.secret-file', 'temporal.tls.key_file'],
+      ['settings.secret-file', 'temporal.api_key_file'],
       ['settings.contradiction', 'api.tls.cert_file'],
     ]);
     chmodSync(key, 0o600);
