@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import type { RunDescription } from '../core/run-description.js';
 import { usageError } from './problem.js';
 
@@ -8,20 +7,6 @@ export interface DescriptionFlags {
   readonly description?: string;
   readonly label?: readonly string[];
 }
-
-/** Adds the options with which a run gets a name, a text and labels of its starter's. */
-export function descriptionOptions(command: Command): Command {
-  return command
-    .option('--title <text>', 'one line that lists of runs show')
-    .option('--description <text>', 'any text about the run, as Markdown')
-    .addOption(labelOption('a label to find the run by'));
-}
-
-/** `--label NAME:VALUE`, repeatable. */
-export const labelOption = (description: string): Option =>
-  new Option('--label <name:value>', `${description}; repeatable`).argParser(
-    (label: string, before: readonly string[] | undefined) => [...(before ?? []), label],
-  );
 
 /** As the body of a request has it. @throws CliError naming a label that is none, or that is given twice */
 export function descriptionOf({ title, description, label }: DescriptionFlags): RunDescription {

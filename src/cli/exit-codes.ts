@@ -1,8 +1,8 @@
-/** What the shell is told. Documented in docs/cli.md; the same numbers for every command. */
+/** What every command and process ends with. docs/cli.md explains the codes; no other list of them exists. */
 export const EXIT = {
   done: 0,
-  /** The run failed, was stopped or cancelled. */
-  runFailed: 1,
+  /** What was asked for was done and came out badly: a run failed, was stopped or cancelled; a package is not valid. */
+  failed: 1,
   /** Wrong use, or what was given is not valid. */
   invalid: 2,
   notFound: 3,

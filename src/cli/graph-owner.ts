@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { apiPath } from './client.js';
+import type { CliCommand } from './command.js';
 import { idArgument } from './id-argument.js';
 import { usageError } from './problem.js';
 
@@ -11,7 +11,7 @@ export interface OwnerFlags {
 }
 
 /** Adds `--env`, `--release`, `--plugin` to a command. */
-export const ownerOptions = (command: Command): Command =>
+export const ownerOptions = (command: CliCommand): CliCommand =>
   command
     .option('-e, --env <id>', 'id of the cluster (environment) that owns it', idArgument)
     .option('-r, --release <id>', 'id of the release that owns it', idArgument)

@@ -16,3 +16,11 @@ export function idListArgument(text: string, before: readonly number[] | undefin
 export function nameListArgument(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), ...text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))];
 }
+
+/** Reads how many entries of a list to show. */
+export function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 1000)
+    throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
+  return number;
+}

@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { GlobalFlags } from './api-address.js';
+import { CliCommand } from './command.js';
 import { registerAgent } from './commands/agent.js';
 import { registerAgentOnboarding } from './commands/agent-onboarding.js';
 import { registerAudit } from './commands/audit.js';
@@ -39,7 +40,7 @@ import type { Terminal } from './terminal.js';
  * @param complain where wrong use is told; default: the terminal
  */
 export function createProgram(terminal: Terminal, complain: (text: string) => void = terminal.err): Command {
-  const program = new Command('sitewright');
+  const program = new CliCommand('sitewright');
   program
     .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
     .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else as the settings say)')
@@ -54,7 +55,7 @@ export function createProgram(terminal: Terminal, complain: (text: string) => vo
     .addHelpText(
       'after',
       `
-Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid, 3 not found,
+Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2 wrong use or not valid, 3 not found,
 4 conflict, 5 unreachable, 6 not allowed, 130 interrupted. docs/cli.md describes every command.`,
     );
   const plain: Terminal = {
@@ -82,10 +83,11 @@ Exit codes: 0 done, 1 run failed, stopped or cancelled, 2 wrong use or not valid
   program.commandsGroup('Write and check, offline:');
   registerStrategy(program, session);
   registerGraphPlanning(graph, session);
-  registerGraphSimulate(graph);
-  registerInstalledPackages(registerPackage(program), session);
+  registerGraphSimulate(graph, session);
+  registerInstalledPackages(registerPackage(program, session), session);
   registerSchemas(program, session);
   registerYaql(program, {
+    terminal: plain,
     loadCluster: async (...which) => (await import('./cluster-states.js')).loadClusterStates(session, ...which),
     loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
   });

@@ -61,7 +61,7 @@ function printEvent({ terminal }: Session, event: LogEvent): number | undefined 
       const { outcome, message } = event.data;
       if (outcome === 'ok' || outcome === 'skipped') return EXIT.done;
       terminal.err(`${outcome}: ${message}\n`);
-      return EXIT.runFailed;
+      return EXIT.failed;
     }
   }
 }

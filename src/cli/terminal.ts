@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 
-/** Where a command speaks to and hears from: the process, or a test. */
+/** What a command prints to and asks: the process, or a test. Nothing else in src/cli writes to standard output. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   /** Relative paths of settings are meant from here. */
@@ -15,6 +15,8 @@ export interface Terminal {
   /** Aborted by Ctrl-C. Asking for it takes Ctrl-C over from then on. */
   interrupted(): AbortSignal;
   out(text: string): void;
+  /** As `out`, for a result of any size: resolves when its reader is ready for more. */
+  outAll(text: string): Promise<void>;
   err(text: string): void;
   ask(question: string): Promise<string>;
   /** The next line that another program sends on standard input; undefined when none comes at once. */
@@ -55,6 +57,8 @@ export function processTerminal(): Terminal {
       return interruption.signal;
     },
     out: (text) => void stdout.write(text),
+    outAll: (text) =>
+      new Promise((resolve, reject) => stdout.write(text, (error) => (error ? reject(error) : resolve()))),
     err: (text) => void process.stderr.write(text),
     async ask(question) {
       const lines = createInterface({ input: stdin, output: stdout });

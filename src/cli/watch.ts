@@ -65,7 +65,7 @@ export async function followRun(
 
 /** Exit code of an ended run. */
 export function exitCodeOfOutcome(outcome: string | null): ExitCode {
-  return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.runFailed;
+  return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.failed;
 }
 
 /** A run needs no API; what else is away it may well need, and the message tells. */

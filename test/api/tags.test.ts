@@ -303,6 +303,7 @@ it('the commands: list, assign, download, update, delete, and packages', async (
       interrupted: () => new AbortController().signal,
       out: (text: string) => void (out += text),
       err: (text: string) => void (err += text),
+      outAll: async (text: string) => void (out += text),
       ask: async () => '',
       now: () => Date.now(),
       sleep: async () => {},

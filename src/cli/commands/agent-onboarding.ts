@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import { CliError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -9,7 +9,7 @@ interface NodeFlags extends OutputFlags {
   readonly node: string;
 }
 
-interface InstallFlags {
+interface InstallFlags extends OutputFlags {
   readonly ssh: string;
   readonly site: string;
   readonly node: string;
@@ -27,7 +27,7 @@ const HINTS = {
 } as const;
 
 /** `sitewright agent serve, install, token, drain, policy`: a machine's way to become a node, and its own rules. */
-export function registerAgentOnboarding(group: Command, session: Session): void {
+export function registerAgentOnboarding(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
   group
@@ -43,12 +43,13 @@ export function registerAgentOnboarding(group: Command, session: Session): void 
   group
     .command('token')
     .description('Make the ticket a node enrols with, once; run it where the gateway runs')
-    .requiredOption('--site <site>', 'site, or cluster-<id>')
-    .requiredOption('--node <node>', 'name of the node')
-    .action(async ({ site, node }: NodeFlags) => {
+    .nodeOfSite()
+    .output()
+    .action(async ({ site, node, ...flags }: NodeFlags) => {
       const { settings } = await session.settings();
       const { makeTicket } = await import('../processes/node-identities.js');
-      terminal.out(`${JSON.stringify(await makeTicket(settings, site, node), null, 2)}\n`);
+      const ticket = await makeTicket(settings, site, node);
+      await printOne(terminal, flags, ticket, `${JSON.stringify(ticket, null, 2)}\n`);
       terminal.err(`put it into /etc/sitewright/ticket.json (mode 600) on ${node}; it is good once\n`);
     });
 
@@ -56,29 +57,27 @@ export function registerAgentOnboarding(group: Command, session: Session): void 
     .command('install')
     .description('Make a machine a node that was not deployed by us; may be repeated')
     .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known already')
-    .requiredOption('--site <site>', 'site, or cluster-<id>')
-    .requiredOption('--node <node>', 'name of the node')
-    .option('--port <port>', 'port of sshd')
-    .option('--identity-file <file>', 'private key; else what ssh finds itself')
-    .option('--known-hosts <file>', 'known host keys; else the usual ones')
+    .nodeOfSite()
+    .ssh()
     .option('--program <path>', 'the sitewright command on the machine', '/opt/sitewright/bin/sitewright')
     .option('--again', 'enrol anew a machine that is enrolled')
+    .output()
     .action(async (flags: InstallFlags) => {
       const { settings } = await session.settings();
       const { installNode } = await import('../processes/node-identities.js');
       const end = await installNode(settings, flags);
       if (!end.ok)
         throw new CliError({ code: 'not-installed', message: end.message, hint: end.hint }, EXIT.unreachable);
-      for (const { what, changed } of end.steps) terminal.out(`${changed ? 'changed  ' : 'unchanged'}  ${what}\n`);
+      const lines = end.steps.map(({ what, changed }) => `${changed ? 'changed  ' : 'unchanged'}  ${what}\n`);
+      await printOne(terminal, flags, { site: flags.site, node: flags.node, steps: end.steps }, lines.join(''));
     });
 
   group
     .command('drain')
     .description('Have the agent of a node take nothing new and end; what runs there goes on for the next agent')
-    .requiredOption('--site <site>', 'site, or cluster-<id>')
-    .requiredOption('--node <node>', 'name of the node')
-    .option('--reason <text>', 'why; kept in the audit trail')
-    .addOption(formatOption())
+    .nodeOfSite()
+    .reason('kept in the audit trail')
+    .output()
     .action(async ({ site, node, reason, ...flags }: NodeFlags & { readonly reason?: string }) => {
       const { settings } = await session.settings();
       const [{ drainAgent }, { actor }] = await Promise.all([
@@ -99,7 +98,7 @@ export function registerAgentOnboarding(group: Command, session: Session): void 
     .command('check')
     .argument('<file>', 'policy, YAML or JSON')
     .description('Check a policy file and show what it means; exit code 2 when it is not valid')
-    .addOption(formatOption())
+    .output()
     .action(async (file: string, flags: OutputFlags) => {
       const [{ agentOptionsOf, loadPolicy }, { existsSync }] = await Promise.all([
         import('../../agent/onboarding/node-policy.js'),

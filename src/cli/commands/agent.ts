@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { InvalidArgumentError } from 'commander';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printList } from '../formats/output.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -20,7 +21,7 @@ const collect = (value: string, before: readonly string[] | undefined): readonly
 };
 
 /** `sitewright agent …`: the program on nodes. Others add their own commands to the group it returns. */
-export function registerAgent(program: Command, session: Session): Command {
+export function registerAgent(program: CliCommand, session: Session): CliCommand {
   const { terminal } = session;
   const group = program.command('agent').description('Node agents: run them, see what they run');
 
@@ -32,9 +33,7 @@ export function registerAgent(program: Command, session: Session): Command {
     .option('--state-dir <folder>', 'journal and output of tasks (default: agent.state_dir)')
     .option('--policy <file>', 'hold the tasks to this policy (docs/security.md); over ssh the node’s own comes first')
     .option('--ssh <[user@]host>', 'run the tasks on this machine, which has no agent, over ssh')
-    .option('--port <port>', 'port of its sshd')
-    .option('--identity-file <file>', 'private key; else what ssh finds itself')
-    .option('--known-hosts <file>', 'known host keys; else the usual ones')
+    .ssh()
     .action(async ({ site, node, stateDir, ...transport }: RunFlags) => {
       if (node === undefined || node.length === 0) throw usageError('name at least one --node');
       if (transport.ssh !== undefined && node.length > 1)
@@ -50,8 +49,7 @@ export function registerAgent(program: Command, session: Session): Command {
     .command('status')
     .description('What agents of this machine have under way, from their journals; no agent needs to run')
     .option('--state-dir <folder>', 'as of agent run (default: agent.state_dir)')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {
       const { settings } = await session.settings();
       const { agentExecutions } = await import('../processes/agent-executions.js');

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import type { AuditPage } from '../../core/contracts/index.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printList } from '../formats/output.js';
 import type { Session } from '../session.js';
-import { wholeNumber } from './site.js';
 
 interface AuditFlags extends OutputFlags {
   readonly actor?: string;
@@ -14,7 +13,7 @@ interface AuditFlags extends OutputFlags {
 }
 
 /** `sitewright audit …`: who did what, when and why. */
-export function registerAudit(program: Command, session: Session): void {
+export function registerAudit(program: CliCommand, session: Session): void {
   program
     .command('audit')
     .description('Who did what, when and why')
@@ -25,9 +24,8 @@ export function registerAudit(program: Command, session: Session): void {
     .option('--target <target>', 'only to this, as site/dc1 or run/ID')
     .option('--since <time>', 'from this moment on, ISO 8601')
     .option('--until <time>', 'before this moment, ISO 8601')
-    .option('-n, --limit <number>', 'most to show', wholeNumber)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .limit()
+    .output()
     .action(async ({ format, column, ...query }: AuditFlags) => {
       const client = await session.client();
       const { items } = await client.request<AuditPage>('GET', '/audit', { query });

@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printOne, yamlText } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -13,7 +14,7 @@ const DATA = [
   ['network', 'network_configuration/neutron', 'network configuration'],
 ] as const;
 
-interface DataFlags {
+interface DataFlags extends OutputFlags {
   readonly download?: string | true;
   readonly upload?: string;
   readonly reset?: boolean;
@@ -21,7 +22,7 @@ interface DataFlags {
 }
 
 /** Adds `settings`, `facts`, `network` to the `cluster` command: each downloads, uploads, or prints. */
-export function registerClusterData(group: Command, session: Session): void {
+export function registerClusterData(group: CliCommand, session: Session): void {
   const { terminal } = session;
   for (const [name, path, what] of DATA) {
     const command = group
@@ -32,29 +33,30 @@ export function registerClusterData(group: Command, session: Session): void {
       .option('--upload <file>', 'load them from a file of YAML or JSON');
     if (name === 'facts') command.option('--reset', 'forget what was loaded');
     if (name === 'settings') command.option('--set <settings...>', 'change some, each as GROUP.NAME=VALUE');
-    command.action(async (id: string, { download, upload, reset, set }: DataFlags) => {
+    command.output().action(async (id: string, { download, upload, reset, set, ...flags }: DataFlags) => {
+      const say = (text: string) => printOne(terminal, flags, { id: Number(id) }, text);
       const given = [download, upload, reset, set].filter((one) => one !== undefined);
       if (given.length > 1) throw usageError('one thing at a time', 'Say one of what --help lists.');
       const client = await session.client();
       const at = apiPath`/clusters/${id}/` + path;
       if (set !== undefined) {
         await client.request('PATCH', at, { body: { editable: changedSettings(set) } });
-        return terminal.out(`changed ${set.length === 1 ? 'a setting' : `${set.length} settings`} of cluster ${id}\n`);
+        return say(`changed ${set.length === 1 ? 'a setting' : `${set.length} settings`} of cluster ${id}\n`);
       }
       if (reset) {
         await client.request('DELETE', at);
-        return terminal.out(`the ${name} of cluster ${id} are worked out again\n`);
+        return say(`the ${name} of cluster ${id} are worked out again\n`);
       }
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.js');
         await client.request('PUT', at, { body: await readDataFile(upload, terminal) });
-        return terminal.out(`loaded the ${name} of cluster ${id} from ${upload}\n`);
+        return say(`loaded the ${name} of cluster ${id} from ${upload}\n`);
       }
-      const { dump } = await import('js-yaml');
-      const text = dump(await client.request<unknown>('GET', at), { noRefs: true });
-      if (download === undefined) return terminal.out(text);
+      const data = await client.request<object>('GET', at);
+      const text = await yamlText(data);
+      if (download === undefined) return printOne(terminal, flags, data, text);
       await save(session, String(download), text);
-      terminal.out(`saved the ${name} of cluster ${id} to ${download}\n`);
+      await say(`saved the ${name} of cluster ${id} to ${download}\n`);
     });
   }
 }

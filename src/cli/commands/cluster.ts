@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -21,18 +21,21 @@ interface ClusterChecks {
   readonly findings: readonly { readonly severity: string; readonly code: string; readonly message: string }[];
 }
 
+interface NodesFlags extends OutputFlags {
+  readonly nodes: readonly number[];
+}
+
 const ID = 'id of the cluster';
 
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
-export function registerCluster(program: Command, session: Session): void {
+export function registerCluster(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('cluster').description('Clusters: nodes with roles, built from one release');
 
   group
     .command('list')
     .description('All clusters')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const found = await (await session.client()).request<readonly Cluster[]>('GET', '/clusters');
       await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
@@ -42,8 +45,7 @@ export function registerCluster(program: Command, session: Session): void {
     .command('show')
     .description('One cluster')
     .argument('<id>', ID, idArgument)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (id: string, flags: OutputFlags) => {
       await printOne(terminal, flags, await (await session.client()).request<object>('GET', apiPath`/clusters/${id}`));
     });
@@ -55,8 +57,7 @@ export function registerCluster(program: Command, session: Session): void {
     )
     .argument('<id>', ID, idArgument)
     .option('-n, --node <ids...>', 'of single nodes only what is wrong with these', idListArgument)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
       const client = await session.client();
       const checks = await client.request<ClusterChecks>('GET', apiPath`/clusters/${id}/checks`, {
@@ -72,8 +73,7 @@ export function registerCluster(program: Command, session: Session): void {
     .argument('<name>', 'its name, unique')
     .requiredOption('-r, --release <id>', 'release it is built from', idArgument)
     .option('--site <site>', 'site whose machines its nodes are')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, { release, site, ...flags }: OutputFlags & { release: string; site?: string }) => {
       const body = { name, release_id: Number(release), ...(site === undefined ? {} : { site }) };
       const made = await (await session.client()).request<Cluster>('POST', '/clusters', { body });
@@ -86,22 +86,24 @@ export function registerCluster(program: Command, session: Session): void {
     .argument('<id>', ID, idArgument)
     .option('-n, --name <name>', 'its new name')
     .option('--site <site>', 'site whose machines its nodes are; none: of no site')
-    .action(async (id: string, { name, site }: { readonly name?: string; readonly site?: string }) => {
+    .output()
+    .action(async (id: string, { name, site, ...flags }: OutputFlags & { name?: string; site?: string }) => {
       if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
       const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
-      await (await session.client()).request('PUT', apiPath`/clusters/${id}`, { body });
-      terminal.out(`updated cluster ${id}\n`);
+      const updated = await (await session.client()).request<Cluster>('PUT', apiPath`/clusters/${id}`, { body });
+      await printOne(terminal, flags, updated, `updated cluster ${id}\n`);
     });
 
   group
     .command('delete')
     .description('Delete a cluster with its graphs and its history; its nodes become free')
     .argument('<id>', ID, idArgument)
-    .option('-y, --yes', 'do not ask')
-    .action(async (id: string, { yes }: { readonly yes?: boolean }) => {
+    .asks()
+    .output()
+    .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete cluster ${id} with its graphs and its history?`, yes, 'required');
       await (await session.client()).request('DELETE', apiPath`/clusters/${id}`);
-      terminal.out(`deleted cluster ${id}\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `deleted cluster ${id}\n`);
     });
 
   group
@@ -110,10 +112,12 @@ export function registerCluster(program: Command, session: Session): void {
     .argument('<id>', ID, idArgument)
     .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
     .requiredOption('-r, --roles <roles...>', 'roles each of them gets', nameListArgument)
-    .action(async (id: string, { nodes, roles }: { nodes: readonly number[]; roles: readonly string[] }) => {
+    .output()
+    .action(async (id: string, { nodes, roles, ...flags }: NodesFlags & { readonly roles: readonly string[] }) => {
       const body = nodes.map((node) => ({ id: node, roles }));
       await (await session.client()).request('POST', apiPath`/clusters/${id}/assignment`, { body });
-      terminal.out(`cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`);
+      const text = `cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`;
+      await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
     });
 
   group
@@ -121,10 +125,11 @@ export function registerCluster(program: Command, session: Session): void {
     .description('Let nodes go from a cluster; deployed ones with the next run of deletion')
     .argument('<id>', ID, idArgument)
     .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
-    .action(async (id: string, { nodes }: { readonly nodes: readonly number[] }) => {
+    .output()
+    .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
       const body = nodes.map((node) => ({ id: node }));
       await (await session.client()).request('POST', apiPath`/clusters/${id}/unassignment`, { body });
-      terminal.out(`cluster ${id} lets nodes ${nodes.join(', ')} go\n`);
+      await printOne(terminal, flags, { id: Number(id), nodes }, `cluster ${id} lets nodes ${nodes.join(', ')} go\n`);
     });
 
   for (const [name, path, text] of [
@@ -135,12 +140,8 @@ export function registerCluster(program: Command, session: Session): void {
       .command(name)
       .description(text)
       .argument('<id>', ID, idArgument)
-      .addOption(new Option('--dry-run', 'plan and check everything, run nothing').conflicts('noop'))
-      .option('--noop', 'run every task in the variant that changes nothing')
-      .option('--wait', 'wait for the end; the exit code says how it ended')
-      .option('--watch', 'the same, with a line for each change')
-      .addOption(formatOption())
-      .addOption(columnOption())
+      .dryRuns()
+      .follows()
       .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
         const query = { dry_run: dryRun ? 1 : undefined, noop_run: noop ? 1 : undefined };
         const client = await session.client();
@@ -151,11 +152,12 @@ export function registerCluster(program: Command, session: Session): void {
 
   group
     .command('stop')
-    .description('Stop the run of a cluster gracefully: what runs may end, nothing new starts')
+    .description('Stop the run of a cluster gracefully: nothing new starts and running work finishes')
     .argument('<id>', ID, idArgument)
-    .action(async (id: string) => {
+    .output()
+    .action(async (id: string, flags: OutputFlags) => {
       await (await session.client()).request('PUT', apiPath`/clusters/${id}/stop_deployment`);
-      terminal.out(`the run of cluster ${id} stops\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `the run of cluster ${id} stops\n`);
     });
 
   registerClusterData(group, session);

@@ -1,17 +1,16 @@
-import type { Command } from 'commander';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printList } from '../formats/output.js';
 import type { Session } from '../session.js';
 
 /** `sitewright config show`. */
-export function registerConfig(program: Command, session: Session): void {
+export function registerConfig(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
     .command('config')
     .description('Settings')
     .command('show')
     .description('Every setting, its value and where it comes from; secrets are not shown')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const loaded = await session.settings();
       const { showSettings } = await import('../../platform/settings/index.js');

@@ -1,18 +1,17 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 
 /** `sitewright db …`: the schema of the store. */
-export function registerDb(program: Command, session: Session): void {
+export function registerDb(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('db').description('The store: state of its schema, migrations');
 
   group
     .command('status')
     .description('Where the store is and whether its schema is up to date; exit code 4 when it is not')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
       const { storeStatus } = await import('../processes/database.js');
@@ -35,8 +34,7 @@ export function registerDb(program: Command, session: Session): void {
   group
     .command('migrate')
     .description('Bring the schema of the store up to date; safe to run from several places at once')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
       const { migrateStore } = await import('../processes/database.js');

@@ -1,5 +1,5 @@
-import { type Command, Option } from 'commander';
 import { isMapping } from '../../core/plain-value.js';
+import type { CliCommand } from '../command.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 
@@ -19,16 +19,14 @@ export interface Owner {
 }
 
 /** Adds `--release` and `--env` to a command. */
-export const ownedBy = (command: Command): Command =>
+export const ownedBy = (command: CliCommand): CliCommand =>
   command
     .option('-r, --release <id>', 'id of the release', idArgument)
     .option('-e, --env <id>', 'id of the cluster', idArgument);
 
 /** Adds where the file is and of what form. */
-export const inFile = (command: Command): Command =>
-  command
-    .addOption(new Option('-f, --format <format>', 'form of the file').choices(['json', 'yaml']).default('yaml'))
-    .option('-d, --directory <folder>', 'where the file is', '.');
+export const inFile = (command: CliCommand): CliCommand =>
+  command.fileFormat().option('-d, --directory <folder>', 'where the file is', '.');
 
 /** One of -r and -e must be given. */
 export function ownerOf({ release, env }: { readonly release?: string; readonly env?: string }): Owner {

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import type { Health } from '../../core/contracts/index.js';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { type OutputFlags, printList } from '../formats/output.js';
 import { printable } from '../formats/table.js';
 import { CliError } from '../problem.js';
 import type { Finding } from '../processes/doctor.js';
@@ -18,13 +18,12 @@ const OLDEST_NODE = [20, 19] as const;
 const FIRST_NODE_BEYOND_SQLITE = [24, 19] as const;
 
 /** `sitewright doctor`. */
-export function registerDoctor(program: Command, session: Session): void {
+export function registerDoctor(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
     .command('doctor')
     .description('Check Node.js, settings, Temporal, worker, MAAS, store and API; each with its fix')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const [own, api] = await Promise.all([systemFindings(session), apiFindings(session)]);
       const findings = [

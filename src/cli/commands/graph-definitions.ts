@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
@@ -9,11 +9,10 @@ import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGr
 type Print = (text: string) => void;
 
 const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON or YAML; - reads standard input';
-const out: Print = (text) => process.stdout.write(text);
-const err: Print = (text) => process.stderr.write(text);
 
 /** Adds `check`, `draw` and `diff` to the `graph` command: they need no nodes. Offline but for stored graphs. */
-export function registerGraphDefinitions(graph: Command, session: Session): void {
+export function registerGraphDefinitions(graph: CliCommand, session: Session): void {
+  const { out, err } = session.terminal;
   const check = graph
     .command('check')
     .description('Check a graph, and its plan if the file has a cluster: every problem with its place and a next step')
@@ -28,11 +27,7 @@ export function registerGraphDefinitions(graph: Command, session: Session): void
     .description(
       'Draw a graph as a picture (svg), or for Graphviz (dot) or Mermaid; dependencies between nodes are dashed',
     )
-    .addOption(
-      new Option('-f, --format <format>', 'svg is a picture, the others are languages of drawing')
-        .choices(['dot', 'mermaid', 'svg'])
-        .default('dot'),
-    )
+    .forms(['dot', 'mermaid', 'svg'], 'svg is a picture, the others are languages of drawing')
     .option('-T, --tasks <names...>', 'tasks that would run; the others are drawn as skipped')
     .option('--parents-for <task>', 'only this task and what comes directly before it')
     .option('--remove <types...>', 'leave out tasks of these types: group, stage, skipped')
@@ -48,7 +43,7 @@ export function registerGraphDefinitions(graph: Command, session: Session): void
     .option('-e, --env <id>', 'the older graph is the stored one of this cluster', idArgument)
     .option('-t, --type <type>', 'of the stored graph: its type (default: default)')
     .addOption(layerOption())
-    .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json']).default('text'))
+    .forms(['text', 'json'])
     .action(async (options: DiffFlags) => {
       process.exitCode = await diffFiles(session, options, out, err);
     });

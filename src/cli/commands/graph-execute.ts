@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
 import { graphWorkflowId } from '../../../workflows/protocol.js';
-import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
+import type { CliCommand } from '../command.js';
+import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { findRun } from '../find-run.js';
-import { columnOption, formatOption, printOne } from '../formats/output.js';
+import { printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -21,25 +21,29 @@ export interface StartedTransaction {
   readonly warnings?: readonly { readonly severity: string; readonly message: string; readonly hint?: string }[];
 }
 
-interface ExecuteFlags extends FollowFlags, DescriptionFlags {
+/** What every command that runs graphs may say. */
+export interface GraphRunFlags extends FollowFlags {
+  readonly dryRun?: boolean;
+  readonly noop?: boolean;
+  readonly force?: boolean;
+  readonly trace?: boolean;
+  readonly reason?: string;
+}
+
+interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
   readonly env: string;
   readonly type?: readonly string[];
   readonly node?: readonly number[];
   readonly tasks?: readonly string[];
   readonly subgraphs?: readonly string[];
   readonly from?: string;
-  readonly dryRun?: boolean;
-  readonly noop?: boolean;
-  readonly force?: boolean;
-  readonly trace?: boolean;
   readonly holdOnFailure?: boolean;
   readonly maxNodes?: number;
-  readonly reason?: string;
 }
 
 /** Adds `execute` to the `graph` command. */
-export function registerGraphExecute(graph: Command, session: Session): void {
-  const command = graph
+export function registerGraphExecute(graph: CliCommand, session: Session): void {
+  graph
     .command('execute')
     .description('Run graphs of a cluster on its nodes, one type after the other')
     .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
@@ -48,18 +52,12 @@ export function registerGraphExecute(graph: Command, session: Session): void {
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their places in the order', nameListArgument)
     .option('-S, --subgraphs <parts...>', 'only parts, each START[/NODES][:END[/NODES]], nodes as 1,3-5')
     .option('--from <transaction>', 'go on from this ended run: what failed there and everything after it', idArgument)
-    .addOption(new Option('--dry-run', 'plan and check everything, run nothing').conflicts('noop'))
-    .option('--noop', 'run every task in the variant that changes nothing and says what it would change')
-    .option('--force', 'as if nothing had ever been run: every condition on changes holds')
-    .option('--trace', 'ask the runners of tasks for more detail')
+    .graphRun()
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
     .option('--max-nodes <number>', 'most nodes busy at once', (text) => Number(idArgument(text)))
-    .option('--reason <text>', 'why; kept with the run');
-  descriptionOptions(command)
-    .option('--wait', 'wait for the end; the exit code says how it ended')
-    .option('--watch', 'the same, with a line for each change')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .reason()
+    .describesRun()
+    .follows()
     .action((flags: ExecuteFlags) => execute(session, flags));
 }
 
@@ -78,7 +76,6 @@ async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
     ...(subgraphs && { subgraphs }),
     ...runOptions(flags),
     ...descriptionOf(flags),
-    ...(flags.trace && { debug: true }),
     ...(flags.holdOnFailure && { hold_on_failure: true }),
     ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
   };
@@ -87,11 +84,12 @@ async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
 }
 
 /** What every command that starts a run of graphs may say in its body. */
-export function runOptions(flags: Pick<ExecuteFlags, 'dryRun' | 'noop' | 'force' | 'reason'>): object {
+export function runOptions(flags: GraphRunFlags): object {
   return {
     ...(flags.dryRun && { dry_run: true }),
     ...(flags.noop && { noop_run: true }),
     ...(flags.force && { force: true }),
+    ...(flags.trace && { debug: true }),
     ...(flags.reason === undefined ? {} : { reason: flags.reason }),
   };
 }

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { PlanExplanation } from '../../graph/index.js';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
@@ -11,7 +11,7 @@ import { planFile, say } from './graph-input.js';
 export type PlanFormat = 'text' | 'json' | 'dot';
 
 /** Adds `plan` to the `graph` command: what runs where, what does not, and why. With `--input` offline. */
-export function registerGraphPlan(graph: Command, session: Session): void {
+export function registerGraphPlan(graph: CliCommand, session: Session): void {
   graph
     .command('plan')
     .description(
@@ -21,7 +21,7 @@ export function registerGraphPlan(graph: Command, session: Session): void {
       '--input <file>',
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
-    .addOption(new Option('-f, --format <format>', 'how to show it').choices(['text', 'json', 'dot']).default('text'))
+    .forms(['text', 'json', 'dot'])
     .option('--node <id...>', 'show only these nodes; the sync node is null')
     .option('-e, --env <id>', 'plan a stored graph for this cluster, as a run would now', idArgument)
     .option('-t, --type <type>', 'of the stored graph: its type', 'default')
@@ -32,11 +32,7 @@ export function registerGraphPlan(graph: Command, session: Session): void {
         throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');
       if (env !== undefined)
         return planStored(session, { env, type, ...(tasks && { tasks }), ...(on && { on }), ...options });
-      process.exitCode = await planToText(
-        { input: input!, ...options },
-        (text) => process.stdout.write(text),
-        (text) => process.stderr.write(text),
-      );
+      process.exitCode = await planToText({ input: input!, ...options }, session.terminal.out, session.terminal.err);
     });
 }
 

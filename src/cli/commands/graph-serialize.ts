@@ -1,9 +1,10 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
+import type { Session } from '../session.js';
 import { planFile, say } from './graph-input.js';
 
 /** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */
-export function registerGraphSerialize(graph: Command): void {
+export function registerGraphSerialize(graph: CliCommand, { terminal }: Session): void {
   graph
     .command('serialize')
     .description('Plan a graph for nodes and print what executors get: tasks by node with their dependencies, as JSON')
@@ -13,9 +14,7 @@ export function registerGraphSerialize(graph: Command): void {
     )
     .option('--digest', 'print counts and hashes by node in place of the whole result')
     .action(async (options: { readonly input: string; readonly digest?: boolean }) => {
-      process.exitCode = await serializeFile(options.input, options.digest === true, writeOut, (text) =>
-        process.stderr.write(text),
-      );
+      process.exitCode = await serializeFile(options.input, options.digest === true, terminal.outAll, terminal.err);
     });
 }
 
@@ -37,14 +36,7 @@ export async function serializeFile(
   // Executors find circles themselves, so what they get can still be looked at.
   say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
   if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
+  // The result of a thousand nodes is 200 MB of text.
   else for (const text of serializedText(plan)) await print(text);
   return EXIT.done;
-}
-
-/** Waits while the reader is behind: the result of a thousand nodes is 200 MB of text. */
-async function writeOut(text: string): Promise<void> {
-  if (process.stdout.write(text)) return;
-  await new Promise<void>((resume) => {
-    process.stdout.once('drain', resume);
-  });
 }

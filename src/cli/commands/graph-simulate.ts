@@ -1,9 +1,11 @@
-import type { Command } from 'commander';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import type { CliCommand } from '../command.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readStandardInput } from '../read-input.js';
+import type { Session } from '../session.js';
 
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
-export function registerGraphSimulate(graph: Command): void {
+export function registerGraphSimulate(graph: CliCommand, session: Session): void {
   graph
     .command('simulate')
     .description('Run plans through the scheduler with instant tasks, and print what happens: one line of JSON each')
@@ -12,11 +14,7 @@ export function registerGraphSimulate(graph: Command): void {
       'plans to simulate, as one JSON object, a list, or JSON Lines; - reads standard input',
     )
     .action(async (options: { readonly input: string }) => {
-      process.exitCode = await simulateFile(
-        options.input,
-        (text) => process.stdout.write(text),
-        (text) => process.stderr.write(text),
-      );
+      process.exitCode = await simulateFile(options.input, session.terminal.out, session.terminal.err);
     });
 }
 
@@ -43,16 +41,16 @@ export async function simulateFile(
     complain(
       line({ severity: 'error', code: 'simulation.unreadable', message: (error as Error).message, hint, file: name }),
     );
-    return 1;
+    return EXIT.failed;
   }
-  let code = 0;
+  let code: ExitCode = EXIT.done;
   for (const item of parse(text.replace(/^\uFEFF/, ''))) {
     const read = 'problem' in item ? { ok: false as const, problems: [item.problem] } : readSimulation(item.value);
     if (read.ok) {
       print(`${JSON.stringify(simulate(read.simulation))}\n`);
       continue;
     }
-    code = 1;
+    code = EXIT.failed;
     for (const problem of read.problems)
       complain(line({ file: name, ...(item.line > 0 ? { line: item.line } : {}), ...problem }));
   }

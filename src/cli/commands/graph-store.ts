@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.js';
 import { idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
@@ -19,7 +19,7 @@ interface StoredGraph {
 const DEFAULT_TYPE = 'default';
 
 /** Adds `list`, `upload`, `download`, `delete` to the `graph` command: what the API keeps. */
-export function registerGraphStore(graph: Command, session: Session): void {
+export function registerGraphStore(graph: CliCommand, session: Session): void {
   graph
     .command('list')
     .description('Stored graphs: whose they are, of what type, with what tasks')
@@ -30,15 +30,15 @@ export function registerGraphStore(graph: Command, session: Session): void {
     .option('--cluster', 'with --env: the graphs of the cluster itself')
     .option('--plugins', 'with --env: the graphs of its plugins')
     .option('--releases', 'with --env: the graphs of its release')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action((flags: ListFlags) => listGraphs(session, flags));
 
   ownerOptions(graph.command('upload').description('Store a graph; the tasks replace all that were in it'))
     .option('-t, --type <type>', `type of the graph; ${DEFAULT_TYPE} after you confirm it`)
-    .option('-f, --file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
+    .option('--file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
     .option('-d, --dir <folder>', 'metadata.yaml and every tasks.yaml below the folder')
-    .option('-y, --yes', 'do not ask')
+    .asks()
+    .output()
     .action((flags: UploadFlags) => uploadGraph(session, flags));
 
   graph
@@ -50,18 +50,20 @@ export function registerGraphStore(graph: Command, session: Session): void {
     .option('-p, --plugins', 'only those of its plugins')
     .option('-r, --release', 'only those of its release')
     .option('-t, --type <type>', 'type of the graph', DEFAULT_TYPE)
-    .option('-f, --file <file>', 'where to; - is standard output (default: LAYER_graph_ID.yaml here)')
-    .addOption(new Option('--format <format>', 'how to write it').choices(['yaml', 'json']).default('yaml'))
+    .option('--file <file>', 'where to; - is standard output (default: LAYER_graph_ID.yaml here)')
+    .fileFormat()
     .action((flags: DownloadFlags) => downloadGraph(session, flags));
 
   ownerOptions(graph.command('delete').description('Delete a stored graph with its tasks'))
     .requiredOption('-t, --type <type>', 'type of the graph')
-    .option('-y, --yes', 'do not ask')
-    .action(async ({ type, yes, ...flags }: OwnerFlags & { readonly type: string; readonly yes?: boolean }) => {
+    .asks()
+    .output()
+    .action(async ({ type, yes, ...flags }: OwnerFlags & OutputFlags & { type: string; yes?: boolean }) => {
       const owner = ownerOf(flags);
       await confirm(session.terminal, `Delete the graph of type ${type} of ${owner.text}?`, yes, 'required');
       await (await session.client()).request('DELETE', owner.path + apiPath`/${type}`);
-      session.terminal.out(`deleted the graph of type ${type} of ${owner.text}\n`);
+      const text = `deleted the graph of type ${type} of ${owner.text}\n`;
+      await printOne(session.terminal, flags, { type, [owner.kind]: Number(owner.id) }, text);
     });
 }
 
@@ -97,11 +99,12 @@ async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
     relations: relations.map((one) => `as "${one.type}" to ${one.model}(ID=${one.model_id})`),
     ...rest,
   }));
-  const forPeople = flags.format === 'table' || flags.format === 'csv';
   await printList(
     session.terminal,
     flags,
-    forPeople ? rows.map((row) => ({ ...row, tasks: short(row.tasks), relations: row.relations.join('; ') })) : rows,
+    isTabular(flags)
+      ? rows.map((row) => ({ ...row, tasks: short(row.tasks), relations: row.relations.join('; ') }))
+      : rows,
     ['id', 'name', 'relations', 'tasks'],
   );
 }
@@ -110,7 +113,7 @@ async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
 const short = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`;
 
-interface UploadFlags extends OwnerFlags {
+interface UploadFlags extends OwnerFlags, OutputFlags {
   readonly type?: string;
   readonly file?: string;
   readonly dir?: string;
@@ -139,7 +142,8 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
     return client.request<StoredGraph>('POST', at, { body });
   });
   const count = stored.tasks?.length ?? body.tasks.length;
-  session.terminal.out(`stored graph ${stored.id} of type ${type} of ${owner.text}: ${count} tasks\n`);
+  const text = `stored graph ${stored.id} of type ${type} of ${owner.text}: ${count} tasks\n`;
+  await printOne(session.terminal, flags, stored, text);
 }
 
 interface DownloadFlags {

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
 import { idArgument, nameListArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 import { save } from './cluster-data.js';
@@ -17,7 +17,7 @@ interface HistoryRow {
 const ID = 'id of the transaction: of a run, or of one graph of it';
 
 /** `sitewright history …`: what runs of graphs did, task by task. */
-export function registerHistory(program: Command, session: Session): void {
+export function registerHistory(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('history').description('Runs of graphs and what each task did on each node');
 
@@ -27,8 +27,7 @@ export function registerHistory(program: Command, session: Session): void {
     .option('-e, --env <id>', 'only of this cluster', idArgument)
     .option('-t, --statuses <statuses...>', 'pending, running, ready, error', nameListArgument)
     .option('-n, --names <names...>', 'deploy, deployment …', nameListArgument)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async ({ env, statuses, names, ...flags }: ListFlags) => {
       const query = { cluster_id: env, statuses: statuses?.join(','), transaction_types: names?.join(',') };
       const found = await (await session.client()).request<readonly object[]>('GET', '/transactions', { query });
@@ -45,8 +44,7 @@ export function registerHistory(program: Command, session: Session): void {
     .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)
     .option('-p, --parameters', 'with the parameters of each task')
     .option('--summary', 'with what the runner of the task counted')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (id: string, { nodes, statuses, tasks, parameters, summary, ...flags }: ShowFlags) => {
       const query = {
         nodes: nodes?.join(','),
@@ -71,11 +69,12 @@ export function registerHistory(program: Command, session: Session): void {
       .command(name)
       .description(`Print or save ${what}`)
       .argument('<transaction>', ID, idArgument)
-      .option('-f, --file <file>', 'save it as YAML')
-      .action(async (id: string, { file }: { readonly file?: string }) => {
-        const data = await (await session.client()).request<unknown>('GET', apiPath`/transactions/${id}/` + path);
-        const text = (await import('js-yaml')).dump(data, { noRefs: true });
-        if (file === undefined) return terminal.out(text);
+      .option('--file <file>', 'save it as YAML')
+      .output()
+      .action(async (id: string, { file, ...flags }: OutputFlags & { readonly file?: string }) => {
+        const data = await (await session.client()).request<object>('GET', apiPath`/transactions/${id}/` + path);
+        const text = await yamlText(data);
+        if (file === undefined) return printOne(terminal, flags, data, text);
         await save(session, file, text);
         terminal.out(`saved ${name} of ${id} to ${file}\n`);
       });
@@ -86,12 +85,13 @@ export function registerHistory(program: Command, session: Session): void {
     .description('Delete an ended run with its history for good')
     .argument('<transaction>', ID, idArgument)
     .option('--force', 'also one that has not ended')
-    .option('-y, --yes', 'do not ask')
-    .action(async (id: string, { force, yes }: { readonly force?: boolean; readonly yes?: boolean }) => {
+    .asks()
+    .output()
+    .action(async (id: string, { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
       await confirm(terminal, `Delete run ${id} with its history for good?`, yes, 'required');
       const query = { force: force ? 1 : undefined };
       await (await session.client()).request('DELETE', apiPath`/transactions/${id}`, { query });
-      terminal.out(`deleted ${id}\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `deleted ${id}\n`);
     });
 }
 

@@ -1,11 +1,11 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { CliError } from '../problem.js';
 import type { Session } from '../session.js';
 
 /** `sitewright identity …`: certificates of nodes, keys of orders and of encryption. Runs where the gateway runs. */
-export function registerIdentity(program: Command, session: Session): void {
+export function registerIdentity(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('identity').description('Certificates of nodes, keys of orders and of encryption');
   const processes = () => import('../processes/node-identities.js');
@@ -15,8 +15,7 @@ export function registerIdentity(program: Command, session: Session): void {
     .argument('<site>', 'site, or cluster-<id>')
     .argument('[node]', 'one node only')
     .description('Certificates of nodes, newest first')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (site: string, node: string | undefined, flags: OutputFlags) => {
       const { settings } = await session.settings();
       const items = await (await processes()).certificatesOf(settings, site, node);
@@ -29,17 +28,18 @@ export function registerIdentity(program: Command, session: Session): void {
     .argument('<node>', 'name of the node')
     .requiredOption('--reason <text>', 'why; it is kept')
     .description('End all certificates and unused tokens of a node, at once')
-    .action(async (site: string, node: string, { reason }: { readonly reason: string }) => {
+    .output()
+    .action(async (site: string, node: string, { reason, ...flags }: OutputFlags & { readonly reason: string }) => {
       const { settings } = await session.settings();
       const count = await (await processes()).revokeNode(settings, site, node, reason);
-      terminal.out(`${count} certificate${count === 1 ? '' : 's'} of ${site}/${node} ended\n`);
+      const text = `${count} certificate${count === 1 ? '' : 's'} of ${site}/${node} ended\n`;
+      await printOne(terminal, flags, { site, node, certificates: count }, text);
     });
 
   group
     .command('order-keys')
     .description('Public keys of orders; the first signs')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
       await printList(terminal, flags, (await processes()).orderKeys(settings), ['id', 'public_key']);
@@ -48,30 +48,40 @@ export function registerIdentity(program: Command, session: Session): void {
   group
     .command('rotate-order-key')
     .description('Sign with a new key from now on; nodes learn of it with their next order')
-    .action(async () => {
+    .output()
+    .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
       const id = await (await processes()).rotateOrderKey(settings);
-      terminal.out(`orders are signed with ${id} now; drop the former key when all nodes were seen since\n`);
+      const text = `orders are signed with ${id} now; drop the former key when all nodes were seen since\n`;
+      await printOne(terminal, flags, { id }, text);
     });
 
   group
     .command('drop-order-key')
     .argument('<id>', 'key that no longer signs')
     .description('No longer tell nodes to accept a key')
-    .action(async (id: string) => {
+    .output()
+    .action(async (id: string, flags: OutputFlags) => {
       const { settings } = await session.settings();
-      if (await (await processes()).dropOrderKey(settings, id)) return terminal.out(`${id} is dropped\n`);
+      if (await (await processes()).dropOrderKey(settings, id)) {
+        return printOne(terminal, flags, { id }, `${id} is dropped\n`);
+      }
       const hint = "See 'sitewright identity order-keys'; the first one cannot be dropped before another one signs.";
-      throw new CliError({ code: 'no-such-key', message: `${id} is no key that can be dropped`, hint }, EXIT.notFound);
+      throw new CliError(
+        { code: 'no-such-key', message: `${id} is not a key that can be dropped`, hint },
+        EXIT.notFound,
+      );
     });
 
   group
     .command('encryption-key')
     .argument('<file>', 'key file, as temporal.encryption_key_file names it')
     .description('Add a new key, as the first, to the file that payloads are encrypted with; makes the file')
-    .action(async (file: string) => {
+    .output()
+    .action(async (file: string, flags: OutputFlags) => {
       const id = (await processes()).newEncryptionKey(file);
-      terminal.out(`${file} has the new key ${id}; copy the file to all processes, then start them anew\n`);
+      const text = `${file} has the new key ${id}; copy the file to all processes, then start them anew\n`;
+      await printOne(terminal, flags, { id, file }, text);
     });
 
   program

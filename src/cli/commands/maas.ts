@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import type { MaasCheck } from '../../core/contracts/index.js';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import { printable } from '../formats/table.js';
 import { CliError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -9,7 +9,7 @@ import { type Paint, paintFor } from '../views/paint.js';
 import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.js';
 
 /** `sitewright maas …`: prove the way to MAAS, or run a model of it. */
-export function registerMaas(program: Command, session: Session): void {
+export function registerMaas(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('maas').description('MAAS: check it, or run a model of it');
 
@@ -17,8 +17,7 @@ export function registerMaas(program: Command, session: Session): void {
     .command('check')
     .description('Prove URL, key and permissions of MAAS, and count its machines by state')
     .option('--direct', 'ask MAAS from here with the settings, not through the API')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags & { readonly direct?: boolean }) => {
       const check = (await (flags.direct ? undefined : throughApi(session))) ?? (await directly(session));
       await printOne(terminal, flags, check, (color) => checkText(check, paintFor(color)));

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -23,7 +23,7 @@ interface RegisterFlags extends OutputFlags {
 const COLUMNS = ['id', 'name', 'status', 'online', 'cluster', 'site', 'roles', 'pending_roles', 'ip'];
 
 /** Adds `list`, `register`, `forget` to the `node` command: the inventory that clusters take their nodes from. */
-export function registerNodeInventory(group: Command, session: Session): void {
+export function registerNodeInventory(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
   group
@@ -31,8 +31,7 @@ export function registerNodeInventory(group: Command, session: Session): void {
     .description('Nodes of the inventory, with their ids, clusters and roles')
     .option('-e, --env <id>', 'only those of this cluster', idArgument)
     .option('--site <site>', 'only machines of this site')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async ({ env, site, ...flags }: OutputFlags & { readonly env?: string; readonly site?: string }) => {
       const nodes = await inventory(session, env);
       const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
@@ -47,8 +46,7 @@ export function registerNodeInventory(group: Command, session: Session): void {
     .option('--ip <address>', 'where it is reached; for one machine')
     .option('--site <site>', 'site whose machines they are')
     .option('--provisioned', 'they have their systems already: graphs may run there')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action((flags: RegisterFlags) => register(session, flags));
 
   group
@@ -56,14 +54,17 @@ export function registerNodeInventory(group: Command, session: Session): void {
     .description('Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
     .argument('<ids...>', 'ids of the nodes', idListArgument)
     .option('--force', 'also such as a cluster has deployed')
-    .option('-y, --yes', 'do not ask')
-    .action(async (ids: readonly number[], { force, yes }: { readonly force?: boolean; readonly yes?: boolean }) => {
-      const which = ids.length === 1 ? `node ${ids[0]}` : `nodes ${ids.join(', ')}`;
-      await confirm(terminal, `Forget ${which}?`, yes, 'required');
-      const query = { ids: ids.join(','), force: force ? 1 : undefined };
-      await (await session.client()).request('DELETE', '/nodes', { query });
-      terminal.out(`forgot ${which}\n`);
-    });
+    .asks()
+    .output()
+    .action(
+      async (ids: readonly number[], { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
+        const which = ids.length === 1 ? `node ${ids[0]}` : `nodes ${ids.join(', ')}`;
+        await confirm(terminal, `Forget ${which}?`, yes, 'required');
+        const query = { ids: ids.join(','), force: force ? 1 : undefined };
+        await (await session.client()).request('DELETE', '/nodes', { query });
+        await printOne(terminal, flags, { ids }, `forgot ${which}\n`);
+      },
+    );
 }
 
 async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {

@@ -1,8 +1,7 @@
-import { type Command, Option } from 'commander';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 import { registerNodeInventory } from './node-inventory.js';
-import { wholeNumber } from './site.js';
 
 interface SelectFlags extends OutputFlags {
   readonly name?: readonly string[];
@@ -12,13 +11,8 @@ interface SelectFlags extends OutputFlags {
   readonly revision: string;
 }
 
-const criterion = (flags: string, description: string): Option =>
-  new Option(flags, `${description}; repeatable: any of them`).argParser(
-    (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
-  );
-
 /** `sitewright node …`: nodes as MAAS knows them, by selector, over runs; the inventory. */
-export function registerNode(program: Command, session: Session): void {
+export function registerNode(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('node').description('Nodes: inventory, state in MAAS, selection, history');
 
@@ -27,8 +21,7 @@ export function registerNode(program: Command, session: Session): void {
     .description('The nodes of a site as MAAS knows them')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'whose nodes: number, hash, latest or last-good (default: the latest)')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (site: string, flags: OutputFlags & { readonly revision?: string }) => {
       const answer = await (await session.client()).nodes.status(site, flags.revision);
       if (answer.stale)
@@ -48,13 +41,12 @@ export function registerNode(program: Command, session: Session): void {
     .command('select')
     .description('Names of the nodes that a selector names: all criteria must hold; none names every node')
     .argument('<site>', 'name of the site')
-    .addOption(criterion('--name <node>', 'name of the node'))
-    .addOption(criterion('--tag <tag>', 'tag it carries'))
-    .addOption(criterion('--label <key:value>', 'label it carries'))
-    .addOption(criterion('--rack <rack>', 'rack it is in'))
+    .repeatable('--name <node>', 'name of the node, any of them')
+    .repeatable('--tag <tag>', 'tag it carries, any of them')
+    .repeatable('--label <key:value>', 'label it carries, any of them')
+    .repeatable('--rack <rack>', 'rack it is in, any of them')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (site: string, flags: SelectFlags) => {
       const selector = {
         ...(flags.name ? { node_names: flags.name } : {}),
@@ -79,9 +71,8 @@ export function registerNode(program: Command, session: Session): void {
     .description('One node over the runs of its site, newest first')
     .argument('<site>', 'name of the site')
     .argument('<node>', 'name of the node')
-    .option('-n, --limit <number>', 'most to show', wholeNumber)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .limit()
+    .output()
     .action(async (site: string, node: string, flags: OutputFlags & { readonly limit?: number }) => {
       const { items } = await (await session.client()).nodes.history(site, node, { limit: flags.limit });
       const rows = items.map(({ run, ...part }) => ({ run: run.id, kind: run.kind, revision: run.revision, ...part }));

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -26,7 +26,7 @@ interface Installed extends Package {
 }
 
 /** `sitewright package install|list|show|remove|sync`: packages of a running system. */
-export function registerInstalledPackages(group: Command, session: Session): void {
+export function registerInstalledPackages(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
   group
@@ -34,7 +34,7 @@ export function registerInstalledPackages(group: Command, session: Session): voi
     .description('Install a package, or bring what is installed to it: all of it or nothing')
     .argument('<package>', 'folder of the package, or an archive made by `build`')
     .option('--force', 'go back to an older version, or take over what was made by hand')
-    .addOption(formatOption())
+    .output()
     .action(async (path: string, flags: OutputFlags & { readonly force?: boolean }) => {
       const archive = await archiveOf(path);
       const installed = await (await session.client()).request<Installed>('POST', '/packages', {
@@ -47,12 +47,10 @@ export function registerInstalledPackages(group: Command, session: Session): voi
   group
     .command('list')
     .description('Installed packages')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const packages = await (await session.client()).request<readonly Package[]>('GET', '/packages');
-      const people = flags.format === 'table' || flags.format === 'csv';
-      await printList(terminal, flags, people ? packages.map(withTexts) : packages, [
+      await printList(terminal, flags, isTabular(flags) ? packages.map(withTexts) : packages, [
         'id',
         'name',
         'version',
@@ -65,8 +63,7 @@ export function registerInstalledPackages(group: Command, session: Session): voi
     .command('show')
     .description('One installed package')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (which: string, flags: OutputFlags) => {
       const found = await find(session, which);
       await printOne(terminal, flags, flags.format === 'table' ? withTexts(found) : found);
@@ -76,7 +73,7 @@ export function registerInstalledPackages(group: Command, session: Session): voi
     .command('remove')
     .description('Remove a package with its releases and plugin; refused while a cluster uses them')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
-    .addOption(formatOption())
+    .output()
     .action(async (which: string, flags: OutputFlags) => {
       const found = await find(session, which);
       await (await session.client()).request('DELETE', apiPath`/packages/${String(found.id)}`);
@@ -94,13 +91,16 @@ export function registerInstalledPackages(group: Command, session: Session): voi
       'Read packages again, from the folder of packages or from what is stored, and bring everything to them',
     )
     .argument('[plugin...]', 'ids of plugins; none: all packages', idListArgument)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
       const body = ids === undefined || ids.length === 0 ? {} : { ids };
       const synced = await (await session.client()).request<readonly Package[]>('POST', '/packages/sync', { body });
-      const people = flags.format === 'table' || flags.format === 'csv';
-      await printList(terminal, flags, people ? synced.map(withTexts) : synced, ['id', 'name', 'version', 'releases']);
+      await printList(terminal, flags, isTabular(flags) ? synced.map(withTexts) : synced, [
+        'id',
+        'name',
+        'version',
+        'releases',
+      ]);
     });
 }
 

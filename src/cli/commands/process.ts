@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../command.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -9,7 +9,7 @@ interface UpFlags {
 }
 
 /** `sitewright up`, `api`, `worker`: the processes of a system. */
-export function registerProcesses(program: Command, session: Session): void {
+export function registerProcesses(program: CliCommand, session: Session): void {
   const { terminal } = session;
 
   program

@@ -1,11 +1,11 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 
 /** `sitewright release …` and `sitewright plugin …`: what packages brought. */
-export function registerReleases(program: Command, session: Session): void {
+export function registerReleases(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const lists = [
     ['release', 'Releases: what clusters are built from', ['id', 'name', 'version', 'state', 'operating_system']],
@@ -16,19 +16,16 @@ export function registerReleases(program: Command, session: Session): void {
     group
       .command('list')
       .description(`All ${name}s; packages bring them: package install`)
-      .addOption(formatOption())
-      .addOption(columnOption())
+      .output()
       .action(async (flags: OutputFlags) => {
         const found = await (await session.client()).request<readonly Contents[]>('GET', `/${name}s`);
-        const people = flags.format === 'table' || flags.format === 'csv';
-        await printList(terminal, flags, people ? found.map(withVersions) : found, columns);
+        await printList(terminal, flags, isTabular(flags) ? found.map(withVersions) : found, columns);
       });
     group
       .command('show')
       .description(`One ${name}`)
       .argument('<id>', `id of the ${name}`, idArgument)
-      .addOption(formatOption())
-      .addOption(columnOption())
+      .output()
       .action(async (id: string, flags: OutputFlags) => {
         const found = await (await session.client()).request<object>('GET', apiPath`/${`${name}s`}/${id}`);
         await printOne(terminal, flags, found);

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
-import { columnOption, formatOption, type OutputFlags, printList } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 import {
   describedFile,
@@ -18,15 +18,14 @@ interface Role {
 }
 
 /** `sitewright role …`: roles of releases and clusters, with the tags they bring. */
-export function registerRole(program: Command, session: Session): void {
+export function registerRole(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('role').description('Roles: what nodes are for, and the tags they bring');
-  const filed = (command: Command): Command =>
+  const filed = (command: CliCommand): CliCommand =>
     inFile(ownedBy(command).requiredOption('-n, --name <name>', 'name of the role'));
 
   ownedBy(group.command('list').description('Roles of a release or cluster'))
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const { kind, id } = ownerOf(flags);
       const roles = await (await session.client()).request<readonly Role[]>('GET', apiPath`/${kind}/${id}/roles`);
@@ -37,8 +36,13 @@ export function registerRole(program: Command, session: Session): void {
         conflicts: listed(meta.conflicts),
         description: meta.description ?? null,
       }));
-      const people = flags.format === 'table' || flags.format === 'csv';
-      await printList(terminal, flags, people ? rows : roles, ['name', 'tags', 'group', 'conflicts', 'description']);
+      await printList(terminal, flags, isTabular(flags) ? rows : roles, [
+        'name',
+        'tags',
+        'group',
+        'conflicts',
+        'description',
+      ]);
     });
 
   for (const [action, method] of [
@@ -83,11 +87,13 @@ export function registerRole(program: Command, session: Session): void {
     group
       .command('delete')
       .description('Delete a role that no node has')
-      .requiredOption('-n, --name <name>', 'name of the role'),
-  ).action(async (flags: { readonly release?: string; readonly env?: string; readonly name: string }) => {
+      .requiredOption('-n, --name <name>', 'name of the role')
+      .output(),
+  ).action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string; readonly name: string }) => {
     const owner = ownerOf(flags);
     await (await session.client()).request('DELETE', apiPath`/${owner.kind}/${owner.id}/roles/${flags.name}`);
-    terminal.out(`Role '${flags.name}' was deleted from ${singular(owner)} with id ${owner.id}\n`);
+    const text = `Role '${flags.name}' was deleted from ${singular(owner)} with id ${owner.id}\n`;
+    await printOne(terminal, flags, { name: flags.name, [singular(owner)]: Number(owner.id) }, text);
   });
 }
 

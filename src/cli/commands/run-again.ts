@@ -1,11 +1,11 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { RunDetail, StartRunBody } from '../../core/contracts/index.js';
 import type { GraphRunInput } from '../../core/graph-run/index.js';
 import type { SiteRunInput } from '../../core/site-run/index.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
+import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { findRun } from '../find-run.js';
-import { columnOption, formatOption } from '../formats/output.js';
 import { usageError } from '../problem.js';
 import { type Session, userOf } from '../session.js';
 import { type FollowFlags, presentStarted, subjectOf } from '../started-run.js';
@@ -22,8 +22,8 @@ interface AgainFlags extends FollowFlags, DescriptionFlags {
 }
 
 /** Adds `again` to the `run` command. */
-export function registerRunAgain(group: Command, session: Session, run: string): void {
-  const command = group
+export function registerRunAgain(group: CliCommand, session: Session, run: string): void {
+  group
     .command('again')
     .description('Start a run with the input of an earlier one, or with parts of it changed')
     .argument('<run>', run)
@@ -34,13 +34,12 @@ export function registerRunAgain(group: Command, session: Session, run: string):
     .addOption(new Option('--dry-run', 'of graphs: plan and check everything, run nothing').conflicts('noop'))
     .option('--noop', 'of graphs: run every task in the variant that changes nothing')
     .option('--force', 'of graphs: as if nothing had ever been run')
-    .option('--reason <text>', 'why; kept with the run');
-  descriptionOptions(command)
+    .reason()
+    .describesRun()
     .option('--wait', 'wait for the end; the exit code says how it ended')
     .option('--watch', 'the same, with a line for each change')
-    .option('-y, --yes', 'do not ask')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .asks()
+    .output()
     .action(async (reference: string, flags: AgainFlags) => {
       const client = await session.client();
       const before = await client.runs.get((await findRun(client, reference)).id);

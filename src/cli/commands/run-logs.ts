@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { CliCommand } from '../command.js';
 import type { Session } from '../session.js';
 
 interface LogFlags {
@@ -13,7 +14,7 @@ const attemptNumber = (value: string): number => {
 };
 
 /** Adds `logs` to `sitewright run`. */
-export function registerRunLogs(run: Command, session: Session): void {
+export function registerRunLogs(run: CliCommand, session: Session): void {
   run
     .command('logs')
     .description('What a task printed on its node; the exit code says whether it succeeded, once it has ended')

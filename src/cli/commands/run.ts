@@ -1,13 +1,11 @@
-import { type Command, Option } from 'commander';
 import type { OperatorNote } from '../client.js';
-import { labelOption } from '../described-run.js';
+import type { CliCommand } from '../command.js';
 import { findRun } from '../find-run.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 import { registerRunAgain } from './run-again.js';
 import { registerRunLogs } from './run-logs.js';
-import { wholeNumber } from './site.js';
 
 const RUN = 'id of the run, a unique beginning of it, a workflow id, a transaction, or a site: its newest run';
 
@@ -28,14 +26,8 @@ interface ActFlags extends FollowFlags {
   readonly reason?: string;
 }
 
-const repeatable = (flags: string, description: string): Option =>
-  new Option(flags, `${description}; repeatable`).argParser((value: string, before: readonly string[] | undefined) => [
-    ...(before ?? []),
-    value,
-  ]);
-
 /** `sitewright run …`: look at runs and steer them. */
-export function registerRun(program: Command, session: Session): void {
+export function registerRun(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('run').description('Runs: look at them, pause, resume, stop, retry');
 
@@ -43,17 +35,16 @@ export function registerRun(program: Command, session: Session): void {
     .command('list')
     .description('Runs, newest first')
     .option('--site <site>', 'only on this site')
-    .addOption(repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph'))
-    .addOption(repeatable('--phase <phase>', 'only runs in this phase'))
-    .addOption(repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled'))
-    .addOption(labelOption('only runs with this label, of several with all'))
+    .repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph')
+    .repeatable('--phase <phase>', 'only runs in this phase')
+    .repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled')
+    .labels('only runs with this label, of several with all')
     .option('--by <name>', 'only runs that this user or token started')
     .option('--since <time>', 'only runs started at this moment or later, ISO 8601')
     .option('--until <time>', 'only runs started before this moment, ISO 8601')
     .option('--open', 'only runs under way')
-    .option('-n, --limit <number>', 'most to show', wholeNumber)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .limit()
+    .output()
     .action(async ({ format, column, open, by, ...filter }: ListFlags) => {
       const client = await session.client();
       const { items } = await client.runs.list({ ...filter, started_by: by, ...(open ? { open } : {}) });
@@ -77,8 +68,7 @@ export function registerRun(program: Command, session: Session): void {
     .description('One run; with --watch, until its end')
     .argument('<run>', RUN)
     .option('--watch', 'follow it, with a line for each change')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (reference: string, flags: FollowFlags) => {
       const client = await session.client();
       const run = await findRun(client, reference);
@@ -90,8 +80,7 @@ export function registerRun(program: Command, session: Session): void {
     .command('status')
     .description('How far a run is: phase, nodes, what failed')
     .argument('<run>', RUN)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const status = await client.runs.status((await findRun(client, reference)).id);
@@ -109,8 +98,7 @@ export function registerRun(program: Command, session: Session): void {
     .command('report')
     .description('What happened to every group and node, and why')
     .argument('<run>', RUN)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const report = await client.runs.report((await findRun(client, reference)).id);
@@ -127,8 +115,7 @@ export function registerRun(program: Command, session: Session): void {
     .command('tree')
     .description('Every step and node of a run, as a tree')
     .argument('<run>', RUN)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const tree = await client.runs.tree((await findRun(client, reference)).id);
@@ -140,8 +127,7 @@ export function registerRun(program: Command, session: Session): void {
     .command('nodes')
     .description('The nodes of a run and how they stand')
     .argument('<run>', RUN)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const { items } = await client.runs.nodes((await findRun(client, reference)).id);
@@ -152,8 +138,7 @@ export function registerRun(program: Command, session: Session): void {
     .command('watch')
     .description('Follow a run to its end; the exit code says how it ended')
     .argument('<run>', RUN)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       return follow(session, client, await findRun(client, reference), { ...flags, watch: true });
@@ -173,11 +158,8 @@ export function registerRun(program: Command, session: Session): void {
       .command(action)
       .description(description)
       .argument('<run>', RUN)
-      .option('--reason <text>', 'why; kept with the run')
-      .option('--wait', 'wait for the end of the run; the exit code says how it ended')
-      .option('--watch', 'the same, with a line for each change')
-      .addOption(formatOption())
-      .addOption(columnOption())
+      .reason()
+      .follows()
       .action(async (reference: string, flags: ActFlags) => {
         const client = await session.client();
         const run = await findRun(client, reference);
@@ -200,9 +182,8 @@ export function registerRun(program: Command, session: Session): void {
     .description('Take a failed node of a run up again')
     .argument('<run>', RUN)
     .argument('<node>', 'name of the node')
-    .option('--reason <text>', 'why; kept with the run')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .reason()
+    .output()
     .action(async (reference: string, node: string, flags: ActFlags) => {
       const client = await session.client();
       const run = await findRun(client, reference);
@@ -219,9 +200,8 @@ export function registerRun(program: Command, session: Session): void {
       .description(description)
       .argument('<run>', RUN)
       .argument('<task>', 'the task on its node, as TASK@NODE')
-      .option('--reason <text>', 'why; kept with the run')
-      .addOption(formatOption())
-      .addOption(columnOption())
+      .reason()
+      .output()
       .action(async (reference: string, task: string, flags: ActFlags) => {
         const client = await session.client();
         const run = await findRun(client, reference);

@@ -1,13 +1,12 @@
-import type { Command } from 'commander';
 import { isMapping } from '../../core/plain-value.js';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
-import type { FollowFlags } from '../started-run.js';
-import { presentGraphRun, runOptions, type StartedTransaction } from './graph-execute.js';
+import { type GraphRunFlags, presentGraphRun, runOptions, type StartedTransaction } from './graph-execute.js';
 
 interface Sequence {
   readonly id: number;
@@ -19,7 +18,7 @@ interface Sequence {
 const ID = 'id of the sequence';
 
 /** `sitewright sequence …`: graphs of several types under one name, run one after the other. */
-export function registerSequence(program: Command, session: Session): void {
+export function registerSequence(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('sequence').description('Sequences: graphs that a release runs one after the other');
 
@@ -28,8 +27,7 @@ export function registerSequence(program: Command, session: Session): void {
     .description('Sequences of a release, or of the release of a cluster')
     .option('-r, --release <id>', 'only of this release', idArgument)
     .option('-e, --env <id>', 'only of the release of this cluster', idArgument)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const query = { release, cluster: env };
       const found = await (await session.client()).request<readonly Sequence[]>('GET', '/sequences', { query });
@@ -40,8 +38,7 @@ export function registerSequence(program: Command, session: Session): void {
     .command('show')
     .description('One sequence')
     .argument('<id>', ID, idArgument)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (id: string, flags: OutputFlags) => {
       const found = await (await session.client()).request<Sequence>('GET', apiPath`/sequences/${id}`);
       await printOne(terminal, flags, withTypes(flags)(found));
@@ -53,21 +50,21 @@ export function registerSequence(program: Command, session: Session): void {
     .requiredOption('-r, --release <id>', 'release that gets it', idArgument)
     .requiredOption('-n, --name <name>', 'its name, unique in the release')
     .requiredOption('-t, --type <types...>', 'types of graphs, in order')
-    .action(async ({ release, name, type }: { release: string; name: string; type: readonly string[] }) => {
+    .output()
+    .action(async ({ release, name, type, ...flags }: CreateFlags) => {
       const body = { name, release: Number(release), graphs: type.map((one) => ({ type: one })) };
-      const made = await (await session.client()).request<Sequence>('POST', '/sequences', { body });
-      terminal.out(`created sequence ${made.id} ${made.name}\n`);
+      await create(session, flags, body);
     });
 
   group
     .command('upload')
     .description('Create a sequence from a file with name and graphs')
     .requiredOption('-r, --release <id>', 'release that gets it', idArgument)
-    .requiredOption('-f, --file <file>', 'name and graphs as YAML or JSON')
-    .action(async ({ release, file }: { readonly release: string; readonly file: string }) => {
+    .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
+    .output()
+    .action(async ({ release, file, ...flags }: OutputFlags & { readonly release: string; readonly file: string }) => {
       const body = { ...(await mappingIn(session, file)), release: Number(release) };
-      const made = await (await session.client()).request<Sequence>('POST', '/sequences', { body });
-      terminal.out(`created sequence ${made.id} ${made.name}\n`);
+      await create(session, flags, body);
     });
 
   group
@@ -76,31 +73,34 @@ export function registerSequence(program: Command, session: Session): void {
     .argument('<id>', ID, idArgument)
     .option('-n, --name <name>', 'its new name')
     .option('-t, --type <types...>', 'its types of graphs, in order')
-    .action(async (id: string, { name, type }: { readonly name?: string; readonly type?: readonly string[] }) => {
+    .output()
+    .action(async (id: string, { name, type, ...flags }: Partial<CreateFlags> & OutputFlags) => {
       if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
       const body = { ...(name && { name }), ...(type && { graphs: type.map((one) => ({ type: one })) }) };
-      await (await session.client()).request('PATCH', apiPath`/sequences/${id}`, { body });
-      terminal.out(`updated sequence ${id}\n`);
+      const updated = await (await session.client()).request<Sequence>('PATCH', apiPath`/sequences/${id}`, { body });
+      await printOne(terminal, flags, updated, `updated sequence ${id}\n`);
     });
 
   group
     .command('download')
     .description('Print a sequence as upload takes it')
     .argument('<id>', ID, idArgument)
-    .action(async (id: string) => {
+    .output()
+    .action(async (id: string, flags: OutputFlags) => {
       const { name, graphs } = await (await session.client()).request<Sequence>('GET', apiPath`/sequences/${id}`);
-      terminal.out((await import('js-yaml')).dump({ name, graphs }, { noRefs: true }));
+      await printOne(terminal, flags, { name, graphs }, await yamlText({ name, graphs }));
     });
 
   group
     .command('delete')
     .description('Delete a sequence; its graphs stay')
     .argument('<id>', ID, idArgument)
-    .option('-y, --yes', 'do not ask')
-    .action(async (id: string, { yes }: { readonly yes?: boolean }) => {
+    .asks()
+    .output()
+    .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete sequence ${id}?`, yes, 'required');
       await (await session.client()).request('DELETE', apiPath`/sequences/${id}`);
-      terminal.out(`deleted sequence ${id}\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `deleted sequence ${id}\n`);
     });
 
   group
@@ -108,28 +108,25 @@ export function registerSequence(program: Command, session: Session): void {
     .description('Run the graphs of a sequence on a cluster')
     .argument('<id>', ID, idArgument)
     .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
-    .option('--dry-run', 'plan and check everything, run nothing')
-    .option('--noop', 'run every task in the variant that changes nothing')
-    .option('--force', 'as if nothing had ever been run')
-    .option('--trace', 'ask the runners of tasks for more detail')
-    .option('--wait', 'wait for the end; the exit code says how it ended')
-    .option('--watch', 'the same, with a line for each change')
-    .addOption(formatOption())
-    .addOption(columnOption())
-    .action(async (id: string, { env, trace, ...flags }: ExecuteFlags) => {
-      const body = { cluster: Number(env), ...runOptions(flags), ...(trace && { debug: true }) };
+    .graphRun()
+    .follows()
+    .action(async (id: string, { env, ...flags }: GraphRunFlags & { readonly env: string }) => {
+      const body = { cluster: Number(env), ...runOptions(flags) };
       const client = await session.client();
       const started = await client.request<StartedTransaction>('POST', apiPath`/sequences/${id}/execute`, { body });
       await presentGraphRun(session, started, flags);
     });
 }
 
-interface ExecuteFlags extends FollowFlags {
-  readonly env: string;
-  readonly dryRun?: boolean;
-  readonly noop?: boolean;
-  readonly force?: boolean;
-  readonly trace?: boolean;
+interface CreateFlags extends OutputFlags {
+  readonly release: string;
+  readonly name: string;
+  readonly type: readonly string[];
+}
+
+async function create({ client, terminal }: Session, flags: OutputFlags, body: object): Promise<void> {
+  const made = await (await client()).request<Sequence>('POST', '/sequences', { body });
+  await printOne(terminal, flags, made, `created sequence ${made.id} ${made.name}\n`);
 }
 
 /** Tables show the types only. */

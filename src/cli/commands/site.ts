@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander';
 import type { Revision, StartRunBody } from '../../core/contracts/index.js';
 import type { ApiClient } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { type DescriptionFlags, descriptionOf, descriptionOptions } from '../described-run.js';
+import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { readDocuments } from '../document-files.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 import { formatFindings } from '../views/findings.js';
@@ -29,15 +29,14 @@ interface StartFlags extends FollowFlags, DescriptionFlags {
 }
 
 /** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
-export function registerSite(program: Command, session: Session): void {
+export function registerSite(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const site = program.command('site').description('Sites: documents, revisions, and deployment');
 
   site
     .command('list')
     .description('All sites')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await (await session.client()).sites.list();
       await printList(terminal, flags, items, [
@@ -53,8 +52,7 @@ export function registerSite(program: Command, session: Session): void {
     .command('show')
     .description('One site')
     .argument('<site>', 'name of the site')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, flags: OutputFlags) => {
       await printOne(terminal, flags, await (await session.client()).sites.get(name));
     });
@@ -64,8 +62,7 @@ export function registerSite(program: Command, session: Session): void {
     .description('Create a site; then commit its documents')
     .argument('<site>', 'name: lower-case letters, digits, dot, underscore, hyphen')
     .option('--cluster <name>', 'cluster whose software graph runs once the site is deployed')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, flags: OutputFlags & { readonly cluster?: string }) => {
       const client = await session.client();
       const made = await client.sites.create({
@@ -79,21 +76,21 @@ export function registerSite(program: Command, session: Session): void {
     .command('delete')
     .description('Delete a site with its revisions; its machines are not touched, its runs stay in the history')
     .argument('<site>', 'name of the site')
-    .option('--yes', 'do not ask')
-    .action(async (name: string, flags: { readonly yes?: boolean }) => {
+    .asks()
+    .output()
+    .action(async (name: string, flags: OutputFlags & { readonly yes?: boolean }) => {
       const client = await session.client();
       await client.sites.get(name);
       await confirm(terminal, `Delete site ${name} and all its revisions?`, flags.yes, 'required');
       await client.sites.delete(name);
-      terminal.out(`site ${name} deleted\n`);
+      await printOne(terminal, flags, { name }, `site ${name} deleted\n`);
     });
 
   site
     .command('check')
     .description('Check documents, offline: all problems at once, each with its place')
     .argument('<files...>', 'YAML files or folders')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (paths: readonly string[], flags: OutputFlags) => {
       const files = await readDocuments(paths);
       const { loadSite } = await import('../../documents/site/load-site.js');
@@ -118,8 +115,7 @@ export function registerSite(program: Command, session: Session): void {
     .option('-m, --message <text>', 'what changed and why')
     .option('--force', 'store them although they have errors; such a revision cannot be deployed')
     .option('--dry-run', 'only report')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, paths: readonly string[], flags: CommitFlags) => {
       const files = await readDocuments(paths);
       const client = await session.client();
@@ -140,9 +136,8 @@ export function registerSite(program: Command, session: Session): void {
     .command('revisions')
     .description('Revisions of a site, newest first')
     .argument('<site>', 'name of the site')
-    .option('-n, --limit <number>', 'most to show', wholeNumber)
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .limit()
+    .output()
     .action(async (name: string, flags: PageFlags) => {
       const { items } = await (await session.client()).sites.revisions(name, { limit: flags.limit });
       await printList(terminal, flags, items.map(revisionRow), [
@@ -161,8 +156,7 @@ export function registerSite(program: Command, session: Session): void {
     .description('The documents of a revision, as they were committed')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, flags: OutputFlags & { readonly revision: string }) => {
       const answer = await (await session.client()).sites.files(name, flags.revision);
       const text = answer.files.map((file) => `# ${file.name}\n${file.text.replace(/\n?$/, '\n')}`).join('---\n');
@@ -174,8 +168,7 @@ export function registerSite(program: Command, session: Session): void {
     .description('What a deployment would do: groups, nodes, and what MAAS says of them now')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, flags: OutputFlags & { readonly revision: string }) => {
       const client = await session.client();
       const [strategy, status] = await Promise.all([
@@ -192,8 +185,7 @@ export function registerSite(program: Command, session: Session): void {
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'what is wanted: number, hash, latest or last-good', 'latest')
     .option('--since <revision>', 'what it is compared with (default: last-good)')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (name: string, flags: OutputFlags & { readonly revision: string; readonly since?: string }) => {
       const client = await session.client();
       const difference = await client.sites.difference(name, flags.revision, { since: flags.since });
@@ -223,25 +215,24 @@ export function registerSite(program: Command, session: Session): void {
 
 /** A command that starts a run on a site. */
 function starter(
-  site: Command,
+  site: CliCommand,
   session: Session,
   verb: string,
   kind: StartRunBody['kind'],
   description: string,
-): Command {
+): CliCommand {
   const { terminal } = session;
-  const command = site
+  return site
     .command(verb)
     .description(description)
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
-    .option('--reason <text>', 'why; kept with the run');
-  return descriptionOptions(command)
+    .reason()
+    .describesRun()
     .option('--wait', 'wait for the end; the exit code says how it ended')
     .option('--watch', 'the same, with a line for each change')
-    .option('--yes', 'do not ask')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .asks()
+    .output()
     .action(async (name: string, ...rest: unknown[]) => {
       const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
       const flags = (nodes ? rest[1] : rest[0]) as StartFlags;
@@ -312,11 +303,4 @@ function revisionRow(revision: Revision): object {
     .filter(Boolean)
     .join(', ');
   return { ...revision, hash: revision.hash.slice(0, 12), files: revision.file_count, state: state || null };
-}
-
-export function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1000)
-    throw new InvalidArgumentError('it must be a whole number from 1 to 1000.');
-  return number;
 }

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -18,7 +19,7 @@ export interface GraphOrigin {
 }
 
 /** Adds `--input` and, for what is stored, `--env`, `--type`, `--layer`. */
-export const originOptions = (command: Command, input: string): Command =>
+export const originOptions = (command: CliCommand, input: string): CliCommand =>
   command
     .option('--input <file>', input)
     .option('-e, --env <id>', 'a stored graph: id of its cluster', idArgument)

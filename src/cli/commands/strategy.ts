@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { Strategy } from '../../core/contracts/index.js';
+import type { CliCommand } from '../command.js';
 import { readDocuments } from '../document-files.js';
 import { EXIT } from '../exit-codes.js';
-import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import { CliError } from '../problem.js';
 import { readInput } from '../read-input.js';
 import type { Session } from '../session.js';
@@ -16,7 +16,7 @@ interface ShowFlags extends OutputFlags {
 }
 
 /** `sitewright strategy …`: deployment groups, offline. */
-export function registerStrategy(program: Command, session: Session): void {
+export function registerStrategy(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('strategy').description('Deployment groups: what they select, what they would do');
 
@@ -39,8 +39,7 @@ export function registerStrategy(program: Command, session: Session): void {
     .option('--revision <revision>', 'of a site: number, hash, latest or last-good', 'latest')
     .option('--dot', 'print a Graphviz drawing')
     .option('--json', 'the same as -f json')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (sources: readonly string[], flags: ShowFlags) => {
       const strategy = await strategyOf(session, sources, flags.revision);
       const { strategyDot, strategyText } = await import('../views/strategy.js');

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { apiPath } from '../client.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
@@ -34,16 +34,16 @@ interface OwnedTag {
 }
 
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
-export function registerTag(program: Command, session: Session): void {
+export function registerTag(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('tag').description('Tags: what places tasks on nodes');
-  const named = (command: Command): Command => ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
-  const filed = (command: Command): Command => inFile(named(command));
+  const named = (command: CliCommand): CliCommand =>
+    ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
+  const filed = (command: CliCommand): CliCommand => inFile(named(command));
   const singular = { releases: 'release', clusters: 'cluster' } as const;
 
   ownedBy(group.command('list').description('Tags of a release, or of a cluster with those of its release and plugins'))
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OwnerFlags & OutputFlags) => {
       const { kind, id } = ownerOf(flags);
       const client = await session.client();
@@ -77,7 +77,7 @@ export function registerTag(program: Command, session: Session): void {
     });
 
   named(group.command('show').description('One tag of a release or cluster'))
-    .addOption(formatOption())
+    .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
       const { kind, id } = ownerOf(flags);
       const tag = await (await session.client()).request<object>('GET', apiPath`/${kind}/${id}/tags/${flags.name}`);
@@ -131,13 +131,14 @@ export function registerTag(program: Command, session: Session): void {
     },
   );
 
-  named(group.command('delete').description('Delete a tag that a user made, and take it from all nodes')).action(
-    async (flags: OwnerFlags & { readonly name: string }) => {
+  named(group.command('delete').description('Delete a tag that a user made, and take it from all nodes'))
+    .output()
+    .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
       const { kind, id } = ownerOf(flags);
       await (await session.client()).request('DELETE', apiPath`/${kind}/${id}/tags/${flags.name}`);
-      terminal.out(`Tag '${flags.name}' was deleted from ${kind} with id ${id}\n`);
-    },
-  );
+      const text = `Tag '${flags.name}' was deleted from ${kind} with id ${id}\n`;
+      await printOne(terminal, flags, { name: flags.name, [singular[kind]]: Number(id) }, text);
+    });
 
   for (const [action, description] of [
     ['assign', 'Give nodes tags, all or none; what they have stays'],
@@ -152,8 +153,7 @@ export function registerTag(program: Command, session: Session): void {
         'names of tags, e.g. mysql, or of instances, e.g. mysql:1',
         nameListArgument,
       )
-      .addOption(formatOption())
-      .addOption(columnOption())
+      .output()
       .action(async (flags: OutputFlags & { readonly nodes: readonly number[]; readonly tags: readonly string[] }) => {
         if (flags.nodes.length === 0 || flags.tags.length === 0) throw usageError('name at least one node and one tag');
         const body = { nodes: flags.nodes, tags: flags.tags };

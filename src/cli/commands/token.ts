@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import type { CreatedToken, Token, TokenList } from '../../core/contracts/index.js';
 import { apiPath } from '../client.js';
+import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
-import { columnOption, formatOption, type OutputFlags, printList, printOne } from '../formats/output.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 import type { Terminal } from '../terminal.js';
 
@@ -13,7 +13,7 @@ interface CreateFlags extends OutputFlags {
 }
 
 /** `sitewright token …`: who may use the API. */
-export function registerToken(program: Command, session: Session): void {
+export function registerToken(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('token').description('Tokens of the API: who may do what');
 
@@ -23,8 +23,7 @@ export function registerToken(program: Command, session: Session): void {
     .requiredOption('--name <name>', 'who it is for; the audit trail will say so')
     .requiredOption('--role <role>', 'viewer, operator or admin')
     .option('--expires <when>', 'when it ends: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
       const client = await session.client();
       const body = { name, role, ...(expires === undefined ? {} : { expires }) };
@@ -34,8 +33,7 @@ export function registerToken(program: Command, session: Session): void {
   group
     .command('list')
     .description('Tokens, newest first; never the tokens themselves')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const client = await session.client();
       const { items } = await client.request<TokenList>('GET', '/tokens');
@@ -46,8 +44,8 @@ export function registerToken(program: Command, session: Session): void {
     .command('revoke')
     .argument('<token>', 'its name or id')
     .description('End a token; it is good for nothing from now on')
-    .option('-y, --yes', 'do not ask')
-    .addOption(formatOption())
+    .asks()
+    .output()
     .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Revoke the token '${token}'?`, yes, 'asked');
       const client = await session.client();
@@ -60,8 +58,7 @@ export function registerToken(program: Command, session: Session): void {
     .description('Make the first token of an admin, in the store itself; run it where the API runs')
     .option('--name <name>', 'who it is for', 'admin')
     .option('--expires <when>', 'when it ends, as of create (default: never)')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async ({ name, expires, ...flags }: Omit<CreateFlags, 'role'>) => {
       const { settings } = await session.settings();
       const { bootstrapToken } = await import('../processes/bootstrap-token.js');

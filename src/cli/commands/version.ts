@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { columnOption, formatOption, type OutputFlags, printOne } from '../formats/output.js';
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 
 /** Version of this program, from its package.json: beside the sources, or one folder above dist. */
@@ -20,12 +20,11 @@ export function programVersion(): string {
 }
 
 /** `sitewright version`. */
-export function registerVersion(program: Command, session: Session): void {
+export function registerVersion(program: CliCommand, session: Session): void {
   program
     .command('version')
     .description('Version of this program')
-    .addOption(formatOption())
-    .addOption(columnOption())
+    .output()
     .action(async (flags: OutputFlags) => {
       const version = programVersion();
       await printOne(

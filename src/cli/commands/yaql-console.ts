@@ -3,6 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Terminal } from '../terminal.js';
 import type { YaqlCommandPorts } from './yaql.js';
 import { createEvaluator, type Evaluator, reportFailure, shown } from './yaql-eval.js';
 import { describeFunction } from './yaql-functions.js';
@@ -16,12 +18,12 @@ const help = `An expression is evaluated and its value printed. Also:
   .exit            end (also Ctrl-D)`;
 
 /** Runs `yaql console` until the input ends; gives the exit code. */
-export async function runConsole(flags: InputFlags, ports: YaqlCommandPorts): Promise<number> {
+export async function runConsole(flags: InputFlags, ports: YaqlCommandPorts): Promise<ExitCode> {
   let evaluator: Evaluator;
   try {
     evaluator = await createEvaluator(flags, ports);
   } catch (error) {
-    return reportFailure(error);
+    return reportFailure(ports.terminal, error);
   }
   const file = join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sitewright-yaql-history');
   const history = await readHistory(file);
@@ -34,7 +36,7 @@ export async function runConsole(flags: InputFlags, ports: YaqlCommandPorts): Pr
     removeHistoryDuplicates: true,
     completer: (line: string) => complete(line, evaluator),
   });
-  return await converse(terminal, evaluator, file);
+  return await converse(terminal, ports.terminal.out, evaluator, file);
 }
 
 async function readHistory(file: string): Promise<string[]> {
@@ -46,7 +48,12 @@ async function readHistory(file: string): Promise<string[]> {
     .reverse();
 }
 
-async function converse(terminal: Interface, evaluator: Evaluator, historyFile: string): Promise<number> {
+async function converse(
+  terminal: Interface,
+  print: Terminal['out'],
+  evaluator: Evaluator,
+  historyFile: string,
+): Promise<ExitCode> {
   terminal.prompt();
   for await (const line of terminal) {
     const text = line.trim();
@@ -54,12 +61,12 @@ async function converse(terminal: Interface, evaluator: Evaluator, historyFile: 
     if (text !== '') {
       // A history that cannot be kept is no reason to stop.
       await appendFile(historyFile, `${text}\n`).catch(() => undefined);
-      process.stdout.write(`${answer(text, evaluator)}\n`);
+      print(`${answer(text, evaluator)}\n`);
     }
     terminal.prompt();
   }
   terminal.close();
-  return 0;
+  return EXIT.done;
 }
 
 /** What the console prints for a line. */

@@ -16,6 +16,8 @@ import {
   type Value,
   YaqlError,
 } from '../../yaql/index.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Terminal } from '../terminal.js';
 import type { YaqlCommandPorts } from './yaql.js';
 import { type InputFlags, InputProblem, type InputStates, readStates } from './yaql-input.js';
 
@@ -26,32 +28,33 @@ export const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffs
   localOffset: BigInt(-new Date().getTimezoneOffset()) * 60_000_000n,
 };
 
-/** Runs `yaql eval`; gives the exit code: 0, 1 for a failed expression, 2 for a wrong call or file. */
+/** Runs `yaql eval`: `failed` is a failed expression, `invalid` a wrong call or file. */
 export async function runEval(
   expression: string | undefined,
   flags: InputFlags & { readonly batch?: string },
   ports: YaqlCommandPorts,
-): Promise<number> {
+): Promise<ExitCode> {
+  const { terminal } = ports;
   try {
-    if (flags.batch !== undefined) return await runBatch(flags.batch);
+    if (flags.batch !== undefined) return await runBatch(terminal, flags.batch);
     if (expression === undefined) throw new InputProblem('Give an expression, or a file of them by --batch');
     const evaluator = await createEvaluator(flags, ports);
-    process.stdout.write(`${shown(evaluator.evaluate(expression))}\n`);
-    return 0;
+    terminal.out(`${shown(evaluator.evaluate(expression))}\n`);
+    return EXIT.done;
   } catch (error) {
-    return reportFailure(error);
+    return reportFailure(terminal, error);
   }
 }
 
 /** Prints an error for a person; the exit code. */
-export function reportFailure(error: unknown): number {
+export function reportFailure(terminal: Terminal, error: unknown): ExitCode {
   if (error instanceof YaqlError) {
-    process.stderr.write(`${error.describe()}\n`);
-    return 1;
+    terminal.err(`${error.describe()}\n`);
+    return EXIT.failed;
   }
   if (error instanceof InputProblem) {
-    process.stderr.write(`${error.message}\n`);
-    return 2;
+    terminal.err(`${error.message}\n`);
+    return EXIT.invalid;
   }
   throw error;
 }
@@ -65,7 +68,10 @@ export interface Evaluator {
 }
 
 /** An engine over the states that the flags name, with the helpers of the configuration. */
-export async function createEvaluator(flags: InputFlags, ports: YaqlCommandPorts): Promise<Evaluator> {
+export async function createEvaluator(
+  flags: InputFlags,
+  ports: Omit<YaqlCommandPorts, 'terminal'>,
+): Promise<Evaluator> {
   const states = await readStates(flags, ports.loadCluster);
   const engine = createTaskEngine(machineSources);
   const helpers = (await ports.loadHelpers?.()) ?? null;
@@ -88,7 +94,7 @@ function scopeOf(engine: Engine, states: InputStates): TaskScope {
 }
 
 /** One line out for each line in; a line that is no record gives an error with its number as id. */
-async function runBatch(path: string): Promise<number> {
+async function runBatch({ outAll }: Terminal, path: string): Promise<ExitCode> {
   const evaluator = new RecordEvaluator(machineSources);
   const input = createReadStream(path, 'utf8');
   const failed = new Promise<never>((_, reject) =>
@@ -104,14 +110,14 @@ async function runBatch(path: string): Promise<number> {
       if (line.trim() === '') continue;
       out += `${JSON.stringify(evaluateLine(evaluator, line, number))}\n`;
       if (out.length > 65_536) {
-        await write(out);
+        await outAll(out);
         out = '';
       }
     }
-    await write(out);
+    await outAll(out);
   };
   await Promise.race([evaluateAll(), failed]);
-  return 0;
+  return EXIT.done;
 }
 
 function evaluateLine(evaluator: RecordEvaluator, line: string, number: number): unknown {
@@ -128,6 +134,3 @@ function evaluateLine(evaluator: RecordEvaluator, line: string, number: number):
     };
   return evaluator.evaluate(record);
 }
-
-const write = (text: string): Promise<void> =>
-  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));

@@ -1,4 +1,6 @@
 import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '../../yaql/index.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Terminal } from '../terminal.js';
 
 const chapters: readonly (readonly [string, string])[] = [
   ['changes', 'Changes between two states, and text formats'],
@@ -15,23 +17,23 @@ const chapters: readonly (readonly [string, string])[] = [
 ];
 
 /** Prints the documentation; the exit code, 1 when there is no function of that name. */
-export function runFunctions(name: string | undefined, markdown: boolean): number {
+export function runFunctions({ out, err }: Terminal, name: string | undefined, markdown: boolean): ExitCode {
   if (name === undefined) {
-    process.stdout.write(markdown ? libraryMarkdown() : libraryText());
-    return 0;
+    out(markdown ? libraryMarkdown() : libraryText());
+    return EXIT.done;
   }
   const text = describeFunction(name);
   if (text !== null) {
-    process.stdout.write(`${text}\n`);
-    return 0;
+    out(`${text}\n`);
+    return EXIT.done;
   }
   const near = [...new Set(all().map((f) => f.name))].filter((known) =>
     known.toLowerCase().includes(name.toLowerCase()),
   );
   const hint =
     near.length === 0 ? '`sitewright yaql functions` lists them all.' : `Did you mean ${near.slice(0, 5).join(', ')}?`;
-  process.stderr.write(`There is no function "${name}". ${hint}\n`);
-  return 1;
+  err(`There is no function "${name}". ${hint}\n`);
+  return EXIT.failed;
 }
 
 const all = (): readonly FunctionDefinition[] => [...nailgunFunctions, ...libraryFunctions];

@@ -1,8 +1,10 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../command.js';
+import type { Terminal } from '../terminal.js';
 import type { ClusterStates } from './yaql-input.js';
 
 /** What the `yaql` command takes from the program it is mounted in. */
 export interface YaqlCommandPorts {
+  readonly terminal: Terminal;
   /** Gives the two states of a cluster by name or id, for `--cluster`; without it that option is refused with a hint. */
   readonly loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>;
   /** Loads the module of helper functions the configuration names, null when it names none. */
@@ -18,7 +20,7 @@ interface EvalFlags {
 }
 
 /** Adds `yaql eval`, `yaql console` and `yaql functions`. The engine is loaded only when one of them runs. */
-export function registerYaql(program: Command, ports: YaqlCommandPorts = {}): void {
+export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void {
   const yaql = program.command('yaql').description('evaluate YAQL, the language of computable task fields');
 
   states(
@@ -44,11 +46,11 @@ export function registerYaql(program: Command, ports: YaqlCommandPorts = {}): vo
     .option('--markdown', 'as the Markdown of docs/yaql.md')
     .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
       const { runFunctions } = await import('./yaql-functions.js');
-      process.exitCode = runFunctions(name, flags.markdown ?? false);
+      process.exitCode = runFunctions(ports.terminal, name, flags.markdown ?? false);
     });
 }
 
-const states = (command: Command): Command =>
+const states = (command: CliCommand): CliCommand =>
   command
     .option('--data <file>', 'JSON or YAML file: the data `$`, or with --node the common part of it')
     .option('--old <file>', 'JSON or YAML file: the data of the last run, for changed(), old() …')

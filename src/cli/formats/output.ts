@@ -7,6 +7,9 @@ import { formatRecord, formatTable, type Row } from './table.js';
 export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** A table is for people, as csv is: lists in cells, no objects. */
+export const isTabular = ({ format }: OutputFlags): boolean => format === 'table' || format === 'csv';
+
 /** What `-f` and `-c` of a command say. */
 export interface OutputFlags {
   readonly format: Format;
@@ -69,8 +72,13 @@ export async function printOne(
 
 async function printData(terminal: Terminal, format: 'json' | 'yaml', data: unknown): Promise<void> {
   if (format === 'json') return terminal.out(`${JSON.stringify(data, null, 2)}\n`);
+  terminal.out(await yamlText(data));
+}
+
+/** What can be written as JSON, as YAML. */
+export async function yamlText(data: unknown): Promise<string> {
   const { dump } = await import('js-yaml');
-  terminal.out(dump(JSON.parse(JSON.stringify(data)), { noRefs: true }));
+  return dump(JSON.parse(JSON.stringify(data)), { noRefs: true });
 }
 
 const pick = (row: Row, names: readonly string[]): Row =>

@@ -57,6 +57,6 @@ if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
     .parseAsync()
     .catch((error: unknown) => {
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-      process.exitCode = 1;
+      process.exitCode = error instanceof CliError ? error.exitCode : EXIT.unreachable;
     });
 }

@@ -57,6 +57,32 @@ describe('docs/cli.md', () => {
   });
 });
 
+describe('-f', () => {
+  /** Why a command has none, or another. */
+  const SERVES = 'runs until it is ended, and prints nothing that is data';
+  const LINES = 'prints one line of JSON for each line of input';
+  const OTHERS = new Map([
+    ...['up', 'api', 'worker', 'gateway', 'agent run', 'agent serve', 'maas simulate'].map((name) => [name, SERVES]),
+    ...['graph simulate', 'strategy simulate', 'yaql eval'].map((name) => [name, LINES]),
+    ['graph serialize', 'prints the one form that executors take, piece by piece'],
+    ['graph check', 'prints problems with their places'],
+    ['yaql console', 'is a conversation'],
+    ['yaql functions', 'prints documentation'],
+    ['completion', 'prints a script of a shell'],
+    ['run logs', 'prints what tasks wrote; -f follows it, as of tail'],
+  ] as [string, string][]);
+
+  it.each(leaves(program).map(({ path, command }) => [path, command] as const))(
+    'is the format of %s',
+    (path, command) => {
+      const short = command.options.find((option) => option.short === '-f')?.long;
+      const format = command.options.find(({ long }) => long === '--format');
+      if (OTHERS.has(path)) expect(format).toBeUndefined();
+      else expect(short).toBe('--format');
+    },
+  );
+});
+
 it('every command that a message or a document names exists', () => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const files = execFileSync('git', ['ls-files', 'src', 'worker', 'activities', 'docs', 'README.md', 'examples'], {

@@ -36,6 +36,9 @@ export function recordingTerminal(options: TerminalOptions = {}): RecordingTermi
     out: (text) => {
       said.out += text;
     },
+    outAll: async (text) => {
+      said.out += text;
+    },
     err: (text) => {
       said.err += text;
     },

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { registerPackage } from '../../../src/cli/commands/package.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli } from '../cli/recording-terminal.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const page = readFileSync(join(REPOSITORY, 'docs/packages.md'), 'utf8');
@@ -29,25 +28,8 @@ function steps(): Step[] {
 
 /** Runs the command as its shell would, in this process. */
 async function sitewright(args: readonly string[]): Promise<{ out: string; err: string; status: number }> {
-  const written = { out: '', err: '' };
-  const out = vi
-    .spyOn(process.stdout, 'write')
-    .mockImplementation((text) => Boolean((written.out += String(text))) || true);
-  const err = vi
-    .spyOn(process.stderr, 'write')
-    .mockImplementation((text) => Boolean((written.err += String(text))) || true);
-  const before = process.exitCode;
-  process.exitCode = 0;
-  try {
-    const program = new Command('sitewright').exitOverride();
-    registerPackage(program);
-    await program.parseAsync([...args], { from: 'user' });
-    return { ...written, status: Number(process.exitCode) };
-  } finally {
-    process.exitCode = before;
-    out.mockRestore();
-    err.mockRestore();
-  }
+  const { code, ...written } = await cli(args);
+  return { ...written, status: code };
 }
 
 describe('docs/packages.md', () => {
@@ -117,7 +99,7 @@ describe('docs/packages.md', () => {
       status: 2,
     });
     expect((await sitewright(['package', 'create', 'a b'])).err).toBe(
-      "error: 'a b' is no name for a package: use letters, digits, '_' and '-'\n",
+      "error: 'a b' is not a name for a package: use letters, digits, '_' and '-'\n",
     );
   });
 

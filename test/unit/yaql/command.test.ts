@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CliCommand } from '../../../src/cli/command.js';
 import { registerYaql, type YaqlCommandPorts } from '../../../src/cli/commands/yaql.js';
 import { answer, complete } from '../../../src/cli/commands/yaql-console.js';
 import { createEvaluator } from '../../../src/cli/commands/yaql-eval.js';
 import { libraryMarkdown } from '../../../src/cli/commands/yaql-functions.js';
 import { fromLosslessJson } from '../../../src/cli/commands/yaql-json.js';
+import { processTerminal } from '../../../src/cli/terminal.js';
 import { defineFunction, Float, libraryFunctions } from '../../../src/yaql/index.js';
 
 let folder = '';
@@ -41,9 +42,9 @@ function file(name: string, text: string): string {
   return path;
 }
 
-async function run(args: readonly string[], ports: YaqlCommandPorts = {}): Promise<number> {
-  const program = new Command('sitewright').exitOverride();
-  registerYaql(program, ports);
+async function run(args: readonly string[], ports: Partial<YaqlCommandPorts> = {}): Promise<number> {
+  const program = new CliCommand('sitewright').exitOverride();
+  registerYaql(program, { terminal: processTerminal(), ...ports });
   await program.parseAsync(['node', 'sitewright', 'yaql', ...args]);
   return Number(process.exitCode ?? 0);
 }
