@@ -24,8 +24,11 @@ const onTemporal = (name: string, timeoutMs: number) => ({
 
 export default defineConfig({
   test: {
-    // A test that needs longer than this is stuck: nothing here waits for a clock.
-    testTimeout: 20_000,
+    // Each process loads the modules once, not once for each file. Files must not change what others see, so they restore
+    // what they change of the process (environment, folder, streams).
+    isolate: false,
+    // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
+    testTimeout: 60_000,
     projects: [
       {
         extends: true,

@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runnableProgram } from '../platform/runnable-program.js';
 import type { Journal } from './journal.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 
-/** This Node with the supervisor's program as it lies beside this file: built, or as source under tsx. */
-export function ownSupervisor(): readonly [string, ...string[]] {
-  const isSource = import.meta.url.endsWith('.ts');
-  const program = fileURLToPath(new URL(isSource ? './supervisor-main.ts' : './supervisor-main.js', import.meta.url));
-  return [process.execPath, ...(isSource ? ['--import', 'tsx'] : []), program];
+/** This Node with the supervisor's program. */
+export function ownSupervisor(): readonly [string, string] {
+  return [process.execPath, fileURLToPath(runnableProgram(new URL('./supervisor-main.js', import.meta.url)))];
 }
 
 /**

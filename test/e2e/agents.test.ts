@@ -7,8 +7,9 @@ import { executionFolder } from '../../src/agent/execution.js';
 import { Journal } from '../../src/agent/journal.js';
 import { startDevServer } from '../../src/platform/temporal/dev-server.js';
 import { chaos } from '../rig/agent-chaos.js';
-import { peakRssBytes, supervisorProgram } from '../rig/agent-host-process.js';
+import { peakRssBytes } from '../rig/agent-host-process.js';
 import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';
+import { supervisorProgram } from '../rig/program.js';
 import { TcpProxy } from '../rig/tcp-proxy.js';
 
 let site: AgentSite;

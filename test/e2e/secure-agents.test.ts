@@ -21,9 +21,9 @@ import { gatewayUrl, type RunningGateway, startGateway } from '../../worker/gate
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
-import { supervisorProgram } from '../rig/agent-host-process.js';
 import { eventually } from '../rig/agent-site.js';
 import { freePort } from '../rig/free-port.js';
+import { supervisorProgram } from '../rig/program.js';
 import { createNamespace } from '../rig/temporal.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 import { type CountedTasks, countedTasks } from '../rig/workflows/counted-tasks.js';

@@ -7,8 +7,9 @@ import { startDevServer } from '../../src/platform/temporal/dev-server.js';
 import { lazyConnection } from '../../worker/api.js';
 import { nodeQueue } from '../../workflows/protocol.js';
 import { AgentRig } from './agent.js';
-import { type AgentHost, buildProgram, startAgentHost } from './agent-host-process.js';
+import { type AgentHost, startAgentHost } from './agent-host-process.js';
 import { counted } from './agent-orders.js';
+import { builtProgram } from './program.js';
 import { bundleTestWorkflows } from './workflow-bundle.js';
 import { type CountedTasks, countedTasks } from './workflows/counted-tasks.js';
 
@@ -80,7 +81,7 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
       version: '1',
     });
   const startWorker = async (): Promise<ChildProcess> => {
-    const [program, path] = buildProgram('test/rig/chaos-worker.ts');
+    const [program, path] = builtProgram('test/rig/chaos-worker.ts');
     const order = JSON.stringify({ address, taskQueue: 'chaos', codePath });
     const child = spawn(program, [path, order], { stdio: ['ignore', 'pipe', 'ignore'] });
     await once(child.stdout, 'data');

@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
 import type { NodeAgentOptions } from '../../src/agent/index.js';
+import { builtProgram, supervisorProgram } from './program.js';
 
 export interface AgentHostOrder {
   readonly address: string;
@@ -17,31 +16,6 @@ export interface AgentHostOrder {
   readonly agent?: Partial<NodeAgentOptions>;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const built = new Map<string, string>();
-
-/** One of the project's programs in a single file beside node_modules, where it finds native packages. */
-export function buildProgram(source: string): readonly [string, string] {
-  let target = built.get(source);
-  if (target === undefined) {
-    target = `${root}node_modules/.cache/sitewright/programs/${process.pid}/${source.replace(/\W+/g, '-')}.mjs`;
-    buildSync({
-      entryPoints: [root + source],
-      outfile: target,
-      bundle: true,
-      packages: 'external',
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      logLevel: 'error',
-    });
-    built.set(source, target);
-  }
-  return [process.execPath, target];
-}
-
-export const supervisorProgram = (): readonly [string, string] => buildProgram('src/agent/supervisor-main.ts');
-
 /**
  * Starts a process that hosts agents; resolves when it polls.
  *
@@ -52,7 +26,7 @@ export async function startAgentHost(
   env: Readonly<Record<string, string>> = {},
   inside: readonly string[] = [],
 ): Promise<AgentHost> {
-  const [node, program] = buildProgram('test/rig/agent-host.ts');
+  const [node, program] = builtProgram('test/rig/agent-host.ts');
   const full: AgentHostOrder = { ...order, supervisor: supervisorProgram() };
   const [first = node, ...rest] = [...inside, node, program, JSON.stringify(full)];
   const child = spawn(first, rest, {

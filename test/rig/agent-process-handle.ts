@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Execution } from '../../src/agent/execution.js';
 import type { NodeAgentOptions } from '../../src/agent/node-agent.js';
 import type { AgentRig } from './agent.js';
+import { builtProgram } from './program.js';
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
@@ -17,7 +18,7 @@ export class AgentProcess {
   constructor(rig: AgentRig, execution: Execution, options: Partial<NodeAgentOptions> = {}, recover = false) {
     const order = rig.path(`order-${execution.task}-${Math.random().toString(36).slice(2)}.json`);
     writeFileSync(order, JSON.stringify({ options: rig.options(options), execution, recover }));
-    const [program, path] = rig.program('test/rig/agent-process.ts');
+    const [program, path] = builtProgram('test/rig/agent-process.ts');
     this.child = spawn(program, [path, order], { stdio: ['ignore', 'pipe', 'inherit'] });
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
       this.lines.push(JSON.parse(line) as Line);

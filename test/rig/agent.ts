@@ -1,8 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
 import { ownCgroup } from '../../src/agent/cgroup.js';
 import { contain } from '../../src/agent/containment.js';
 import { type Execution, executionFolder, executionMark } from '../../src/agent/execution.js';
@@ -11,40 +9,19 @@ import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js'
 import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.js';
 import type { TaskResult } from '../../src/agent/result.js';
 import { scratchFolder } from '../../src/agent/settle.js';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
+import { supervisorProgram } from './program.js';
 
 /** One folder for everything an agent of a test has; `tidy` takes it away. */
 export class AgentRig {
   readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-agent-'));
   readonly stateDir = join(this.folder, 'state');
-  #programs = new Map<string, string>();
   #tasks = 0;
-
-  /** Builds one of our programs into a single file: it starts in a tenth of the time of its source. */
-  program(source: string): readonly [string, string] {
-    let built = this.#programs.get(source);
-    if (built === undefined) {
-      built = join(this.folder, `program-${this.#programs.size}.mjs`);
-      buildSync({
-        entryPoints: [join(root, source)],
-        outfile: built,
-        bundle: true,
-        platform: 'node',
-        format: 'esm',
-        target: 'node20',
-        logLevel: 'error',
-      });
-      this.#programs.set(source, built);
-    }
-    return [process.execPath, built];
-  }
 
   options(more: Partial<NodeAgentOptions> = {}): NodeAgentOptions {
     return {
       node: '1',
       stateDir: this.stateDir,
-      supervisorCommand: this.program('src/agent/supervisor-main.ts'),
+      supervisorCommand: supervisorProgram(),
       ...more,
     };
   }

@@ -11,9 +11,9 @@ import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type RunningAgents, startAgents } from '../../worker/agent.js';
 import { storeOrders } from '../../worker/store-orders.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
-import { supervisorProgram } from '../rig/agent-host-process.js';
 import { obeysTemporal } from '../rig/agent-orders.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
+import { supervisorProgram } from '../rig/program.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
 

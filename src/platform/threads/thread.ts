@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { runnableProgram } from '../runnable-program.js';
 
 export interface ThreadOptions {
   /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.js', import.meta.url)`. */
@@ -194,14 +195,9 @@ export function answerOf<Answer>(asked: Asked<Answer>): Answer {
   throw asked.error;
 }
 
-/** The program is there built, or as source under tsx, which threads do not inherit. */
 function startWorker({ program, data, maxMegabytes }: ThreadOptions): Worker {
-  const options = {
+  return new Worker(runnableProgram(program), {
     workerData: data,
     ...(maxMegabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxMegabytes } }),
-  };
-  if (!import.meta.url.endsWith('.ts')) return new Worker(program, options);
-  const source = JSON.stringify(program.href.replace(/\.js$/, '.ts'));
-  const load = `import('tsx/esm/api').then(({ register }) => (register(), import(${source})))`;
-  return new Worker(load, { ...options, eval: true, execArgv: [] });
+  });
 }

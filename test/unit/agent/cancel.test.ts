@@ -5,6 +5,7 @@ import { Journal } from '../../../src/agent/journal.js';
 import { AgentRig } from '../../rig/agent.js';
 import { AgentProcess } from '../../rig/agent-process-handle.js';
 import { Gate } from '../../rig/gate.js';
+import { supervisorProgram } from '../../rig/program.js';
 
 const rig = new AgentRig();
 const agent = rig.agent();
@@ -41,7 +42,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
 
   it('between the intent and its supervisor: it never starts', async () => {
     const { task, runs } = countedTask(gate());
-    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const [node, program] = supervisorProgram();
     const slow = gate();
     const supervisorCommand = ['bash', '-c', 'read -r line < "$0"; exec "$@"', slow.path, node, program] as const;
     const starting = rig.agent({ supervisorCommand }).ensure(task);

@@ -18,6 +18,7 @@ import { describeFailure, outcomeOf } from '../../../src/agent/result.js';
 import { typesOver } from '../../../src/core/task-types/index.js';
 import { AgentRig } from '../../rig/agent.js';
 import { Gate } from '../../rig/gate.js';
+import { supervisorProgram } from '../../rig/program.js';
 
 const rig = new AgentRig();
 const agent = rig.agent();
@@ -250,7 +251,7 @@ describe('#15 a noop run', () => {
 describe('#20 clock steps', () => {
   it.each([3_600_000, -3_600_000])('of %i ms in mid-task move no deadline', async (step) => {
     // The wall clock of the supervisor leaps as soon as the task has begun.
-    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const [node, program] = supervisorProgram();
     const shift = `const now = Date.now; let calls = 0; Date.now = () => now() + (++calls > 2 ? ${step} : 0);`;
     const leaping = rig.agent({
       supervisorCommand: [node, '--import', `data:text/javascript,${encodeURIComponent(shift)}`, program],
@@ -285,7 +286,7 @@ describe('words', () => {
 describe.skipIf(process.platform !== 'linux')('without file notification', () => {
   it('a cancel is still seen, by looking now and then', async () => {
     // As on a machine whose inotify watches are used up.
-    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const [node, program] = supervisorProgram();
     const preload = rig.path('no-watch.cjs');
     writeFileSync(
       preload,
@@ -301,7 +302,7 @@ describe.skipIf(process.platform !== 'linux')('without file notification', () =>
 
 describe.skipIf(process.platform !== 'linux')('#22 a slow start', () => {
   it('of one supervisor delays no other node', async () => {
-    const [node, program] = rig.program('src/agent/supervisor-main.ts');
+    const [node, program] = supervisorProgram();
     const stand = new Gate(rig.path('slow-gate'));
     const slow = rig.agent({
       node: 'slow',

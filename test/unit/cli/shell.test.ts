@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtProgram } from '../../rig/program.js';
 import { cli } from './recording-terminal.js';
 import { RUN_ID, runRecord, runStatus, stubApi } from './stub-api.js';
 
@@ -41,9 +42,9 @@ describe('bin/sitewright', () => {
 });
 
 describe('as a process of its own', () => {
-  const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+  const [node, main] = builtProgram('src/cli/main.ts');
   const start = (args: readonly string[], url: string) =>
-    spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args], {
+    spawn(node, [main, ...args], {
       env: { ...process.env, SITEWRIGHT_API: url },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MachineStatus as S } from '../../../src/maas/status.js';
 import { simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
+import { builtProgram } from '../../rig/program.js';
 import { authorization, SimulatedMaas } from './simulated-maas.js';
 
 let folder: string;
@@ -135,13 +136,11 @@ describe('a state file', () => {
 });
 
 describe('kill -9', () => {
-  const root = new URL('../../../', import.meta.url);
-  const program = new URL('src/cli/processes/maas-simulate.ts', root).pathname;
+  const [node, program] = builtProgram('src/cli/processes/maas-simulate.ts');
 
   /** A simulator in a process of its own; resolves with its origin. */
   async function launch(): Promise<{ child: ChildProcess; origin: string }> {
-    const child = spawn(process.execPath, ['--import', 'tsx', program, '--port', '0', '--state', stateFile], {
-      cwd: root.pathname,
+    const child = spawn(node, [program, '--port', '0', '--state', stateFile], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const origin = await new Promise<string>((resolve, reject) => {

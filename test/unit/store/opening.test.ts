@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Migration } from '../../../src/store/index.js';
 import { migrations } from '../../../src/store/migrations/index.js';
+import { sourceProgram } from '../../rig/program.js';
 import { describeStore } from './backends.js';
 import { failureOf } from './failures.js';
 import { Child } from './processes/child.js';
@@ -12,6 +13,9 @@ const next = (breaking: boolean, up?: Migration['up']): Migration => ({
   breaking,
   up: up ?? (async (db, { text }) => db.schema.createTable('next_release').addColumn('a', text).execute()),
 });
+
+/** From source: in a bundle, what is loaded only when needed would be loaded at once. */
+const OPEN_WITHOUT = sourceProgram('test/unit/store/processes/open-without.ts');
 
 const latest = migrations.length;
 
@@ -189,7 +193,8 @@ describeStore('Opening a store', (backend) => {
   it('loads only the driver it needs, and says so when that is missing', { timeout: 60_000 }, async () => {
     const url = await backend.newUrl();
     const [own, other] = backend.dialect === 'sqlite' ? ['better-sqlite3', 'pg'] : ['pg', 'better-sqlite3'];
-    const [without, needing] = [new Child('open-without', other, url), new Child('open-without', own, url)];
+    const start = (absent: string) => new Child(OPEN_WITHOUT, absent, url);
+    const [without, needing] = [start(other), start(own)];
     children.push(without, needing);
     expect(await without.next()).toEqual({ opened: backend.dialect });
     const failure = await needing.next<{ kind: string; message: string; hint: string }>();

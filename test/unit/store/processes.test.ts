@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { migrations } from '../../../src/store/migrations/index.js';
+import { builtProgram } from '../../rig/program.js';
 import { describeStore } from './backends.js';
 import { Child } from './processes/child.js';
 
@@ -9,7 +10,7 @@ const PATIENT = 60_000;
 describeStore('The store between processes', (backend) => {
   const children: Child[] = [];
   const start = (script: string, ...parameters: string[]): Child => {
-    const child = new Child(script, ...parameters);
+    const child = new Child(builtProgram(`test/unit/store/processes/${script}.ts`), ...parameters);
     children.push(child);
     return child;
   };

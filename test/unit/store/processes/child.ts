@@ -1,19 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 
-/** A script of this folder in a process of its own, which speaks JSON, one value a line. */
+/** A script in a process of its own, which speaks JSON, one value a line. */
 export class Child {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
   readonly #errors: Buffer[] = [];
 
-  constructor(script: string, ...parameters: string[]) {
-    const path = fileURLToPath(new URL(`./${script}.ts`, import.meta.url));
-    this.#process = spawn(process.execPath, ['--import', 'tsx', path, ...parameters], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+  constructor([node, ...program]: readonly [string, ...string[]], ...parameters: string[]) {
+    this.#process = spawn(node, [...program, ...parameters], { stdio: ['pipe', 'pipe', 'pipe'] });
     this.#process.stderr!.on('data', (chunk: Buffer) => this.#errors.push(chunk));
     this.#lines = createInterface({ input: this.#process.stdout! })[Symbol.asyncIterator]();
   }
