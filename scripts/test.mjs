@@ -1,11 +1,13 @@
 // `npm test`: gets all the tests need, then runs them. Arguments go to vitest:
 //   npm test -- test/unit/platform/settings        only these
 //   npm test -- --project workflow      one suite
+//   npm run test:quick                  what is nearest to what changed: scripts/quick-tests.mjs
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CannotGoOn, ensureInstalled } from './ensure-installed.mjs';
+import { quickTests } from './quick-tests.mjs';
 import { explainMissing, findTemporalBinary } from './temporal-binary.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,17 +19,19 @@ try {
   if (found.status === 'missing') throw new CannotGoOn(explainMissing(found));
   // What the tests start must find the same one.
   const env = { ...process.env, TEMPORAL_CLI: found.path };
-  process.exitCode = await runVitest(env);
+  const [first, ...others] = process.argv.slice(2);
+  const args = first === '--quick' ? [...quickTests(root, say), ...others] : process.argv.slice(2);
+  process.exitCode = await runVitest(args, env);
 } catch (error) {
   if (!(error instanceof CannotGoOn)) throw error;
   say(error.message);
   process.exitCode = 1;
 }
 
-/** @param {NodeJS.ProcessEnv} env @returns {Promise<number>} */
-function runVitest(env) {
+/** @param {string[]} given @param {NodeJS.ProcessEnv} env @returns {Promise<number>} */
+function runVitest(given, env) {
   const folder = dirname(createRequire(join(root, 'package.json')).resolve('vitest/package.json'));
-  const args = [join(folder, 'vitest.mjs'), 'run', ...process.argv.slice(2)];
+  const args = [join(folder, 'vitest.mjs'), 'run', ...given];
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
   // Ctrl-C reaches vitest too, which stops its servers; we only wait for it.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));

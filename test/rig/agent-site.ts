@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -32,6 +33,7 @@ export class AgentSite {
   readonly #worker: RunningWorker;
   readonly #agents = new Set<RunningAgents>();
   readonly #hosts = new Set<AgentHost>();
+  readonly #gates: number[] = [];
   /** A name nobody else uses: queues are shared by all tests. */
   readonly site: string;
 
@@ -59,6 +61,7 @@ export class AgentSite {
     for (const agents of this.#agents) await agents.stop();
     await this.#worker.stop();
     await this.temporal.close();
+    for (const gate of this.#gates) closeSync(gate);
     this.rig.tidy();
   }
 
@@ -138,11 +141,16 @@ export class AgentSite {
     writeFileSync(join(this.folder, 'scripts', `${task}.sh`), text);
   }
 
-  /** A script that has begun (`begun`) and waits until `open` is called. */
+  /** A script that has begun (`begun`) and waits until `open` is called, on as many nodes as run it. */
   gate(task: string, after = ''): { readonly begun: () => Promise<void>; readonly open: () => void } {
-    const [begun, opened] = [join(this.folder, `${task}.begun`), join(this.folder, `${task}.open`)];
-    this.script(task, `echo before\ntouch ${begun}\nuntil [ -e ${opened} ]; do sleep 0.05; done\necho after\n${after}`);
-    return { begun: () => eventually(() => existsSync(begun)), open: () => writeFileSync(opened, '') };
+    const [begun, fifo] = [join(this.folder, `${task}.begun`), join(this.folder, `${task}.fifo`)];
+    spawnSync('mkfifo', [fifo]);
+    // Open for both, so that neither side waits for the other to open it.
+    const gate = openSync(fifo, 'r+');
+    this.#gates.push(gate);
+    this.script(task, `echo before\ntouch ${begun}\nread line < ${fifo}\necho after\n${after}`);
+    // A line for each that waits or comes later.
+    return { begun: () => eventually(() => existsSync(begun)), open: () => writeSync(gate, '\n'.repeat(10_000)) };
   }
 
   counted(node: string): string[] {

@@ -1,0 +1,131 @@
+// Which test files `npm run test:quick` runs: those nearest to what changed, as many as take about a minute and a half.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** Seconds of tests that fit: two files at once for a minute, beside the start. */
+const BUDGET = 120;
+
+/** Of a file that has not run here yet. */
+const UNKNOWN = { unit: 1, property: 3, replay: 10, other: 15 };
+
+/** Seconds it takes to load a file's modules. */
+const LOAD = 0.5;
+
+/** They look at the project as a whole and are cheap. */
+const ALWAYS = /^test\/(architecture|golden|unit\/docs)\//;
+
+/** They use built packages, real daemons and minutes. */
+const NEVER = /^test\/e2e\//;
+
+/** Their workflows come from the bundle of test/global-setup.ts. */
+const ON_TEMPORAL = /^test\/(workflow|api|cli|ui)\//;
+
+/**
+ * @param {string} root
+ * @param {(line: string) => void} say
+ * @returns {string[]} never empty
+ */
+export function quickTests(root, say) {
+  const { since, changed } = changes(root);
+  const distances = distancesFrom(changed, root);
+  const durations = lastDurations(root);
+  const seconds = (/** @type {string} */ file) => LOAD + (durations.get(file) ?? UNKNOWN[suiteOf(file)]);
+  const related = [...distances]
+    .filter(([file]) => file.endsWith('.test.ts') && !NEVER.test(file))
+    .map(([file, distance]) => ({ file, distance, takes: seconds(file) }))
+    .sort((one, other) => one.distance - other.distance || one.takes - other.takes);
+  let left = BUDGET;
+  const chosen = related.filter(({ takes }) => {
+    if (takes > left) return false;
+    left -= takes;
+    return true;
+  });
+  const out = related.length - chosen.length;
+  say(
+    `${changed.length} files changed since ${since}: ${chosen.length} test files, the nearest of ${related.length} that see them, without e2e` +
+      `${out > 0 ? `; ${out} would take too long` : ''}. \`npm test\` runs everything.`,
+  );
+  return chosen.map(({ file }) => file);
+}
+
+/**
+ * Since the branch left main, what is not committed included; on main itself, what its last commit changed.
+ * @param {string} root
+ */
+function changes(root) {
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const lines = (/** @type {string} */ text) => text.split('\n').filter(Boolean);
+  const isClean = git('status', '--porcelain') === '';
+  const head = git('rev-parse', 'HEAD');
+  const left = ['main', 'origin/main'].flatMap((branch) => {
+    try {
+      return [git('merge-base', 'HEAD', branch)];
+    } catch {
+      return [];
+    }
+  })[0];
+  const since = left === undefined || (left === head && isClean) ? 'HEAD~1' : left;
+  const untracked = lines(git('ls-files', '--others', '--exclude-standard'));
+  return { since: since.slice(0, 10), changed: [...lines(git('diff', '--name-only', since)), ...untracked] };
+}
+
+/**
+ * How many imports lie between each file and the nearest one that changed.
+ * @param {readonly string[]} changed
+ * @param {string} root
+ */
+function distancesFrom(changed, root) {
+  const code = ['src', 'workflows', 'activities', 'worker', 'scripts', 'test']
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))))
+    .filter((file) => /\.(ts|mjs|js)$/.test(file) && !file.startsWith('test/data/'));
+  /** @type {Map<string, string[]>} */
+  const usedBy = new Map();
+  for (const file of code) {
+    for (const used of usesOf(file, root)) usedBy.set(used, [...(usedBy.get(used) ?? []), file]);
+  }
+  const distances = new Map(changed.filter((file) => existsSync(join(root, file))).map((file) => [file, 0]));
+  // A map goes on with what is added to it meanwhile: breadth first.
+  for (const [file, distance] of distances) {
+    for (const user of usedBy.get(file) ?? []) if (!distances.has(user)) distances.set(user, distance + 1);
+  }
+  for (const file of code) if (ALWAYS.test(file) && !distances.has(file)) distances.set(file, 1);
+  return distances;
+}
+
+/**
+ * The files of ours it names: imports, programs it starts, data beside it.
+ * @param {string} file
+ * @param {string} root
+ */
+function usesOf(file, root) {
+  const named = [...readFileSync(join(root, file), 'utf8').matchAll(/['"`]([\w./-]+\.\w+)['"`]/g)].map(
+    ([, name]) => name ?? '',
+  );
+  const paths = named.flatMap((name) => (name.startsWith('.') ? [normalize(join(dirname(file), name))] : [name]));
+  const uses = paths
+    .map((path) => path.replace(/\.js$/, '.ts'))
+    .filter((path) => path.includes('/') && existsSync(join(root, path)));
+  return new Set(ON_TEMPORAL.test(file) ? [...uses, 'test/global-setup.ts'] : uses);
+}
+
+/**
+ * In seconds, as vitest has kept them of its last runs here.
+ * @param {string} root
+ * @returns {Map<string, number>}
+ */
+function lastDurations(root) {
+  const cache = join(root, 'node_modules/.vite/vitest');
+  const files = existsSync(cache) ? readdirSync(cache).map((folder) => join(cache, folder, 'results.json')) : [];
+  const results = files
+    .filter((file) => existsSync(file))
+    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).results);
+  return new Map(results.map(([name, { duration }]) => [name.slice(name.indexOf(':') + 1), duration / 1000]));
+}
+
+/** @param {string} file @returns {keyof typeof UNKNOWN} */
+function suiteOf(file) {
+  const suite = file.split('/')[1];
+  return suite === 'unit' || suite === 'property' || suite === 'replay' ? suite : 'other';
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { quickTests } from '../../../scripts/quick-tests.mjs';
+
+let root = '';
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], { cwd: root });
+const commit = () => {
+  git('add', '-A');
+  git('commit', '-qm', 'x');
+};
+const quick = () => {
+  const said: string[] = [];
+  return { files: quickTests(root, (line) => said.push(line)), said: said.join('\n') };
+};
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'sitewright-quick-'));
+  git('init', '-q', '-b', 'main');
+  write('.gitignore', 'node_modules\n');
+  for (const folder of ['workflows', 'activities', 'worker', 'scripts']) write(`${folder}/x.ts`, '');
+  write('src/low.ts', 'export const low = 1;');
+  write('src/high.ts', `import { low } from './low.js';`);
+  write('src/other.ts', '');
+  write('test/unit/high.test.ts', `import '../../src/high.js';`);
+  write('test/unit/low.test.ts', `import '../../src/low.js';`);
+  write('test/unit/other.test.ts', `import '../../src/other.js';`);
+  write('test/e2e/low.test.ts', `import '../../src/low.js';`);
+  write('test/architecture/all.test.ts', '');
+  commit();
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe('the quick tests', () => {
+  it('are those that see what changed, the nearest first', () => {
+    write('src/low.ts', 'export const low = 2;');
+    expect(quick().files).toEqual(['test/unit/low.test.ts', 'test/architecture/all.test.ts', 'test/unit/high.test.ts']);
+  });
+
+  it('count from where the branch left main, with what is committed and what is new', () => {
+    git('switch', '-qc', 'branch');
+    write('src/low.ts', 'export const low = 2;');
+    commit();
+    write('test/unit/new.test.ts', '');
+    const [first, ...others] = quick().files;
+    expect(first).toBe('test/unit/new.test.ts');
+    expect(others).toContain('test/unit/low.test.ts');
+  });
+
+  it('are those of the last commit where nothing has changed since', () => {
+    write('src/other.ts', 'export {};');
+    commit();
+    expect(quick().files).toContain('test/unit/other.test.ts');
+    expect(quick().files).not.toContain('test/unit/low.test.ts');
+  });
+
+  it('leave out what would take too long, and say so', () => {
+    write('src/low.ts', 'export const low = 2;');
+    const results = [['unit:test/unit/low.test.ts', { duration: 500_000, failed: false }]];
+    write('node_modules/.vite/vitest/x/results.json', JSON.stringify({ results }));
+    const { files, said } = quick();
+    expect(files).toEqual(['test/architecture/all.test.ts', 'test/unit/high.test.ts']);
+    expect(said).toContain('1 would take too long');
+  });
+});
