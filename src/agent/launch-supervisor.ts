@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runnableProgram } from '../platform/runnable-program.js';
+import { runnableProgram } from '../platform/threads/runnable-program.js';
 import type { Journal } from './journal.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 
