@@ -1,36 +1,25 @@
+import { camelCase, type SnakeCase } from '../../core/casing.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { JsonFields, NodeChange, NodeRecord, Store } from '../../store/index.js';
+import type { NodeChange, NodeRecord, Store } from '../../store/index.js';
 import { checkRoles } from './assignable-roles.js';
 import type { NodeView } from './nodes.js';
 import { finding, unchangeable } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
 
-/** What is sent of a node, by names of the wire; fields that cannot be changed may come back as they were shown. */
-export interface NodeUpdate {
-  readonly name?: string | undefined;
-  readonly hostname?: string | undefined;
+/**
+ * What is sent of a node: fields of the store by their names on the wire, each of which is taken as it is unless this
+ * file has a rule for it; fields that cannot be changed may come back as they were shown. Which fields a client may
+ * send is for the contract to say.
+ */
+export type NodeUpdate = {
+  readonly [Field in keyof NodeChange as SnakeCase<Field>]?: NodeChange[Field] | undefined;
+} & {
   readonly mac?: string | undefined;
-  readonly ip?: string | null | undefined;
-  readonly meta?: JsonFields | undefined;
-  readonly labels?: Readonly<Record<string, string | null>> | undefined;
-  readonly os_platform?: string | null | undefined;
-  readonly manufacturer?: string | null | undefined;
-  readonly platform_name?: string | null | undefined;
-  readonly online?: boolean | undefined;
-  readonly status?: string | undefined;
-  readonly error_type?: string | null | undefined;
-  readonly error_msg?: string | null | undefined;
-  readonly progress?: number | undefined;
-  readonly group_id?: number | null | undefined;
   readonly cluster?: number | null | undefined;
   /** The same as `cluster`. */
   readonly cluster_id?: number | null | undefined;
-  readonly roles?: readonly string[] | undefined;
-  readonly pending_roles?: readonly string[] | undefined;
-  readonly pending_addition?: boolean | undefined;
-  readonly pending_deletion?: boolean | undefined;
   readonly [shown: string]: unknown;
-}
+};
 
 export interface CheckedNodeChange {
   readonly node: NodeRecord;
@@ -42,27 +31,10 @@ export interface CheckedNodeChange {
   readonly change: NodeChange;
 }
 
-/** Wire name → field of the store, of what is taken as it is. */
-const PLAIN = {
-  name: 'name',
-  hostname: 'hostname',
-  ip: 'ip',
-  meta: 'meta',
-  labels: 'labels',
-  os_platform: 'osPlatform',
-  manufacturer: 'manufacturer',
-  platform_name: 'platformName',
-  online: 'online',
-  status: 'status',
-  error_type: 'errorType',
-  error_msg: 'errorMsg',
-  progress: 'progress',
-  group_id: 'groupId',
-  pending_addition: 'pendingAddition',
-  pending_deletion: 'pendingDeletion',
-} as const satisfies Readonly<Record<string, keyof NodeChange>>;
+/** Fields with rules of their own, below. */
+const RULED: readonly string[] = ['cluster', 'cluster_id', 'roles', 'pending_roles'];
 
-const READ_ONLY = [
+const READ_ONLY: readonly string[] = [
   'id',
   'site',
   'uuid',
@@ -88,8 +60,8 @@ export async function checkNodeChange(
   const refuse = (code: string, field: string, message: string, hint: string) =>
     errors.push(finding(code, `${at}.${field}`, message, hint));
   const change: Record<string, unknown> = {};
-  for (const [wire, field] of Object.entries(PLAIN)) if (update[wire] !== undefined) change[field] = update[wire];
-  if (update.mac !== undefined) change.mac = update.mac.toLowerCase().replaceAll('-', ':');
+  for (const [wire, value] of Object.entries(update))
+    if (value !== undefined && !RULED.includes(wire) && !READ_ONLY.includes(wire)) change[camelCase(wire)] = value;
 
   const { cluster: named, cluster_id: id } = update;
   if (named !== undefined && id !== undefined && named !== id)

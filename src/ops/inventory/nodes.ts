@@ -10,10 +10,6 @@ import { finding, refuseIfAny } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
 import { allRoles, changeTags, type RolesChanged, type TagsChange, tagsChange } from './role-tags.js';
 
-export interface NodeRegistration extends NodeUpdate {
-  readonly site?: string | undefined;
-}
-
 /** A node with the tags it has in its cluster. */
 export interface NodeView {
   readonly node: NodeRecord;
@@ -27,7 +23,7 @@ export type NodePart = 'interfaces' | 'disks';
 export interface InventoryNodeOperations {
   list(filter?: NodeFilter): Promise<readonly NodeView[]>;
   get(id: number): Promise<NodeView>;
-  register(node: NodeRegistration, actor: string): Promise<NodeView>;
+  register(node: NodeUpdate, actor: string): Promise<NodeView>;
   /** `shown`: how a node looks on the wire now, to tell what was changed. */
   update(id: number, update: NodeUpdate, shown: (view: NodeView) => object, actor: string): Promise<NodeView>;
   updateMany(
@@ -115,7 +111,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
 
   /** Host names are unique within a site, MACs everywhere. */
   async function takenNames(
-    wanted: readonly { readonly node?: NodeRecord; readonly update: NodeRegistration; readonly at: string }[],
+    wanted: readonly { readonly node?: NodeRecord; readonly update: NodeUpdate; readonly at: string }[],
   ): Promise<readonly Diagnostic[]> {
     const faults = await Promise.all(
       wanted.map(async ({ node, update, at }): Promise<readonly Diagnostic[]> => {
@@ -161,7 +157,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
           finding('node.nameless', 'body.mac', 'No mac address specified, nor name', 'Give mac, hostname or name.'),
         );
       }
-      if (site !== undefined && !(await store.sites.list()).some((one) => one.name === site))
+      if (site != null && !(await store.sites.list()).some((one) => one.name === site))
         errors.push(finding('node.unknown-site', 'body.site', `there is no site '${site}'`, 'Create the site first.'));
       refuseIfAny(errors);
       const taken = await takenNames([{ update: registration, at: 'body' }]);
@@ -192,7 +188,6 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       const node = await store.nodes.create({
         ...change,
         name: name ?? hostname ?? `Untitled (${mac!.replaceAll(/[:-]/g, '').slice(-4).toLowerCase()})`,
-        ...(mac === undefined ? {} : { mac: canonicalMac(mac) }),
         ...(site === undefined ? {} : { site }),
       });
       await audit(actor, 'node.register', node.id, { name: node.name });

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
+import { InputCheck } from '../input.js';
 import type {
   GraphContent,
   GraphFilter,
@@ -17,7 +17,7 @@ import { changedColumns, recordOf } from './conversion.js';
 import { newGraph } from './default-graph.js';
 import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.js';
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.js';
-import { assertOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.js';
 
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
 
@@ -121,7 +121,7 @@ export class SqlGraphStore implements GraphStore {
   layers(clusterId: number, type: string): Promise<GraphLayers> {
     return this.#session.read(async (db) => {
       const { releaseId } = await readRow(db, 'cluster', clusterId);
-      const rows = await ofLayers(db, clusterId, releaseId, storable(type));
+      const rows = await ofLayers(db, clusterId, releaseId, type);
       const tasks = await readTasks(
         db,
         rows.map((row) => row.id),
@@ -241,25 +241,11 @@ async function listGraphs(db: Kysely<Tables>, filter: GraphFilter): Promise<Row<
 }
 
 /** Graphs of a cluster's layers, of one type or of all. */
-async function ofLayers(
-  db: Kysely<Tables>,
-  clusterId: number,
-  releaseId: number,
-  type?: string,
-): Promise<Row<'graph'>[]> {
-  let query = db
-    .selectFrom('graph')
-    .selectAll()
-    .where((eb) =>
-      eb.or([
-        eb('clusterId', '=', clusterId),
-        eb('releaseId', '=', releaseId),
-        eb('pluginId', 'in', enabledPlugins(db, clusterId)),
-      ]),
-    );
-  if (type !== undefined) query = query.where('type', '=', type);
-  return query.orderBy('id').execute();
-}
+const ofLayers = (db: Kysely<Tables>, clusterId: number, releaseId: number, type?: string): Promise<Row<'graph'>[]> =>
+  matching(db.selectFrom('graph').selectAll(), { type })
+    .where(reaching(db, clusterId, releaseId))
+    .orderBy('id')
+    .execute();
 
 async function withTasks(db: Kysely<Tables>, row: Row<'graph'>): Promise<GraphWithTasks> {
   return { ...graphOf(row), tasks: (await readTasks(db, [row.id])).get(row.id) ?? [] };

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import { expressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 import type { GraphOwner } from '../ports/graph-store.js';
 import type { Tables } from '../tables.js';
 import { assertRow, holdRow } from './identified-row.js';
@@ -39,6 +39,14 @@ export async function holdOwner(transaction: Transaction<Tables>, owner: GraphOw
   await holdRow(transaction, owner.kind, owner.id);
 }
 
-/** Ids of the plugins that are enabled in a cluster, as a part of a query: what they own reaches it. */
-export const enabledPlugins = (db: Kysely<Tables>, clusterId: number) =>
+/** Condition: owned by the cluster, its release, or a plugin that is enabled in it. */
+export const reaching = (db: Kysely<Tables>, clusterId: number, releaseId: number) =>
+  expressionBuilder<Tables, 'graph' | 'tag'>().or([
+    sql<SqlBool>`${sql.ref('clusterId')} = ${clusterId}`,
+    sql<SqlBool>`${sql.ref('releaseId')} = ${releaseId}`,
+    sql<SqlBool>`${sql.ref('pluginId')} in ${enabledPlugins(db, clusterId)}`,
+  ]);
+
+/** Ids of the plugins that are enabled in a cluster. */
+const enabledPlugins = (db: Kysely<Tables>, clusterId: number) =>
   db.selectFrom('clusterPlugin').select('pluginId').where('clusterId', '=', clusterId).where('enabled', '=', 1);

@@ -14,7 +14,7 @@ import type { Session } from '../session.js';
 import type { NewRow, Row, Tables } from '../tables.js';
 import { changedColumns, newRow, recordOf } from './conversion.js';
 import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.js';
-import { assertOwner, columnsOfOwner, enabledPlugins, holdOwner, ownerColumn, ownerOf } from './owner-columns.js';
+import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.js';
 import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.js';
 
 /** Layers in the order in which they are listed. */
@@ -90,13 +90,7 @@ export class SqlTagStore implements TagStore {
       const rows = await db
         .selectFrom('tag')
         .selectAll()
-        .where((eb) =>
-          eb.or([
-            eb('clusterId', '=', clusterId),
-            eb('releaseId', '=', releaseId),
-            eb('pluginId', 'in', enabledPlugins(db, clusterId)),
-          ]),
-        )
+        .where(reaching(db, clusterId, releaseId))
         .orderBy('name')
         .orderBy('id')
         .execute();
