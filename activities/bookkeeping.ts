@@ -1,7 +1,7 @@
 import type { NodeReport } from '../src/core/deployment/index.js';
 import { describedRun, type RunDescription } from '../src/core/run-description.js';
 import type { RunReport } from '../src/core/site-run/index.js';
-import { type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
+import { claimFor, type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
 import type { SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
@@ -19,20 +19,11 @@ export function bookkeepingActivities({
     open_run: (request) =>
       translated(async () => {
         const { site, workflow_id, run_id } = request;
-        const holder = { workflowId: workflow_id, runId: run_id };
         try {
-          let claim = await store.claims.claim(site, holder);
-          // A holder that was terminated could not give its claim up: Temporal knows, and we take it over.
-          while (!claim.claimed) {
-            const other = claim.holder;
-            if (await isOpen(other.workflowId, other.runId)) {
-              return {
-                ok: false,
-                failure: { kind: 'site-busy', site, workflow_id: other.workflowId, run_id: other.runId },
-              };
-            }
-            const taken = await store.claims.takeOver(site, other, holder);
-            claim = taken.claimed ? taken : await store.claims.claim(site, holder);
+          const busy = await claimFor(store, isOpen, { site }, { workflowId: workflow_id, runId: run_id });
+          if (busy !== null) {
+            const { workflowId, runId } = busy;
+            return { ok: false, failure: { kind: 'site-busy', site, workflow_id: workflowId, run_id: runId } };
           }
         } catch (error) {
           if (error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'invalid')) {
@@ -99,7 +90,7 @@ export function bookkeepingActivities({
         });
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
-        await store.claims.release(site, { workflowId: request.workflow_id, runId: run_id });
+        await store.claims.release({ site }, { workflowId: request.workflow_id, runId: run_id });
       }),
   };
 }

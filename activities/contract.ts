@@ -24,7 +24,7 @@ export interface SiteActivities {
   /** test_site: the real state of every node, nothing changed. */
   inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
   record_progress(request: ProgressRecord): Promise<void>;
-  /** Writes the final report, marks a good revision, gives the site free. Safe to repeat. */
+  /** Writes the final report, marks a good revision, releases the site. Safe to repeat. */
   close_run(request: CloseRun): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export interface NodeCall {
   readonly revision: number;
   readonly node: string;
   readonly run_id: string;
-  /** 1, and one more for each operator's retry: another wish, so that an old failure is not taken for its result. */
+  /** 1, and one more for each operator's retry: another request, so that an old failure is not taken for its result. */
   readonly attempt: number;
   /** Known from an earlier call; host names can change, this cannot. */
   readonly system_id?: string;

@@ -1,14 +1,14 @@
 import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
-import type { Store } from '../src/store/index.js';
+import type { IsOpen, Store } from '../src/store/index.js';
 
 /** What the activities of a worker process share; made once by worker/. */
 export interface ActivityDependencies {
   readonly store: Store;
   /** Throws when MAAS is not configured: a run then fails with what to set. */
   readonly maas: () => MachineContext;
-  /** Whether a workflow run is still open; decides who may take over a site's claim. */
-  readonly isOpen: (workflowId: string, runId: string) => Promise<boolean>;
+  /** Decides whose claims may be taken over. */
+  readonly isOpen: IsOpen;
   /** Custom search attributes that the server knows. */
   readonly searchAttributes: () => Promise<readonly string[]>;
   readonly settings: ActivitySettings;

@@ -4,6 +4,8 @@ import { describedRun } from '../src/core/run-description.js';
 import {
   type ClaimHolder,
   type ClusterRecord,
+  claimFor,
+  endIfGone,
   type RunTransactions,
   type Store,
   StoreError,
@@ -19,9 +21,6 @@ const OFFLINE_WAIT_SECONDS = 120;
 
 /** Enough to save a busy part two timers of three, few enough for rows to come within half a minute at worst. */
 const BUSY_SLACK_SECONDS = 15;
-
-/** A transaction that the API wrote and whose workflow never began is given up after so long. */
-const UNSTARTED_MS = 10 * 60_000;
 
 /** Claims a cluster for a run, writes the run's transactions, and ends them. Safe to repeat. */
 export function graphRunActivities(
@@ -47,15 +46,17 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     const message = `there is no cluster ${input.cluster}`;
     return { ok: false, failure: { kind: 'cluster-not-found', cluster: input.cluster, message } };
   }
-  const busy = await claim(deps, cluster, holder);
-  if (busy !== undefined) {
-    await endGiven(store, input, cluster, busy.message);
-    return { ok: false, failure: busy };
+  const subject = { cluster: cluster.id };
+  const other = await claimFor(store, deps.isOpen, subject, holder);
+  if (other !== null) {
+    const message = `cluster ${cluster.id} (${cluster.name}) is worked on by ${other.workflowId}`;
+    await endGiven(store, input, cluster, message);
+    return { ok: false, failure: { kind: 'cluster-busy', holder: other.workflowId, message } };
   }
   const opened = await transactionsOf(deps, request, cluster, holder);
   if (!opened.ok) {
     await endGiven(store, input, cluster, opened.failure.message);
-    await store.clusterClaims.release(cluster.id, holder);
+    await store.claims.release(subject, holder);
     return opened;
   }
   const { run, graphs } = opened.value;
@@ -73,25 +74,6 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   };
 }
 
-/** Undefined once the cluster is ours. A holder that was terminated could not give it up: Temporal knows, we take over. */
-async function claim(
-  { store, isOpen }: ActivityDependencies,
-  cluster: ClusterRecord,
-  holder: ClaimHolder,
-): Promise<PlanningFailure | undefined> {
-  let answer = await store.clusterClaims.claim(cluster.id, holder);
-  while (!answer.claimed) {
-    const other = answer.holder;
-    if (await isOpen(other.workflowId, other.runId)) {
-      const message = `cluster ${cluster.id} (${cluster.name}) is worked on by ${other.workflowId}`;
-      return { kind: 'cluster-busy', holder: other.workflowId, message };
-    }
-    const taken = await store.clusterClaims.takeOver(cluster.id, other, holder);
-    answer = taken.claimed ? taken : await store.clusterClaims.claim(cluster.id, holder);
-  }
-  return undefined;
-}
-
 /** The run's transactions: those the API made, those an earlier try of this call made, or new ones. */
 async function transactionsOf(
   deps: ActivityDependencies,
@@ -104,7 +86,7 @@ async function transactionsOf(
   if (input.transaction !== undefined) return await givenRun(store, input.transaction, cluster, holder);
   const before = await store.transactions.findRun(holder.workflowId, holder.runId);
   if (before !== null) return { ok: true, value: before };
-  if (input.from !== undefined) await endIfOrphan(deps, input.from, cluster);
+  if (input.from !== undefined) await endEarlierIfGone(deps, input.from, cluster);
   const requested = await requestedGraphs(store, input, cluster);
   if (!requested.ok) return requested;
   const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
@@ -127,8 +109,9 @@ async function transactionsOf(
       if (!(error instanceof StoreError) || error.failure.kind !== 'conflict') throw error;
       const { transaction } = error.failure;
       if (transaction === undefined) throw error;
-      const busy = await endOrphan(deps, await store.transactions.get(transaction));
-      if (busy !== undefined) return { ok: false, failure: busy };
+      if (!(await endIfGone(store, deps.isOpen, transaction))) {
+        return { ok: false, failure: await busyWith(store, transaction) };
+      }
     }
   }
 }
@@ -157,7 +140,7 @@ async function givenRun(
   return { ok: true, value: await store.transactions.getRun(id) };
 }
 
-/** A transaction that was written for this run alone ends with it: nobody else would end it. */
+/** A transaction that was written for this run alone ends with it: nothing else would end it. */
 async function endGiven(store: Store, input: GraphRunInput, cluster: ClusterRecord, message: string): Promise<void> {
   if (input.transaction === undefined) return;
   const [given] = await store.transactions.list({ ids: [input.transaction], clusterId: cluster.id });
@@ -168,34 +151,15 @@ async function endGiven(store: Store, input: GraphRunInput, cluster: ClusterReco
 const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';
 
 /** An earlier run whose workflow was terminated would never end, and so could not be gone on from. */
-async function endIfOrphan(deps: ActivityDependencies, id: number, cluster: ClusterRecord): Promise<void> {
-  const [earlier] = await deps.store.transactions.list({ ids: [id], clusterId: cluster.id });
-  if (earlier === undefined) return;
-  const { run } = await deps.store.transactions.getRun(earlier.id);
-  if (!isEnded(run)) await endOrphan(deps, run);
+async function endEarlierIfGone({ store, isOpen }: ActivityDependencies, id: number, cluster: ClusterRecord) {
+  const [earlier] = await store.transactions.list({ ids: [id], clusterId: cluster.id });
+  if (earlier !== undefined) await endIfGone(store, isOpen, earlier.id);
 }
 
-/** Ends a run whose workflow is gone; says who it is when it is not. */
-async function endOrphan(
-  { store, isOpen }: ActivityDependencies,
-  run: TransactionRecord,
-): Promise<PlanningFailure | undefined> {
-  const { workflowId, temporalRunId, timeStart } = run;
-  const alive =
-    workflowId === null || temporalRunId === null
-      ? timeStart !== null && Date.now() - Date.parse(timeStart) < UNSTARTED_MS
-      : await isOpen(workflowId, temporalRunId);
-  if (alive) {
-    const holder = workflowId ?? `transaction ${run.id}`;
-    return {
-      kind: 'cluster-busy',
-      holder,
-      message: `run ${run.id} of cluster ${run.clusterId} has not ended (${holder})`,
-    };
-  }
-  const message = temporalRunId === null ? 'Its workflow was never started' : 'Its workflow ended without closing it';
-  await store.transactions.endRun(run.id, { status: 'error', message });
-  return undefined;
+async function busyWith(store: Store, transaction: number): Promise<PlanningFailure> {
+  const { id, workflowId, clusterId } = await store.transactions.get(transaction);
+  const holder = workflowId ?? `transaction ${id}`;
+  return { kind: 'cluster-busy', holder, message: `run ${id} of cluster ${clusterId} has not ended (${holder})` };
 }
 
 /** The row by which lists of runs, and the audit, know of it. */
@@ -253,8 +217,8 @@ async function close(store: Store, request: CloseGraphRun): Promise<void> {
     outcome,
     endedAt: ended_at,
   });
-  if (run.clusterId !== null) await giveFree(store, run, run.clusterId, holder, outcome);
-  // Last: whoever sees the run ended may start the next one, and finds the cluster free.
+  if (run.clusterId !== null) await releaseCluster(store, run, run.clusterId, holder, outcome);
+  // Last: once the run is seen to have ended, the next one may start and must find the cluster free.
   await store.transactions.endRun(transaction, {
     status: RUN_STATUS[outcome],
     timeEnd: ended_at,
@@ -266,7 +230,7 @@ async function close(store: Store, request: CloseGraphRun): Promise<void> {
 /** Plans are kept as long as a transaction shows them, and so long after they were last made. */
 const PLAN_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Tidying up is no part of the run: where it fails, the next run tries again. */
+/** Tidying up is not part of the run: where it fails, the next run tries again. */
 async function forgetOldPlans(store: Store, now: string): Promise<void> {
   try {
     await store.plans.prune(new Date(Date.parse(now) - PLAN_KEPT_MS).toISOString());
@@ -276,18 +240,19 @@ async function forgetOldPlans(store: Store, now: string): Promise<void> {
 }
 
 /** Only its holder says what became of the cluster: a repeated call may come when the next run has it. */
-async function giveFree(
+async function releaseCluster(
   store: Store,
   run: TransactionRecord,
   clusterId: number,
   holder: ClaimHolder,
   outcome: CloseGraphRun['outcome'],
 ): Promise<void> {
-  const held = await store.clusterClaims.holder(clusterId);
+  const subject = { cluster: clusterId };
+  const held = await store.claims.holder(subject);
   if (held === null || held.workflowId !== holder.workflowId || held.runId !== holder.runId) return;
   if (run.mode === 'apply') {
     const nodes = await store.nodes.list({ clusterId });
     await store.clusters.update(clusterId, { status: clusterStatusAfter(nodes, outcome) });
   }
-  await store.clusterClaims.release(clusterId, holder);
+  await store.claims.release(subject, holder);
 }

@@ -40,7 +40,7 @@ export function siteOccupancy({ store, temporal }: OpsDependencies): SiteOccupan
   return {
     untilClosed,
     async untilFree(site) {
-      const holder = await store.claims.holder(site);
+      const holder = await store.claims.holder({ site });
       const { items } = await store.runs.list({ site, open: true, limit: 10 });
       const started = items.flatMap(({ workflowId, temporalRunId }) =>
         temporalRunId === null ? [] : [{ workflowId, runId: temporalRunId }],

@@ -6,7 +6,7 @@ import { Migrator } from './migrations/migrator.js';
 import type { Store, StorePorts } from './ports/store.js';
 import { SqlApiTokenStore } from './queries/api-token-store.js';
 import { SqlAuditStore } from './queries/audit-store.js';
-import { SqlClusterClaimStore } from './queries/cluster-claim-store.js';
+import { SqlClaimStore } from './queries/claim-store.js';
 import { SqlClusterStore } from './queries/cluster-store.js';
 import { SqlGraphStore } from './queries/graph-store.js';
 import { SqlNodeFactStore } from './queries/node-fact-store.js';
@@ -18,7 +18,6 @@ import { SqlPluginStore } from './queries/plugin-store.js';
 import { SqlReleaseStore } from './queries/release-store.js';
 import { SqlRunStore } from './queries/run-store.js';
 import { SqlSequenceStore } from './queries/sequence-store.js';
-import { SqlSiteClaimStore } from './queries/site-claim-store.js';
 import { SqlSiteStore } from './queries/site-store.js';
 import { SqlTagStore } from './queries/tag-store.js';
 import { SqlTaskHistoryStore } from './queries/task-history-store.js';
@@ -83,7 +82,7 @@ function portsOf(session: Session): StorePorts {
   return {
     sites: new SqlSiteStore(session),
     runs: new SqlRunStore(session),
-    claims: new SqlSiteClaimStore(session),
+    claims: new SqlClaimStore(session),
     audit: new SqlAuditStore(session),
     nodeFacts: new SqlNodeFactStore(session),
     nodeIdentities: new SqlNodeIdentityStore(session),
@@ -92,7 +91,6 @@ function portsOf(session: Session): StorePorts {
     releases: new SqlReleaseStore(session),
     plugins: new SqlPluginStore(session),
     clusters: new SqlClusterStore(session),
-    clusterClaims: new SqlClusterClaimStore(session),
     nodes: new SqlNodeStore(session),
     tags: new SqlTagStore(session),
     graphs: new SqlGraphStore(session),

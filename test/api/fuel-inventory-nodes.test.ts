@@ -323,7 +323,7 @@ describe('assignment', () => {
     const [inside, outside] = [await register(), await register()];
     await assign(inside, ['cinder']);
     const run = { workflowId: `execute_graph:${cluster}`, runId: 'r1' };
-    await rig.store.clusterClaims.claim(cluster, run);
+    await rig.store.claims.claim({ cluster }, run);
     expect((await rig.fuel('GET', `/clusters/${cluster}`)).body.is_locked).toBe(true);
     const requests: [Parameters<FuelRig['refused']>[0], string, unknown?][] = [
       ['POST', `/clusters/${cluster}/assignment/`, [{ id: outside, roles: ['cinder'] }]],
@@ -338,7 +338,7 @@ describe('assignment', () => {
       expect(await rig.refused(method, path, body), path).toMatchObject({ status: 409 });
     expect((await rig.fuel('PUT', `/nodes/${inside}`, { name: 'still' })).status).toBe(200);
     expect(await node(inside)).toMatchObject({ cluster, pending_roles: ['cinder'] });
-    await rig.store.clusterClaims.release(cluster, run);
+    await rig.store.claims.release({ cluster }, run);
     expect((await rig.fuel('PUT', `/nodes/${inside}`, { cluster: null })).status).toBe(200);
   });
 });

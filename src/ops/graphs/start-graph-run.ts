@@ -1,16 +1,16 @@
-import { WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowIdConflictPolicy } from '@temporalio/client';
 import { graphWorkflowId, WORKFLOWS } from '../../../workflows/protocol.js';
 import type { ClusterFinding } from '../../clusters/checks/index.js';
 import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.js';
 import { describedRun } from '../../core/run-description.js';
-import { isOpenStatus } from '../../platform/temporal/is-run-open.js';
-import { type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
+import { isRunOpen } from '../../platform/temporal/is-run-open.js';
+import { endIfGone, type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
 import { metadataOf } from '../run-metadata.js';
 import { chosenNodes, clusterChecks, refuseUnfitCluster } from '../tags/cluster-checks.js';
 import { callTemporal } from '../temporal-calls.js';
-import { getRun, startWorkflow } from '../workflow-calls.js';
+import { startWorkflow } from '../workflow-calls.js';
 import { requestedGraphs } from './graph-request.js';
 
 export interface StartedGraphRun {
@@ -55,7 +55,7 @@ export async function startGraphRun(
   }
 }
 
-/** A forced run is not refused, but told what is wrong. */
+/** A forced run is not refused: the answer says what is wrong. */
 const fitOrRefused = (
   deps: OpsDependencies,
   { cluster, force }: GraphRunInput,
@@ -84,8 +84,8 @@ async function createTransactions(
   } catch (error) {
     const holder = transactionInTheWay(error);
     if (holder === undefined) throw error;
-    if (!(await endIfGone(deps, holder))) throw await alreadyStarted(deps, holder);
-    // Somebody else may have come first; it is told as any conflict.
+    if (!(await endIfItIsGone(deps, holder))) throw await alreadyStarted(deps, holder);
+    // Another caller may have come first: that is a conflict like any other.
     return create().catch(async (again: unknown) => {
       const other = transactionInTheWay(again);
       throw other === undefined ? again : await alreadyStarted(deps, other);
@@ -96,41 +96,22 @@ async function createTransactions(
 const transactionInTheWay = (error: unknown): number | undefined =>
   error instanceof StoreError && error.failure.kind === 'conflict' ? error.failure.transaction : undefined;
 
-/** How long a run may take from its transaction to its workflow. */
-const STARTING_MS = 30_000;
-
 /** A run whose workflow Temporal has ended without our knowledge is ended here too. False: it goes on. */
-async function endIfGone({ store, temporal }: OpsDependencies, id: number): Promise<boolean> {
-  const { run } = await store.transactions.getRun(id);
-  if (run.status !== 'pending' && run.status !== 'running') return true;
-  const described = await describeWorkflow(temporal, run);
-  if (described !== null && isOpenStatus(described.status.name)) return false;
-  if (described === null && Date.now() - Date.parse(run.timeStart ?? '') < STARTING_MS) return false;
-  const how = described === null ? 'Temporal has no record of it any more' : described.status.name.toLowerCase();
-  await store.transactions.endRun(id, { status: 'error', message: `its workflow has ended: ${how}` });
-  return true;
-}
+const endIfItIsGone = ({ store, temporal }: OpsDependencies, id: number): Promise<boolean> =>
+  endIfGone(
+    store,
+    (workflowId, runId) => callTemporal(temporal, () => isRunOpen(temporal.client, workflowId, runId)),
+    id,
+  );
 
 /** An earlier run whose workflow was terminated would never end, and so could not be gone on from. */
 async function endEarlierIfGone(deps: OpsDependencies, id: number): Promise<void> {
   try {
-    await endIfGone(deps, id);
+    await endIfItIsGone(deps, id);
   } catch (error) {
-    // Whoever reads the request says that it is not there.
+    // Reading the request says that it is not there.
     if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
   }
-}
-
-async function describeWorkflow(
-  temporal: OpsDependencies['temporal'],
-  { workflowId, temporalRunId }: TransactionRecord,
-) {
-  if (workflowId === null) return null;
-  const handle = getRun(temporal.client.workflow, workflowId, temporalRunId);
-  return callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  });
 }
 
 async function alreadyStarted({ store }: OpsDependencies, id: number) {

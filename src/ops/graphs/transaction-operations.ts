@@ -120,8 +120,9 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     });
     if (clusterId === null) return;
-    const holder = await store.clusterClaims.holder(clusterId);
-    if (holder?.workflowId === workflowId) await store.clusterClaims.release(clusterId, holder);
+    const subject = { cluster: clusterId };
+    const holder = await store.claims.holder(subject);
+    if (holder?.workflowId === workflowId) await store.claims.release(subject, holder);
   }
 
   const audit = (actor: string, action: string, id: number) =>

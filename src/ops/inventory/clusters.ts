@@ -68,7 +68,7 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
       store.releases.get(cluster.releaseId),
       store.nodes.list({ clusterId: cluster.id }),
       store.tags.list({ kind: 'cluster', id: cluster.id }),
-      store.clusterClaims.holder(cluster.id),
+      store.claims.holder({ cluster: cluster.id }),
     ]);
     return { cluster, release, nodes, tags: tags.map(({ name }) => name), busy: holder !== null };
   }

@@ -1,6 +1,6 @@
 import type { ApiTokenStore } from './api-token-store.js';
 import type { AuditStore } from './audit-store.js';
-import type { ClusterClaimStore } from './cluster-claim-store.js';
+import type { ClaimStore } from './claim-store.js';
 import type { ClusterStore } from './cluster-store.js';
 import type { GraphStore } from './graph-store.js';
 import type { NodeFactStore } from './node-fact-store.js';
@@ -12,7 +12,6 @@ import type { PluginStore } from './plugin-store.js';
 import type { ReleaseStore } from './release-store.js';
 import type { RunStore } from './run-store.js';
 import type { SequenceStore } from './sequence-store.js';
-import type { SiteClaimStore } from './site-claim-store.js';
 import type { SiteStore } from './site-store.js';
 import type { TagStore } from './tag-store.js';
 import type { TaskHistoryStore } from './task-history-store.js';
@@ -45,7 +44,7 @@ export interface StoreStatus {
 export interface StorePorts {
   readonly sites: SiteStore;
   readonly runs: RunStore;
-  readonly claims: SiteClaimStore;
+  readonly claims: ClaimStore;
   readonly audit: AuditStore;
   readonly nodeFacts: NodeFactStore;
   readonly nodeIdentities: NodeIdentityStore;
@@ -54,7 +53,6 @@ export interface StorePorts {
   readonly releases: ReleaseStore;
   readonly plugins: PluginStore;
   readonly clusters: ClusterStore;
-  readonly clusterClaims: ClusterClaimStore;
   readonly nodes: NodeStore;
   readonly tags: TagStore;
   readonly graphs: GraphStore;

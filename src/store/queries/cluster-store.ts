@@ -4,6 +4,7 @@ import { InputCheck, storable } from '../input.js';
 import type { ClusterChange, ClusterDetails, ClusterRecord, ClusterStore, NewCluster } from '../ports/cluster-store.js';
 import type { Session } from '../session.js';
 import type { Row, Tables } from '../tables.js';
+import { assertUnclaimed } from './claim-store.js';
 import { matching } from './conditions.js';
 import { dropContents } from './contents.js';
 import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.js';
@@ -87,16 +88,7 @@ export class SqlClusterStore implements ClusterStore {
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const { name } = await holdRow(transaction, 'cluster', id);
-      const claim = await transaction
-        .selectFrom('clusterClaim')
-        .selectAll()
-        .where('clusterId', '=', id)
-        .executeTakeFirst();
-      if (claim !== undefined) {
-        const { workflowId, runId } = claim;
-        const hint = 'Stop or cancel that run, or wait for its end, then delete the cluster.';
-        throw conflict(`The run ${workflowId} is at work on the cluster "${name}".`, hint, { workflowId, runId });
-      }
+      await assertUnclaimed(transaction, { cluster: id }, name);
       await assertNoOpenRun(transaction, id, name);
       await releaseNodes(transaction, id);
       const runs = await transaction

@@ -13,6 +13,7 @@ import type {
 } from '../ports/site-store.js';
 import type { Session } from '../session.js';
 import type { New, Row, Tables } from '../tables.js';
+import { assertUnclaimed } from './claim-store.js';
 import { columnsWithout, newRow, recordOf } from './conversion.js';
 import { fetchPage, newestFirst, readPage } from './paging.js';
 import { packFiles, unpackFiles } from './revision-files.js';
@@ -71,12 +72,7 @@ export class SqlSiteStore implements SiteStore {
   delete(name: string): Promise<void> {
     return this.#session.write(async (transaction) => {
       await holdSite(transaction, name);
-      const claim = await transaction.selectFrom('siteClaim').selectAll().where('site', '=', name).executeTakeFirst();
-      if (claim !== undefined) {
-        const { workflowId, runId } = claim;
-        const hint = 'Stop or cancel that run, or wait for its end, then delete the site.';
-        throw conflict(`The run ${workflowId} is at work on the site "${name}".`, hint, { workflowId, runId });
-      }
+      await assertUnclaimed(transaction, { site: name }, name);
       await transaction.deleteFrom('site').where('name', '=', name).execute();
     });
   }

@@ -66,7 +66,7 @@ async function wholeRun(diesAt: number) {
       ]),
       cluster: (await world.store.clusters.brief(cluster)).status,
       states: (await world.store.taskStates.read(cluster)).tasks.map(({ task, node }) => [task, node]),
-      holder: await world.store.clusterClaims.holder(cluster),
+      holder: await world.store.claims.holder({ cluster }),
       outcome: (await world.store.runs.get('run-1')).outcome,
     },
   };

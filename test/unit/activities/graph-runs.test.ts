@@ -55,7 +55,7 @@ describe('opening a run', () => {
       clusterId: world.cluster,
       graphs: [{ graphType: 'default' }],
     });
-    await world.store.clusterClaims.claim(world.cluster, { workflowId: 'w', runId: 'other' });
+    await world.store.claims.claim({ cluster: world.cluster }, { workflowId: 'w', runId: 'other' });
     world.open.add('other');
     expect((await world.refused({ transaction: made.run.id })).kind).toBe('cluster-busy');
     expect((await world.store.transactions.get(made.run.id)).status).toBe('error');
@@ -68,7 +68,7 @@ describe('opening a run', () => {
     const begun = await world.begin({}, 'run-2');
     expect(begun.transaction).not.toBe(before.transaction);
     expect((await world.store.transactions.get(before.transaction)).status).toBe('error');
-    expect((await world.store.clusterClaims.holder(world.cluster))?.runId).toBe('run-2');
+    expect((await world.store.claims.holder({ cluster: world.cluster }))?.runId).toBe('run-2');
   });
 
   it('resolves a sequence of the cluster’s release', async () => {
@@ -84,7 +84,7 @@ describe('opening a run', () => {
   it('of a sequence there is not leaves the cluster free', async () => {
     const world = await twoNodes();
     expect((await world.refused({ sequence: 77 })).kind).toBe('graph-not-found');
-    expect(await world.store.clusterClaims.holder(world.cluster)).toBeNull();
+    expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
   });
 });
 
@@ -214,7 +214,7 @@ describe('a run to its end', () => {
     ]);
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('operational');
     expect((await world.store.transactions.get(begun.transaction)).status).toBe('ready');
-    expect(await world.store.clusterClaims.holder(world.cluster)).toBeNull();
+    expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
 
     const again = await run(world, 'run-2');
     const skipped = await world.store.taskHistory.list(again.graph, { statuses: ['skipped'] });

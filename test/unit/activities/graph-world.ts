@@ -81,7 +81,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     maas: () => {
       throw new Error('no MAAS here');
     },
-    isOpen: async (_workflow, run) => open.has(run),
+    isOpen: async (_workflow, run) => run !== null && open.has(run),
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
     settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP },

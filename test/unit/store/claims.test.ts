@@ -12,7 +12,7 @@ interface Holder {
   readonly runId: string;
 }
 
-describeStore('SiteClaimStore', (backend) => {
+describeStore('ClaimStore', (backend) => {
   const withSite = async () => {
     const store = await backend.fresh();
     await store.sites.create({ name: 'dc1' });
@@ -21,71 +21,71 @@ describeStore('SiteClaimStore', (backend) => {
 
   it('gives a site to one holder, and tells the others who', async () => {
     const claims = await withSite();
-    expect(await claims.holder('dc1')).toBeNull();
-    expect(await claims.claim('dc1', A)).toEqual({ claimed: true });
-    expect(await claims.claim('dc1', A)).toEqual({ claimed: true });
-    const refused = await claims.claim('dc1', B);
-    expect(refused).toMatchObject({ claimed: false, holder: { site: 'dc1', ...A } });
+    expect(await claims.holder({ site: 'dc1' })).toBeNull();
+    expect(await claims.claim({ site: 'dc1' }, A)).toEqual({ claimed: true });
+    expect(await claims.claim({ site: 'dc1' }, A)).toEqual({ claimed: true });
+    const refused = await claims.claim({ site: 'dc1' }, B);
+    expect(refused).toMatchObject({ claimed: false, holder: A });
     // Another run of the same workflow is another holder.
-    expect(await claims.claim('dc1', { ...A, runId: 'later' })).toEqual(refused);
-    expect(await claims.holder('dc1')).toMatchObject(A);
-    expect(await claims.list()).toMatchObject([{ site: 'dc1', ...A }]);
+    expect(await claims.claim({ site: 'dc1' }, { ...A, runId: 'later' })).toEqual(refused);
+    expect(await claims.holder({ site: 'dc1' })).toMatchObject(A);
   });
 
   it('keeps the time of the claim when it is repeated', async () => {
     const claims = await withSite();
-    await claims.claim('dc1', A);
-    const before = await claims.holder('dc1');
-    await claims.claim('dc1', A);
-    expect(await claims.holder('dc1')).toEqual(before);
+    await claims.claim({ site: 'dc1' }, A);
+    const before = await claims.holder({ site: 'dc1' });
+    await claims.claim({ site: 'dc1' }, A);
+    expect(await claims.holder({ site: 'dc1' })).toEqual(before);
   });
 
   it('releases only for the holder, and is free then', async () => {
     const claims = await withSite();
-    await claims.claim('dc1', A);
-    expect(await claims.release('dc1', B)).toBe(false);
-    expect(await claims.release('dc1', { ...A, runId: 'x' })).toBe(false);
-    expect(await claims.holder('dc1')).toMatchObject(A);
-    expect(await claims.release('dc1', A)).toBe(true);
-    expect(await claims.release('dc1', A)).toBe(false);
-    expect(await claims.claim('dc1', B)).toEqual({ claimed: true });
+    await claims.claim({ site: 'dc1' }, A);
+    expect(await claims.release({ site: 'dc1' }, B)).toBe(false);
+    expect(await claims.release({ site: 'dc1' }, { ...A, runId: 'x' })).toBe(false);
+    expect(await claims.holder({ site: 'dc1' })).toMatchObject(A);
+    expect(await claims.release({ site: 'dc1' }, A)).toBe(true);
+    expect(await claims.release({ site: 'dc1' }, A)).toBe(false);
+    expect(await claims.claim({ site: 'dc1' }, B)).toEqual({ claimed: true });
   });
 
   it('hands over by compare and swap', async () => {
     const claims = await withSite();
-    expect(await claims.takeOver('dc1', A, B)).toEqual({ claimed: false, holder: null });
-    await claims.claim('dc1', A);
-    expect(await claims.takeOver('dc1', B, C)).toMatchObject({ claimed: false, holder: A });
-    expect(await claims.takeOver('dc1', A, B)).toEqual({ claimed: true });
-    expect(await claims.takeOver('dc1', A, B)).toEqual({ claimed: true });
-    expect(await claims.takeOver('dc1', A, C)).toMatchObject({ claimed: false, holder: B });
-    expect(await claims.claim('dc1', A)).toMatchObject({ claimed: false, holder: B });
+    expect(await claims.takeOver({ site: 'dc1' }, A, B)).toEqual({ claimed: false, holder: null });
+    await claims.claim({ site: 'dc1' }, A);
+    expect(await claims.takeOver({ site: 'dc1' }, B, C)).toMatchObject({ claimed: false, holder: A });
+    expect(await claims.takeOver({ site: 'dc1' }, A, B)).toEqual({ claimed: true });
+    expect(await claims.takeOver({ site: 'dc1' }, A, B)).toEqual({ claimed: true });
+    expect(await claims.takeOver({ site: 'dc1' }, A, C)).toMatchObject({ claimed: false, holder: B });
+    expect(await claims.claim({ site: 'dc1' }, A)).toMatchObject({ claimed: false, holder: B });
   });
 
   it('keeps sites apart', async () => {
     const { sites, claims } = await backend.fresh();
     await sites.create({ name: 'dc1' });
     await sites.create({ name: 'dc2' });
-    expect(await claims.claim('dc1', A)).toEqual({ claimed: true });
-    expect(await claims.claim('dc2', B)).toEqual({ claimed: true });
-    expect((await claims.list()).map((claim) => claim.site)).toEqual(['dc1', 'dc2']);
+    expect(await claims.claim({ site: 'dc1' }, A)).toEqual({ claimed: true });
+    expect(await claims.claim({ site: 'dc2' }, B)).toEqual({ claimed: true });
+    expect(await claims.holder({ site: 'dc1' })).toMatchObject(A);
+    expect(await claims.holder({ site: 'dc2' })).toMatchObject(B);
   });
 
   it('knows only sites there are, and ids that are something', async () => {
     const claims = await withSite();
     for (const failure of await Promise.all(
       [
-        claims.claim('dc2', A),
-        claims.release('dc2', A),
-        claims.takeOver('dc2', A, B),
-        claims.holder('dc2'),
-        claims.claim("dc1' --", A),
+        claims.claim({ site: 'dc2' }, A),
+        claims.release({ site: 'dc2' }, A),
+        claims.takeOver({ site: 'dc2' }, A, B),
+        claims.holder({ site: 'dc2' }),
+        claims.claim({ site: "dc1' --" }, A),
       ].map(failureOf),
     )) {
       expect(failure).toMatchObject({ kind: 'not-found', what: 'site' });
     }
     const nobody = { workflowId: '', runId: '' };
-    expect(await failureOf(claims.claim('dc1', nobody))).toMatchObject({
+    expect(await failureOf(claims.claim({ site: 'dc1' }, nobody))).toMatchObject({
       kind: 'invalid',
       problems: [{ path: 'workflowId' }, { path: 'runId' }],
     });
@@ -98,18 +98,18 @@ describeStore('SiteClaimStore', (backend) => {
     const rivals = Array.from({ length: 24 }, (_, n) => ({ workflowId: `w${n}`, runId: `r${n}` }));
     const storeOf = (n: number) => stores[n % stores.length]!.claims;
 
-    const claimed = await Promise.all(rivals.map((rival, n) => storeOf(n).claim('dc1', rival)));
+    const claimed = await Promise.all(rivals.map((rival, n) => storeOf(n).claim({ site: 'dc1' }, rival)));
     expect(claimed.filter((result) => result.claimed)).toHaveLength(1);
     const winner = rivals[claimed.findIndex((result) => result.claimed)]!;
     for (const result of claimed) if (!result.claimed) expect(result.holder).toMatchObject(winner);
 
     const heirs = rivals.filter((rival) => rival !== winner);
-    const taken = await Promise.all(heirs.map((heir, n) => storeOf(n).takeOver('dc1', winner, heir)));
+    const taken = await Promise.all(heirs.map((heir, n) => storeOf(n).takeOver({ site: 'dc1' }, winner, heir)));
     expect(taken.filter((result) => result.claimed)).toHaveLength(1);
     const heir = heirs[taken.findIndex((result) => result.claimed)]!;
-    expect(await storeOf(0).holder('dc1')).toMatchObject(heir);
+    expect(await storeOf(0).holder({ site: 'dc1' })).toMatchObject(heir);
 
-    const released = await Promise.all(stores.map((store) => store.claims.release('dc1', heir)));
+    const released = await Promise.all(stores.map((store) => store.claims.release({ site: 'dc1' }, heir)));
     expect(released.filter(Boolean)).toHaveLength(1);
   });
 });

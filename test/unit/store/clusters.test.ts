@@ -131,9 +131,9 @@ describeStore('ClusterStore', (backend) => {
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', transaction: run.id });
     await store.transactions.endRun(run.id, { status: 'ready' });
     const holder = { workflowId: 'w', runId: 'r' };
-    await store.clusterClaims.claim(cluster.id, holder);
+    await store.claims.claim({ cluster: cluster.id }, holder);
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', holder });
-    await store.clusterClaims.release(cluster.id, holder);
+    await store.claims.release({ cluster: cluster.id }, holder);
     await store.clusters.delete(cluster.id);
 
     const left: Record<string, unknown> = {};
@@ -171,23 +171,25 @@ describeStore('ClusterClaimStore', (backend) => {
     const stores = await Promise.all([1, 2, 3].map(() => backend.open(url)));
     const { cluster } = await withCluster(stores[0]!);
     const rivals = Array.from({ length: 12 }, (_, n) => ({ workflowId: `w${n}`, runId: `r${n}` }));
-    const claimed = await Promise.all(rivals.map((rival, n) => stores[n % 3]!.clusterClaims.claim(cluster.id, rival)));
+    const claimed = await Promise.all(
+      rivals.map((rival, n) => stores[n % 3]!.claims.claim({ cluster: cluster.id }, rival)),
+    );
     expect(claimed.filter((result) => result.claimed)).toHaveLength(1);
     const winner = rivals[claimed.findIndex((result) => result.claimed)]!;
-    const { clusterClaims } = stores[0]!;
-    expect(await clusterClaims.claim(cluster.id, winner)).toEqual({ claimed: true });
-    expect(await clusterClaims.holder(cluster.id)).toMatchObject({ clusterId: cluster.id, ...winner });
+    const { claims } = stores[0]!;
+    expect(await claims.claim({ cluster: cluster.id }, winner)).toEqual({ claimed: true });
+    expect(await claims.holder({ cluster: cluster.id })).toMatchObject(winner);
     const heir = { workflowId: 'heir', runId: 'h' };
-    expect(await clusterClaims.takeOver(cluster.id, heir, winner)).toEqual({ claimed: true });
-    expect(await clusterClaims.takeOver(cluster.id, { workflowId: 'x', runId: 'x' }, heir)).toMatchObject({
+    expect(await claims.takeOver({ cluster: cluster.id }, heir, winner)).toEqual({ claimed: true });
+    expect(await claims.takeOver({ cluster: cluster.id }, { workflowId: 'x', runId: 'x' }, heir)).toMatchObject({
       claimed: false,
       holder: winner,
     });
-    expect(await clusterClaims.takeOver(cluster.id, winner, heir)).toEqual({ claimed: true });
-    expect(await clusterClaims.release(cluster.id, winner)).toBe(false);
-    expect(await clusterClaims.list()).toMatchObject([heir]);
-    expect(await clusterClaims.release(cluster.id, heir)).toBe(true);
-    expect(await clusterClaims.holder(cluster.id)).toBeNull();
-    expect(await failureOf(clusterClaims.claim(99, heir))).toMatchObject({ kind: 'not-found' });
+    expect(await claims.takeOver({ cluster: cluster.id }, winner, heir)).toEqual({ claimed: true });
+    expect(await claims.release({ cluster: cluster.id }, winner)).toBe(false);
+    expect(await claims.holder({ cluster: cluster.id })).toMatchObject(heir);
+    expect(await claims.release({ cluster: cluster.id }, heir)).toBe(true);
+    expect(await claims.holder({ cluster: cluster.id })).toBeNull();
+    expect(await failureOf(claims.claim({ cluster: 99 }, heir))).toMatchObject({ kind: 'not-found' });
   });
 });

@@ -84,9 +84,9 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
     }
     expect((await store.audit.list()).items).toHaveLength(1);
     const holder = { workflowId: 'w', runId: 'r' };
-    expect(await failureOf(store.claims.claim('dc1', holder))).toMatchObject({ kind: 'unreachable' });
-    expect(await store.claims.holder('dc1')).toBeNull();
-    expect(await store.claims.claim('dc1', holder)).toEqual({ claimed: true });
+    expect(await failureOf(store.claims.claim({ site: 'dc1' }, holder))).toMatchObject({ kind: 'unreachable' });
+    expect(await store.claims.holder({ site: 'dc1' })).toBeNull();
+    expect(await store.claims.claim({ site: 'dc1' }, holder)).toEqual({ claimed: true });
     const attempts = 'select r.last_value as reads, w.last_value as writes from reads r, writes w';
     expect((await server.query(database, attempts)).rows).toEqual([{ reads: '2', writes: '2' }]);
     await store.close();
@@ -116,7 +116,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
       database,
       'create trigger lose before insert on site_claim for each row execute function lose_once()',
     );
-    expect(await store.claims.claim('dc1', { workflowId: 'w', runId: 'r' })).toEqual({ claimed: true });
+    expect(await store.claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r' })).toEqual({ claimed: true });
     const attempts = await server.query(database, 'select last_value from attempts');
     expect(attempts.rows).toEqual([{ last_value: '2' }]);
     await store.close();

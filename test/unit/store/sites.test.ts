@@ -252,7 +252,7 @@ describeStore('SiteStore', (backend) => {
       kind: 'conflict',
       holder: { workflowId: 'w', runId: 'r' },
     });
-    await store.claims.release('dc1', { workflowId: 'w', runId: 'r' });
+    await store.claims.release({ site: 'dc1' }, { workflowId: 'w', runId: 'r' });
     await store.sites.delete('dc1');
     await store.sites.create({ name: 'dc1' });
     expect((await store.sites.listRevisions('dc1')).items).toEqual([]);
@@ -277,7 +277,7 @@ async function populated({ sites, runs, claims, nodeFacts }: Store): Promise<voi
     site: 'dc1',
     startedAt: at,
   });
-  await claims.claim('dc1', { workflowId: 'w', runId: 'r' });
+  await claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r' });
 }
 
 it('reads the ways a user names a revision', () => {

@@ -1,0 +1,116 @@
+import type { Kysely, Transaction } from 'kysely';
+import { conflict } from '../failure.js';
+import { InputCheck } from '../input.js';
+import type { Claim, ClaimHolder, ClaimStore, ClaimSubject } from '../ports/claim-store.js';
+import type { Session } from '../session.js';
+import type { Tables } from '../tables.js';
+import { assertRow, holdRow } from './identified-row.js';
+import { holdSite, readSite } from './site-row.js';
+
+/** ClaimStore on either database. Who changes a claim holds the subject's row first, so that one comes after the other. */
+export class SqlClaimStore implements ClaimStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async claim(subject: ClaimSubject, holder: ClaimHolder) {
+    const wanted = checkedHolder('', holder);
+    return this.#session.write(async (transaction) => {
+      await holdSubject(transaction, subject);
+      const present = await readClaim(transaction, subject);
+      if (present !== null && !isSame(present, wanted)) return { claimed: false, holder: present } as const;
+      if (present === null) await writeClaim(transaction, subject, wanted);
+      return { claimed: true } as const;
+    });
+  }
+
+  async takeOver(subject: ClaimSubject, expected: ClaimHolder, next: ClaimHolder) {
+    const from = checkedHolder('expected.', expected);
+    const to = checkedHolder('next.', next);
+    return this.#session.write(async (transaction) => {
+      await holdSubject(transaction, subject);
+      const present = await readClaim(transaction, subject);
+      if (present !== null && isSame(present, to)) return { claimed: true } as const;
+      if (present === null || !isSame(present, from)) return { claimed: false, holder: present } as const;
+      await writeClaim(transaction, subject, to);
+      return { claimed: true } as const;
+    });
+  }
+
+  async release(subject: ClaimSubject, holder: ClaimHolder): Promise<boolean> {
+    const { workflowId, runId } = checkedHolder('', holder);
+    const { table, key, id } = placeOf(subject);
+    return this.#session.write(async (transaction) => {
+      await holdSubject(transaction, subject);
+      const { numDeletedRows } = await claimsIn(transaction)
+        .deleteFrom(table)
+        .where(key, '=', id)
+        .where('workflowId', '=', workflowId)
+        .where('runId', '=', runId)
+        .executeTakeFirstOrThrow();
+      return numDeletedRows > 0n;
+    });
+  }
+
+  holder(subject: ClaimSubject): Promise<Claim | null> {
+    return this.#session.read(async (db) => {
+      await ('site' in subject ? readSite(db, subject.site) : assertRow(db, 'cluster', subject.cluster));
+      return readClaim(db, subject);
+    });
+  }
+}
+
+/** @throws StoreError of kind `conflict` naming the run that has the subject */
+export async function assertUnclaimed(db: Kysely<Tables>, subject: ClaimSubject, name: string): Promise<void> {
+  const claim = await readClaim(db, subject);
+  if (claim === null) return;
+  const { workflowId, runId } = claim;
+  const what = 'site' in subject ? 'site' : 'cluster';
+  const hint = `Stop or cancel that run, or wait for its end, then delete the ${what}.`;
+  throw conflict(`The run ${workflowId} is at work on the ${what} "${name}".`, hint, { workflowId, runId });
+}
+
+/** Both tables of claims under one name, with one name for the column of the subject: Kysely takes no choice of names. */
+interface ClaimTables {
+  claim: Claim & { subject: string | number };
+}
+
+const claimsIn = (db: Kysely<Tables>): Kysely<ClaimTables> => db as unknown as Kysely<ClaimTables>;
+
+const placeOf = (subject: ClaimSubject) =>
+  'site' in subject
+    ? { table: 'siteClaim' as 'claim', key: 'site' as 'subject', id: subject.site }
+    : { table: 'clusterClaim' as 'claim', key: 'clusterId' as 'subject', id: subject.cluster };
+
+const holdSubject = (transaction: Transaction<Tables>, subject: ClaimSubject): Promise<object> =>
+  'site' in subject ? holdSite(transaction, subject.site) : holdRow(transaction, 'cluster', subject.cluster);
+
+async function readClaim(db: Kysely<Tables>, subject: ClaimSubject): Promise<Claim | null> {
+  const { table, key, id } = placeOf(subject);
+  const columns = ['workflowId', 'runId', 'claimedAt'] as const;
+  return (await claimsIn(db).selectFrom(table).select(columns).where(key, '=', id).executeTakeFirst()) ?? null;
+}
+
+async function writeClaim(db: Transaction<Tables>, subject: ClaimSubject, holder: ClaimHolder): Promise<void> {
+  const { table, key, id } = placeOf(subject);
+  const claim = { ...holder, claimedAt: new Date().toISOString() };
+  await claimsIn(db)
+    .insertInto(table)
+    .values({ [key]: id, ...claim })
+    .onConflict((on) => on.column(key).doUpdateSet(claim))
+    .execute();
+}
+
+const isSame = (one: ClaimHolder, other: ClaimHolder): boolean =>
+  one.workflowId === other.workflowId && one.runId === other.runId;
+
+/** The holder as it is stored. @throws StoreError of kind `invalid` */
+function checkedHolder(path: string, holder: ClaimHolder): ClaimHolder {
+  const check = new InputCheck();
+  const workflowId = check.key(`${path}workflowId`, holder.workflowId);
+  const runId = check.key(`${path}runId`, holder.runId);
+  check.done();
+  return { workflowId, runId };
+}
