@@ -36,22 +36,6 @@ const treeOf = (folder: string): string[] =>
     .sort();
 
 describe('task types', () => {
-  it('are these', () => {
-    expect(typesOver('agent')).toEqual([
-      'copy_files',
-      'master_shell',
-      'noop',
-      'puppet',
-      'reboot',
-      'shell',
-      'skipped',
-      'stage',
-      'sync',
-      'upload_file',
-      'upload_files',
-    ]);
-  });
-
   it.each([
     ['puppet', { puppet_manifest: '/m.pp' }, 5400, 2, 'all-tries'],
     ['shell', { cmd: 'x' }, 300, 2, 'all-tries'],
