@@ -15,27 +15,25 @@ import { guardRoutes } from './access/guard.js';
 import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';
 import { answerWriter } from './answers.js';
-import { fuelGraphRoutes } from './fuel/graphs/index.js';
-import { inventoryRoutes } from './fuel/inventory/index.js';
-import { packageRoutes } from './fuel/packages/index.js';
-import { tagRouteGroups } from './fuel/tags/index.js';
+import { serveFuelGraphs } from './fuel/graphs/index.js';
+import { serveInventory } from './fuel/inventory/index.js';
+import { servePackages } from './fuel/packages/index.js';
+import { serveTags } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
-import { pageRoutes, watchRoutes } from './page/index.js';
+import { pageRoutes, serveWatches } from './page/index.js';
 import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests } from './problems/broken-request.js';
 import { checkRequestsOf } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
 import { traceRequests } from './requests/trace-requests.js';
 import { answerUnknownRoutes } from './requests/unknown-route.js';
-import { clusterStateRoutes } from './routes/cluster-states.js';
 import { type ApiMetricsPort, serveMetrics } from './routes/metrics.js';
-import { nodeRoutes } from './routes/nodes.js';
-import { revisionRoutes } from './routes/revisions.js';
-import { runRoutes } from './routes/runs.js';
-import { healthRoutes, serviceRoutes } from './routes/service.js';
-import { siteRoutes } from './routes/sites.js';
-import { taskLogRoutes } from './routes/task-logs.js';
-import { tokenRoutes } from './routes/tokens.js';
+import { serveSiteNodes } from './routes/nodes.js';
+import { serveRevisions } from './routes/revisions.js';
+import { serveRuns } from './routes/runs.js';
+import { serveHealth, serveService } from './routes/service.js';
+import { serveSites } from './routes/sites.js';
+import { serveTokens } from './routes/tokens.js';
 
 export interface ApiOptions {
   readonly log: Logger;
@@ -107,24 +105,22 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   answerUnknownRoutes(app);
   await describeRoutes(app, version, tokensOn);
   const groups = [
-    siteRoutes,
-    revisionRoutes,
-    nodeRoutes,
-    runRoutes,
-    taskLogRoutes,
-    healthRoutes,
-    serviceRoutes,
-    tokenRoutes,
-    ...inventoryRoutes,
-    packageRoutes,
-    ...tagRouteGroups,
-    fuelGraphRoutes,
-    clusterStateRoutes,
-    watchRoutes,
+    serveSites,
+    serveRevisions,
+    serveSiteNodes,
+    serveRuns,
+    serveHealth,
+    serveService,
+    serveTokens,
+    ...serveInventory,
+    servePackages,
+    serveTags,
+    serveFuelGraphs,
+    serveWatches,
   ];
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version, tokensOn });
   // Where load balancers and containers look for it.
-  await app.register(healthRoutes, { operations, version, tokensOn });
+  await app.register(serveHealth, { operations, version, tokensOn });
   await app.register(openToAnyone);
   await app.ready();
   return app as unknown as Api;

@@ -1,5 +1,4 @@
-import { ROLES, type Role } from '../core/access-role.js';
-import { needOfRoute } from './access/route-needs.js';
+import { type Need, ROLES, type Role } from '../core/access-role.js';
 import { PROBLEM_TYPE } from './problems/answer-problem.js';
 
 interface Operation {
@@ -49,15 +48,20 @@ const RESPONSES = {
 /**
  * Adds to a description of the API what the guard in front of all routes does: the tokens it takes, and how it refuses.
  *
+ * @param needOf what a route asks of its caller, by method and path as they stand in the description
  * @param tokensOn whether this API asks for tokens; else operations can be done without as well
  */
-export function describeAccess(document: object, tokensOn: boolean): void {
+export function describeAccess(
+  document: object,
+  needOf: (method: string, path: string) => Need,
+  tokensOn: boolean,
+): void {
   const { paths = {}, components = {} } = document as Description;
   components.securitySchemes = SCHEMES;
   components.responses = RESPONSES;
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
-      const need = needOfRoute(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1')) ?? 'admin';
+      const need = needOf(method.toUpperCase(), path);
       operation.security = need === 'anyone' ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokensOn ? [] : [{}])];
       const refusals = {
         ...(need === 'anyone' ? {} : { 401: reference('Unauthenticated') }),

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { Need } from '../core/access-role.js';
 import { describeAccess } from './openapi-access.js';
 import { tidyOpenapi } from './tidy-openapi.js';
 
@@ -28,6 +29,10 @@ const YAML_PATHS = ['/api/v1/sites/{site}/revisions', '/api/v1/documents/check']
 
 /** Describes all routes registered after it at `/openapi.json`, and shows the description at `/docs`. */
 export async function describeRoutes(app: FastifyInstance, version: string, tokensOn: boolean): Promise<void> {
+  const needs = new Map<string, Need>();
+  app.addHook('onRoute', ({ method, url, config }) => {
+    for (const one of [method].flat()) needs.set(`${one} ${url.replace(/:(\w+)/g, '{$1}')}`, config?.access ?? 'admin');
+  });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -50,12 +55,17 @@ export async function describeRoutes(app: FastifyInstance, version: string, toke
         if (content)
           content['application/yaml'] = { schema: { type: 'string', description: 'One file of documents.' } };
       }
-      describeAccess(object, tokensOn);
+      describeAccess(object, (method, path) => needs.get(`${method} ${path}`) ?? 'admin', tokensOn);
       return object as ReturnType<typeof jsonSchemaTransformObject>;
     },
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', logLevel: 'silent' });
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
+  await app.register(async (reference) => {
+    reference.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: 'viewer' };
+    });
+    await reference.register(swaggerUi, { routePrefix: '/docs', logLevel: 'silent' });
+  });
+  app.get('/openapi.json', { schema: { hide: true }, config: { access: 'viewer' } }, async (_request, reply) =>
     reply.type('application/json').send(JSON.stringify(app.swagger())),
   );
 }

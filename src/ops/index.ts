@@ -18,6 +18,7 @@ export type { TagOwner } from '../store/index.js';
 export { type AgentCounts, AgentPresence } from './agent-presence.js';
 export type { OpsDependencies, TemporalAccess } from './dependencies.js';
 export {
+  type ClusterLayer,
   type ClusterPlanView,
   type DeploymentOptions,
   fuelStatus,

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { needOfRoute } from '../../src/api/access/route-needs.js';
+import { API } from '../../src/core/contracts/api.js';
+import type { RouteMap } from '../../src/core/contracts/route.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { apiAlone } from './api-rig.js';
 
 const golden = new URL('../golden/api/openapi.json', import.meta.url);
+const goldenAccess = new URL('../golden/api/access.txt', import.meta.url);
 
 interface AnswerDescription {
   readonly description?: string;
@@ -50,6 +52,13 @@ it('the description of the API is the one that was agreed on', async () => {
   expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
 });
 
+it('each route is for whom it was agreed on', () => {
+  const lines = Object.entries<{ readonly access: string }>(API).map(([at, { access }]) => `${at} ${access}\n`);
+  const text = lines.sort().join('');
+  if (process.env.UPDATE_GOLDEN) writeFileSync(goldenAccess, text);
+  expect(text).toBe(readFileSync(goldenAccess, 'utf8'));
+});
+
 it('every route says what it is, and how it fails', async () => {
   const { paths, components } = await describeApi();
   const whole = ({ $ref, ...inline }: AnswerDescription): AnswerDescription =>
@@ -89,7 +98,8 @@ it.each([false, true])('every route says whom it answers (tokens: %s)', async (t
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, { security, responses }] of Object.entries(operations)) {
       const name = `${method} ${path}`;
-      const need = needOfRoute(method.toUpperCase(), path.replace(/\{(\w+)\}/g, ':$1'));
+      const at = `${method.toUpperCase()} ${path.replace('/api/v1', '').replace(/\{(\w+)\}/g, ':$1')}`;
+      const need = (API as RouteMap)[at]?.access;
       const isOpen = need === 'anyone';
       expect(security, name).toEqual(isOpen ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokens ? [] : [{}])]);
       expect(Object.keys(responses).includes('401'), name).toBe(!isOpen);

@@ -3,17 +3,12 @@ import { covers, type Need } from '../../core/access-role.js';
 import type { Principal, TokenOperations } from '../../ops/index.js';
 import type { HttpProblem } from '../problems/http-problem.js';
 import { RequestError } from '../problems/transport-problem.js';
-import { needOfRoute } from './route-needs.js';
 import { tokenFromHeaders } from './token-from-headers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose token came with the request; undefined without one, and always while tokens are off. */
     principal: Principal | undefined;
-  }
-  interface FastifyContextConfig {
-    /** For routes beside the API that hold nothing of anybody's: the files of the web page. */
-    access?: 'anyone';
   }
 }
 
@@ -49,13 +44,9 @@ export function guardRoutes(
   });
 }
 
-/** What is at a path nobody registered is told to whoever may read. */
-function needOf(request: FastifyRequest): Need {
-  if (request.is404) return 'viewer';
-  const { url = '', config } = request.routeOptions;
-  if (config.access === 'anyone' && !url.startsWith('/api/')) return 'anyone';
-  return needOfRoute(request.method, url) ?? 'admin';
-}
+/** What is at a path no route takes is said to everyone who may read. A route that does not say is for admins. */
+const needOf = ({ is404, routeOptions }: FastifyRequest): Need =>
+  is404 ? 'viewer' : (routeOptions.config.access ?? 'admin');
 
 async function callerOf(request: FastifyRequest, tokens: TokenOperations): Promise<Caller> {
   const given = tokenFromHeaders(request.headers);

@@ -1,7 +1,13 @@
+import { runNodeSchema } from '../../core/contracts/node-in-run.js';
+import { runSchema } from '../../core/contracts/run.js';
+import { siteSchema } from '../../core/contracts/site.js';
 import type { Operations } from '../../ops/index.js';
-import { viewRun, viewRunNode } from '../views/run.js';
-import { viewSite } from '../views/site.js';
+import { shown } from '../shown.js';
 import type { Seen } from './watches.js';
+
+const viewRun = shown(runSchema);
+const viewRunNode = shown(runNodeSchema);
+const viewSite = shown(siteSchema);
 
 /**
  * A run as its page shows it: the run, its status, its nodes as the store has them; of a run of graphs also counts of
@@ -46,11 +52,11 @@ export async function lookAtLists({
     sites.list(),
     inventory.clusters.list(),
   ]);
-  const shown = [...newest.items, ...open.items];
+  const listed = [...newest.items, ...open.items];
   return {
     ended: false,
     frame: {
-      runs: Object.fromEntries(shown.map((run) => [run.id, viewRun(run)])),
+      runs: Object.fromEntries(listed.map((run) => [run.id, viewRun(run)])),
       sites: Object.fromEntries(allSites.map((site) => [site.name, viewSite(site)])),
       clusters: Object.fromEntries(
         clusters.map(({ cluster, busy, nodes }) => [

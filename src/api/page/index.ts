@@ -1,2 +1,2 @@
 export { pageRoutes } from './page-routes.js';
-export { watchRoutes } from './watch-routes.js';
+export { serveWatches } from './watch-routes.js';

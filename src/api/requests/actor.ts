@@ -6,7 +6,7 @@ import { RequestError } from '../problems/transport-problem.js';
  * Who asks for a change: the name of their token. Without tokens, who they say they are: in the body, else in the
  * header `X-Sitewright-User`, else `api`.
  */
-export function actorOf(request: FastifyRequest, said?: string): string {
+export function actorOf(request: Pick<FastifyRequest, 'headers' | 'principal'>, said?: string): string {
   if (request.principal !== undefined) return request.principal.name;
   if (said !== undefined) return said;
   const header = request.headers['x-sitewright-user'];

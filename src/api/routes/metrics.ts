@@ -14,7 +14,7 @@ export function serveMetrics(app: FastifyInstance, metrics: ApiMetricsPort): voi
     const route = request.is404 ? undefined : request.routeOptions.url;
     metrics.request(request.method, route, reply.statusCode, reply.elapsedTime);
   });
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
+  app.get('/metrics', { schema: { hide: true }, config: { access: 'viewer' } }, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.text()),
   );
 }

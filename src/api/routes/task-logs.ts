@@ -1,62 +1,35 @@
 import { Readable } from 'node:stream';
-import { z } from 'zod';
+import type { FastifyReply } from 'fastify';
 import { readableText } from '../../agent/index.js';
 import type { LogPart } from '../../agent/logs/index.js';
-import { flagQuery, runParams } from '../../core/contracts/primitives.js';
-import { given, isTrue, problems, type RouteGroup } from './route-group.js';
-
-const params = runParams.extend({
-  task: z.string().min(3).max(2000).describe('`TASK@NODE`, as the history of the run names them.'),
-});
-
-const query = z.strictObject({
-  stream: z.enum(['stdout', 'stderr']).optional().describe('Default `stdout`.'),
-  offset: z.coerce.number().int().min(0).optional().describe('Bytes to leave out at the start.'),
-  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest that has begun.'),
-  follow: flagQuery.optional().describe('`true`: the answer goes on until the task ends.'),
-});
+import type { runRoutes } from '../../core/contracts/run.js';
+import type { Operations } from '../../ops/index.js';
+import { isTrue } from '../requests/given.js';
+import type { Asked } from '../serve.js';
 
 const EVENTS = 'text/event-stream';
 
-/** Output of tasks: as it was written, or as events that tell offsets, gaps and the end. */
-export const taskLogRoutes: RouteGroup = async (app, { operations: { taskLogs } }) => {
-  app.get('/runs/:run/logs/:task', {
-    schema: {
-      operationId: 'getTaskLog',
-      summary: 'Read what a task printed on its node, live if wanted',
-      description:
-        'The bytes as they were written; where some were not kept, a line says how many. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset to go on from.',
-      tags: ['runs'],
-      params,
-      querystring: query,
-      response: {
-        200: { description: 'What it printed.', content: { 'text/plain': { schema: z.string() } } },
-        ...problems(400, 404, 503),
-      },
-    },
-    handler: async (request, reply) => {
-      const { follow, stream = 'stdout', ...rest } = request.query;
-      const stop = new AbortController();
-      request.raw.socket.once('close', () => stop.abort());
-      const isLive = isTrue(follow) ?? false;
-      const { run, task } = request.params;
-      const { attempt, parts } = await taskLogs.open({
-        run,
-        task,
-        stream,
-        follow: isLive,
-        stop: stop.signal,
-        ...given(rest),
-      });
-      const asEvents = (request.headers.accept ?? '').includes(EVENTS);
-      void reply
-        .header('x-sitewright-attempt', String(attempt))
-        .header('cache-control', 'no-store')
-        .type(asEvents ? EVENTS : 'text/plain; charset=utf-8');
-      return reply.send(Readable.from(asEvents ? events(parts) : plain(parts), { objectMode: false }) as never);
-    },
-  });
-};
+/** Output of a task: as it was written, or as events that tell offsets, gaps and the end. */
+export const taskLog =
+  (taskLogs: Operations['taskLogs']) =>
+  async (request: Asked<(typeof runRoutes)['GET /runs/:run/logs/:task']>, reply: FastifyReply) => {
+    const { follow, stream = 'stdout', ...rest } = request.query;
+    const stop = new AbortController();
+    request.raw.socket.once('close', () => stop.abort());
+    const { attempt, parts } = await taskLogs.open({
+      ...request.params,
+      stream,
+      follow: isTrue(follow) ?? false,
+      stop: stop.signal,
+      ...rest,
+    });
+    const asEvents = (request.headers.accept ?? '').includes(EVENTS);
+    return reply
+      .header('x-sitewright-attempt', String(attempt))
+      .header('cache-control', 'no-store')
+      .type(asEvents ? EVENTS : 'text/plain; charset=utf-8')
+      .send(Readable.from(asEvents ? events(parts) : plain(parts), { objectMode: false }));
+  };
 
 async function* plain(parts: AsyncGenerator<LogPart>): AsyncGenerator<Uint8Array> {
   for await (const part of parts) {

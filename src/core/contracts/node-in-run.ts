@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { anyJson, pageOf, timestamp } from './primitives.js';
+import { anyJson, pageOf, pageQuery, revisionParams, siteNodeParams, siteParams, timestamp } from './primitives.js';
+import { tagged } from './route.js';
+import { selectBody, selectedSchema } from './strategy.js';
 import type { Wire } from './wire.js';
 
 export const nodeStatusesSchema = z
@@ -68,3 +70,32 @@ export type RunNode = Wire<typeof runNodeSchema>;
 export type RunNodeList = Wire<typeof runNodeListSchema>;
 export type NodeHistoryEntry = Wire<typeof nodeHistoryEntrySchema>;
 export type NodeHistoryPage = Wire<typeof nodeHistoryPageSchema>;
+
+export const siteNodeRoutes = tagged('nodes', {
+  'POST /sites/:site/revisions/:ref/select': {
+    id: 'selectNodes',
+    access: 'viewer',
+    summary: 'Name the nodes of a revision that selectors select',
+    params: revisionParams,
+    body: selectBody,
+    answers: { 200: selectedSchema },
+    also: [409],
+  },
+  'GET /sites/:site/nodes/status': {
+    id: 'getNodeStatuses',
+    access: 'viewer',
+    summary: "Show a site's nodes as MAAS knows them now, or as it knew them last",
+    params: siteParams,
+    query: nodesStatusQuery,
+    answers: { 200: nodeStatusesSchema },
+    also: [409],
+  },
+  'GET /sites/:site/nodes/:node/history': {
+    id: 'getNodeHistory',
+    access: 'viewer',
+    summary: 'Show what runs did to a node, newest first',
+    params: siteNodeParams,
+    query: pageQuery,
+    answers: { 200: nodeHistoryPageSchema },
+  },
+});

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { actorName, flagQuery, pageOf, timestamp } from './primitives.js';
+import { actorName, flagQuery, pageOf, pageQuery, revisionParams, siteParams, timestamp } from './primitives.js';
 import { diagnosticSchema } from './problem.js';
+import { tagged } from './route.js';
+import { differenceQuery, siteDifferenceSchema, strategySchema } from './strategy.js';
 import type { Wire } from './wire.js';
 
 export const documentFileSchema = z
@@ -81,3 +83,74 @@ export type RevisionPage = Wire<typeof revisionPageSchema>;
 export type RevisionFiles = Wire<typeof revisionFilesSchema>;
 export type DocumentCheck = Wire<typeof documentCheckSchema>;
 export type CommitAnswer = Wire<typeof commitSchema>;
+
+/** Documents of a site of thousands of machines, in one request. */
+const bodyLimit = 32 * 1024 * 1024;
+
+export const revisionRoutes = tagged('revisions', {
+  'POST /sites/:site/revisions': {
+    id: 'commitRevision',
+    access: 'operator',
+    summary: "Commit documents as the site's next revision",
+    description:
+      'All problems are told at once, with their places. Documents with errors are not stored, unless forced.',
+    params: siteParams,
+    query: newRevisionQuery,
+    body: newRevisionBody,
+    bodyLimit,
+    answers: {
+      200: commitSchema.describe('Nothing was stored: a dry run, or the same as the latest revision.'),
+      201: commitSchema.describe('Stored.'),
+    },
+  },
+  'POST /documents/check': {
+    id: 'checkDocuments',
+    access: 'viewer',
+    summary: 'Check documents without a site; nothing is stored',
+    query: checkQuery,
+    body: documentsBody,
+    bodyLimit,
+    answers: { 200: documentCheckSchema },
+    alone: true,
+  },
+  'GET /sites/:site/revisions': {
+    id: 'listRevisions',
+    access: 'viewer',
+    summary: "List a site's revisions, newest first",
+    params: siteParams,
+    query: pageQuery,
+    answers: { 200: revisionPageSchema },
+  },
+  'GET /sites/:site/revisions/:ref': {
+    id: 'getRevision',
+    access: 'viewer',
+    summary: 'Show a revision, without its files',
+    params: revisionParams,
+    answers: { 200: revisionSchema },
+    also: [409],
+  },
+  'GET /sites/:site/revisions/:ref/files': {
+    id: 'getRevisionFiles',
+    access: 'viewer',
+    summary: 'Read the files of a revision, as they were committed',
+    params: revisionParams,
+    answers: { 200: revisionFilesSchema },
+    also: [409],
+  },
+  'GET /sites/:site/revisions/:ref/strategy': {
+    id: 'getStrategy',
+    access: 'viewer',
+    summary: "Show a revision's deployment groups with their nodes, order and thresholds",
+    params: revisionParams,
+    answers: { 200: strategySchema },
+    also: [409],
+  },
+  'GET /sites/:site/revisions/:ref/difference': {
+    id: 'compareRevisions',
+    access: 'viewer',
+    summary: 'Show what a revision wants that was not deployed, or not in another revision',
+    params: revisionParams,
+    query: differenceQuery,
+    answers: { 200: siteDifferenceSchema },
+  },
+});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SITE_RUN_KINDS } from '../words.js';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.js';
+import { runNodeListSchema } from './node-in-run.js';
 import {
   actorName,
   anyJson,
@@ -9,9 +10,14 @@ import {
   pageQuery,
   reasonText,
   runDescription,
+  runNodeParams,
+  runParams,
+  runTaskParams,
+  siteParams,
   timestamp,
 } from './primitives.js';
-import { runPlanSchema, runStatusSchema } from './site-run.js';
+import { media, tagged } from './route.js';
+import { runPlanSchema, runStatusSchema, runTreeSchema } from './site-run.js';
 import { runReportSchema } from './site-run-report.js';
 import type { Sent, Wire } from './wire.js';
 
@@ -113,3 +119,121 @@ export type Run = Wire<typeof runSchema>;
 export type RunDetail = Wire<typeof runDetailSchema>;
 export type RunPage = Wire<typeof runPageSchema>;
 export type StartRunBody = Sent<typeof startRunBody>;
+
+const taskLogQuery = z.strictObject({
+  stream: z.enum(['stdout', 'stderr']).optional().describe('Default `stdout`.'),
+  offset: z.coerce.number().int().min(0).optional().describe('Bytes to leave out at the start.'),
+  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest that has begun.'),
+  follow: flagQuery.optional().describe('`true`: the answer goes on until the task ends.'),
+});
+
+const read = { access: 'viewer', params: runParams } as const;
+const steer = { access: 'operator', params: runParams, body: operatorBody, also: [409] } as const;
+const steered = { 200: anyStatusSchema };
+const ending = { 202: runSchema.describe('It is told; watch it end.') };
+
+export const runRoutes = tagged('runs', {
+  'POST /sites/:site/runs': {
+    id: 'startRun',
+    access: 'operator',
+    summary: 'Start a run on a site',
+    description: 'One run per site at a time: a second one is refused with the id of the first (`run`).',
+    params: siteParams,
+    body: startRunBody,
+    answers: { 202: runSchema.describe('Started; `Location` says where to watch it.') },
+    also: [409],
+  },
+  'GET /runs': {
+    id: 'listRuns',
+    access: 'viewer',
+    summary: 'List runs, newest first',
+    query: runsQuery,
+    answers: { 200: runPageSchema },
+  },
+  'GET /sites/:site/runs': {
+    id: 'listSiteRuns',
+    access: 'viewer',
+    summary: "List a site's runs, newest first",
+    params: siteParams,
+    query: siteRunsQuery,
+    answers: { 200: runPageSchema },
+  },
+  'GET /runs/:run': { ...read, id: 'getRun', summary: 'Show a run', answers: { 200: runDetailSchema } },
+  'GET /runs/:run/status': { ...read, id: 'getRunStatus', summary: 'Show how far a run is', answers: steered },
+  'GET /runs/:run/report': {
+    ...read,
+    id: 'getRunReport',
+    summary: 'Show what happened to every group and node, and why',
+    answers: { 200: anyReportSchema },
+  },
+  'GET /runs/:run/tree': {
+    ...read,
+    id: 'getRunTree',
+    summary: 'Show every step and node of a run as a tree',
+    answers: { 200: runTreeSchema },
+  },
+  'GET /runs/:run/plan': {
+    ...read,
+    id: 'getRunPlan',
+    summary: 'Show what a run set out to do',
+    answers: { 200: runPlanAnswerSchema },
+  },
+  'GET /runs/:run/nodes': {
+    ...read,
+    id: 'listRunNodes',
+    summary: 'List the nodes of a run, as the store knows them',
+    answers: { 200: runNodeListSchema },
+  },
+  'GET /runs/:run/logs/:task': {
+    id: 'getTaskLog',
+    access: 'viewer',
+    summary: 'Read what a task printed on its node, live if wanted',
+    description:
+      'The bytes as they were written; where some were not kept, a line says how many. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset to go on from.',
+    params: runParams.extend({
+      task: z.string().min(3).max(2000).describe('`TASK@NODE`, as the history of the run names them.'),
+    }),
+    query: taskLogQuery,
+    answers: { 200: media('text/plain', 'What it printed.') },
+  },
+  'POST /runs/:run/pause': {
+    ...steer,
+    id: 'pauseRun',
+    summary: 'Pause a run: what runs ends, nothing new starts',
+    answers: steered,
+  },
+  'POST /runs/:run/resume': { ...steer, id: 'resumeRun', summary: 'Let a paused run go on', answers: steered },
+  'POST /runs/:run/stop': {
+    ...steer,
+    id: 'stopRun',
+    summary: 'Stop a run gracefully: what runs ends, the rest is left, a report is written',
+    answers: ending,
+  },
+  'POST /runs/:run/cancel': {
+    ...steer,
+    id: 'cancelRun',
+    summary: 'Cancel a run: what runs is aborted as far as MAAS can',
+    answers: ending,
+  },
+  'POST /runs/:run/nodes/:node/retry': {
+    ...steer,
+    id: 'retryNode',
+    summary: 'Try a failed node of a run again',
+    params: runNodeParams,
+    answers: steered,
+  },
+  'POST /runs/:run/tasks/:task/retry': {
+    ...steer,
+    id: 'retryTask',
+    summary: 'Run a failed task of a run of graphs again',
+    params: runTaskParams,
+    answers: steered,
+  },
+  'POST /runs/:run/tasks/:task/skip': {
+    ...steer,
+    id: 'skipTask',
+    summary: 'Go on without a task of a run of graphs',
+    params: runTaskParams,
+    answers: steered,
+  },
+});

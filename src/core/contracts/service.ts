@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { anyJson, pageOf, pageQuery, timestamp } from './primitives.js';
+import { tagged } from './route.js';
 import type { Wire } from './wire.js';
 
 export const healthSchema = z
@@ -93,3 +94,63 @@ export type MaasCheck = Wire<typeof maasCheckSchema>;
 export type SchemaFileList = Wire<typeof schemaFileListSchema>;
 export type AuditEntry = Wire<typeof auditEntrySchema>;
 export type AuditPage = Wire<typeof auditPageSchema>;
+
+/** Also without the prefix, where load balancers and containers look for it. */
+export const healthRoutes = tagged('service', {
+  'GET /health': {
+    id: 'getHealth',
+    access: 'anyone',
+    summary: 'Look at everything the service needs',
+    answers: {
+      200: healthSchema.describe('Runs can be started; `status` is `degraded` when a worker or MAAS is away.'),
+      503: healthSchema.describe('The store or Temporal is away.'),
+    },
+    alone: true,
+  },
+  'GET /health/live': {
+    id: 'getLiveness',
+    access: 'anyone',
+    summary: 'Whether this process answers; looks at nothing else',
+    answers: { 200: aliveSchema },
+    alone: true,
+  },
+});
+
+export const serviceRoutes = tagged('service', {
+  'GET /version': {
+    id: 'getVersion',
+    access: 'anyone',
+    summary: 'Name and version of the service',
+    answers: { 200: versionSchema },
+    alone: true,
+  },
+  'GET /maas/check': {
+    id: 'checkMaas',
+    access: 'viewer',
+    summary: 'Prove address, key and permissions at MAAS, and count its machines by state',
+    answers: { 200: maasCheckSchema },
+    also: [502],
+  },
+  'GET /schemas': {
+    id: 'listSchemas',
+    access: 'viewer',
+    summary: 'List the JSON Schemas of documents, for editors',
+    answers: { 200: schemaFileListSchema },
+    alone: true,
+  },
+  'GET /schemas/:file': {
+    id: 'getSchema',
+    access: 'viewer',
+    summary: 'Read a JSON Schema',
+    params: schemaFileParams,
+    answers: { 200: jsonSchemaSchema },
+    alone: true,
+  },
+  'GET /audit': {
+    id: 'listAudit',
+    access: 'viewer',
+    summary: 'List who did what, when and why, newest first',
+    query: auditQuery,
+    answers: { 200: auditPageSchema },
+  },
+});

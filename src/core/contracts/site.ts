@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { timestamp } from './primitives.js';
+import { siteParams, timestamp } from './primitives.js';
+import { gone, tagged } from './route.js';
 import type { Wire } from './wire.js';
 
 export const newSiteBody = z
@@ -34,3 +35,35 @@ export const siteListSchema = z.strictObject({ items: z.array(siteSchema) }).met
 
 export type Site = Wire<typeof siteSchema>;
 export type SiteList = Wire<typeof siteListSchema>;
+
+export const siteRoutes = tagged('sites', {
+  'POST /sites': {
+    id: 'createSite',
+    access: 'operator',
+    summary: 'Create a site',
+    body: newSiteBody,
+    answers: { 201: siteSchema },
+    also: [409],
+  },
+  'GET /sites': {
+    id: 'listSites',
+    access: 'viewer',
+    summary: 'List all sites, by name',
+    answers: { 200: siteListSchema },
+  },
+  'GET /sites/:site': {
+    id: 'getSite',
+    access: 'viewer',
+    summary: 'Show a site',
+    params: siteParams,
+    answers: { 200: siteSchema },
+  },
+  'DELETE /sites/:site': {
+    id: 'deleteSite',
+    access: 'admin',
+    summary: 'Delete a site with its revisions; its runs and audit entries stay',
+    params: siteParams,
+    answers: gone,
+    also: [409],
+  },
+});

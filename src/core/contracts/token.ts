@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../../core/access-role.js';
 import { timestamp } from './primitives.js';
+import { tagged } from './route.js';
 import type { Wire } from './wire.js';
 
 export const meSchema = z
@@ -55,3 +56,34 @@ export type Me = Wire<typeof meSchema>;
 export type Token = Wire<typeof tokenSchema>;
 export type CreatedToken = Wire<typeof createdTokenSchema>;
 export type TokenList = Wire<typeof tokenListSchema>;
+
+export const tokenRoutes = tagged('access', {
+  'GET /me': {
+    id: 'getMe',
+    access: 'viewer',
+    summary: 'Who you are here, and what you may do',
+    answers: { 200: meSchema },
+    also: [400],
+  },
+  'GET /tokens': {
+    id: 'listTokens',
+    access: 'admin',
+    summary: 'List the tokens of the API, newest first',
+    answers: { 200: tokenListSchema },
+  },
+  'POST /tokens': {
+    id: 'createToken',
+    access: 'admin',
+    summary: 'Make a token; its secret is in this answer and in no other',
+    body: createTokenBody,
+    answers: { 201: createdTokenSchema.describe('Made. Keep `token`: it cannot be read again.') },
+    also: [409],
+  },
+  'DELETE /tokens/:token': {
+    id: 'revokeToken',
+    access: 'admin',
+    summary: 'Revoke a token; it is good for nothing from now on',
+    params: tokenParams,
+    answers: { 200: tokenSchema },
+  },
+});

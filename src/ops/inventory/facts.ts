@@ -5,6 +5,9 @@ import type { OpsDependencies } from '../dependencies.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
 import { finding, refuseIfAny } from './refuse.js';
 
+/** Facts of one node, or those that all share. */
+export type DeploymentFact = JsonObject & { readonly uid: string };
+
 export interface FactsQuery {
   /** Only these nodes; all, when absent. */
   readonly nodes?: readonly number[] | undefined;
@@ -21,10 +24,10 @@ export interface ProvisioningFacts {
 /** What expressions of tasks read of a cluster: worked out, or uploaded in its place. */
 export interface FactsOperations {
   /** What a user uploaded; empty when nothing was. */
-  deployment(cluster: number, query: FactsQuery): Promise<readonly JsonObject[]>;
+  deployment(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
   /** What is worked out of settings and nodes, regardless of what was uploaded. */
-  deploymentDefaults(cluster: number, query: FactsQuery): Promise<readonly JsonObject[]>;
-  uploadDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<readonly JsonObject[]>;
+  deploymentDefaults(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
+  uploadDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<readonly DeploymentFact[]>;
   deleteDeployment(cluster: number, actor: string): Promise<void>;
 
   /** Null when nothing was uploaded. */
@@ -136,11 +139,11 @@ function listed(
   nodes: Readonly<Record<string, JsonObject>>,
   wanted: readonly number[] | undefined,
   split: boolean,
-): readonly JsonObject[] {
+): readonly DeploymentFact[] {
   const own = Object.entries(nodes)
     .filter(([uid]) => uid !== 'null' && (wanted === undefined || isWanted(uid, wanted)))
-    .map(([uid, data]): JsonObject => ({ ...(split ? data : mergeDeep(common, data)), uid }));
-  const apart = split && Object.keys(common).length > 0 ? [{ ...common, uid: COMMON } as JsonObject] : [];
+    .map(([uid, data]): DeploymentFact => ({ ...(split ? data : mergeDeep(common, data)), uid }));
+  const apart = split && Object.keys(common).length > 0 ? [{ ...common, uid: COMMON } as DeploymentFact] : [];
   return [...own, ...apart];
 }
 

@@ -1,43 +1,23 @@
-import type { FastifyRequest } from 'fastify';
-import type { Wire } from '../../../core/contracts/wire.js';
-import type { GraphRunInput } from '../../../core/graph-run/index.js';
+import { executionRoutes } from '../../../core/contracts/fuel/deployments.js';
+import type { PartOf } from '../../../core/contracts/route.js';
+import type { GraphRunMode } from '../../../core/words.js';
 import type { DeploymentOptions } from '../../../ops/index.js';
 import { RequestError } from '../../problems/transport-problem.js';
 import { actorOf } from '../../requests/actor.js';
-import { given, problems, type RouteGroup } from '../../routes/route-group.js';
-import { idParams, idsIn, isSet } from '../request-parts.js';
-import {
-  type changesQuery,
-  changesQuery as deploymentQuery,
-  deployQuery,
-  executeBody,
-  executeSequenceBody,
-  ignoredBody,
-  sequenceParams,
-  startedTransactionSchema,
-  taskNamesBody,
-} from './transaction-schemas.js';
+import { given } from '../../requests/given.js';
+import { type Asked, type RouteGroup, serve } from '../../serve.js';
+import { idsIn, isSet } from '../request-parts.js';
 import { viewStarted, viewTask } from './transaction-view.js';
 
-const tags = ['deployments'];
-
-const started = {
-  202: startedTransactionSchema.describe("Started; the run's transaction."),
-  ...problems(400, 404, 409, 413, 415, 503),
-};
+type Routes = typeof executionRoutes;
 
 /** Starting and stopping runs of graphs. */
-export const executionRoutes: RouteGroup = async (app, { operations: { deployments } }) => {
-  app.post('/graphs/execute/', {
-    schema: {
-      operationId: 'executeGraphs',
-      summary: 'Run graphs on a cluster, one after another',
-      description: 'One run per cluster at a time: a second one is refused, with the first in `hint` and `run`.',
-      tags,
-      body: executeBody,
-      response: started,
-    },
-    handler: async (request, reply) => {
+export const serveExecutions: RouteGroup = async (app, { operations: { deployments } }) => {
+  const deployChanges = (more: DeploymentOptions) => async (request: Asked<Routes['PUT /clusters/:id/changes/']>) =>
+    viewStarted(await deployments.deployChanges(request.params.id, { ...flagsOf(request, request.query), ...more }));
+
+  serve(app, executionRoutes, {
+    async 'POST /graphs/execute/'(request) {
       const { cluster, graphs, sequence, from, subgraphs, max_nodes, hold_on_failure, ...flags } = request.body;
       if (graphs === undefined && sequence === undefined && from === undefined) {
         throw refused(
@@ -45,9 +25,9 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
           'Name the types of graphs to run, a sequence in `sequence`, or an earlier run in `from`.',
         );
       }
-      const input: GraphRunInput = given({
+      const input = given({
         cluster,
-        graphs: graphs?.map(given),
+        graphs,
         sequence,
         from,
         subgraphs: subgraphs === undefined || subgraphs.length === 0 ? undefined : subgraphs.map(subgraph),
@@ -55,105 +35,32 @@ export const executionRoutes: RouteGroup = async (app, { operations: { deploymen
         hold_on_failure,
         ...optionsOf(request, flags),
       });
-      return reply.code(202).send(viewStarted(await deployments.execute(input)));
+      return viewStarted(await deployments.execute(input));
     },
-  });
-
-  app.post('/sequences/:id/execute/', {
-    schema: {
-      operationId: 'executeSequence',
-      summary: 'Run the graphs of a sequence on a cluster',
-      tags,
-      params: sequenceParams,
-      body: executeSequenceBody,
-      response: started,
-    },
-    handler: async (request, reply) => {
+    async 'POST /sequences/:id/execute/'(request) {
       const { cluster, ...flags } = request.body;
-      const started = await deployments.executeSequence(request.params.id, cluster, optionsOf(request, flags));
-      return reply.code(202).send(viewStarted(started));
+      return viewStarted(await deployments.executeSequence(request.params.id, cluster, optionsOf(request, flags)));
     },
-  });
-
-  const deploying = { tags, params: idParams('cluster'), querystring: deployQuery, response: started };
-
-  app.put('/clusters/:id/deploy/', {
-    schema: {
-      ...deploying,
-      operationId: 'deployCluster',
-      summary: 'Run one graph of a cluster',
-      body: ignoredBody,
-    },
-    handler: async (request, reply) => {
-      const started = await deployments.deploy(request.params.id, deploymentOf(request, request.query));
-      return reply.code(202).send(viewStarted(started));
-    },
-  });
-
-  app.put('/clusters/:id/provision/', {
-    schema: {
-      ...deploying,
-      querystring: deployQuery.omit({ graph_type: true }),
-      operationId: 'provisionCluster',
-      summary: "Run a cluster's graph of type `provision`",
-      body: ignoredBody,
-    },
-    handler: async (request, reply) => {
+    'PUT /clusters/:id/deploy/': async (request) =>
+      viewStarted(await deployments.deploy(request.params.id, deploymentOf(request, request.query))),
+    async 'PUT /clusters/:id/provision/'(request) {
       const wanted = { ...deploymentOf(request, request.query), type: 'provision' };
-      return reply.code(202).send(viewStarted(await deployments.deploy(request.params.id, wanted)));
+      return viewStarted(await deployments.deploy(request.params.id, wanted));
     },
-  });
-
-  app.put('/clusters/:id/deploy_tasks/', {
-    schema: {
-      ...deploying,
-      operationId: 'deployTasks',
-      summary: 'Run some tasks of one graph of a cluster',
-      body: taskNamesBody,
+    async 'PUT /clusters/:id/deploy_tasks/'(request) {
+      const wanted = { ...deploymentOf(request, request.query), tasks: namesIn(request.body) };
+      return viewStarted(await deployments.deploy(request.params.id, wanted));
     },
-    handler: async (request, reply) => {
-      const tasks = namesIn(request.body);
-      const wanted = { ...deploymentOf(request, request.query), tasks };
-      return reply.code(202).send(viewStarted(await deployments.deploy(request.params.id, wanted)));
-    },
-  });
-
-  for (const [path, operationId, force] of [
-    ['changes/', 'deployChanges', false],
-    ['changes/redeploy/', 'redeployChanges', true],
-  ] as const) {
-    app.put(`/clusters/:id/${path}`, {
-      schema: {
-        operationId,
-        summary: force ? 'Deploy a cluster as if everything had changed' : 'Deploy what has changed in a cluster',
-        description: "The sequence `deploy-changes` of the cluster's release, else deletion, provision and default.",
-        tags,
-        params: idParams('cluster'),
-        querystring: deploymentQuery,
-        body: ignoredBody,
-        response: started,
-      },
-      handler: async (request, reply) => {
-        const options = flagsOf(request, request.query);
-        const started = await deployments.deployChanges(request.params.id, force ? { ...options, force } : options);
-        return reply.code(202).send(viewStarted(started));
-      },
-    });
-  }
-
-  app.put('/clusters/:id/stop_deployment/', {
-    schema: {
-      operationId: 'stopDeployment',
-      summary: "Stop a cluster's run: what runs ends, nothing new starts",
-      tags,
-      params: idParams('cluster'),
-      body: ignoredBody,
-      response: started,
-    },
-    handler: async (request, reply) =>
-      reply.code(202).send(viewTask(await deployments.stop(request.params.id, actorOf(request)))),
+    'PUT /clusters/:id/changes/': deployChanges({}),
+    'PUT /clusters/:id/changes/redeploy/': deployChanges({ force: true }),
+    'PUT /clusters/:id/stop_deployment/': async (request) =>
+      viewTask(await deployments.stop(request.params.id, actorOf(request))),
   });
 };
+
+type Changes = PartOf<Routes['PUT /clusters/:id/changes/'], 'query'>;
+
+type Caller = Parameters<typeof actorOf>[0];
 
 interface Flags {
   readonly dry_run?: boolean | undefined;
@@ -164,10 +71,10 @@ interface Flags {
   readonly reason?: string | undefined;
 }
 
-function optionsOf(request: FastifyRequest, flags: Flags): DeploymentOptions {
+function optionsOf(request: Caller, flags: Flags): DeploymentOptions {
   const { dry_run, noop_run, force, debug, started_by, ...said } = flags;
   if (dry_run && noop_run) throw refused('dry_run and noop_run exclude each other', 'Choose one of them.');
-  const mode = dry_run ? 'dry_run' : noop_run ? 'noop_run' : undefined;
+  const mode: GraphRunMode | undefined = dry_run ? 'dry_run' : noop_run ? 'noop_run' : undefined;
   return given({
     mode,
     force: force || undefined,
@@ -177,7 +84,7 @@ function optionsOf(request: FastifyRequest, flags: Flags): DeploymentOptions {
   });
 }
 
-const flagsOf = (request: FastifyRequest, query: Wire<typeof changesQuery>): DeploymentOptions =>
+const flagsOf = (request: Caller, query: Changes): DeploymentOptions =>
   optionsOf(request, {
     dry_run: isSet(query.dry_run),
     noop_run: isSet(query.noop_run),
@@ -186,8 +93,8 @@ const flagsOf = (request: FastifyRequest, query: Wire<typeof changesQuery>): Dep
   });
 
 function deploymentOf(
-  request: FastifyRequest,
-  query: Wire<typeof changesQuery> & {
+  request: Caller,
+  query: Changes & {
     readonly graph_type?: string | undefined;
     readonly nodes?: string | undefined;
   },

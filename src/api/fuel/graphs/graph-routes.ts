@@ -1,36 +1,19 @@
-import { z } from 'zod';
+import { GRAPHS_OF, graphRoutes } from '../../../core/contracts/fuel/graphs.js';
+import type { OwnerKind } from '../../../core/words.js';
 import { actorOf } from '../../requests/actor.js';
-import { given, problems, type RouteGroup } from '../../routes/route-group.js';
+import { given } from '../../requests/given.js';
+import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.js';
 import { idsIn, isSet, listIn } from '../request-parts.js';
-import {
-  graphBody,
-  graphCheckBody,
-  graphCheckQuery,
-  graphCheckSchema,
-  graphListSchema,
-  graphParams,
-  graphSchema,
-  graphsQuery,
-} from './graph-schemas.js';
 import { viewGraph, viewUploaded } from './graph-view.js';
-import { needsBody, sourceOf } from './read-graph-bodies.js';
+import { sourceOf } from './read-graph-bodies.js';
 
-const tags = ['graphs'];
+/** Graphs by their ids, whoever owns them, and by owner and type. */
+export const serveGraphs: RouteGroup = async (app, { operations: { graphs } }) => {
+  const change = async (request: Asked<(typeof graphRoutes)['PUT /graphs/:id']>) =>
+    viewUploaded(await graphs.update(request.params.id, sourceOf(request.body), actorOf(request)));
 
-/** All tasks of a large library, in one request. */
-export const GRAPH_LIMIT = 32 * 1024 * 1024;
-
-/** Graphs by their ids, whoever owns them. */
-export const graphRoutes: RouteGroup = async (app, { operations: { graphs } }) => {
-  app.get('/graphs/', {
-    schema: {
-      operationId: 'listGraphs',
-      summary: 'List graphs, all or those of some owners and types',
-      tags,
-      querystring: graphsQuery,
-      response: { 200: graphListSchema, ...problems(400, 503) },
-    },
-    handler: async ({ query }) => {
+  serve(app, graphRoutes, {
+    async 'GET /graphs/'({ query }) {
       const filter = given({
         clusters: idsIn(query.clusters_ids, 'clusters_ids'),
         plugins: idsIn(query.plugins_ids, 'plugins_ids'),
@@ -40,86 +23,46 @@ export const graphRoutes: RouteGroup = async (app, { operations: { graphs } }) =
       });
       return (await graphs.list(filter)).map(viewGraph);
     },
-  });
-
-  app.post('/graphs/', {
-    bodyLimit: GRAPH_LIMIT,
-    config: needsBody,
-    schema: {
-      operationId: 'createGraph',
-      summary: 'Store a graph that nobody owns',
-      tags,
-      body: graphBody,
-      response: { 201: graphSchema, ...problems(400, 413, 415, 503) },
-    },
-    handler: async (request, reply) => {
+    async 'POST /graphs/'(request, reply) {
       const stored = viewUploaded(await graphs.createOrphan(sourceOf(request.body), actorOf(request)));
-      return reply.code(201).header('location', `/api/v1/graphs/${stored.id}`).send(stored);
+      void reply.header('location', `/api/v1/graphs/${stored.id}`);
+      return stored;
     },
-  });
-
-  app.post('/graphs/check/', {
-    bodyLimit: GRAPH_LIMIT,
-    config: needsBody,
-    schema: {
-      operationId: 'checkGraph',
-      summary: 'Check a graph; nothing is stored',
-      tags,
-      querystring: graphCheckQuery,
-      body: graphCheckBody,
-      response: { 200: graphCheckSchema, ...problems(400, 404, 413, 415, 503) },
-    },
-    handler: async ({ body, query: { cluster, graph_type = 'default' } }) =>
+    'POST /graphs/check/': ({ body, query: { cluster, graph_type = 'default' } }) =>
       graphs.check(
         sourceOf(body),
         cluster === undefined ? undefined : { owner: { kind: 'cluster', id: cluster }, type: graph_type },
       ),
+    'GET /graphs/:id': async ({ params }) => viewGraph(await graphs.get(params.id)),
+    'PUT /graphs/:id': change,
+    'PATCH /graphs/:id': change,
+    'DELETE /graphs/:id': (request) => graphs.delete(request.params.id, actorOf(request)),
   });
 
-  app.get('/graphs/:id', {
-    schema: {
-      operationId: 'getGraph',
-      summary: 'Show a graph',
-      tags,
-      params: graphParams,
-      response: { 200: graphSchema, ...problems(400, 404, 503) },
-    },
-    handler: async ({ params }) => viewGraph(await graphs.get(params.id)),
-  });
-
-  for (const [method, operationId] of [
-    ['PUT', 'putGraph'],
-    ['PATCH', 'patchGraph'],
-  ] as const) {
-    app.route({
-      method,
-      url: '/graphs/:id',
-      bodyLimit: GRAPH_LIMIT,
-      config: needsBody,
-      schema: {
-        operationId,
-        summary: 'Change a graph: what is not given stays, tasks given replace all tasks',
-        tags,
-        params: graphParams,
-        body: graphBody,
-        response: { 200: graphSchema, ...problems(400, 404, 413, 415, 503) },
+  const handlers = (kind: OwnerKind): Handlers<(typeof GRAPHS_OF)[OwnerKind]> => {
+    const changeOwned = async (request: Asked<(typeof GRAPHS_OF)[OwnerKind]['PUT /deployment_graphs/:type']>) => {
+      const { id, type } = request.params;
+      return viewUploaded(await graphs.change({ kind, id }, type, sourceOf(request.body), actorOf(request)));
+    };
+    return {
+      'GET /deployment_graphs/': async ({ params: { id } }) => (await graphs.ofOwner({ kind, id })).map(viewGraph),
+      'GET /deployment_graphs/:type': async ({ params: { id, type } }) =>
+        viewGraph(await graphs.find({ kind, id }, type)),
+      async 'POST /deployment_graphs/:type'(request, reply) {
+        const { id, type } = request.params;
+        const stored = await graphs.create({ kind, id }, type, sourceOf(request.body), actorOf(request));
+        void reply.header('location', `/api/v1/${kind}s/${id}/deployment_graphs/${type}`);
+        return viewUploaded(stored);
       },
-      handler: async (request) =>
-        viewUploaded(await graphs.update(request.params.id, sourceOf(request.body), actorOf(request))),
-    });
-  }
-
-  app.delete('/graphs/:id', {
-    schema: {
-      operationId: 'deleteGraph',
-      summary: 'Delete a graph with its tasks',
-      tags,
-      params: graphParams,
-      response: { 204: z.undefined().describe('It is gone.'), ...problems(400, 404, 503) },
-    },
-    handler: async (request, reply) => {
-      await graphs.delete(request.params.id, actorOf(request));
-      return reply.code(204).send();
-    },
-  });
+      'PUT /deployment_graphs/:type': changeOwned,
+      'PATCH /deployment_graphs/:type': changeOwned,
+      async 'DELETE /deployment_graphs/:type'(request) {
+        const { id, type } = request.params;
+        await graphs.remove({ kind, id }, type, actorOf(request));
+      },
+    };
+  };
+  serve(app, GRAPHS_OF.release, handlers('release'), '/releases/:id');
+  serve(app, GRAPHS_OF.cluster, handlers('cluster'), '/clusters/:id');
+  serve(app, GRAPHS_OF.plugin, handlers('plugin'), '/plugins/:id');
 };

@@ -1,16 +1,19 @@
-import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
-import type { Wire } from '../../../core/contracts/wire.js';
-import { given, problems, type RouteGroup } from '../../routes/route-group.js';
-import { idParams, idsIn, isSet, listIn } from '../request-parts.js';
-import { clusterPlanSchema, drawQuery, formattedPlanQuery, planQuery, serializedSchema } from './graph-schemas.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GRAPHVIZ, graphTaskRoutes } from '../../../core/contracts/fuel/graphs.js';
+import type { PartOf } from '../../../core/contracts/route.js';
+import type { ClusterLayer } from '../../../ops/index.js';
+import { actorOf } from '../../requests/actor.js';
+import { given } from '../../requests/given.js';
+import { type Asked, type RouteGroup, serve } from '../../serve.js';
+import { idsIn, isSet, listIn } from '../request-parts.js';
+import { viewTask } from './graph-view.js';
+import { sourceOf } from './read-graph-bodies.js';
 import { JSON_TYPE, readyText } from './ready-text.js';
+import { warningHeader } from './warning-header.js';
 
-const tags = ['graphs'];
+type Routes = typeof graphTaskRoutes;
 
-const GRAPHVIZ = 'text/vnd.graphviz';
-
-const requestOf = (query: Wire<typeof planQuery>) =>
+const requestOf = (query: PartOf<Routes['GET /clusters/:id/serialized_tasks/'], 'query'>) =>
   given({
     type: query.graph_type ?? 'default',
     nodes: nonEmpty(idsIn(query.nodes, 'nodes')),
@@ -19,28 +22,35 @@ const requestOf = (query: Wire<typeof planQuery>) =>
 
 const nonEmpty = <T>(list: readonly T[] | undefined) => (list?.length === 0 ? undefined : list);
 
-/** What a cluster's graphs would do: plans and drawings, made now, stored nowhere. */
-export const planRoutes: RouteGroup = async (app, { operations: { plans } }) => {
-  app.get('/clusters/:id/plan/', {
-    schema: {
-      operationId: 'planCluster',
-      summary: 'Show what a run would do now: by node what runs, what does not, and why',
-      tags,
-      params: idParams('cluster'),
-      querystring: formattedPlanQuery,
-      response: {
-        200: {
-          description: 'The plan; JSON unless `format` or `Accept` asks for text or DOT.',
-          content: {
-            'application/json': { schema: clusterPlanSchema },
-            'text/plain': { schema: z.string() },
-            [GRAPHVIZ]: { schema: z.string() },
-          },
-        },
-        ...problems(400, 404, 409, 503),
-      },
-    },
-    handler: async (request, reply) => {
+const cutOf = ({ start, end, include }: PartOf<Routes['GET /releases/:id/deployment_tasks/'], 'query'>) =>
+  given({ start, end, include: listIn(include) });
+
+/** Tasks of owners' graphs, and what a cluster's graphs would do: plans and drawings, made now, stored nowhere. */
+export const serveGraphTasks: RouteGroup = async (app, { operations: { graphs, plans } }) => {
+  const replace =
+    (kind: 'release' | 'cluster') =>
+    async (request: Asked<Routes['PUT /releases/:id/deployment_tasks/']>, reply: FastifyReply) => {
+      const { graph_type = 'default' } = request.query;
+      const owner = { kind, id: request.params.id };
+      const stored = await graphs.replaceTasks(owner, graph_type, sourceOf(request.body), actorOf(request));
+      if (stored.warnings.length > 0) void reply.header('warning', warningHeader(stored.warnings));
+      return stored.graph.tasks.map(viewTask);
+    };
+  const layer =
+    (of: ClusterLayer) =>
+    async ({ params, query }: Asked<Routes['GET /clusters/:id/deployment_tasks/']>) =>
+      (await graphs.tasks(params.id, query.graph_type ?? 'default', of, cutOf(query))).map(viewTask);
+
+  serve(app, graphTaskRoutes, {
+    'PUT /releases/:id/deployment_tasks/': replace('release'),
+    'PUT /clusters/:id/deployment_tasks/': replace('cluster'),
+    'GET /releases/:id/deployment_tasks/': async ({ params, query }) =>
+      (await graphs.releaseTasks(params.id, query.graph_type ?? 'default', cutOf(query))).map(viewTask),
+    'GET /clusters/:id/deployment_tasks/': layer('merged'),
+    'GET /clusters/:id/deployment_tasks/own/': layer('own'),
+    'GET /clusters/:id/deployment_tasks/plugins/': layer('plugins'),
+    'GET /clusters/:id/deployment_tasks/release/': layer('release'),
+    async 'GET /clusters/:id/plan/'(request, reply) {
       const { id } = request.params;
       const wanted = { ...requestOf(request.query), force: isSet(request.query.force) };
       switch (request.query.format ?? acceptedFormat(request)) {
@@ -52,36 +62,11 @@ export const planRoutes: RouteGroup = async (app, { operations: { plans } }) => 
           return readyText(reply, JSON_TYPE, JSON.stringify(await plans.explain(id, wanted)));
       }
     },
-  });
-
-  app.get('/clusters/:id/serialized_tasks/', {
-    schema: {
-      operationId: 'serializeTasks',
-      summary: 'Show the plan of a graph in the form executors of the Fuel line get',
-      tags,
-      params: idParams('cluster'),
-      querystring: planQuery,
-      response: { 200: serializedSchema, ...problems(400, 404, 409, 503) },
-    },
-    handler: async ({ params, query }, reply) => {
+    async 'GET /clusters/:id/serialized_tasks/'({ params, query }, reply) {
       const plan = await plans.serialized(params.id, requestOf(query), { dry_run: false, noop_run: false });
       return readyText(reply, JSON_TYPE, plan);
     },
-  });
-
-  app.get('/clusters/:id/deploy_tasks/graph.gv', {
-    schema: {
-      operationId: 'drawGraph',
-      summary: "Draw a cluster's graph in the language of Graphviz",
-      tags,
-      params: idParams('cluster'),
-      querystring: drawQuery,
-      response: {
-        200: { description: 'The drawing.', content: { [GRAPHVIZ]: { schema: z.string() } } },
-        ...problems(400, 404, 409, 503),
-      },
-    },
-    handler: async ({ params, query }, reply) => {
+    async 'GET /clusters/:id/deploy_tasks/graph.gv'({ params, query }, reply) {
       const { graph_type = 'default', tasks, parents_for, remove } = query;
       const options = given({ tasks: nonEmpty(listIn(tasks)), parentsFor: parents_for, remove: listIn(remove) });
       return readyText(reply, GRAPHVIZ, await plans.draw(params.id, graph_type, options));
@@ -89,7 +74,7 @@ export const planRoutes: RouteGroup = async (app, { operations: { plans } }) => 
   });
 };
 
-function acceptedFormat({ headers }: FastifyRequest): 'json' | 'text' | 'dot' {
+function acceptedFormat({ headers }: Pick<FastifyRequest, 'headers'>): 'json' | 'text' | 'dot' {
   const accept = headers.accept ?? '';
   if (accept.includes('application/json')) return 'json';
   if (accept.includes(GRAPHVIZ)) return 'dot';

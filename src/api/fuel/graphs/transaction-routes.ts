@@ -1,145 +1,50 @@
-import { z } from 'zod';
+import { transactionRoutes } from '../../../core/contracts/fuel/deployments.js';
+import type { PartOf } from '../../../core/contracts/route.js';
 import type { HistoryRecord } from '../../../ops/index.js';
+import type { SnapshotKind } from '../../../store/index.js';
 import { actorOf } from '../../requests/actor.js';
-import { given, problems, type RouteGroup } from '../../routes/route-group.js';
+import { given } from '../../requests/given.js';
+import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.js';
 import { isSet, listIn } from '../request-parts.js';
 import { JSON_TYPE, readyText } from './ready-text.js';
-import {
-  deleteQuery,
-  historyQuery,
-  historySchema,
-  snapshotSchema,
-  transactionListSchema,
-  transactionParams,
-  transactionPlansSchema,
-  transactionSchema,
-  transactionsQuery,
-} from './transaction-schemas.js';
 import { viewTask, viewTransaction } from './transaction-view.js';
 
-const tags = ['deployments'];
-
-const SNAPSHOTS = [
-  ['deployment_info', 'deployment_info', 'getDeploymentInfo', 'the data that tasks saw'],
-  ['settings', 'cluster_settings', 'getTransactionSettings', "the cluster's settings"],
-  ['network_configuration', 'network_configuration', 'getTransactionNetworks', "the cluster's networks"],
-] as const;
+type Routes = typeof transactionRoutes;
 
 /** What runs of graphs did. */
-export const transactionRoutes: RouteGroup = async (app, { operations: { transactions } }) => {
-  const lists = [
-    {
-      path: 'transactions',
-      thing: 'Transaction',
-      view: viewTransaction,
-      visible: false,
-      list: 'List runs of graphs and their parts, hidden ones too',
-      remove: 'Delete a run of graphs with its history, for good',
-    },
-    {
-      path: 'tasks',
-      thing: 'Task',
-      view: viewTask,
-      visible: true,
-      list: 'List runs of graphs and their parts, without hidden ones',
-      remove: 'Hide a run of graphs from the list of tasks',
-    },
-  ] as const;
-
-  for (const { path, thing, view, visible, list, remove } of lists) {
-    app.get(`/${path}/`, {
-      schema: {
-        operationId: `list${thing}s`,
-        summary: list,
-        tags,
-        querystring: transactionsQuery,
-        response: { 200: transactionListSchema, ...problems(400, 503) },
-      },
-      handler: async ({ query: { cluster_id, statuses, transaction_types } }) => {
-        const filter = given({
-          cluster: cluster_id,
-          statuses: listIn(statuses),
-          names: listIn(transaction_types),
-          visible,
-        });
-        return (await transactions.list(filter)).map(view);
-      },
+export const serveTransactions: RouteGroup = async (app, { operations: { transactions } }) => {
+  const filterOf = (query: PartOf<Routes['GET /transactions/'], 'query'>) =>
+    given({
+      cluster: query.cluster_id,
+      statuses: listIn(query.statuses),
+      names: listIn(query.transaction_types),
     });
+  const remove = (how: 'delete' | 'hide') => async (request: Asked<Routes['DELETE /transactions/:id']>) =>
+    transactions[how](request.params.id, { force: isSet(request.query.force) }, actorOf(request));
+  const snapshot =
+    (kind: SnapshotKind): Handlers<Routes>['GET /transactions/:id/settings'] =>
+    async ({ params }, reply) =>
+      readyText(reply, JSON_TYPE, await transactions.snapshot(params.id, kind));
 
-    app.get(`/${path}/:id`, {
-      schema: {
-        operationId: `get${thing}`,
-        summary: 'Show a run of graphs, or one graph of it',
-        tags,
-        params: transactionParams,
-        response: { 200: transactionSchema, ...problems(400, 404, 503) },
-      },
-      handler: async ({ params }) => view(await transactions.get(params.id)),
-    });
-
-    app.delete(`/${path}/:id`, {
-      schema: {
-        operationId: `delete${thing}`,
-        summary: remove,
-        tags,
-        params: transactionParams,
-        querystring: deleteQuery,
-        response: { 204: z.undefined().describe('It is gone.'), ...problems(400, 404, 503) },
-      },
-      handler: async (request, reply) => {
-        const force = isSet(request.query.force);
-        await transactions[visible ? 'hide' : 'delete'](request.params.id, { force }, actorOf(request));
-        return reply.code(204).send();
-      },
-    });
-  }
-
-  for (const [path, kind, operationId, what] of SNAPSHOTS) {
-    app.get(`/transactions/:id/${path}`, {
-      schema: {
-        operationId,
-        summary: `Show ${what} as it was when the graph was planned`,
-        tags,
-        params: transactionParams,
-        response: { 200: snapshotSchema, ...problems(400, 404, 503) },
-      },
-      handler: async ({ params }, reply) => readyText(reply, JSON_TYPE, await transactions.snapshot(params.id, kind)),
-    });
-  }
-
-  app.get('/transactions/:id/plan', {
-    schema: {
-      operationId: 'getTransactionPlans',
-      summary: 'Show what the planned graphs of a run set out to do, and why; also of a dry run',
-      tags,
-      params: transactionParams,
-      response: { 200: transactionPlansSchema, ...problems(400, 404, 503) },
-    },
-    handler: async ({ params }, reply) => {
+  serve(app, transactionRoutes, {
+    'GET /transactions/': async ({ query }) =>
+      (await transactions.list({ ...filterOf(query), visible: false })).map(viewTransaction),
+    'GET /transactions/:id': async ({ params }) => viewTransaction(await transactions.get(params.id)),
+    'DELETE /transactions/:id': remove('delete'),
+    'GET /tasks/': async ({ query }) => (await transactions.list({ ...filterOf(query), visible: true })).map(viewTask),
+    'GET /tasks/:id': async ({ params }) => viewTask(await transactions.get(params.id)),
+    'DELETE /tasks/:id': remove('hide'),
+    'GET /transactions/:id/deployment_info': snapshot('deployment_info'),
+    'GET /transactions/:id/settings': snapshot('cluster_settings'),
+    'GET /transactions/:id/network_configuration': snapshot('network_configuration'),
+    async 'GET /transactions/:id/plan'({ params }, reply) {
       const plans = (await transactions.plans(params.id)).map(
         ({ graph, explanation }) =>
           `{"transaction":${graph.id},"graph_type":${JSON.stringify(graph.graphType)},"plan":${explanation}}`,
       );
       return readyText(reply, JSON_TYPE, `{"transaction":${params.id},"plans":[${plans.join(',')}]}`);
     },
-  });
-
-  app.get('/transactions/:id/deployment_history/', {
-    schema: {
-      operationId: 'getDeploymentHistory',
-      summary: 'Show how each task went on each node',
-      tags,
-      params: transactionParams,
-      querystring: historyQuery,
-      response: {
-        200: {
-          description: 'The records; as CSV where `Accept` is `text/csv`.',
-          content: { 'application/json': { schema: historySchema }, 'text/csv': { schema: z.string() } },
-        },
-        ...problems(400, 404, 503),
-      },
-    },
-    handler: async (request, reply) => {
+    async 'GET /transactions/:id/deployment_history/'(request, reply) {
       const { nodes, statuses, tasks_names, include_summary } = request.query;
       const filter = given({
         nodes: listIn(nodes),

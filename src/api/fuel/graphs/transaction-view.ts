@@ -1,7 +1,11 @@
+import type {
+  sequenceSchema,
+  startedTransactionSchema,
+  transactionSchema,
+} from '../../../core/contracts/fuel/deployments.js';
 import type { Wire } from '../../../core/contracts/wire.js';
 import { fuelStatus, type StartedDeployment } from '../../../ops/index.js';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.js';
-import type { sequenceSchema, startedTransactionSchema, transactionSchema } from './transaction-schemas.js';
 
 type TransactionAnswer = Wire<typeof transactionSchema>;
 

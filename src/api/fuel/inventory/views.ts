@@ -1,3 +1,7 @@
+import type { ClusterAnswer } from '../../../core/contracts/fuel/clusters.js';
+import type { NodeAnswer } from '../../../core/contracts/fuel/nodes.js';
+import type { PluginAnswer } from '../../../core/contracts/fuel/plugins.js';
+import type { ReleaseAnswer } from '../../../core/contracts/fuel/releases.js';
 import { isMapping } from '../../../core/plain-value.js';
 import {
   type ClusterView,
@@ -7,10 +11,6 @@ import {
   type NodeView,
 } from '../../../ops/index.js';
 import type { Json, PluginRecord, ReleaseRecord } from '../../../store/index.js';
-import type { ClusterAnswer } from './cluster-schemas.js';
-import type { NodeAnswer } from './node-schemas.js';
-import type { PluginAnswer } from './plugin-schemas.js';
-import type { ReleaseAnswer } from './release-schemas.js';
 
 const objectOf = (value: Json | undefined): Json => (isMapping(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

@@ -1,1 +1,1 @@
-export { packageRoutes } from './package-routes.js';
+export { servePackages } from './package-routes.js';

@@ -11,9 +11,6 @@ import { RequestError, readableBytes } from '../../problems/transport-problem.js
 /** Types archives are sent as. */
 const ARCHIVE_TYPES = ['application/gzip', 'application/x-gzip', 'application/x-tar', 'application/octet-stream'];
 
-/** Largest archive taken; a package of data has one hundredth of it. */
-export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
-
 /** For routes that take archives: the body stays a stream, and is never in memory as a whole. */
 export function readArchiveBodies(app: FastifyInstance): void {
   app.addContentTypeParser(ARCHIVE_TYPES, (_request, payload, done) => done(null, payload));

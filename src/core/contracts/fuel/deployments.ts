@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { actorName, anyJson, reasonText, runDescription } from '../../../core/contracts/primitives.js';
-import { commaList, flagText, idNumber, idParams, idText } from '../request-parts.js';
-import { graphType } from './graph-schemas.js';
+import { GRAPH_RUN_MODES } from '../../words.js';
+import { actorName, anyJson, reasonText, runDescription } from '../primitives.js';
+import { gone, tagged } from '../route.js';
+import { graphType } from './graphs.js';
+import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
 
 const transaction = {
   id: z.int(),
@@ -16,7 +18,7 @@ const transaction = {
   result: anyJson,
   time_start: z.string().nullable(),
   time_end: z.string().nullable(),
-  mode: z.enum(['apply', 'dry_run', 'noop_run']),
+  mode: z.enum(GRAPH_RUN_MODES),
   workflow_id: z.string().nullable().describe("The run's workflow in Temporal."),
   run: z.string().nullable().describe('Id of the run, as below /api/v1/runs.'),
 };
@@ -197,3 +199,172 @@ export const sequencesQuery = z.strictObject({
 });
 
 export const sequenceParams = idParams('sequence');
+
+const started = {
+  access: 'operator',
+  answers: { 202: startedTransactionSchema.describe("Started; the run's transaction.") },
+  also: [404, 409],
+} as const;
+const ofCluster = { ...started, params: idParams('cluster') } as const;
+const changes = {
+  ...ofCluster,
+  description: "The sequence `deploy-changes` of the cluster's release, else deletion, provision and default.",
+  query: changesQuery,
+  body: ignoredBody,
+} as const;
+
+/** Starting and stopping runs of graphs. */
+export const executionRoutes = tagged('deployments', {
+  'POST /graphs/execute/': {
+    ...started,
+    id: 'executeGraphs',
+    summary: 'Run graphs on a cluster, one after another',
+    description: 'One run per cluster at a time: a second one is refused, with the first in `hint` and `run`.',
+    body: executeBody,
+  },
+  'POST /sequences/:id/execute/': {
+    ...started,
+    id: 'executeSequence',
+    summary: 'Run the graphs of a sequence on a cluster',
+    params: sequenceParams,
+    body: executeSequenceBody,
+  },
+  'PUT /clusters/:id/deploy/': {
+    ...ofCluster,
+    id: 'deployCluster',
+    summary: 'Run one graph of a cluster',
+    query: deployQuery,
+    body: ignoredBody,
+  },
+  'PUT /clusters/:id/provision/': {
+    ...ofCluster,
+    id: 'provisionCluster',
+    summary: "Run a cluster's graph of type `provision`",
+    query: deployQuery.omit({ graph_type: true }),
+    body: ignoredBody,
+  },
+  'PUT /clusters/:id/deploy_tasks/': {
+    ...ofCluster,
+    id: 'deployTasks',
+    summary: 'Run some tasks of one graph of a cluster',
+    query: deployQuery,
+    body: taskNamesBody,
+  },
+  'PUT /clusters/:id/changes/': { ...changes, id: 'deployChanges', summary: 'Deploy what has changed in a cluster' },
+  'PUT /clusters/:id/changes/redeploy/': {
+    ...changes,
+    id: 'redeployChanges',
+    summary: 'Deploy a cluster as if everything had changed',
+  },
+  'PUT /clusters/:id/stop_deployment/': {
+    ...ofCluster,
+    id: 'stopDeployment',
+    summary: "Stop a cluster's run: what runs ends, nothing new starts",
+    body: ignoredBody,
+  },
+});
+
+const changedSequence = {
+  access: 'operator',
+  summary: 'Change a sequence of graphs: what is not given stays',
+  params: sequenceParams,
+  body: sequenceChangeBody,
+  answers: { 200: sequenceSchema },
+  also: [409],
+} as const;
+
+export const sequenceRoutes = tagged('deployments', {
+  'GET /sequences/': {
+    id: 'listSequences',
+    access: 'viewer',
+    summary: 'List sequences of graphs, all or those of a release',
+    query: sequencesQuery,
+    answers: { 200: sequenceListSchema },
+    also: [404],
+  },
+  'POST /sequences/': {
+    id: 'createSequence',
+    access: 'operator',
+    summary: 'Store a sequence of graphs',
+    body: newSequenceBody,
+    answers: { 201: sequenceSchema },
+    also: [404, 409],
+  },
+  'GET /sequences/:id': {
+    id: 'getSequence',
+    access: 'viewer',
+    summary: 'Show a sequence of graphs',
+    params: sequenceParams,
+    answers: { 200: sequenceSchema },
+  },
+  'PUT /sequences/:id': { ...changedSequence, id: 'putSequence' },
+  'PATCH /sequences/:id': { ...changedSequence, id: 'patchSequence' },
+  'DELETE /sequences/:id': {
+    id: 'deleteSequence',
+    access: 'operator',
+    summary: 'Delete a sequence of graphs; the graphs stay',
+    params: sequenceParams,
+    answers: gone,
+  },
+});
+
+const one = { access: 'viewer', params: transactionParams } as const;
+const shown = {
+  ...one,
+  summary: 'Show a run of graphs, or one graph of it',
+  answers: { 200: transactionSchema },
+} as const;
+const listed = { access: 'viewer', query: transactionsQuery, answers: { 200: transactionListSchema } } as const;
+const removed = { ...one, access: 'operator', query: deleteQuery, answers: gone } as const;
+const snapshot = { ...one, answers: { 200: snapshotSchema } } as const;
+
+/** What runs of graphs did. */
+export const transactionRoutes = tagged('deployments', {
+  'GET /transactions/': {
+    ...listed,
+    id: 'listTransactions',
+    summary: 'List runs of graphs and their parts, hidden ones too',
+  },
+  'GET /transactions/:id': { ...shown, id: 'getTransaction' },
+  'DELETE /transactions/:id': {
+    ...removed,
+    id: 'deleteTransaction',
+    summary: 'Delete a run of graphs with its history, for good',
+  },
+  'GET /tasks/': { ...listed, id: 'listTasks', summary: 'List runs of graphs and their parts, without hidden ones' },
+  'GET /tasks/:id': { ...shown, id: 'getTask' },
+  'DELETE /tasks/:id': { ...removed, id: 'deleteTask', summary: 'Hide a run of graphs from the list of tasks' },
+  'GET /transactions/:id/deployment_info': {
+    ...snapshot,
+    id: 'getDeploymentInfo',
+    summary: 'Show the data that tasks saw as it was when the graph was planned',
+  },
+  'GET /transactions/:id/settings': {
+    ...snapshot,
+    id: 'getTransactionSettings',
+    summary: "Show the cluster's settings as it was when the graph was planned",
+  },
+  'GET /transactions/:id/network_configuration': {
+    ...snapshot,
+    id: 'getTransactionNetworks',
+    summary: "Show the cluster's networks as it was when the graph was planned",
+  },
+  'GET /transactions/:id/plan': {
+    ...one,
+    id: 'getTransactionPlans',
+    summary: 'Show what the planned graphs of a run set out to do, and why; also of a dry run',
+    answers: { 200: transactionPlansSchema },
+  },
+  'GET /transactions/:id/deployment_history/': {
+    ...one,
+    id: 'getDeploymentHistory',
+    summary: 'Show how each task went on each node',
+    query: historyQuery,
+    answers: {
+      200: {
+        description: 'The records; as CSV where `Accept` is `text/csv`.',
+        content: { 'application/json': { schema: historySchema }, 'text/csv': { schema: z.string() } },
+      },
+    },
+  },
+});

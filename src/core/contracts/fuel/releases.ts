@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { anyJson } from '../../../core/contracts/primitives.js';
-import type { Wire } from '../../../core/contracts/wire.js';
-import { idNumber } from '../request-parts.js';
+import { RELEASE_STATES } from '../../words.js';
+import { anyJson } from '../primitives.js';
+import { gone, tagged } from '../route.js';
+import type { Wire } from '../wire.js';
+import { idNumber, idParams } from './parts.js';
 
 /** Any object. */
 export const jsonObject = z.record(z.string(), anyJson);
-
-export const RELEASE_STATES = ['available', 'unavailable', 'manageonly'] as const;
 
 /** What a release is made of, beside what names it; each is the package's own data. */
 const releaseParts = {
@@ -86,3 +86,79 @@ export const jsonObjectBody = jsonObject.meta({ id: 'JsonFields', description: '
 export const jsonObjectSchema = z.looseObject({}).meta({ id: 'JsonObject', description: 'Any JSON object.' });
 
 export const componentListSchema = z.array(z.looseObject({})).meta({ id: 'ComponentList' });
+
+const params = idParams('release');
+/** Releases carry roles, settings and tasks. */
+const bodyLimit = 16 * 1024 * 1024;
+const part = { access: 'viewer', params, answers: { 200: jsonObjectSchema } } as const;
+const changedPart = { ...part, access: 'admin', body: jsonObjectBody, bodyLimit } as const;
+
+export const releaseRoutes = tagged('releases', {
+  'GET /releases': {
+    id: 'listReleases',
+    access: 'viewer',
+    summary: 'List what clusters can be made of',
+    answers: { 200: releaseListSchema },
+  },
+  'POST /releases': {
+    id: 'createRelease',
+    access: 'admin',
+    summary: 'Create a release by hand; packages bring theirs',
+    body: newReleaseBody,
+    bodyLimit,
+    answers: { 201: releaseSchema },
+    also: [409],
+  },
+  'GET /releases/:id': {
+    id: 'getRelease',
+    access: 'viewer',
+    summary: 'Show a release',
+    params,
+    answers: { 200: releaseSchema },
+  },
+  'PUT /releases/:id': {
+    id: 'changeRelease',
+    access: 'admin',
+    summary: 'Change a release in the fields that are given',
+    params,
+    body: releaseChangesBody,
+    bodyLimit,
+    answers: { 200: releaseSchema },
+    also: [409],
+  },
+  'DELETE /releases/:id': {
+    id: 'deleteRelease',
+    access: 'admin',
+    summary: 'Delete a release that no cluster is made of, with its graphs',
+    params,
+    answers: gone,
+    also: [409],
+  },
+  'GET /releases/:id/networks': {
+    ...part,
+    id: 'getReleaseNetworks',
+    summary: 'Show the networks its clusters start with',
+  },
+  'PUT /releases/:id/networks': {
+    ...changedPart,
+    id: 'replaceReleaseNetworks',
+    summary: 'Replace the networks its clusters start with',
+  },
+  'GET /releases/:id/attributes_metadata': {
+    ...part,
+    id: 'getReleaseSettings',
+    summary: 'Show the settings its clusters start with',
+  },
+  'PUT /releases/:id/attributes_metadata': {
+    ...changedPart,
+    id: 'replaceReleaseSettings',
+    summary: 'Replace the settings its clusters start with',
+  },
+  'GET /releases/:id/components': {
+    id: 'listReleaseComponents',
+    access: 'viewer',
+    summary: 'List components of a release, and those of plugins that fit it',
+    params,
+    answers: { 200: componentListSchema },
+  },
+});

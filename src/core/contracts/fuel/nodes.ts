@@ -1,19 +1,10 @@
 import { z } from 'zod';
-import { anyJson } from '../../../core/contracts/primitives.js';
-import type { Wire } from '../../../core/contracts/wire.js';
-import { commaList, flagText, idNumber, idText } from '../request-parts.js';
-import { jsonObject } from './release-schemas.js';
-
-export const NODE_STATUSES = [
-  'discover',
-  'provisioning',
-  'provisioned',
-  'deploying',
-  'ready',
-  'error',
-  'stopped',
-  'removing',
-] as const;
+import { NODE_STATUSES } from '../../words.js';
+import { anyJson } from '../primitives.js';
+import { tagged } from '../route.js';
+import type { Wire } from '../wire.js';
+import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
+import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
 
 const roleList = z.array(z.string().min(1).max(1000));
 const labels = z
@@ -141,3 +132,102 @@ export const deletedNodesQuery = z.strictObject({
 /** Interfaces or disks: lists of what only the machine understands. */
 export const nodePartsBody = z.array(jsonObject).meta({ id: 'NodePartsChanges' });
 export const nodePartsSchema = z.array(anyJson).meta({ id: 'NodeParts' });
+
+const params = idParams('node');
+const forgotten = { 204: z.undefined().describe('Gone.') };
+const one = { access: 'viewer', params, answers: { 200: nodeSchema } } as const;
+const changed = { ...one, access: 'operator', body: nodeChangesBody, also: [409] } as const;
+const settings = { access: 'viewer', params, answers: { 200: jsonObjectSchema } } as const;
+const parts = { access: 'viewer', params, answers: { 200: nodePartsSchema } } as const;
+
+export const inventoryNodeRoutes = tagged('inventory', {
+  'GET /nodes': {
+    id: 'listInventoryNodes',
+    access: 'viewer',
+    summary: 'List nodes of the inventory, of a cluster or of none',
+    query: nodesQuery,
+    answers: { 200: nodeListSchema },
+  },
+  'POST /nodes': {
+    id: 'registerNode',
+    access: 'operator',
+    summary: 'Add a machine to the inventory',
+    body: newNodeBody,
+    answers: { 201: nodeSchema },
+    also: [409],
+  },
+  'PUT /nodes': {
+    id: 'changeNodes',
+    access: 'operator',
+    summary: 'Change several nodes, all or none',
+    body: nodeListChangesBody,
+    bodyLimit: 16 * 1024 * 1024,
+    answers: { 200: nodeListSchema },
+    also: [409],
+  },
+  'DELETE /nodes': {
+    id: 'deleteNodes',
+    access: 'operator',
+    summary: 'Forget several nodes, all or none',
+    query: deletedNodesQuery,
+    answers: forgotten,
+    also: [404, 409],
+  },
+  'GET /nodes/:id': { ...one, id: 'getInventoryNode', summary: 'Show a node of the inventory' },
+  'PUT /nodes/:id': { ...changed, id: 'changeNode', summary: 'Change a node in the fields that are given' },
+  'PATCH /nodes/:id': { ...changed, id: 'patchNode', summary: 'Change a node in the fields that are given' },
+  'DELETE /nodes/:id': {
+    id: 'deleteNode',
+    access: 'operator',
+    summary: 'Forget a node',
+    params,
+    query: deletedNodesQuery.pick({ force: true }),
+    answers: forgotten,
+    also: [409],
+  },
+  'GET /nodes/:id/attributes': { ...settings, id: 'getNodeSettings', summary: 'Show the settings of a node' },
+  'PUT /nodes/:id/attributes': {
+    ...settings,
+    id: 'replaceNodeSettings',
+    access: 'operator',
+    summary: 'Replace the settings of a node',
+    body: jsonObjectBody,
+  },
+  'PATCH /nodes/:id/attributes': {
+    ...settings,
+    id: 'changeNodeSettings',
+    access: 'operator',
+    summary: 'Change settings of a node; what is not given stays',
+    body: jsonObjectBody,
+  },
+  'GET /nodes/:id/interfaces': {
+    ...parts,
+    id: 'getNodeInterfaces',
+    summary: 'Show the interfaces of a node, as set or as found',
+  },
+  'PUT /nodes/:id/interfaces': {
+    ...parts,
+    id: 'replaceNodeInterfaces',
+    access: 'operator',
+    summary: 'Set the interfaces of a node',
+    body: nodePartsBody,
+  },
+  'GET /nodes/:id/interfaces/default_assignment': {
+    ...parts,
+    id: 'getFoundNodeInterfaces',
+    summary: 'Show the interfaces of a node as they were found',
+  },
+  'GET /nodes/:id/disks': { ...parts, id: 'getNodeDisks', summary: 'Show the disks of a node, as set or as found' },
+  'PUT /nodes/:id/disks': {
+    ...parts,
+    id: 'replaceNodeDisks',
+    access: 'operator',
+    summary: 'Set the disks of a node',
+    body: nodePartsBody,
+  },
+  'GET /nodes/:id/disks/defaults': {
+    ...parts,
+    id: 'getFoundNodeDisks',
+    summary: 'Show the disks of a node as they were found',
+  },
+});

@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { Need } from '../core/access-role.js';
+import { problemSchema } from '../core/contracts/problem.js';
+import type { AnswerOf, PartOf, Route, RouteMap } from '../core/contracts/route.js';
+import type { Operations } from '../ops/index.js';
+import { PROBLEM_TYPE } from './problems/answer-problem.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a route asks of its caller; not given: `admin`. */
+    access?: Need;
+    needsBody?: boolean;
+  }
+}
+
+export interface RouteGroupOptions {
+  readonly operations: Operations;
+  readonly version: string;
+  /** Whether callers need tokens; absent: no. */
+  readonly tokensOn?: boolean;
+}
+
+/** Routes of one subject. A route maps a request to a use case and its result to an answer, nothing else. */
+export type RouteGroup = FastifyPluginAsync<RouteGroupOptions>;
+
+/** A request whose parts have been checked. */
+export type Asked<R extends Route> = FastifyRequest<{
+  Params: PartOf<R, 'params'>;
+  Querystring: PartOf<R, 'query'>;
+  Body: PartOf<R, 'body'>;
+}>;
+
+/**
+ * What carries out a route: it answers with what its contract says, or has answered already, with text or a stream. The
+ * status is the lowest one of the contract, unless the handler sets it.
+ */
+type Handler<R extends Route> = (
+  request: Asked<R>,
+  reply: FastifyReply,
+) => Promised<AnswerOf<R> | FastifyReply | (undefined extends AnswerOf<R> ? void : never)>;
+type Promised<T> = T | Promise<T>;
+
+export type Handlers<M extends RouteMap> = { readonly [At in keyof M]: Handler<M[At]> };
+
+const MEANINGS = {
+  400: 'The request is not valid; `errors` has all that is wrong with it.',
+  404: 'There is no such thing.',
+  409: 'It conflicts with what is there.',
+  413: 'The body is too large.',
+  415: 'The type of the body is not understood.',
+  502: 'MAAS failed.',
+  503: 'Something behind the API is away: the store, Temporal, a worker or MAAS. `code` says which, `hint` what to do.',
+} as const;
+
+/** Registers routes by their contracts. `prefix` is a path that they are below. */
+export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handlers: Handlers<M>, prefix = ''): void {
+  // The same paths without the prefix of the API; describing them once is enough.
+  const hide = app.prefix === '';
+  for (const [at, route] of Object.entries(routes)) {
+    const [method = '', path = ''] = at.split(' ');
+    const { id, summary, description, tag, params, query, body, answers, bodyLimit, access, needsBody } = route;
+    const status = Math.min(...Object.keys(answers).map(Number));
+    // What comes here has been checked against the route's schemas.
+    const handle = handlers[at] as unknown as (request: FastifyRequest, reply: FastifyReply) => Promised<unknown>;
+    app.route({
+      method,
+      url: `${prefix}${path}`,
+      ...(bodyLimit === undefined ? {} : { bodyLimit }),
+      config: { access, ...(needsBody ? { needsBody } : {}) },
+      schema: {
+        hide,
+        operationId: id,
+        summary,
+        ...(description === undefined ? {} : { description }),
+        ...(tag === undefined ? {} : { tags: [tag] }),
+        ...(params === undefined ? {} : { params }),
+        ...(query === undefined ? {} : { querystring: query }),
+        ...(body === undefined ? {} : { body }),
+        response: { ...answers, ...problemsOf(path, route) },
+      },
+      handler: async (request, reply) => handle(request, reply.code(status)),
+    });
+  }
+}
+
+/** Answers of a route when it cannot do what is asked. */
+function problemsOf(path: string, { params, query, body, upload, also = [], alone }: Route) {
+  const takesBody = body !== undefined || upload === true;
+  const statuses = [
+    ...(params !== undefined || query !== undefined || takesBody ? [400 as const] : []),
+    ...(path.includes(':') || params !== undefined ? [404 as const] : []),
+    ...(takesBody ? [413 as const, 415 as const] : []),
+    ...also,
+    ...(alone ? [] : [503 as const]),
+  ];
+  const content = { [PROBLEM_TYPE]: { schema: problemSchema } };
+  return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], content }]));
+}

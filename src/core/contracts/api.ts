@@ -1,0 +1,49 @@
+import { clusterRoutes } from './fuel/clusters.js';
+import { executionRoutes, sequenceRoutes, transactionRoutes } from './fuel/deployments.js';
+import { GRAPHS_OF, graphRoutes, graphTaskRoutes } from './fuel/graphs.js';
+import { inventoryNodeRoutes } from './fuel/nodes.js';
+import { packageRoutes } from './fuel/packages.js';
+import { pluginRoutes } from './fuel/plugins.js';
+import { releaseRoutes } from './fuel/releases.js';
+import { ROLES_OF } from './fuel/roles.js';
+import { factsRoutes, settingsRoutes } from './fuel/settings.js';
+import { TAGS_OF, tagRoutes } from './fuel/tags.js';
+import { siteNodeRoutes } from './node-in-run.js';
+import { revisionRoutes } from './revision.js';
+import { below } from './route.js';
+import { runRoutes } from './run.js';
+import { watchRoutes } from './run-tasks.js';
+import { healthRoutes, serviceRoutes } from './service.js';
+import { siteRoutes } from './site.js';
+import { tokenRoutes } from './token.js';
+
+/** All routes of the REST API, by method and path below `/api/v1`. */
+export const API = {
+  ...siteRoutes,
+  ...revisionRoutes,
+  ...siteNodeRoutes,
+  ...runRoutes,
+  ...watchRoutes,
+  ...healthRoutes,
+  ...serviceRoutes,
+  ...tokenRoutes,
+  ...releaseRoutes,
+  ...clusterRoutes,
+  ...settingsRoutes,
+  ...factsRoutes,
+  ...inventoryNodeRoutes,
+  ...pluginRoutes,
+  ...packageRoutes,
+  ...tagRoutes,
+  ...graphRoutes,
+  ...graphTaskRoutes,
+  ...executionRoutes,
+  ...sequenceRoutes,
+  ...transactionRoutes,
+  ...below('/releases/:id', { ...ROLES_OF.release, ...TAGS_OF.release, ...GRAPHS_OF.release }),
+  ...below('/clusters/:id', { ...ROLES_OF.cluster, ...TAGS_OF.cluster, ...GRAPHS_OF.cluster }),
+  ...below('/plugins/:id', GRAPHS_OF.plugin),
+};
+
+/** The map of routes as clients read it: by type only. */
+export type Api = typeof API;

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { CLUSTER_STATUSES } from '../../words.js';
+import { anyJson } from '../primitives.js';
+import { diagnosticSchema } from '../problem.js';
+import { gone, tagged } from '../route.js';
+import type { Wire } from '../wire.js';
+import { commaList, idNumber, idParams, idText } from './parts.js';
+import { jsonObject, jsonObjectSchema } from './releases.js';
+
+const name = z.string().trim().min(1).max(50).describe('Unique among clusters.');
+const siteName = z.string().min(1).max(63).describe('Site whose machines its nodes are.');
+const segmentation = z.enum(['vlan', 'gre', 'tun']);
+
+export const newClusterBody = z
+  .strictObject({
+    name,
+    release_id: idNumber('release').optional(),
+    release: idNumber('release').optional().describe('The same as `release_id`.'),
+    site: siteName.optional(),
+    mode: z.enum(['ha_compact', 'multinode']).optional(),
+    net_provider: z.enum(['neutron', 'nova_network']).optional(),
+    net_segment_type: segmentation.optional(),
+    components: z.array(z.string()).optional(),
+    nodes: z.array(idNumber('node')).optional().describe('Nodes to take in at once.'),
+    tasks: z.array(z.never()).optional().describe('Always empty; older clients send it.'),
+  })
+  .meta({ id: 'NewCluster' });
+
+const changeSchema = z.strictObject({ name: z.string(), node_id: z.int().nullable() });
+
+export const clusterSchema = z
+  .strictObject({
+    id: idNumber('cluster'),
+    name: z.string(),
+    status: z.string().describe(CLUSTER_STATUSES.join(', ')),
+    release_id: idNumber('release'),
+    fuel_version: z.string(),
+    mode: z.string(),
+    net_provider: z.string(),
+    site: z.string().nullable().describe('Site whose machines its nodes are.'),
+    is_customized: z.boolean().describe('Whether deployment facts were uploaded in place of its own.'),
+    is_locked: z.boolean().describe('Whether a run works on it now.'),
+    changes: z.array(changeSchema).describe('What the next deployment would do to nodes.'),
+    components: z.array(z.string()),
+    tags: z.array(z.string()).describe('Names of its own tags; `/clusters/ID/tags` has all, with what they are.'),
+    extensions: z.array(z.string()),
+    ui_settings: anyJson,
+  })
+  .meta({ id: 'Cluster' });
+
+export const clusterListSchema = z.array(clusterSchema).meta({ id: 'ClusterList' });
+
+/** A cluster as it was answered may be sent back, changed in what can be changed. */
+export const clusterChangesBody = z
+  .strictObject({
+    name: name.optional(),
+    site: siteName.nullable().optional(),
+    ui_settings: jsonObject.optional(),
+    components: z.array(z.string()).optional(),
+    release_id: idNumber('release').optional(),
+    ...z
+      .object({
+        id: z.int(),
+        status: z.string(),
+        fuel_version: z.string(),
+        mode: z.string(),
+        net_provider: z.string(),
+        is_customized: z.boolean(),
+        is_locked: z.boolean(),
+        changes: z.array(anyJson),
+        tags: z.array(z.string()),
+        extensions: z.array(z.string()),
+      })
+      .partial().shape,
+  })
+  .meta({ id: 'ClusterChanges' });
+
+export const assignmentBody = z
+  .array(
+    z.strictObject({
+      id: idNumber('node'),
+      roles: z.array(z.string().min(1).max(1000)).min(1).describe('Roles the node is to have.'),
+    }),
+  )
+  .min(1)
+  .meta({ id: 'Assignment' });
+
+export const unassignmentBody = z
+  .array(z.strictObject({ id: idNumber('node') }))
+  .min(1)
+  .meta({ id: 'Unassignment' });
+
+export type ClusterAnswer = Wire<typeof clusterSchema>;
+
+const findingSchema = diagnosticSchema
+  .extend({
+    nodes: z.array(z.int()).optional().describe('Ids of the nodes it is about.'),
+    role: z.string().optional(),
+    tags: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'ClusterFinding' });
+
+const checksSchema = z
+  .strictObject({
+    ok: z.boolean().describe('No error: a run may start.'),
+    findings: z.array(findingSchema),
+  })
+  .meta({ id: 'ClusterChecks' });
+
+const stateSchema = z
+  .strictObject({
+    common: z.record(z.string(), z.unknown()).describe('What all nodes see.'),
+    node: z.record(z.string(), z.unknown()).nullable().describe('What the node that was asked for sees on top.'),
+  })
+  .meta({ id: 'State' });
+
+const statesSchema = z
+  .strictObject({
+    now: stateSchema,
+    before: stateSchema.nullable().describe('With which a task last ended well; null before any did.'),
+  })
+  .meta({ id: 'ClusterStates' });
+
+const params = idParams('cluster');
+
+export const clusterRoutes = tagged('clusters', {
+  'GET /clusters': {
+    id: 'listClusters',
+    access: 'viewer',
+    summary: 'List clusters, which Fuel calls environments',
+    answers: { 200: clusterListSchema },
+  },
+  'POST /clusters': {
+    id: 'createCluster',
+    access: 'operator',
+    summary: 'Create a cluster of a release',
+    body: newClusterBody,
+    answers: { 201: clusterSchema },
+    also: [409],
+  },
+  'GET /clusters/:id': {
+    id: 'getCluster',
+    access: 'viewer',
+    summary: 'Show a cluster',
+    params,
+    answers: { 200: clusterSchema },
+  },
+  'PUT /clusters/:id': {
+    id: 'changeCluster',
+    access: 'operator',
+    summary: 'Change name, site, components or page settings of a cluster',
+    params,
+    body: clusterChangesBody,
+    answers: { 200: clusterSchema },
+    also: [409],
+  },
+  'DELETE /clusters/:id': {
+    id: 'deleteCluster',
+    access: 'admin',
+    summary: 'Delete a cluster with its graphs and history; its nodes stay in the inventory',
+    params,
+    answers: gone,
+    also: [409],
+  },
+  'POST /clusters/:id/assignment': {
+    id: 'assignNodes',
+    access: 'operator',
+    summary: 'Take nodes into a cluster with roles, all or none',
+    params,
+    body: assignmentBody,
+    answers: { 200: jsonObjectSchema },
+    also: [409],
+  },
+  'POST /clusters/:id/unassignment': {
+    id: 'unassignNodes',
+    access: 'operator',
+    summary: 'Take nodes out of a cluster, all or none; deployed ones with the next deployment',
+    params,
+    body: unassignmentBody,
+    answers: { 200: jsonObjectSchema },
+    also: [409],
+  },
+  'GET /clusters/:id/checks': {
+    id: 'checkCluster',
+    access: 'viewer',
+    summary: 'Tell what is wrong with a cluster before a run: nodes, roles, settings, limits, tags left over',
+    params,
+    query: z.strictObject({ nodes: commaList('Ids of the nodes of the run') }),
+    answers: { 200: checksSchema },
+  },
+  'GET /clusters/:id/states': {
+    id: 'getClusterStates',
+    access: 'viewer',
+    summary: 'The data that expressions of tasks see: now, and when a task last ended well',
+    params,
+    query: z.strictObject({ node: idText('node').optional() }),
+    answers: { 200: statesSchema },
+    tag: 'graphs',
+  },
+});

@@ -1,0 +1,335 @@
+import { z } from 'zod';
+import { OWNER_KINDS } from '../../words.js';
+import { diagnosticSchema } from '../problem.js';
+import { gone, media, tagged } from '../route.js';
+import { commaList, flagText, idParams, idText } from './parts.js';
+
+/** Types of graphs stand in paths. */
+export const graphType = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[A-Za-z0-9_-]+$/, 'must have letters, digits, - and _ only')
+  .describe('Type of the graph, e.g. `default`.');
+
+/** Which graph of an owner a query is about. */
+export const typeQuery = z.strictObject({ graph_type: graphType.optional().describe('`default` when not given.') });
+
+export const graphParams = idParams('graph');
+
+export const ownerGraphParams = (owner: string) => z.strictObject({ id: idText(owner), type: graphType });
+
+export const graphsQuery = z.strictObject({
+  clusters_ids: commaList('Ids of clusters whose graphs are wanted'),
+  plugins_ids: commaList('Ids of plugins whose graphs are wanted'),
+  releases_ids: commaList('Ids of releases whose graphs are wanted'),
+  graph_types: commaList('Only these types'),
+  fetch_related: flagText.optional().describe('Also the graphs of the release and the plugins of each cluster.'),
+});
+
+/** `fetch_related` is taken, and means nothing here: only the owner's own graphs are listed. */
+export const ownerGraphsQuery = graphsQuery.pick({ fetch_related: true });
+
+const outcome = z
+  .looseObject({})
+  .nullable()
+  .optional()
+  .describe('`{node_attributes: {status, pending_addition, pending_deletion, error_msg, error_type}}`.');
+
+/** A task has fields of its own making; how each is written is told in docs/graphs.md. */
+export const taskSchema = z
+  .looseObject({ id: z.string(), type: z.unknown() })
+  .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are answered in both.' });
+
+export const taskListSchema = z.array(taskSchema).meta({ id: 'GraphTaskList' });
+
+export const graphSchema = z
+  .strictObject({
+    id: z.int(),
+    name: z.string().nullable(),
+    node_filter: z.string().optional().describe('YAQL predicate over nodes; not given: nodes that are ready for work.'),
+    on_success: outcome,
+    on_error: outcome,
+    on_stop: outcome,
+    tasks: z.array(taskSchema),
+    relations: z
+      .array(z.strictObject({ model: z.enum(OWNER_KINDS), model_id: z.int(), type: z.string() }))
+      .describe('Whose it is; empty for a graph nobody owns.'),
+    warnings: z.array(diagnosticSchema).optional().describe('After an upload: what may be a mistake.'),
+  })
+  .meta({ id: 'Graph', description: 'A typed set of tasks with its owner.' });
+
+export const graphListSchema = z.array(graphSchema).meta({ id: 'GraphList' });
+
+/** Checked by the use case, which tells all problems with their places; here it is only described. */
+export const graphBody = z.unknown().meta({
+  id: 'GraphUpload',
+  type: 'object',
+  description: 'A graph. In a change, what is not given stays; tasks given replace all tasks.',
+  properties: {
+    name: { type: ['string', 'null'] },
+    node_filter: { type: ['string', 'null'] },
+    on_success: { type: ['object', 'null'] },
+    on_error: { type: ['object', 'null'] },
+    on_stop: { type: ['object', 'null'] },
+    tasks: { type: 'array', items: { type: 'object' } },
+  },
+  additionalProperties: false,
+});
+
+export const taskListBody = z.unknown().meta({
+  id: 'TaskListUpload',
+  type: 'array',
+  description: 'A bare list of tasks: all tasks of the graph.',
+  items: { type: 'object' },
+});
+
+export const graphCheckBody = z.unknown().meta({
+  id: 'GraphToCheck',
+  description: 'A graph, or a bare list of tasks.',
+});
+
+export const graphCheckQuery = z.strictObject({
+  cluster: idText('cluster')
+    .optional()
+    .describe('Check it as the graph of this cluster, over its plugins and release.'),
+  graph_type: graphType.optional().describe('`default` when not given.'),
+});
+
+export const graphCheckSchema = z
+  .strictObject({ valid: z.boolean(), diagnostics: z.array(diagnosticSchema), tasks: z.int() })
+  .meta({ id: 'GraphCheck' });
+
+export const tasksQuery = typeQuery.extend({
+  start: z.string().min(1).max(1000).optional().describe('Only tasks from this one on; for tasks before version 2.'),
+  end: z.string().min(1).max(1000).optional().describe('Only tasks up to this one; for tasks before version 2.'),
+  include: commaList('Types of tasks that stay although they are outside'),
+});
+
+export const planQuery = typeQuery.extend({
+  nodes: commaList('Ids of the nodes to plan for; not given: those the graph is for'),
+  tasks: commaList('Tasks that may run; not given: all'),
+});
+
+export const formattedPlanQuery = planQuery.extend({
+  force: flagText.optional().describe('Everything counts as changed.'),
+  format: z.enum(['json', 'text', 'dot']).optional().describe('As the header Accept says when not given, else `json`.'),
+});
+
+export const drawQuery = typeQuery.extend({
+  tasks: commaList('Tasks that would run; the others are drawn as skipped'),
+  parents_for: z.string().min(1).max(1000).optional().describe('Only this task and what comes directly before it.'),
+  remove: commaList('Types to leave out: group, stage, skipped'),
+});
+
+/** As executors of the Fuel line get it. */
+export const serializedSchema = z
+  .looseObject({
+    tasks_graph: z.record(z.string(), z.unknown()),
+    tasks_directory: z.record(z.string(), z.unknown()),
+    tasks_metadata: z.looseObject({}),
+    dry_run: z.boolean(),
+    noop_run: z.boolean(),
+  })
+  .meta({ id: 'SerializedTasks' });
+
+export const clusterPlanSchema = z
+  .looseObject({
+    cluster: z.int(),
+    type: z.string(),
+    totals: z.strictObject({ nodes: z.int(), tasks: z.int(), running: z.int(), first_time: z.int() }),
+    nodes: z.array(z.looseObject({ node: z.string() })).describe('By node what runs and what does not, and why.'),
+    not_placed: z.array(z.strictObject({ task: z.string(), reason: z.string() })),
+    left_out: z.array(z.strictObject({ node: z.int(), reason: z.string() })),
+    warnings: z.array(diagnosticSchema.loose()),
+  })
+  .meta({ id: 'ClusterPlan', description: 'What a run would do now, and why.' });
+
+/** All tasks of a large library, in one request. */
+const upload = { needsBody: true, bodyLimit: 32 * 1024 * 1024 } as const;
+const changedGraph = { ...upload, access: 'operator', body: graphBody, answers: { 200: graphSchema } } as const;
+const change = 'Change a graph: what is not given stays, tasks given replace all tasks';
+
+/** Graphs by their ids, whoever owns them. */
+export const graphRoutes = tagged('graphs', {
+  'GET /graphs/': {
+    id: 'listGraphs',
+    access: 'viewer',
+    summary: 'List graphs, all or those of some owners and types',
+    query: graphsQuery,
+    answers: { 200: graphListSchema },
+  },
+  'POST /graphs/': {
+    ...upload,
+    id: 'createGraph',
+    access: 'operator',
+    summary: 'Store a graph that nobody owns',
+    body: graphBody,
+    answers: { 201: graphSchema },
+  },
+  'POST /graphs/check/': {
+    ...upload,
+    id: 'checkGraph',
+    access: 'viewer',
+    summary: 'Check a graph; nothing is stored',
+    query: graphCheckQuery,
+    body: graphCheckBody,
+    answers: { 200: graphCheckSchema },
+    also: [404],
+  },
+  'GET /graphs/:id': {
+    id: 'getGraph',
+    access: 'viewer',
+    summary: 'Show a graph',
+    params: graphParams,
+    answers: { 200: graphSchema },
+  },
+  'PUT /graphs/:id': { ...changedGraph, id: 'putGraph', summary: change, params: graphParams },
+  'PATCH /graphs/:id': { ...changedGraph, id: 'patchGraph', summary: change, params: graphParams },
+  'DELETE /graphs/:id': {
+    id: 'deleteGraph',
+    access: 'operator',
+    summary: 'Delete a graph with its tasks',
+    params: graphParams,
+    answers: gone,
+  },
+});
+
+const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin', id: Id) => {
+  const params = ownerGraphParams(kind);
+  const changed = {
+    ...changedGraph,
+    params,
+    summary: `Change a ${kind}'s graph: what is not given stays, tasks given replace all tasks`,
+  };
+  return tagged('graphs', {
+    'GET /deployment_graphs/': {
+      id: `list${id}Graphs`,
+      access: 'viewer',
+      summary: `List the graphs a ${kind} owns`,
+      params: idParams(kind),
+      query: ownerGraphsQuery,
+      answers: { 200: graphListSchema },
+    },
+    'GET /deployment_graphs/:type': {
+      id: `get${id}Graph`,
+      access: 'viewer',
+      summary: `Show a ${kind}'s graph of a type`,
+      params,
+      answers: { 200: graphSchema },
+    },
+    'POST /deployment_graphs/:type': {
+      ...upload,
+      id: `create${id}Graph`,
+      access: 'operator',
+      summary: `Store a ${kind}'s graph of a type`,
+      description: 'Everything that is wrong in it is told at once. Names nobody defines are warnings.',
+      params,
+      body: graphBody,
+      answers: { 201: graphSchema },
+      also: [409],
+    },
+    'PUT /deployment_graphs/:type': { ...changed, id: `put${id}Graph` },
+    'PATCH /deployment_graphs/:type': { ...changed, id: `patch${id}Graph` },
+    'DELETE /deployment_graphs/:type': {
+      id: `delete${id}Graph`,
+      access: 'operator',
+      summary: `Delete a ${kind}'s graph with its tasks`,
+      params,
+      answers: gone,
+    },
+  });
+};
+
+/** Graphs of releases, clusters and plugins, each by its owner and type. */
+export const GRAPHS_OF = {
+  release: graphsOf('release', 'Release'),
+  cluster: graphsOf('cluster', 'Cluster'),
+  plugin: graphsOf('plugin', 'Plugin'),
+};
+
+const replaceTasks = <const Id extends string>(kind: 'release' | 'cluster', id: Id) => ({
+  ...upload,
+  id: `put${id}Tasks`,
+  access: 'operator' as const,
+  summary: `Replace all tasks of a ${kind}'s graph, creating it where there is none`,
+  description: 'Warnings are in the header `Warning`.',
+  params: idParams(kind),
+  query: typeQuery,
+  body: taskListBody,
+  answers: { 200: taskListSchema },
+});
+
+const clusterTasks = {
+  access: 'viewer',
+  params: idParams('cluster'),
+  query: tasksQuery,
+  answers: { 200: taskListSchema },
+  also: [409],
+} as const;
+const ofCluster = { access: 'viewer', params: idParams('cluster'), also: [409] } as const;
+export const GRAPHVIZ = 'text/vnd.graphviz';
+
+/** Tasks of owners' graphs, and what a cluster's graphs would do: plans and drawings, made now, stored nowhere. */
+export const graphTaskRoutes = tagged('graphs', {
+  'PUT /releases/:id/deployment_tasks/': replaceTasks('release', 'Release'),
+  'PUT /clusters/:id/deployment_tasks/': replaceTasks('cluster', 'Cluster'),
+  'GET /releases/:id/deployment_tasks/': {
+    id: 'listReleaseTasks',
+    access: 'viewer',
+    summary: "List the tasks of a release's graph",
+    params: idParams('release'),
+    query: tasksQuery,
+    answers: { 200: taskListSchema },
+  },
+  'GET /clusters/:id/deployment_tasks/': {
+    ...clusterTasks,
+    id: 'listClusterTasks',
+    summary: "List the tasks of a cluster's graph from all layers, merged",
+  },
+  'GET /clusters/:id/deployment_tasks/own/': {
+    ...clusterTasks,
+    id: 'listClusterOwnTasks',
+    summary: "List the tasks of a cluster's graph from the cluster's own graph",
+  },
+  'GET /clusters/:id/deployment_tasks/plugins/': {
+    ...clusterTasks,
+    id: 'listClusterPluginTasks',
+    summary: "List the tasks of a cluster's graph from the graphs of its plugins",
+  },
+  'GET /clusters/:id/deployment_tasks/release/': {
+    ...clusterTasks,
+    id: 'listClusterReleaseTasks',
+    summary: "List the tasks of a cluster's graph from the graph of its release",
+  },
+  'GET /clusters/:id/plan/': {
+    ...ofCluster,
+    id: 'planCluster',
+    summary: 'Show what a run would do now: by node what runs, what does not, and why',
+    query: formattedPlanQuery,
+    answers: {
+      200: {
+        description: 'The plan; JSON unless `format` or `Accept` asks for text or DOT.',
+        content: {
+          'application/json': { schema: clusterPlanSchema },
+          'text/plain': { schema: z.string() },
+          [GRAPHVIZ]: { schema: z.string() },
+        },
+      },
+    },
+  },
+  'GET /clusters/:id/serialized_tasks/': {
+    ...ofCluster,
+    id: 'serializeTasks',
+    summary: 'Show the plan of a graph in the form executors of the Fuel line get',
+    query: planQuery,
+    answers: { 200: serializedSchema },
+  },
+  'GET /clusters/:id/deploy_tasks/graph.gv': {
+    ...ofCluster,
+    id: 'drawGraph',
+    summary: "Draw a cluster's graph in the language of Graphviz",
+    query: drawQuery,
+    answers: { 200: media(GRAPHVIZ, 'The drawing.') },
+  },
+});

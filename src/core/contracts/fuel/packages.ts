@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { diagnosticSchema } from '../problem.js';
+import { gone, media, tagged } from '../route.js';
+import { flagText, idParams } from './parts.js';
+
+const made = z.strictObject({ id: z.int(), name: z.string(), version: z.string() });
+
+export const packageSchema = z
+  .strictObject({
+    id: z.int(),
+    name: z.string(),
+    version: z.string(),
+    package_version: z.string().describe('Version of the format.'),
+    kind: z.string().describe('release or extension'),
+    checksum: z.string().describe('SHA-256 of the archive.'),
+    size: z.int().describe('Bytes of the archive.'),
+    installed_at: z.string(),
+    updated_at: z.string(),
+    releases: z.array(made),
+    plugins: z.array(made),
+  })
+  .meta({ id: 'Package' });
+
+export const packageListSchema = z.array(packageSchema).meta({ id: 'PackageList' });
+
+export const installedSchema = packageSchema
+  .extend({
+    created: z.boolean(),
+    replaced: z.string().nullable().describe('The version that was replaced, if another one.'),
+    warnings: z.array(diagnosticSchema),
+  })
+  .meta({ id: 'InstalledPackage' });
+
+export const syncBody = z
+  .strictObject({ ids: z.array(z.int().min(1)).optional().describe('Ids of plugins; none: all.') })
+  .meta({ id: 'SyncPlugins' });
+
+/** Largest archive taken; a package of data has one hundredth of it. */
+export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+
+const params = idParams('package');
+
+export const packageRoutes = tagged('packages', {
+  'GET /packages': {
+    id: 'listPackages',
+    access: 'viewer',
+    summary: 'List installed packages',
+    answers: { 200: packageListSchema },
+  },
+  'POST /packages': {
+    id: 'installPackage',
+    access: 'admin',
+    summary: 'Install a package, or bring what is installed to it: the body is the archive',
+    description:
+      'All of it or nothing. 201 when it is new, 200 when it replaced what was there. An older version than the installed one needs force.',
+    query: z.strictObject({
+      force: flagText.optional().describe('Go back to an older version, or take over what was made by hand.'),
+    }),
+    upload: true,
+    bodyLimit: MAX_ARCHIVE_BYTES,
+    answers: { 200: installedSchema, 201: installedSchema },
+    also: [409],
+  },
+  'GET /packages/:id': {
+    id: 'getPackage',
+    access: 'viewer',
+    summary: 'Show an installed package',
+    params,
+    answers: { 200: packageSchema },
+  },
+  'GET /packages/:id/archive': {
+    id: 'getPackageArchive',
+    access: 'viewer',
+    summary: 'Download the archive of an installed package',
+    params,
+    answers: { 200: media('application/gzip', 'The archive.') },
+  },
+  'DELETE /packages/:id': {
+    id: 'removePackage',
+    access: 'admin',
+    summary: 'Remove a package with its releases and plugin, which no cluster may use',
+    params,
+    answers: gone,
+    also: [409],
+  },
+  'POST /packages/sync': {
+    id: 'syncPackages',
+    access: 'admin',
+    summary: 'Read packages again, from the folder of packages or from what is stored, and bring everything to them',
+    body: syncBody,
+    answers: { 200: packageListSchema },
+    also: [404, 409],
+  },
+  'POST /plugins/sync': {
+    id: 'syncPlugins',
+    access: 'admin',
+    summary: 'The same, as clients of the Fuel line ask for it',
+    body: syncBody.nullable(),
+    answers: { 200: z.strictObject({}).describe('Done.') },
+    also: [404, 409],
+    tag: 'plugins',
+  },
+});

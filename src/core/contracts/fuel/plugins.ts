@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { gone, tagged } from '../route.js';
+import type { Wire } from '../wire.js';
+import { idNumber, idParams } from './parts.js';
+
+export const pluginSchema = z
+  .looseObject({
+    id: idNumber('plugin'),
+    name: z.string(),
+    version: z.string(),
+    title: z.string(),
+    package_version: z.string(),
+    releases: z.array(z.looseObject({})).describe('Releases it extends: os, version, mode, folders.'),
+  })
+  .meta({ id: 'Plugin', description: 'A plugin, with all that its package says of it.' });
+
+export const pluginListSchema = z.array(pluginSchema).meta({ id: 'PluginList' });
+
+export const pluginChangesBody = z
+  .looseObject({
+    name: z.string().min(1).optional().describe('As it is: a plugin is not renamed.'),
+    version: z.string().min(1).max(32).optional(),
+    title: z.string().min(1).optional(),
+    package_version: z.string().min(1).optional(),
+    releases: z.array(z.looseObject({ version: z.string() })).optional(),
+  })
+  .meta({ id: 'PluginChanges' });
+
+export type PluginAnswer = Wire<typeof pluginSchema>;
+
+const params = idParams('plugin');
+
+export const pluginRoutes = tagged('plugins', {
+  'GET /plugins': {
+    id: 'listPlugins',
+    access: 'viewer',
+    summary: 'List installed plugins',
+    answers: { 200: pluginListSchema },
+  },
+  'GET /plugins/:id': {
+    id: 'getPlugin',
+    access: 'viewer',
+    summary: 'Show a plugin',
+    params,
+    answers: { 200: pluginSchema },
+  },
+  'PUT /plugins/:id': {
+    id: 'changePlugin',
+    access: 'admin',
+    summary: 'Change a plugin in the fields that are given',
+    params,
+    body: pluginChangesBody,
+    bodyLimit: 16 * 1024 * 1024,
+    answers: { 200: pluginSchema },
+    also: [409],
+  },
+  'DELETE /plugins/:id': {
+    id: 'deletePlugin',
+    access: 'admin',
+    summary: 'Delete a plugin that no cluster has enabled',
+    params,
+    answers: gone,
+    also: [409],
+  },
+});

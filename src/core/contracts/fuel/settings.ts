@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { anyJson } from '../primitives.js';
+import { tagged } from '../route.js';
+import { commaList, flagText, idParams } from './parts.js';
+import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
+
+export const settingsBody = z
+  .strictObject({
+    editable: anyJson.optional().describe('Groups of settings, as GET answers them.'),
+    generated: anyJson.optional().describe('Made by the service: refused, with the reason.'),
+  })
+  .meta({ id: 'SettingsChanges' });
+
+export const settingsSchema = z
+  .strictObject({ editable: z.looseObject({}).describe('Groups of settings by name.') })
+  .meta({ id: 'Settings' });
+
+export const forceQuery = z.strictObject({
+  force: flagText.optional().describe('Taken for the sake of older clients; settings can be changed at any time.'),
+});
+
+export const factsQuery = z.strictObject({
+  nodes: commaList('Ids of nodes wanted; all when not given'),
+  split: flagText.optional().describe('Common data apart, as an entry `common`. Default: merged into each.'),
+});
+
+const fact = z.record(z.string(), anyJson);
+
+export const deploymentFactsBody = z
+  .array(fact)
+  .min(1)
+  .meta({ id: 'DeploymentFacts', description: 'An entry for each node by its `uid`, and one of uid `common`.' });
+
+export const deploymentFactsSchema = z.array(z.looseObject({ uid: z.string() })).meta({ id: 'DeploymentFactList' });
+
+export const provisioningFactsBody = z
+  .strictObject({ engine: jsonObject.nullable().optional(), nodes: z.array(fact) })
+  .meta({ id: 'NewProvisioningFacts' });
+
+/** Nothing uploaded: `{}`, which clients take for nothing. */
+export const provisioningFactsSchema = z
+  .strictObject({ engine: z.looseObject({}), nodes: z.array(z.looseObject({})) })
+  .partial()
+  .meta({ id: 'ProvisioningFacts' });
+
+const params = idParams('cluster');
+const bodyLimit = 16 * 1024 * 1024;
+const settings = { access: 'viewer', params, answers: { 200: settingsSchema } } as const;
+const changed = { ...settings, access: 'operator', query: forceQuery, body: settingsBody, bodyLimit } as const;
+const networkParams = params.extend({
+  provider: z.enum(['neutron', 'nova_network']).describe("The cluster's network provider."),
+});
+const object = { access: 'viewer', answers: { 200: jsonObjectSchema } } as const;
+const changedObject = { ...object, access: 'operator', body: jsonObjectBody, bodyLimit } as const;
+
+export const settingsRoutes = tagged('clusters', {
+  'GET /clusters/:id/attributes': {
+    ...settings,
+    id: 'getClusterSettings',
+    summary: 'Show the settings of a cluster; passwords made for it are not among them',
+  },
+  'PUT /clusters/:id/attributes': {
+    ...changed,
+    id: 'replaceClusterSettings',
+    summary: 'Replace the settings of a cluster',
+  },
+  'PATCH /clusters/:id/attributes': {
+    ...changed,
+    id: 'changeClusterSettings',
+    summary: 'Change settings of a cluster; what is not given stays',
+  },
+  'GET /clusters/:id/attributes/defaults': {
+    ...settings,
+    id: 'getDefaultClusterSettings',
+    summary: 'Show the settings that the release gives a cluster',
+  },
+  'PUT /clusters/:id/attributes/defaults': {
+    ...settings,
+    id: 'resetClusterSettings',
+    access: 'operator',
+    summary: 'Set the settings of a cluster back to those of its release',
+  },
+  'GET /clusters/:id/vmware_attributes': {
+    ...settings,
+    id: 'getVmwareSettings',
+    summary: 'Show the VMware settings of a cluster whose release has any',
+  },
+  'PUT /clusters/:id/vmware_attributes': {
+    ...settings,
+    id: 'replaceVmwareSettings',
+    access: 'operator',
+    summary: 'Replace the VMware settings of a cluster',
+    body: z.strictObject({ editable: z.record(z.string(), z.unknown()) }).meta({ id: 'VmwareSettingsChanges' }),
+    bodyLimit,
+  },
+  'GET /clusters/:id/network_configuration/:provider': {
+    ...object,
+    id: 'getNetworkConfiguration',
+    summary: 'Show the network configuration of a cluster',
+    params: networkParams,
+  },
+  'PUT /clusters/:id/network_configuration/:provider': {
+    ...changedObject,
+    id: 'changeNetworkConfiguration',
+    summary: 'Replace the given parts of the network configuration of a cluster',
+    params: networkParams,
+  },
+  'GET /clusters/:id/network_configuration/template': {
+    ...object,
+    id: 'getNetworkTemplate',
+    summary: 'Show the network template of a cluster that has one',
+    params,
+  },
+  'PUT /clusters/:id/network_configuration/template': {
+    ...changedObject,
+    id: 'replaceNetworkTemplate',
+    summary: 'Upload the network template of a cluster',
+    params,
+  },
+  'DELETE /clusters/:id/network_configuration/template': {
+    id: 'deleteNetworkTemplate',
+    access: 'operator',
+    summary: 'Delete the network template of a cluster',
+    params,
+    answers: { 204: z.undefined().describe('It is gone.') },
+  },
+});
+
+const factsAnswer = { access: 'viewer', params, query: factsQuery } as const;
+const upload = { access: 'operator', params, bodyLimit: 64 * 1024 * 1024 } as const;
+const deleted = {
+  access: 'operator',
+  params,
+  answers: { 204: z.undefined().describe('Those worked out count again.') },
+} as const;
+
+export const factsRoutes = tagged('clusters', {
+  'GET /clusters/:id/orchestrator/deployment': {
+    ...factsAnswer,
+    id: 'getDeploymentFacts',
+    summary: 'Show uploaded deployment facts; an empty list when there are none',
+    answers: { 200: deploymentFactsSchema },
+  },
+  'GET /clusters/:id/orchestrator/deployment/defaults': {
+    ...factsAnswer,
+    id: 'getDefaultDeploymentFacts',
+    summary: 'Show the deployment facts that are worked out of settings and nodes',
+    answers: { 200: deploymentFactsSchema },
+  },
+  'PUT /clusters/:id/orchestrator/deployment': {
+    ...upload,
+    id: 'uploadDeploymentFacts',
+    summary: 'Upload deployment facts, which lie over those worked out',
+    body: deploymentFactsBody,
+    answers: { 200: deploymentFactsSchema },
+  },
+  'DELETE /clusters/:id/orchestrator/deployment': {
+    ...deleted,
+    id: 'deleteDeploymentFacts',
+    summary: 'Delete uploaded deployment facts',
+  },
+  'GET /clusters/:id/orchestrator/provisioning': {
+    ...factsAnswer,
+    id: 'getProvisioningFacts',
+    summary: 'Show uploaded provisioning facts; an empty object when there are none',
+    answers: { 200: provisioningFactsSchema },
+  },
+  'GET /clusters/:id/orchestrator/provisioning/defaults': {
+    ...factsAnswer,
+    id: 'getDefaultProvisioningFacts',
+    summary: 'Show the provisioning facts that are worked out of nodes',
+    answers: { 200: provisioningFactsSchema },
+  },
+  'PUT /clusters/:id/orchestrator/provisioning': {
+    ...upload,
+    id: 'uploadProvisioningFacts',
+    summary: 'Upload provisioning facts',
+    body: provisioningFactsBody,
+    answers: { 200: provisioningFactsSchema },
+  },
+  'DELETE /clusters/:id/orchestrator/provisioning': {
+    ...deleted,
+    id: 'deleteProvisioningFacts',
+    summary: 'Delete uploaded provisioning facts',
+  },
+});

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { OWNER_KINDS } from '../../words.js';
+import { anyJson } from '../primitives.js';
+import { gone, tagged } from '../route.js';
+import type { Wire } from '../wire.js';
+import { idNumber, idParams, idText, namedParams } from './parts.js';
+
+const tagName = z.string().min(1).max(1000);
+
+const tagMeta = z
+  .looseObject({ has_primary: z.boolean().describe('One of the nodes that have the tag is its primary.') })
+  .describe('What the tag is; keys that are not named here are kept.');
+
+export const tagBody = z
+  .strictObject({
+    name: tagName,
+    meta: tagMeta,
+    role: z.string().optional().describe('A role that brings it from now on.'),
+  })
+  .meta({ id: 'NewTag' });
+
+export const tagSchema = z.strictObject({ name: z.string(), meta: anyJson }).meta({ id: 'Tag' });
+export const tagListSchema = z.array(tagSchema).meta({ id: 'TagList' });
+
+const owner = z.strictObject({ kind: z.enum(OWNER_KINDS), id: z.int() });
+export const ownedTagSchema = z
+  .strictObject({
+    id: z.int().nullable(),
+    name: z.string(),
+    meta: anyJson,
+    owner,
+    read_only: z.boolean().describe('It came with a package or role, and cannot be changed.'),
+  })
+  .meta({ id: 'OwnedTag' });
+export const ownedTagListSchema = z.array(ownedTagSchema).meta({ id: 'OwnedTagList' });
+
+export const assignmentSchema = z
+  .strictObject({
+    node_id: z.int(),
+    tag: z.string(),
+    source: z.enum(['role', 'user', 'extension']).describe('Who gave it.'),
+    role: z.string().nullable().describe('The role it came with.'),
+  })
+  .meta({ id: 'TagAssignment' });
+export const assignmentListSchema = z.array(assignmentSchema).meta({ id: 'TagAssignmentList' });
+
+export const tagNamesBody = z.strictObject({ tags: z.array(tagName).min(1) }).meta({ id: 'TagNames' });
+
+export const assignBody = z
+  .strictObject({ nodes: z.array(idNumber('node')).min(1), tags: z.array(tagName).min(1) })
+  .meta({ id: 'TagsOfNodes' });
+
+/** The query form of the specification: `?cluster_id=1&tag_name=swift&role=swift&meta={"has_primary":true}`. */
+export const tagQuery = z.strictObject({
+  cluster_id: idText('cluster').optional(),
+  release_id: idText('release').optional(),
+  plugin_id: idText('plugin').optional(),
+  node_id: z.string().max(10_000).optional().describe('Ids of nodes, with commas between.'),
+  tag_name: z.string().max(1000).optional().describe('Name of a tag; quotes around it do not count.'),
+  tags: z.string().max(10_000).optional().describe("Names of tags: mysql,neutron or ['mysql', 'neutron']."),
+  role: z.string().max(1000).optional().describe('A role that brings the tag from now on.'),
+  meta: z.string().max(100_000).optional().describe('The metadata as JSON, e.g. {"has_primary": true}.'),
+});
+export type TagQuery = Wire<typeof tagQuery>;
+
+const tagsOf = <const Id extends string>(kind: 'release' | 'cluster', id: Id, list: string) =>
+  tagged('tags', {
+    'GET /tags': {
+      id: `list${id}Tags`,
+      access: 'viewer',
+      summary: list,
+      params: idParams(kind),
+      answers: { 200: tagListSchema },
+    },
+    'POST /tags': {
+      id: `create${id}Tag`,
+      access: 'operator',
+      summary: `Create a tag of a ${kind}`,
+      params: idParams(kind),
+      body: tagBody,
+      answers: { 201: tagSchema },
+      also: [409],
+    },
+    'GET /tags/:name': {
+      id: `get${id}Tag`,
+      access: 'viewer',
+      summary: `Show a tag of a ${kind}`,
+      params: namedParams(kind, 'tag'),
+      answers: { 200: tagSchema },
+    },
+    'PUT /tags/:name': {
+      id: `replace${id}Tag`,
+      access: 'operator',
+      summary: `Change a tag that a user made for a ${kind}`,
+      params: namedParams(kind, 'tag'),
+      body: tagBody,
+      answers: { 200: tagSchema },
+      also: [409],
+    },
+    'DELETE /tags/:name': {
+      id: `delete${id}Tag`,
+      access: 'operator',
+      summary: `Delete a tag that a user made for a ${kind}, and take it from all nodes`,
+      params: namedParams(kind, 'tag'),
+      answers: gone,
+      also: [409],
+    },
+  });
+
+/** Tags of releases and clusters, by path; those of plugins can be read. */
+export const TAGS_OF = {
+  release: tagsOf('release', 'Release', 'List the tags of a release'),
+  cluster: tagsOf('cluster', 'Cluster', 'List the tags of a cluster, with those of its release and plugins'),
+};
+
+const changed = { access: 'operator', answers: { 200: assignmentListSchema } } as const;
+const ofNode = { ...changed, params: idParams('node'), body: tagNamesBody, also: [409] } as const;
+const ofNodes = { ...changed, body: assignBody, also: [404, 409] } as const;
+
+/** Which nodes have which tags, and the forms of the specification: everything in the query, at `/tags`. */
+export const tagRoutes = tagged('tags', {
+  'GET /plugins/:id/tags': {
+    id: 'listPluginTags',
+    access: 'viewer',
+    summary: 'List the tags a plugin brings',
+    params: idParams('plugin'),
+    answers: { 200: tagListSchema },
+  },
+  'GET /clusters/:id/tag_assignments': {
+    id: 'listTagAssignments',
+    access: 'viewer',
+    summary: 'List which nodes of a cluster have which tags, and from whom',
+    params: idParams('cluster'),
+    answers: { 200: assignmentListSchema },
+  },
+  'GET /nodes/:id/tags': {
+    id: 'listNodeTags',
+    access: 'viewer',
+    summary: 'List the tags of a node, and from whom it has them',
+    params: idParams('node'),
+    answers: { 200: assignmentListSchema },
+  },
+  'POST /nodes/:id/tags': { ...ofNode, id: 'assignNodeTags', summary: 'Assign tags to a node; what it has stays' },
+  'DELETE /nodes/:id/tags': { ...ofNode, id: 'unassignNodeTags', summary: 'Take tags from a node' },
+  'GET /tags': {
+    id: 'queryTags',
+    access: 'viewer',
+    summary: 'List tags of a release, cluster or plugin, or show one',
+    query: tagQuery,
+    answers: { 200: ownedTagListSchema },
+    also: [404],
+  },
+  'POST /tags': {
+    id: 'createTagByQuery',
+    access: 'operator',
+    summary:
+      'Create a tag: ?cluster_id=1&tag_name=swift&meta={"has_primary":true}; or assign some: ?node_id=1&tags=mysql',
+    query: tagQuery,
+    answers: { 200: assignmentListSchema, 201: ownedTagSchema },
+    also: [404, 409],
+  },
+  'PUT /tags': {
+    id: 'changeTagByQuery',
+    access: 'operator',
+    summary: 'Change the metadata of a tag, or assign tags to nodes',
+    query: tagQuery,
+    answers: { 200: z.union([ownedTagSchema, assignmentListSchema]) },
+    also: [404, 409],
+  },
+  'DELETE /tags': {
+    id: 'deleteTagByQuery',
+    access: 'operator',
+    summary: 'Delete a tag a user made, or take tags from nodes',
+    query: tagQuery,
+    answers: gone,
+    also: [404, 409],
+  },
+  'POST /tags/assign': { ...ofNodes, id: 'assignTags', summary: 'Assign tags to several nodes, all or none' },
+  'POST /tags/unassign': { ...ofNodes, id: 'unassignTags', summary: 'Take tags from several nodes' },
+});

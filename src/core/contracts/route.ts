@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Need } from '../access-role.js';
+import type { Sent, Wire } from './wire.js';
+
+/** An answer that is no JSON, or not only. */
+export interface Media {
+  readonly description: string;
+  readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
+}
+
+/** A route of the REST API, all of it: it is registered, guarded, described and called by what stands here. */
+export interface Route {
+  /** Its `operationId`. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What it asks of its caller. */
+  readonly access: Need;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** The body is an archive. */
+  readonly upload?: true;
+  /** A request without a body is refused: nothing sent is not an empty graph. */
+  readonly needsBody?: true;
+  /** In bytes; not given: 1 MiB. */
+  readonly bodyLimit?: number;
+  /** By status; what a handler answers with has the lowest one, unless it says otherwise. */
+  readonly answers: Readonly<Record<number, z.ZodType | Media>>;
+  /** Problems beside those that follow from path, query and body. */
+  readonly also?: readonly (400 | 404 | 409 | 502)[];
+  /** It needs neither store nor Temporal, and so never answers 503. */
+  readonly alone?: true;
+  /** Its part of the description, where it differs from that of the routes around it. */
+  readonly tag?: string;
+}
+
+/** Routes by method and path below `/api/v1`, as `GET /runs/:run`: that is also how clients name them. */
+export type RouteMap = Readonly<Record<string, Route>>;
+
+/** Routes of one part of the description. */
+export const tagged = <const M extends RouteMap>(tag: string, routes: M): M =>
+  Object.fromEntries(Object.entries(routes).map(([at, route]) => [at, { tag, ...route }])) as unknown as M;
+
+type Below<Prefix extends string, M> = {
+  readonly [At in keyof M as At extends `${infer Method} ${infer Path}` ? `${Method} ${Prefix}${Path}` : never]: M[At];
+};
+
+/** The same routes below a path. */
+export const below = <const Prefix extends string, const M extends RouteMap>(prefix: Prefix, routes: M) =>
+  Object.fromEntries(
+    Object.entries(routes).map(([at, route]) => [at.replace(' ', ` ${prefix}`), route]),
+  ) as unknown as Below<Prefix, M>;
+
+/** An answer of some type other than JSON. */
+export const media = (type: string, description: string) => ({
+  description,
+  content: { [type]: { schema: z.string() } },
+});
+
+export const gone = { 204: z.undefined().describe('It is gone.') };
+
+/** What a handler gets of a part of a request. */
+export type PartOf<R extends Route, Part extends 'params' | 'query' | 'body'> = R[Part] extends z.ZodType
+  ? Wire<R[Part]>
+  : undefined;
+
+type AnswersOf<R extends Route> = R['answers'][keyof R['answers']];
+
+/** What a route answers with as JSON, whatever the status; `never` for one that does not. */
+export type AnswerOf<R extends Route> = JsonOf<AnswersOf<R>>;
+
+type JsonOf<Answer> = Answer extends z.ZodType
+  ? Wire<Answer>
+  : Answer extends { readonly content: { readonly 'application/json': { readonly schema: infer S extends z.ZodType } } }
+    ? Wire<S>
+    : never;
+
+type Text = string | number | boolean;
+
+type Parameters<S> = S extends z.ZodType ? { readonly [Name in keyof z.input<S>]: Text } : never;
+type Query<S> = S extends z.ZodType
+  ? { readonly [Name in keyof z.input<S>]?: Text | readonly Text[] | undefined }
+  : never;
+type Body<R extends Route> = R['body'] extends z.ZodType
+  ? Sent<R['body']>
+  : R['upload'] extends true
+    ? Uint8Array
+    : never;
+
+/** What a caller gives: nothing where nothing is needed. */
+export type AskOf<R extends Route> = (R['params'] extends z.ZodType
+  ? { readonly params: Parameters<R['params']> }
+  : { readonly params?: never }) &
+  (R['query'] extends z.ZodType ? { readonly query?: Query<R['query']> } : { readonly query?: never }) &
+  ([Body<R>] extends [never]
+    ? { readonly body?: never }
+    : undefined extends Body<R>
+      ? { readonly body?: Body<R> }
+      : { readonly body: Body<R> });
