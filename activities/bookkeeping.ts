@@ -106,8 +106,8 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
     sequence,
     state: node.state,
     attempts: node.attempts,
-    // An empty reason is a value: a repaired node must not keep its old one.
-    reason: node.reason ?? '',
+    // An empty reason is a value: a repaired node must not keep its old one. One that went well has its notes there.
+    reason: node.reason ?? (node.warnings ?? []).join('; '),
     ...(node.group === undefined ? {} : { group: node.group }),
     ...(step === undefined ? {} : { step }),
     ...(node.started_at === undefined ? {} : { startedAt: node.started_at }),
@@ -148,6 +148,6 @@ function nodeReport(row: RunNode): NodeReport {
     ...(row.systemId === null ? {} : { system_id: row.systemId }),
     ...(row.startedAt === null ? {} : { started_at: row.startedAt }),
     ...(row.endedAt === null ? {} : { ended_at: row.endedAt }),
-    ...(row.reason ? { reason: row.reason } : {}),
+    ...(row.reason ? (row.state === 'failure' ? { reason: row.reason } : { warnings: [row.reason] }) : {}),
   };
 }

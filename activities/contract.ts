@@ -61,12 +61,16 @@ export interface SiteCheck {
   readonly pace: Pace;
   /** Only these nodes are of interest; absent: all. */
   readonly nodes?: readonly string[];
+  /** They are going to be released: none may be refused then. */
+  readonly release?: boolean;
 }
 
 export interface SiteCheckAnswer {
   readonly ok: boolean;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
+  /** What was changed in MAAS. */
+  readonly changes?: readonly string[];
 }
 
 export interface NodeCall {

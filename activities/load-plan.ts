@@ -5,16 +5,21 @@ import { holdOf, MachineStatus } from '../src/maas/index.js';
 import { parseRevisionReference, StoreError } from '../src/store/index.js';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
-import { translated } from './failures.js';
+import { alive } from './heartbeats.js';
 import type { ParsedRevision, SiteCache } from './site-cache.js';
 import { clusterOfSite, markProvisioned } from './site-cluster.js';
 
 /** Turns documents into what a workflow needs: names, groups, time limits, and what needs nothing. */
 export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {
-  return { load_plan: (request) => translated(() => loadPlan(deps, cache, request)) };
+  return { load_plan: (request) => alive(deps, ({ signal }) => loadPlan(deps, cache, request, signal)) };
 }
 
-async function loadPlan(deps: ActivityDependencies, cache: SiteCache, request: LoadPlan): Promise<LoadPlanAnswer> {
+async function loadPlan(
+  deps: ActivityDependencies,
+  cache: SiteCache,
+  request: LoadPlan,
+  signal: AbortSignal | undefined,
+): Promise<LoadPlanAnswer> {
   const { site } = request;
   const text = String(request.revision ?? 'latest');
   const reference = parseRevisionReference(text);
@@ -44,7 +49,8 @@ async function loadPlan(deps: ActivityDependencies, cache: SiteCache, request: L
   const strategy = targets ? targetedStrategy(targets) : (revision.site.strategy ?? allAtOnceStrategy());
   // A targeted run knows its nodes only: the others are none of its business, and not in its report.
   const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
-  const difference = request.kind === 'update_site' ? await findDifference(deps, cache, site, planned) : NO_DIFFERENCE;
+  const difference =
+    request.kind === 'update_site' ? await findDifference(deps, cache, site, planned, signal) : NO_DIFFERENCE;
   const cluster = await clusterOfSite(deps.store, site);
   // Nodes an update leaves alone have their systems already.
   const done = difference.done.map((index) => planned[index]!.name);
@@ -80,6 +86,7 @@ async function findDifference(
   cache: SiteCache,
   site: string,
   nodes: readonly ResolvedNode[],
+  signal: AbortSignal | undefined,
 ): Promise<Difference> {
   let before: ParsedRevision;
   try {
@@ -97,10 +104,10 @@ async function findDifference(
     return earlier && canonicalJson(earlier) === canonicalJson(node) ? [index] : [];
   });
   const { client, lookup } = deps.maas();
-  const me = await client.username();
+  const me = await client.username(signal);
   const deployed = await Promise.all(
     unchanged.map(async (index) => {
-      const found = await lookup.find(nodes[index]!.name);
+      const found = await lookup.find(nodes[index]!.name, signal);
       const [machine] = found;
       return (
         found.length === 1 && machine?.status === MachineStatus.Deployed && holdOf(machine, { me, site }) === 'ours'

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { NodeResult } from '../src/core/deployment/index.js';
 import type { ResolvedNode } from '../src/documents/index.js';
@@ -16,7 +15,8 @@ import {
 } from '../src/maas/index.js';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { asNodeResult, translated } from './failures.js';
+import { asNodeResult } from './failures.js';
+import { alive } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { markProvisioned } from './site-cluster.js';
 
@@ -31,7 +31,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
   const onMachine =
     (ends: 'release' | 'deploy', work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) =>
     (request: NodeCall) =>
-      alive(async (options) => {
+      alive(deps, async (options) => {
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return found.result;
         const { site, node } = request;
@@ -85,7 +85,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     }),
 
     abort_node: (request) =>
-      alive(async (options) => {
+      alive(deps, async (options) => {
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return nothingToAbort(found.result);
         const { maas, systemId } = found;
@@ -101,7 +101,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       }),
 
     look_at_node: (request) =>
-      alive(async (options) => {
+      alive(deps, async (options) => {
         const found = await findMachine(deps, cache, request, options.signal);
         return found.ok
           ? standing(await found.maas.client.machines.read(found.systemId, options.signal))
@@ -189,30 +189,4 @@ function nothingToAbort(result: NodeResult): AbortAnswer {
 function withWarnings(result: NodeResult, warnings: readonly string[]): NodeResult {
   if (!result.ok || warnings.length === 0) return result;
   return { ...result, warnings: [...warnings, ...(result.warnings ?? [])] };
-}
-
-/**
- * Heartbeats while the work goes on, hands it the activity's cancellation, and translates its errors.
- * The beat has a timer of its own: a look at a machine may be half a minute away, and a worker that died
- * must be noticed sooner.
- */
-export async function alive<T>(work: (options: OperationOptions) => Promise<T>): Promise<T> {
-  const context = Context.current();
-  // A cancellation comes with the answer to a beat: at least every five seconds.
-  const every = Math.min(5_000, Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3));
-  const beat = setInterval(() => context.heartbeat(), every);
-  // A site's check asks about a thousand machines at once, each with this signal.
-  setMaxListeners(0, context.cancellationSignal);
-  const { attempt, heartbeatDetails } = context.info;
-  // An operator's reset of the activity counts from 1 again, and leaves the details of the last beat.
-  const isFirstTry = attempt === 1 && heartbeatDetails === undefined;
-  try {
-    return await translated(() => work({ signal: context.cancellationSignal, isFirstTry }));
-  } catch (error) {
-    // However the work put it: an activity that was cancelled ends as cancelled.
-    if (context.cancellationSignal.aborted) await context.cancelled;
-    throw error;
-  } finally {
-    clearInterval(beat);
-  }
 }

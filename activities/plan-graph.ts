@@ -8,14 +8,14 @@ import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.js';
-import { alive } from './node-calls.js';
+import { alive } from './heartbeats.js';
 
 /** Plans graphs with the states of now, and hands stored plans out in pieces. Safe to repeat. */
 export function planGraphActivities(
   deps: ActivityDependencies,
 ): Pick<GraphActivities, 'plan_graph' | 'load_graph_part'> {
   return {
-    plan_graph: (request) => alive(({ signal }) => plan(deps, request, signal)),
+    plan_graph: (request) => alive(deps, ({ signal }) => plan(deps, request, signal)),
     load_graph_part: ({ hash, part, chunk }) =>
       translated(async () => ({ text: await deps.store.plans.getChunk(hash, part, chunk) })),
   };

@@ -1,18 +1,23 @@
 import { Context } from '@temporalio/activity';
 import type { ResolvedNode } from '../src/documents/index.js';
 import {
+  decideRelease,
+  hiddenFrom,
   holdOf,
   isMaasFailure,
   MaasError,
+  type MaasUser,
   type Machine,
   type MachineContext,
   MachineStatus,
   machineStatusName,
+  missingSeries,
+  noProgress,
+  resolveMachine,
 } from '../src/maas/index.js';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { translated } from './failures.js';
-import { alive } from './node-calls.js';
+import { alive } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { syncTags } from './site-tags.js';
 
@@ -22,18 +27,18 @@ export function siteCheckActivities(
   cache: SiteCache,
 ): Pick<SiteActivities, 'verify_site' | 'prepare_site' | 'inspect_nodes'> {
   return {
-    verify_site: (request) => untilTrue(request, (signal) => verifySite(deps, cache, request, signal)),
-    prepare_site: (request) => untilTrue(request, (signal) => prepareSite(deps, cache, request, signal)),
+    verify_site: (request) => untilTrue(deps, request, (signal) => verifySite(deps, cache, request, signal)),
+    prepare_site: (request) => untilTrue(deps, request, (signal) => prepareSite(deps, cache, request, signal)),
     inspect_nodes: ({ site, revision }) =>
-      translated(async () => {
+      alive(deps, async ({ signal }) => {
         const nodes = await nodesOf(cache, { site, revision });
         const maas = deps.maas();
-        const me = await maas.client.username();
+        const user = await maas.client.user(signal);
         const counts: Record<string, number> = {};
         const problems: { node: string; problem: string }[] = [];
         await Promise.all(
           nodes.map(async (node) => {
-            const problem = problemOf(await maas.lookup.find(node.name), { me, site }, counts);
+            const problem = problemOf(await maas.lookup.find(node.name, signal), { user, site }, counts);
             if (problem) problems.push({ node: node.name, problem });
           }),
         );
@@ -50,10 +55,11 @@ type Finding = SiteCheckAnswer & {
 
 /** A check that fails is made again until its time is up; what it found last is the answer. */
 function untilTrue(
+  deps: ActivityDependencies,
   request: SiteCheck,
   check: (signal: AbortSignal | undefined) => Promise<Finding>,
 ): Promise<SiteCheckAnswer> {
-  return alive(async ({ signal }) => {
+  return alive(deps, async ({ signal }) => {
     const deadline = Date.now() + request.pace.timeout * 1000;
     for (;;) {
       const { final, ...answer } = await check(signal);
@@ -78,24 +84,30 @@ async function verifySite(
   const nodes = await nodesOf(cache, request);
   const warnings: string[] = [];
   let absent: string[];
+  let hidden: string;
   try {
     await maas.client.version(signal);
     const user = await maas.client.whoami(signal);
     if (!user.isSuperuser) {
-      warnings.push(`${user.username} is no administrator of MAAS: machines that are not Ready cannot be commissioned`);
+      warnings.push(
+        `${user.username} is not an administrator of MAAS: machines that are not Ready cannot be commissioned, and machines that others hold are invisible`,
+      );
     }
+    hidden = hiddenFrom(user);
     absent = await findAbsent(maas, nodes, signal);
+    const missing = await findMissingImages(deps, maas, nodes, signal);
+    if (missing) return { ...missing, warnings };
+    const kept = request.release ? await findUnreleasable(maas, request.site, nodes, signal) : [];
+    if (kept.length > 0) return { ok: false, problems: ['nothing was released', ...kept], warnings, final: true };
   } catch (error) {
     if (!(error instanceof MaasError)) throw error;
-    const { hint, retryable } = error.failure;
-    const problem = hint === undefined ? error.message : `${error.message}: ${hint}`;
-    return { ok: false, problems: [problem], warnings, final: !retryable };
+    return { ok: false, problems: [error.message], warnings, final: !error.failure.retryable };
   }
   if (nodes.length > 0 && absent.length === nodes.length && nodes.every((node) => node.boot_mac === undefined)) {
-    const problem = `MAAS at ${maas.client.root} knows none of the ${nodes.length} nodes of site ${request.site}: is it the right MAAS, and are they enlisted?`;
+    const problem = `MAAS at ${maas.client.root} knows none of the ${nodes.length} nodes of site ${request.site}${hidden}: is it the right MAAS, and are they enlisted?`;
     return { ok: false, problems: [problem], warnings };
   }
-  for (const name of absent.slice(0, 10)) warnings.push(`MAAS knows no machine named ${name}`);
+  for (const name of absent.slice(0, 10)) warnings.push(`MAAS knows no machine named ${name}${hidden}`);
   if (absent.length > 10) warnings.push(`and ${absent.length - 10} more nodes that MAAS does not know`);
   return { ok: true, problems: [], warnings };
 }
@@ -110,8 +122,8 @@ async function prepareSite(
   const nodes = await nodesOf(cache, request);
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
-    if (missing.length > 0) return { ok: false, problems: missing, warnings: [] };
-    return { ok: true, problems: [], warnings: await syncTags(maas, nodes, signal) };
+    if (missing) return missing;
+    return { ok: true, problems: [], ...(await syncTags(maas, nodes, signal)) };
   } catch (error) {
     if (!(error instanceof MaasError) || !error.failure.retryable) throw error;
     return { ok: false, problems: [error.message], warnings: [] };
@@ -136,46 +148,73 @@ async function findAbsent(
   return nodes.filter((_node, index) => found[index]!.length === 0).map((node) => node.name);
 }
 
-/** Series that documents or settings name and MAAS has no image of: every deploy would be refused. */
+/** Series that documents or settings name and MAAS has no image of; that helps to wait for only while MAAS imports images. */
 async function findMissingImages(
   deps: ActivityDependencies,
+  { client }: MachineContext,
+  nodes: readonly ResolvedNode[],
+  signal: AbortSignal | undefined,
+): Promise<Finding | undefined> {
+  const wanted = new Set(nodes.flatMap((node) => node.distro_series ?? deps.settings.distro_series ?? []));
+  if (wanted.size === 0) return undefined;
+  try {
+    const images = await client.diagnostics.bootResources(signal);
+    const names = [...new Set(images.map(({ name }) => name))].sort().join(', ') || 'none';
+    const problems = missingSeries(wanted, images).map(
+      (series) => `MAAS has no image of ${series} (it has ${names}): import it, or correct the documents`,
+    );
+    if (problems.length === 0) return undefined;
+    return { ok: false, problems, warnings: [], final: !(await client.diagnostics.isImporting(signal)) };
+  } catch (error) {
+    // Users who may not list images may still deploy them.
+    if (isMaasFailure(error, 'forbidden')) return undefined;
+    throw error;
+  }
+}
+
+/** Nodes that a release would refuse, each with the reason: all are looked at before the first is released. */
+async function findUnreleasable(
   maas: MachineContext,
+  site: string,
   nodes: readonly ResolvedNode[],
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const wanted = new Set(nodes.flatMap((node) => node.distro_series ?? deps.settings.distro_series ?? []));
-  if (wanted.size === 0) return [];
-  let names: string[];
-  try {
-    names = (await maas.client.diagnostics.bootResources(signal)).map((resource) => resource.name);
-  } catch (error) {
-    // Somebody who may not list images may still deploy them.
-    if (isMaasFailure(error, 'forbidden')) return [];
-    throw error;
-  }
-  // Version numbers ("22.04") are MAAS' own aliases: it alone can say whether it has them.
-  const checkable = [...wanted].filter((series) => /^[a-z][\w-]*(\/[\w.-]+)?$/.test(series));
-  const has = (series: string) => names.some((name) => name === series || name.endsWith(`/${series}`));
-  return checkable
-    .filter((series) => !has(series))
-    .map(
-      (series) =>
-        `MAAS has no image of ${series} (it has ${names.join(', ') || 'none'}): import it, or correct the documents`,
-    );
+  const me = await maas.client.username(signal);
+  const reasons = await Promise.all(
+    nodes.map(async (node) => {
+      const why = await whyNotRelease(maas, { me, site }, node, signal);
+      return why === undefined ? [] : [`${node.name}: ${why.message} (${why.hint})`];
+    }),
+  );
+  return reasons.flat();
+}
+
+async function whyNotRelease(
+  maas: MachineContext,
+  claim: { readonly me: string; readonly site: string },
+  node: ResolvedNode,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly message: string; readonly hint: string } | undefined> {
+  const request = { hostname: node.name, bootMac: node.boot_mac, domain: node.domain };
+  const resolution = await resolveMachine(maas, request, signal);
+  if (!resolution.ok) return resolution.failure;
+  const machine = await maas.client.machines.read(resolution.machine.systemId, signal);
+  const step = decideRelease(machine, claim, { erase: false, unmarked: 'refuse' }, noProgress);
+  return step.do === 'fail' ? step.failure : undefined;
 }
 
 /** What keeps a machine from being as a deployed site wants it; also counts states. */
 function problemOf(
   found: readonly Machine[],
-  claim: { me: string; site: string },
+  { user, site }: { user: MaasUser; site: string },
   counts: Record<string, number>,
 ): string | null {
   const [machine] = found;
   const state = found.length > 1 ? 'ambiguous' : machine ? machineStatusName(machine.status) : 'unknown to MAAS';
   counts[state] = (counts[state] ?? 0) + 1;
-  if (!machine) return 'MAAS knows no machine of this name';
+  if (!machine) return `MAAS knows no machine of this name${hiddenFrom(user)}`;
   if (found.length > 1) return `MAAS knows ${found.length} machines of this name`;
   if (machine.status !== MachineStatus.Deployed) return `is ${state}, not Deployed`;
-  const hold = holdOf(machine, claim);
+  const hold = holdOf(machine, { me: user.username, site });
   return hold === 'ours' ? null : `is Deployed, but not by this site (${hold}, owner ${machine.owner ?? 'nobody'})`;
 }

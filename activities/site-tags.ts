@@ -12,7 +12,7 @@ export async function syncTags(
   maas: MachineContext,
   nodes: readonly ResolvedNode[],
   signal: AbortSignal | undefined,
-): Promise<string[]> {
+): Promise<{ warnings: string[]; changes: string[] }> {
   const { inventory } = maas.client;
   const wanted = new Map<string, string[]>();
   await Promise.all(
@@ -26,6 +26,7 @@ export async function syncTags(
     }),
   );
   const warnings: string[] = [];
+  const changes: string[] = [];
   for (const [tag, machines] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!TAG_NAME.test(tag)) {
       warnings.push(`tag ${tag} was not set in MAAS: names there have letters, digits, _ and - only`);
@@ -34,10 +35,13 @@ export async function syncTags(
     try {
       await inventory.ensureTag(tag, 'made by Sitewright', signal);
       await inventory.changeTag(tag, { add: machines }, signal);
+      changes.push(
+        `tag ${tag} was added to ${machines.length} ${machines.length === 1 ? 'machine' : 'machines'} in MAAS`,
+      );
     } catch (error) {
       if (!isMaasFailure(error, 'forbidden', 'invalid', 'not-found', 'no-such-endpoint', 'conflict-state')) throw error;
       warnings.push(`tag ${tag} was not set in MAAS: ${error.message}`);
     }
   }
-  return warnings;
+  return { warnings, changes };
 }

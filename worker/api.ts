@@ -86,6 +86,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       ...(masterIp === undefined ? {} : { masterIp }),
       taskLogs: taskLogs(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),
+      ...(settings.deploy.distro_series === undefined ? {} : { distroSeries: settings.deploy.distro_series }),
       ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),
       ...(temporalUiUrl === undefined ? {} : { temporalUiUrl }),
     });

@@ -1,3 +1,4 @@
+import type { SiteCheck } from '../activities/contract.js';
 import type { NodeReport } from '../src/core/deployment/index.js';
 import { isoTime } from '../src/core/run/index.js';
 import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
@@ -15,12 +16,19 @@ export async function checkSite(
 ): Promise<boolean> {
   const pace = plan.pace[phase];
   const passed = await run.phase(phase, async () => {
-    const request = { site: plan.site, revision: plan.revision, pace, ...(nodes ? { nodes } : {}) };
+    const release = phase === 'verify_site' && run.kind === 'redeploy_nodes';
+    const request: SiteCheck = {
+      site: plan.site,
+      revision: plan.revision,
+      pace,
+      ...(nodes ? { nodes } : {}),
+      ...(release ? { release } : {}),
+    };
     const summary = phase === 'verify_site' ? `verify site ${plan.site}` : `prepare site ${plan.site}`;
     const options = siteCheck(summary, pace, plan.pace.heartbeat_seconds);
     const answer = await run.control.interruptible(() => callActivity(phase, request, options));
     run.progress.warnings.push(...answer.warnings);
-    if (answer.ok) return { value: true };
+    if (answer.ok) return { value: true, ...(answer.changes?.length ? { detail: answer.changes.join('; ') } : {}) };
     run.fail({
       kind: phase === 'verify_site' ? 'verify-site-failed' : 'prepare-site-failed',
       problems: answer.problems,

@@ -116,6 +116,9 @@ export const databaseConflict = (): Answer =>
     { 'Retry-After': '5' },
   );
 
+/** What a proxy answers in MAAS' place while it starts: no error by its status. */
+export const webPage = (): Answer => answer(200, 'text/html', page('Welcome', 'It works'), {});
+
 /** What a proxy in front of MAAS answers for it. */
 export const proxyError = (status: 502 | 504): Answer => {
   const reason = status === 502 ? '502 Bad Gateway' : '504 Gateway Time-out';

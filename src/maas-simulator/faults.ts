@@ -9,6 +9,8 @@ export const faultKinds = [
   'drop_after',
   /** Done, but a proxy answers 504. */
   '504_after',
+  /** Done, but what stands in front answers 200 with a web page. */
+  'garbled',
   /** The retryable conflict; nothing is done. */
   '409html',
   /** 503 without `Retry-After`; nothing is done. */

@@ -1,6 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, databaseConflict, proxyError, serverError, serviceUnavailable, tooLarge } from './answer.js';
+import {
+  type Answer,
+  databaseConflict,
+  proxyError,
+  serverError,
+  serviceUnavailable,
+  tooLarge,
+  webPage,
+} from './answer.js';
 import { type ApiRequest, answerApi } from './api.js';
 import { type Clock, timerClock } from './clock.js';
 import { type ControlAnswer, type ControlledServer, control, seedMachines, setAutomation } from './controls.js';
@@ -260,6 +268,9 @@ async function serve(
     case '504_after':
       handle();
       return exchange.send(proxyError(504));
+    case 'garbled':
+      handle();
+      return exchange.send(webPage());
     case '409html':
       return instead(databaseConflict());
     case '503':

@@ -1,4 +1,5 @@
 import type { MaasClient, MaasUser, MaasVersion } from './client.js';
+import { missingSeries } from './distro-series.js';
 import { describeFailure, MaasError } from './failure.js';
 import { machineStatusName } from './status.js';
 
@@ -23,12 +24,18 @@ export interface MaasCheck {
   readonly findings: readonly MaasFinding[];
 }
 
+/** What deployments are going to ask of MAAS. */
+export interface MaasNeeds {
+  /** Series that documents or settings name. */
+  readonly series?: readonly string[];
+}
+
 /**
- * Proves URL, key and permissions, and counts the machines by state. Never throws for what MAAS
+ * Proves URL, key and permissions, counts the machines by state, and compares the images with those needed. Never throws for what MAAS
  * answers; each finding that is not ok has its fix. Later checks are left out when an earlier one
  * they need has failed.
  */
-export async function checkMaas(client: MaasClient, signal?: AbortSignal): Promise<MaasCheck> {
+export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signal?: AbortSignal): Promise<MaasCheck> {
   const findings: MaasFinding[] = [];
   const attempt = async <T>(check: MaasFinding['check'], ask: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -69,7 +76,7 @@ export async function checkMaas(client: MaasClient, signal?: AbortSignal): Promi
       check: 'permissions',
       ok: false,
       severity: 'error',
-      message: `${user.username} is no administrator: machines cannot be commissioned, nor zones, pools and tags made`,
+      message: `${user.username} is not an administrator: machines cannot be commissioned, nor zones, pools and tags made, and machines that others hold are invisible`,
       fix: 'use the key of an administrator, or make this user one in MAAS (Settings, Users)',
     });
   }
@@ -99,7 +106,17 @@ export async function checkMaas(client: MaasClient, signal?: AbortSignal): Promi
       fix: 'import images in MAAS (Images), then wait until they are synced',
     });
   } else if (images) {
-    pass('images', `images: ${[...new Set(images.map((image) => image.name))].sort().join(', ')}`);
+    const names = [...new Set(images.map((image) => image.name))].sort().join(', ');
+    const missing = missingSeries(needs.series ?? [], images);
+    if (missing.length === 0) pass('images', `images: ${names}`);
+    else
+      findings.push({
+        check: 'images',
+        ok: false,
+        severity: 'error',
+        message: `MAAS has no image of ${missing.join(', ')}, which documents or settings name (it has ${names})`,
+        fix: 'import the image in MAAS (Images), or correct distro_series in the documents',
+      });
   }
   return result({ version, user, ...(listed ? { machines } : {}) });
 }

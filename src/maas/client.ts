@@ -23,7 +23,7 @@ export class MaasClient {
   readonly interfaces: InterfaceCalls;
   readonly diagnostics: DiagnosticCalls;
   readonly #maas: MaasConnection;
-  #username: string | undefined;
+  #user: MaasUser | undefined;
 
   /** @throws MaasConfigurationError when URL or key cannot work. */
   constructor(config: MaasConnectionConfig) {
@@ -52,13 +52,23 @@ export class MaasClient {
     const o = asObject(await this.#maas.get('users/', { query: { op: 'whoami' }, signal }));
     const username = asText(o.username);
     if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'names no user');
-    this.#username = username;
-    return { username, isSuperuser: asFlag(o.is_superuser) };
+    this.#user = { username, isSuperuser: asFlag(o.is_superuser) };
+    return this.#user;
   }
 
-  /** The key's user name, asked for once: machines whose `owner` it is are ours. */
+  /** The key's user, asked for once. */
+  async user(signal?: AbortSignal): Promise<MaasUser> {
+    return this.#user ?? (await this.whoami(signal));
+  }
+
+  /** Machines whose `owner` this is are ours. */
   async username(signal?: AbortSignal): Promise<string> {
-    return this.#username ?? (await this.whoami(signal)).username;
+    return (await this.user(signal)).username;
+  }
+
+  /** See `MaasConnection.silentSince`. */
+  get silentSince(): number | undefined {
+    return this.#maas.silentSince;
   }
 
   close(): Promise<void> {

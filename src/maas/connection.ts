@@ -65,6 +65,9 @@ export class MaasConnection {
   readonly #reads: Gate;
   readonly #changes: Gate;
   readonly #onAttempt: ((attempt: AttemptRecord) => void) | undefined;
+  #underWay = 0;
+  #lastEnd = Number.NEGATIVE_INFINITY;
+  #silentSince: number | undefined;
 
   /** @throws MaasConfigurationError when URL or key cannot work. */
   constructor(config: MaasConnectionConfig) {
@@ -80,7 +83,15 @@ export class MaasConnection {
     this.#onAttempt = config.onAttempt;
   }
 
-  /** A read; repeated once at once, with a new header, when the connection broke or the nonce was used up on the way. */
+  /**
+   * Since when MAAS, though asked, has given no answer of any kind, ms since 1970. Requests that wait, time out or find no
+   * connection count; one answer ends it.
+   */
+  get silentSince(): number | undefined {
+    return this.#silentSince;
+  }
+
+  /** A read; repeated once at once, with a new header, when its answer was lost or garbled, or the nonce used up on the way. */
   async get(path: string, options: CallOptions = {}): Promise<unknown> {
     try {
       return await this.#call('GET', path, options);
@@ -88,7 +99,9 @@ export class MaasConnection {
       if (!(error instanceof MaasError)) throw error;
       const { failure } = error;
       const isWorthAnother =
-        failure.kind === 'connection-lost' || (failure.kind === 'unauthorised' && failure.reason === 'nonce-replayed');
+        failure.kind === 'connection-lost' ||
+        (failure.kind === 'unexpected' && failure.retryable) ||
+        (failure.kind === 'unauthorised' && failure.reason === 'nonce-replayed');
       if (!isWorthAnother) throw error;
       return this.#call('GET', path, options, true);
     }
@@ -137,8 +150,8 @@ export class MaasConnection {
         status: answer.status,
         text: 'the answer is not JSON, or was cut off',
         outcomeUnknown: changes,
-        // An answer cut off is worth another try; a web page will stay one.
-        retryable: !/^\s*</.test(answer.body),
+        // A proxy or a region that is starting may answer so for a while.
+        retryable: true,
         hint: 'if this stays, the URL does not lead to the API of MAAS',
       });
     }
@@ -155,6 +168,7 @@ export class MaasConnection {
     const hasBody = method === 'POST' || method === 'PUT';
     const started = this.#clock.now();
     const timeoutMs = changes ? this.#changeTimeoutMs : this.#readTimeoutMs;
+    this.#begin(started);
     const authorization = oauthHeader(this.#key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
     try {
       const answer = await this.#transport.send({
@@ -170,15 +184,34 @@ export class MaasConnection {
         timeoutMs,
         ...(options.signal ? { signal: options.signal } : {}),
       });
+      this.#answered();
       this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status, again });
       return answer;
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
       this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: error.code, again });
       throw new MaasError(noAnswer(error, request, changes, timeoutMs));
+    } finally {
+      this.#underWay--;
+      this.#lastEnd = this.#clock.now();
     }
   }
+
+  #begin(now: number): void {
+    // After a time in which nothing was asked, an old silence says nothing of the MAAS of now.
+    if (this.#underWay === 0 && now - this.#lastEnd > silenceForgottenAfterMs) this.#silentSince = undefined;
+    this.#silentSince ??= now;
+    this.#underWay++;
+  }
+
+  #answered(): void {
+    // Others still wait, from now on.
+    this.#silentSince = this.#underWay > 1 ? this.#clock.now() : undefined;
+  }
 }
+
+/** Longer than any pause between two attempts of one who waits for MAAS. */
+const silenceForgottenAfterMs = 120_000;
 
 /** The failure of an attempt that got no answer. */
 function noAnswer(error: TransportError, request: string, changes: boolean, limitMs: number): MaasFailure {

@@ -1,3 +1,4 @@
+import type { BootResource } from './diagnostic-calls.js';
 import type { Machine } from './machine.js';
 
 /** Code names of the Ubuntu releases MAAS deploys, by version: it takes either in `distro_series`. */
@@ -37,4 +38,21 @@ export function fitsDistroSeries(machine: Machine, wanted: string | undefined): 
   return /^\d+\.\d+$/.test(series) && ubuntuSeries[series] === undefined && machine.osystem === 'ubuntu'
     ? 'unknown'
     : 'no';
+}
+
+/**
+ * Those of the wanted series that MAAS has no image of, so that it would refuse every deployment of them. A version with
+ * no name known here is left to MAAS, and so is a system without a series, of which MAAS takes its default.
+ */
+export function missingSeries(wanted: Iterable<string>, images: readonly Pick<BootResource, 'name'>[]): string[] {
+  const names = images.map(({ name }) => name.toLowerCase());
+  const isMissing = (text: string): boolean => {
+    const [first = '', ...rest] = text.trim().toLowerCase().split('/');
+    const series = rest.length === 0 ? first : rest.join('/');
+    if (series === '' || (/^\d/.test(series) && ubuntuSeries[series] === undefined)) return false;
+    const name = ubuntuSeries[series] ?? series;
+    if (rest.length > 0) return !names.includes(`${first}/${name}`) && !(first === 'custom' && names.includes(name));
+    return !names.some((one) => one === name || one.endsWith(`/${name}`) || one.startsWith(`${name}/`));
+  };
+  return [...new Set(wanted)].filter(isMissing).sort();
 }

@@ -14,6 +14,7 @@ export type {
   ResultType,
   ScriptResult,
 } from './diagnostic-calls.js';
+export { missingSeries } from './distro-series.js';
 export { ensureMachine } from './ensure-machine.js';
 export { describeFailure, isMaasFailure, MaasError, type MaasFailure, retryAfterSeconds } from './failure.js';
 export { HostnameLookup } from './hostname-lookup.js';
@@ -39,11 +40,18 @@ export type {
   MachineWarning,
 } from './machine-outcome.js';
 export { MachineWatcher, type WatcherOptions, type WatchOptions, type WatchOutcome } from './machine-watcher.js';
-export type { MachineContext, OperationOptions, Patience, Progress, Step } from './operation.js';
+export {
+  type MachineContext,
+  noProgress,
+  type OperationOptions,
+  type Patience,
+  type Progress,
+  type Step,
+} from './operation.js';
 export { ownDeadlineMs } from './own-deadline.js';
 export { decidePrepare, type PrepareClaim, type PrepareRequest, prepareMachine } from './prepare-machine.js';
 export { decideRelease, type ReleaseRequest, releaseMachine } from './release-machine.js';
-export { type Resolution, type ResolveRequest, resolveMachine } from './resolve-machine.js';
+export { hiddenFrom, type Resolution, type ResolveRequest, resolveMachine } from './resolve-machine.js';
 export {
   failedStatuses,
   inProgressStatuses,

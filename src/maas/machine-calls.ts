@@ -303,7 +303,7 @@ export function unexpectedAnswer(request: string, how: string, outcomeUnknown = 
     request,
     text: `the answer ${how}`,
     outcomeUnknown,
-    retryable: false,
-    hint: 'the URL may not lead to the API of MAAS',
+    retryable: true,
+    hint: 'if this stays, the URL does not lead to the API of MAAS',
   });
 }

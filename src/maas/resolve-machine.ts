@@ -1,3 +1,4 @@
+import type { MaasUser } from './client.js';
 import { type Machine, type MachineSummary, summariseMachine } from './machine.js';
 import type { MachineFailure, MachineWarning } from './machine-outcome.js';
 import type { MachineContext } from './operation.js';
@@ -44,17 +45,22 @@ export async function resolveMachine(
     }
     if (byMac) return { ok: false, failure: ambiguous(hostname, [byMac, ...others]) };
   }
+  const hidden = hiddenFrom(await context.client.user(signal));
   const where = request.domain === undefined ? '' : ` in domain ${request.domain}`;
   return {
     ok: false,
     failure: {
       kind: 'unknown-machine',
       hostname,
-      message: `MAAS knows no machine named ${hostname}${where}${mac === undefined ? '' : `, and none with MAC ${mac}`}`,
+      message: `MAAS knows no machine named ${hostname}${where}${mac === undefined ? '' : `, and none with MAC ${mac}`}${hidden}`,
       hint: "enlist it (PXE-boot it in MAAS' network, or add it by hand), and give it this hostname",
     },
   };
 }
+
+/** What to think of when a user who is not an administrator misses a machine; `''` for one who is. */
+export const hiddenFrom = ({ username, isSuperuser }: MaasUser): string =>
+  isSuperuser ? '' : ` (${username} is not an administrator and cannot see machines that others hold)`;
 
 const found = (machine: Machine, warnings: readonly MachineWarning[]): Resolution => ({
   ok: true,

@@ -21,6 +21,8 @@ export interface OpsDependencies {
   readonly temporalUiUrl?: string;
   /** Of this program; kept in the memo of the runs it starts. */
   readonly version?: string;
+  /** The setting `deploy.distro_series`: of nodes whose documents name none. */
+  readonly distroSeries?: string;
   /** Folder whose packages `sync` installs, as the setting `packages.folder` names it. */
   readonly packagesFolder?: string;
   /** What the setting `tags.extensions` names: may change the tags that nodes get with roles. */

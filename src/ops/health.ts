@@ -2,6 +2,7 @@ import { checkMaas, type MaasCheck } from '../maas/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
+import { wantedSeries } from './wanted-series.js';
 
 /** Who asks wants to know now: what has not answered by then is away. (A deployment gives MAAS a minute for a read.) */
 const LIMIT_MS = 8_000;
@@ -50,7 +51,7 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
   };
 
   return {
-    maas: () => checkMaas(deps.maas().client),
+    maas: async () => checkMaas(deps.maas().client, { series: await wantedSeries(deps) }),
     async check() {
       const checks = await Promise.all([
         attempt('store', 'Check store.url.', async () => {

@@ -187,6 +187,7 @@ describe('the example site on a simulated MAAS', () => {
     ['answers are lost after the deed', ['drop_after', '504_after']],
     ['requests are lost on their way', ['drop_before', '502']],
     ['requests arrive twice', ['double']],
+    ['answers are web pages', ['garbled']],
     ['MAAS is busy with itself', ['500', '503']],
   ])('%s: still one deploy a node', async (_what, kinds) => {
     site = await livingSite(rig, { seed: { machines } });

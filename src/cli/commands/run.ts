@@ -1,5 +1,6 @@
 import type { OperatorNote } from '../client.js';
 import type { CliCommand } from '../command.js';
+import { confirm } from '../confirm.js';
 import { findRun } from '../find-run.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
@@ -154,27 +155,25 @@ export function registerRun(program: CliCommand, session: Session): void {
     ['cancel', 'Abort what runs, as far as MAAS can', 'will be cancelled', 'watch'],
   ] as const;
   for (const [action, description, done, next] of acts) {
-    group
-      .command(action)
-      .description(description)
-      .argument('<run>', RUN)
-      .reason()
-      .follows()
-      .action(async (reference: string, flags: ActFlags) => {
-        const client = await session.client();
-        const run = await findRun(client, reference);
-        const answer = await client.runs.act(run.id, action, noteOf(session, flags));
-        const { wait, watch } = flags;
-        const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
-        if (!(wait || watch))
-          return printOne(
-            terminal,
-            flags,
-            record,
-            `run ${run.id} ${done}\n  next:  sitewright run ${next} ${reference}\n`,
-          );
-        return follow(session, client, run, flags);
-      });
+    const command = group.command(action).description(description).argument('<run>', RUN).reason().follows();
+    if (action === 'cancel') command.asks();
+    command.action(async (reference: string, flags: ActFlags & { readonly yes?: boolean }) => {
+      const client = await session.client();
+      const run = await findRun(client, reference);
+      if (action === 'cancel')
+        await confirm(terminal, `Cancel run ${run.id}, and abort what it has begun?`, flags.yes, 'asked');
+      const answer = await client.runs.act(run.id, action, noteOf(session, flags));
+      const { wait, watch } = flags;
+      const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
+      if (!(wait || watch))
+        return printOne(
+          terminal,
+          flags,
+          record,
+          `run ${run.id} ${done}\n  next:  sitewright run ${next} ${reference}\n`,
+        );
+      return follow(session, client, run, flags);
+    });
   }
 
   group

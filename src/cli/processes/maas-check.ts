@@ -9,7 +9,9 @@ import { CliError } from '../problem.js';
 export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {
   const machines = await machinesOf(settings);
   try {
-    const { user, version, machines: states, ...check } = await checkMaas(machines.maas().client);
+    const { distro_series: series } = settings.deploy;
+    const needs = series === undefined ? {} : { series: [series] };
+    const { user, version, machines: states, ...check } = await checkMaas(machines.maas().client, needs);
     return {
       ...check,
       ...(version ? { version } : {}),

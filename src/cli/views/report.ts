@@ -26,6 +26,7 @@ export function reportText(report: RunReport, color = false): string {
     report.removed_nodes?.length
       ? [paint.strong('No longer in the documents'), `  ${names(report.removed_nodes)}`]
       : [],
+    notesOf(report, paint),
     operatorOf(report, paint),
     report.warnings.length > 0
       ? [paint.strong('Warnings'), ...report.warnings.map((text) => `  - ${printable(text)}`)]
@@ -54,6 +55,14 @@ function headOf(report: RunReport, paint: Paint): string[] {
 function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
   const failed = (baremetal?.nodes ?? []).filter((node) => node.state === 'failure');
   return nodeList(`Failed nodes (${failed.length})`, failed, paint);
+}
+
+/** What the operator should know of nodes although it went well; failed ones say it with their failure. */
+function notesOf({ baremetal, released = [] }: RunReportAnswer, paint: Paint): string[] {
+  const noted = [...(baremetal?.nodes ?? []), ...released].flatMap((node) =>
+    (node.warnings ?? []).map((text) => `  ${paint.strong(printable(node.name))}  ${printable(text)}`),
+  );
+  return noted.length === 0 ? [] : [paint.strong('Notes on nodes'), ...noted];
 }
 
 function nodeList(title: string, nodes: readonly NodeReport[], paint: Paint): string[] {

@@ -98,7 +98,9 @@ describe('resolve', () => {
     host('bbbbbb', 'n1', 'west'),
     host('cccccc', 'n2', 'east', '52:54:00:aa:00:01'),
   ];
-  const answering: Handler = ({ query }) => {
+  const user = { username: 'oper', is_superuser: true };
+  const answering: Handler = ({ path, query }) => {
+    if (path === 'users/') return { body: user };
     const names = query.getAll('hostname');
     const macs = query.getAll('mac_address');
     return {
@@ -132,6 +134,17 @@ describe('resolve', () => {
       machine: { systemId: 'cccccc' },
       warnings: [{ code: 'hostname-differs' }],
     });
+  });
+
+  it('to a user who is not an administrator, a machine may be there and invisible', async () => {
+    const asOper: Handler = (request) =>
+      request.path === 'users/' ? { body: { ...user, is_superuser: false } } : answering(request);
+    const missing = await resolveMachine(clientOf(asOper), { hostname: 'n7' });
+    expect(!missing.ok && missing.failure.message).toBe(
+      'MAAS knows no machine named n7 (oper is not an administrator and cannot see machines that others hold)',
+    );
+    const absent = await resolveMachine(clientOf(answering), { hostname: 'n7' });
+    expect(!absent.ok && absent.failure.message).toBe('MAAS knows no machine named n7');
   });
 
   it('another MAC than the documents say is a warning, no machine at all a failure', async () => {

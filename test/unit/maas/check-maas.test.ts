@@ -4,7 +4,7 @@ import { MaasClient } from '../../../src/maas/client.js';
 import { type HttpAnswer, TransportError } from '../../../src/maas/transport.js';
 import { testKey } from '../../rig/maas-process.js';
 
-function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>) {
+function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>, series: readonly string[] = []) {
   const client = new MaasClient({
     url: 'http://maas.test:5240',
     apiKey: testKey,
@@ -17,7 +17,7 @@ function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>) {
       },
     },
   });
-  return checkMaas(client);
+  return checkMaas(client, { series });
 }
 const ok = {
   'version/': { body: '{"version": "3.6.5", "capabilities": ["x"]}' },
@@ -70,5 +70,18 @@ describe('maas check', () => {
     expect(bad[0]?.fix).toMatch(fix);
     expect(result.ok).toBe(at === 'images');
     expect(JSON.stringify(result)).not.toContain(testKey.split(':')[2]);
+  });
+
+  it('a series that documents name and MAAS has no image of is an error', async () => {
+    expect((await check(ok, ['jammy', 'ubuntu/jammy', '22.04', '99.04'])).ok).toBe(true);
+    const result = await check(ok, ['jammy', 'noble', 'custom/ours', '24.04']);
+    expect(result.ok).toBe(false);
+    expect(result.findings.filter((finding) => !finding.ok)).toMatchObject([
+      {
+        check: 'images',
+        severity: 'error',
+        message: expect.stringContaining('no image of 24.04, custom/ours, noble,'),
+      },
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MaasClient } from '../../../src/maas/client.js';
 import { MaasError, type MaasFailure } from '../../../src/maas/failure.js';
+import { LeapingClock } from '../../rig/leaping-clock.js';
 import { testKey } from '../../rig/maas-process.js';
 import { ScriptedMaas } from '../../rig/scripted-maas.js';
 
@@ -307,16 +308,59 @@ describe('answers', () => {
 
   it('what is no MAAS is said to be none', async () => {
     server.script({ status: 200, body: '<html>hello</html>' });
-    expect(await read()).toMatchObject({ kind: 'unexpected', retryable: false });
-    server.script({ status: 200, body: '{"system_id": "ab' });
-    expect(await read()).toMatchObject({ kind: 'unexpected', retryable: true });
+    expect(await read()).toMatchObject({ kind: 'unexpected', retryable: true, hint: expect.stringContaining('URL') });
     server.script({ status: 200, body: { version: 1 } });
     expect(await read()).toMatchObject({ kind: 'unexpected' });
     server.script({ status: 200, body: { not: 'a list' } });
     expect(await failureOf(client.machines.list())).toMatchObject({ kind: 'unexpected' });
     server.script({ status: 302, headers: { location: 'https://elsewhere/' } });
-    expect(await read()).toMatchObject({ kind: 'unexpected' });
-    expect(server.requests).toHaveLength(5);
+    expect(await read()).toMatchObject({ kind: 'unexpected', retryable: false });
+  });
+
+  it.each([
+    ['a web page', '<html>the region is starting</html>'],
+    ['half an object', '{"system_id": "ab'],
+  ])('one garbled answer, %s: a read is sent again, a change has an unknown outcome', async (_name, body) => {
+    const good = { status: 200, body: { system_id: 'abc123', hostname: 'n1', status: 4 } } as const;
+    server.script({ status: 200, body }, good);
+    expect(await client.machines.read('abc123')).toMatchObject({ systemId: 'abc123' });
+    expect(server.requests).toHaveLength(2);
+    server.script({ status: 200, body }, good);
+    expect(await failureOf(client.machines.deploy('abc123'))).toMatchObject({
+      kind: 'unexpected',
+      retryable: true,
+      outcomeUnknown: true,
+    });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('since when MAAS is silent: from the first request that waits, until any answer', async () => {
+    const clock = new LeapingClock();
+    const waiting: (() => void)[] = [];
+    const silent = new MaasClient({
+      url: 'http://maas.test',
+      apiKey: testKey,
+      clock,
+      transport: {
+        close: () => Promise.resolve(),
+        send: () =>
+          new Promise((resolve) => {
+            waiting.push(() => resolve({ status: 503, headers: {}, body: 'away' }));
+          }),
+      },
+    });
+    expect(silent.silentSince).toBeUndefined();
+    const start = clock.now();
+    const asked = [silent.machines.read('a'), silent.machines.read('b')].map((one) => one.catch(() => undefined));
+    await clock.sleep(40_000);
+    expect(silent.silentSince).toBe(start);
+    waiting[0]?.();
+    await asked[0];
+    // The other one still waits, though MAAS has spoken.
+    expect(silent.silentSince).toBe(clock.now());
+    waiting[1]?.();
+    await asked[1];
+    expect(silent.silentSince).toBeUndefined();
   });
 
   it('(29) unknown states, missing and odd fields are tolerated', async () => {

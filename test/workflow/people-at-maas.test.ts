@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunReport } from '../../src/core/site-run/index.js';
+import { MachineStatus } from '../../src/maas/index.js';
+import { openMachines } from '../../src/maas/open-machines.js';
+import { simulatorKeys } from '../../src/maas-simulator/index.js';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { lookAgain } from '../rig/look-again.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+let site: LivingSite;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterEach(() => site.close());
+afterAll(() => rig.close());
+
+const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.Ready, power_type: 'manual' }));
+
+const start = (type: string, input: object = {}) =>
+  rig.client.workflow.start(type, {
+    taskQueue: site.worker.taskQueue,
+    workflowId: rig.workflowId(type),
+    args: [{ site: site.name, ...input }],
+  });
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+async function reportOf(handle: Started): Promise<RunReport> {
+  await handle.result().catch(() => undefined);
+  return (await site.store.runs.getReport(handle.firstExecutionRunId)) as unknown as RunReport;
+}
+
+const nodeOf = (report: RunReport, name: string) => report.baremetal!.nodes.find((node) => node.name === name)!;
+
+/** A person with a browser, logged in at the same MAAS. */
+async function person<T>(act: (maas: ReturnType<typeof openMachines>) => Promise<T>): Promise<T> {
+  const maas = openMachines({
+    url: site.maasUrl,
+    apiKey: simulatorKeys.admin,
+    pollMinSeconds: 1,
+    pollMaxSeconds: 1,
+  });
+  try {
+    return await act(maas);
+  } finally {
+    await maas.close();
+  }
+}
+
+async function systemId(hostname: string): Promise<string> {
+  return (await site.effects()).find((effect) => effect.hostname === hostname)!.system_id;
+}
+
+describe('people who work at MAAS meanwhile', () => {
+  it('a machine released by hand in mid-deploy fails its node, which is not deployed again', async () => {
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 4_000 } });
+    await site.commit(await exampleDocuments());
+    const handle = await start('deploy_site');
+    while (!((await site.entered(MachineStatus.Deploying)).stl1r01s03 === 1)) await lookAgain();
+    const id = await systemId('stl1r01s03');
+    await person(({ client }) => client.machines.release(id, { comment: 'rack moves' }));
+    const node = nodeOf(await reportOf(handle), 'stl1r01s03');
+    expect(node).toMatchObject({ state: 'failure', failed_in: 'deploy', failure_kind: 'released-by-hand' });
+    expect(node.reason).toMatch(/released in MAAS .* by the MAAS user admin \("rack moves"\) on .* is Ready/);
+    expect((await site.entered(MachineStatus.Deploying)).stl1r01s03).toBe(1);
+  });
+
+  it('redeploy_nodes releases nothing when one of the nodes may not be released', async () => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
+    await person(async ({ client }) => client.machines.lock(await systemId('stl1r01s06')));
+    const handle = await start('redeploy_nodes', { nodes: ['stl1r01s05', 'stl1r01s06'] });
+    await expect(handle.result()).rejects.toMatchObject({
+      cause: {
+        type: 'VerifySiteFailed',
+        message: expect.stringMatching(/nothing was released; stl1r01s06: .* is locked/),
+      },
+    });
+    expect((await site.effects()).filter(({ cause }) => cause === 'release')).toEqual([]);
+  });
+
+  it('an image that MAAS has not ends the run at once, before anything is touched', async () => {
+    site = await livingSite(rig, { seed: { machines }, distroSeries: 'warty' });
+    await site.commit(await exampleDocuments());
+    await expect((await start('deploy_site')).result()).rejects.toMatchObject({
+      cause: { type: 'VerifySiteFailed', message: expect.stringContaining('MAAS has no image of warty') },
+    });
+    expect((await site.effects()).filter(({ cause }) => cause !== 'seed')).toEqual([]);
+  });
+
+  it('tags that were added, and machines taken over, are in the report', async () => {
+    const deployed = { status: MachineStatus.Deployed, owner: 'admin', osystem: 'ubuntu', distro_series: 'jammy' };
+    site = await livingSite(rig, {
+      seed: { machines: machines.map((one, i) => (i === 0 ? { ...one, ...deployed } : one)) },
+    });
+    await site.commit(await exampleDocuments());
+    const report = await reportOf(await start('deploy_site'));
+    expect(report.phases.find(({ name }) => name === 'prepare_site')?.detail).toMatch(
+      /^tag \S+ was added to \d machine/,
+    );
+    expect(nodeOf(report, 'stl1r01s02').warnings).toEqual([expect.stringContaining('taken over as it is')]);
+    const rows = await site.store.runs.listNodes(report.run_id);
+    expect(rows.find(({ node }) => node === 'stl1r01s02')).toMatchObject({
+      state: 'success',
+      reason: expect.stringContaining('taken over as it is'),
+    });
+  });
+
+  it('Pending Activities shows the machine in the words of MAAS', async () => {
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    await site.commit(await exampleDocuments());
+    const handle = await start('deploy_site');
+    const beats = async () => {
+      const { raw } = await handle.describe();
+      return (raw.pendingActivities ?? []).map(({ heartbeatDetails }) =>
+        Buffer.from(heartbeatDetails?.payloads?.[0]?.data ?? []).toString(),
+      );
+    };
+    let seen: string | undefined;
+    while (seen === undefined) {
+      seen = (await beats()).find((beat) => beat.includes('stl1r01s02') && beat.includes('"maas":"Deploying'));
+      await lookAgain();
+    }
+    expect(JSON.parse(seen)).toMatchObject({
+      machine: expect.stringMatching(/^stl1r01s02 \(\w{6}\)$/),
+      maas: expect.stringMatching(/^Deploying/),
+      minutes: 0,
+    });
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+  });
+});
