@@ -58,7 +58,7 @@ function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
 }
 
 /** What the operator should know of nodes although it went well; failed ones say it with their failure. */
-function notesOf({ baremetal, released = [] }: RunReportAnswer, paint: Paint): string[] {
+function notesOf({ baremetal, released = [] }: RunReport, paint: Paint): string[] {
   const noted = [...(baremetal?.nodes ?? []), ...released].flatMap((node) =>
     (node.warnings ?? []).map((text) => `  ${paint.strong(printable(node.name))}  ${printable(text)}`),
   );
