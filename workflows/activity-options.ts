@@ -19,8 +19,11 @@ export const bookkeeping = (summary: string): ActivityOptions => ({
   summary,
 });
 
-/** Planning computes in a thread beside its worker, half a minute for a thousand nodes; a dead worker is noticed sooner. */
-export const planning = (summary: string, heartbeatSeconds: number): ActivityOptions => ({
+/**
+ * What takes longer than a read of the store: a plan, half a minute of computing for a thousand nodes, and questions to a
+ * MAAS that may think for minutes over each. A dead worker is noticed sooner, and so is a cancellation.
+ */
+export const inquiry = (summary: string, heartbeatSeconds: number): ActivityOptions => ({
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: heartbeatSeconds * 1000,
   retry: RETRY,

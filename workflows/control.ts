@@ -1,4 +1,4 @@
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
 import {
   type OperatorAction,
   type OperatorNote,
@@ -27,12 +27,15 @@ export interface Control {
   mayStart(): Promise<boolean>;
   /** Runs work that a cancellation of the run interrupts. */
   interruptible<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs a look at something, which a stop of the run interrupts, too: nothing is left undone by that. */
+  look<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** `onAction` hears of each thing an operator did that changed something. */
 export function createControl(onAction: (action: OperatorAction<RunAction>) => void): Control {
   let version = 0;
   const open = new Set<CancellationScope>();
+  const looks = new Set<CancellationScope>();
   const control: Control = {
     paused: null,
     stopping: false,
@@ -60,6 +63,8 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       if (control.stopping) return;
       control.stopping = true;
       control.paused = null;
+      // Runs that began before looks could be interrupted replay without.
+      if (looks.size > 0 && patched('stop-interrupts-looks')) for (const scope of looks) scope.cancel();
       act('stop', readNote(raw));
     },
     cancel() {
@@ -73,17 +78,20 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       while (control.paused) await control.changed();
       return !control.stopping && !control.cancelled;
     },
-    async interruptible(work) {
-      const scope = new CancellationScope({ cancellable: true });
-      open.add(scope);
-      try {
-        if (control.cancelled) scope.cancel();
-        return await scope.run(work);
-      } finally {
-        open.delete(scope);
-      }
-    },
+    interruptible: (work) => within([open], work),
+    look: (work) => within([open, looks], work),
   };
+
+  async function within<T>(sets: readonly Set<CancellationScope>[], work: () => Promise<T>): Promise<T> {
+    const scope = new CancellationScope({ cancellable: true });
+    for (const set of sets) set.add(scope);
+    try {
+      if (control.cancelled) scope.cancel();
+      return await scope.run(work);
+    } finally {
+      for (const set of sets) set.delete(scope);
+    }
+  }
 
   function act(action: RunAction, note: OperatorNote): void {
     control.wake();

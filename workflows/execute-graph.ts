@@ -18,7 +18,7 @@ import {
 } from '../src/core/graph-run/index.js';
 import { type GraphRunOutcome, isoTime } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
-import { bookkeeping, planning } from './activity-options.js';
+import { bookkeeping, inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
 import type { GraphRunResult } from './contract.js';
 import { driveGraph, type GraphDrive } from './graph-drive.js';
@@ -123,7 +123,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     const answer = await callActivity(
       'plan_graph',
       { transaction: opened.transaction, graph: graph.transaction, room },
-      planning(`plan graph ${graph.type}`, opened.heartbeat_seconds),
+      inquiry(`plan graph ${graph.type}`, opened.heartbeat_seconds),
     );
     if (answer.ok) return (graph.plan = answer.plan);
     graph.state = 'refused';

@@ -26,7 +26,7 @@ export async function checkSite(
     };
     const summary = phase === 'verify_site' ? `verify site ${plan.site}` : `prepare site ${plan.site}`;
     const options = siteCheck(summary, pace, plan.pace.heartbeat_seconds);
-    const answer = await run.control.interruptible(() => callActivity(phase, request, options));
+    const answer = await run.control.look(() => callActivity(phase, request, options));
     run.progress.warnings.push(...answer.warnings);
     if (answer.ok) return { value: true, ...(answer.changes?.length ? { detail: answer.changes.join('; ') } : {}) };
     run.fail({

@@ -17,7 +17,7 @@ import {
   type SiteRunKind,
   statusOf,
 } from '../src/core/site-run/index.js';
-import { bookkeeping } from './activity-options.js';
+import { bookkeeping, inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
 import { createSlices, type Slices } from './call-slices.js';
 import type { SiteRunResult } from './contract.js';
@@ -43,6 +43,9 @@ export interface SiteRun extends Run<RunProgress> {
   /** Writes nodes to the store, in pieces, and refreshes the search attribute of failed nodes. */
   record(nodes: readonly NodeReport[]): Promise<void>;
 }
+
+/** Before the plan says what the settings want. */
+const HEARTBEAT_SECONDS = 30;
 
 /** Nodes a record: about 60 KB. */
 const NODES_PER_RECORD = 200;
@@ -132,7 +135,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
         end(state ?? 'success', detail);
         return value;
       } catch (error) {
-        const stopped = control.cancelled && isCancellation(error);
+        const stopped = (control.cancelled || control.stopping) && isCancellation(error);
         end(stopped ? 'stopped' : 'failure');
         if (!stopped) throw error;
         return null;
@@ -149,8 +152,9 @@ function createSiteRun(progress: RunProgress): SiteRun {
       run.phase('load', async () => {
         const { site, revision } = input;
         const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
-        const options = bookkeeping(`load documents of ${site}`);
-        const answer = await callActivity('load_plan', { kind, site, revision, nodes }, options);
+        const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
+        const request = { kind, site, revision, nodes };
+        const answer = await control.look(() => callActivity('load_plan', request, options));
         if (!answer.ok) {
           run.fail(answer.failure);
           return { value: null, state: 'failure', detail: describeRunFailure(answer.failure) };

@@ -1,4 +1,4 @@
-import { bookkeeping } from './activity-options.js';
+import { inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
 import type { SiteRunResult } from './contract.js';
 import { checkSite } from './site-phases.js';
@@ -12,8 +12,8 @@ export async function test_site(...args: unknown[]): Promise<SiteRunResult> {
     if (!(await checkSite(run, plan, 'verify_site'))) return;
     await run.phase('inspect_nodes', async () => {
       const request = { site: plan.site, revision: plan.revision };
-      const options = bookkeeping(`look at every node of ${plan.site}`);
-      const found = await callActivity('inspect_nodes', request, options);
+      const options = inquiry(`look at every node of ${plan.site}`, plan.pace.heartbeat_seconds);
+      const found = await run.control.look(() => callActivity('inspect_nodes', request, options));
       run.progress.warnings.push(...found.problems.map(({ node, problem }) => `${node}: ${problem}`));
       const counts = Object.entries(found.counts).map(([state, count]) => `${count} ${state}`);
       return { value: null, detail: counts.join(', ') };

@@ -66,7 +66,8 @@ export function undiciTransport(options: { readonly connections?: number } = {})
   });
   return {
     send: (request) => attempt(agent, request),
-    close: () => agent.close(),
+    // At once: callers have ended by now, and what they left behind may hang.
+    close: () => agent.destroy(),
   };
 }
 

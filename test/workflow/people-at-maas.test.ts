@@ -132,3 +132,48 @@ describe('people who work at MAAS meanwhile', () => {
     await handle.result().catch(() => undefined);
   });
 });
+
+describe('a MAAS that takes connections and does not answer', () => {
+  const ends = [
+    ['cancel', 'cancelled'],
+    ['stop', 'stopped'],
+  ] as const;
+
+  async function endInTime(handle: Started, action: 'cancel' | 'stop'): Promise<RunReport> {
+    const since = Date.now();
+    await (action === 'cancel' ? handle.cancel() : handle.signal('stop', { by: 'nina' }));
+    const report = await reportOf(handle);
+    expect(Date.now() - since).toBeLessThan(10_000);
+    return report;
+  }
+
+  const hang = () => site.control('faults', [{ match: '.', kind: 'slow', ms: 3_600_000, times: 1_000 }]);
+  const isAsked = async (handle: Started, activity: string) => {
+    const { raw } = await handle.describe();
+    return (raw.pendingActivities ?? []).some(
+      ({ activityType, attempt, lastStartedTime }) =>
+        activityType?.name === activity && attempt === 1 && lastStartedTime,
+    );
+  };
+
+  it.each(ends)('%s ends a check of the site within ten seconds', async (action, outcome) => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    await hang();
+    const handle = await start('test_site');
+    while (!(await isAsked(handle, 'verify_site'))) await lookAgain();
+    const report = await endInTime(handle, action);
+    expect(report.outcome).toBe(outcome);
+    expect(report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'stopped' });
+  });
+
+  it.each(ends)('%s ends the loading of a plan within ten seconds', async (action, outcome) => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
+    await hang();
+    const handle = await start('update_site');
+    while (!(await isAsked(handle, 'load_plan'))) await lookAgain();
+    expect((await endInTime(handle, action)).outcome).toBe(outcome);
+  });
+});
