@@ -48,7 +48,7 @@ export const ROOMS = [
   ],
   [
     'gateway',
-    ['core', 'agent', 'platform', 'store'],
+    ['core', 'documents', 'agent', 'platform', 'store'],
     'serves what its ports give it. Plans, runs and settings come from worker/.',
   ],
   [

@@ -23,3 +23,38 @@ export interface Diagnostic {
 }
 
 export const isError = (d: Diagnostic): boolean => d.severity === 'error';
+
+/** Problems of one cause: the first of them, and the others like it. */
+export interface ProblemGroup<P> {
+  readonly first: P;
+  readonly others: readonly P[];
+}
+
+/** Groups problems that say the same of different places, in the order of their first ones. For printers. */
+export function groupProblems<P extends Pick<Diagnostic, 'severity' | 'code' | 'message'>>(
+  problems: readonly P[],
+): ProblemGroup<P>[] {
+  const groups = new Map<string, { first: P; others: P[] }>();
+  for (const problem of problems) {
+    const key = JSON.stringify([problem.severity, problem.code, problem.message]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { first: problem, others: [] });
+    else group.others.push(problem);
+  }
+  return [...groups.values()];
+}
+
+const SHOWN_PLACES = 5;
+
+/** `and 184 more like it: tasks.yaml:12:3, tasks.yaml:20:3, …`; undefined when there are no others. */
+export function printOthers(
+  others: readonly Pick<Diagnostic, 'file' | 'line' | 'column' | 'path'>[],
+): string | undefined {
+  if (others.length === 0) return undefined;
+  const places = others.slice(0, SHOWN_PLACES).flatMap(({ file, line, column, path }) => {
+    const place = [file, line, column].filter((part) => part !== undefined).join(':');
+    return line === undefined && path !== undefined ? [path] : place === '' ? [] : [place];
+  });
+  if (others.length > SHOWN_PLACES && places.length > 0) places.push('…');
+  return `and ${others.length} more like it${places.length === 0 ? '' : `: ${places.join(', ')}`}`;
+}

@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { TaskResult } from '../agent/index.js';
+import { checkSchema, DOCUMENT_WORDS } from '../documents/index.js';
 import type { Logger } from '../platform/telemetry/log.js';
 import { StoreError } from '../store/index.js';
 import { type EnrolmentParts, enrol, renew } from './enrolment.js';
@@ -140,11 +141,21 @@ async function callerOf({ identities, now, alarms }: GatewayParts, request: Fast
   return { site, node };
 }
 
-function readable<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const read = schema.safeParse(value);
-  if (read.success) return read.data;
-  const problems = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new Refusal(400, 'malformed', problems.slice(0, 10).join('; ').slice(0, 1000));
+/** What was sent may hold tokens: no message shows it. */
+const REQUEST_WORDS = { ...DOCUMENT_WORDS, yamlHints: false, showsValues: false };
+
+function readable<T>(schema: z.ZodType<T>, value: unknown): T {
+  const read = checkSchema(schema, value, { words: REQUEST_WORDS });
+  if (read.ok) return read.value;
+  throw new Refusal(
+    400,
+    'malformed',
+    read.problems
+      .map(({ message }) => message)
+      .slice(0, 10)
+      .join('; ')
+      .slice(0, 1000),
+  );
 }
 
 function answerProblem(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {

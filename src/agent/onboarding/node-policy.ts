@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
+import { printPath } from '../../core/plain-value.js';
 import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.js';
-import { parseYaml } from '../../documents/index.js';
+import {
+  checkSchema,
+  DOCUMENT_WORDS,
+  parseYaml,
+  placeProblem,
+  type SchemaProblem,
+  type SchemaWords,
+} from '../../documents/index.js';
 import { type Execution, type NodeAgentOptions, prepareTask } from '../index.js';
 
 /** What a node lets itself be told. It is the node's own file: nothing that comes from outside changes it. */
@@ -53,43 +60,25 @@ export function readPolicy(text: string, file?: string): PolicyReading {
     });
   if (problems.length > 0) return { ok: false, problems };
   if (document === undefined) return { ok: true, policy: DEFAULT_POLICY };
-  const read = policySchema.safeParse(document.value);
-  if (read.success) return { ok: true, policy: read.data as NodePolicy };
-  const found = read.error.issues.flatMap((issue): Diagnostic[] => {
-    const path = issue.path as (string | number)[];
-    const at = path.join('.');
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({
-        severity: 'error',
-        code: 'policy.unknown-key',
-        message: `there is no rule ${key}`,
-        hint:
-          didYouMean(key, Object.keys(policySchema.shape)) ??
-          `There are ${Object.keys(policySchema.shape).join(', ')}.`,
-        ...named,
-        ...document.place([...path, key], 'key'),
-        path: key,
-      }));
-    const value = path.reduce<unknown>(
-      (inner, key) => (inner as Record<string, unknown> | undefined)?.[key],
-      document.value,
-    );
-    const near = path[0] === 'types' && typeof value === 'string' ? didYouMean(value, taskTypeNames) : undefined;
-    const message = `${at === '' ? 'the policy' : at}: ${issue.message}`;
-    return [
-      {
-        severity: 'error',
-        code: 'policy.bad-value',
-        message,
-        hint: near ?? HINTS[String(path[0])] ?? HINTS.policy!,
-        ...named,
-        ...document.place(path),
-        path: at,
-      },
-    ];
-  });
-  return { ok: false, problems: found };
+  const read = checkSchema(policySchema, document.value, { words: POLICY_WORDS });
+  if (read.ok) return { ok: true, policy: read.value as NodePolicy };
+  const hintOf = ({ hint, path }: SchemaProblem) => hint ?? HINTS[String(path[0])] ?? HINTS.policy;
+  return { ok: false, problems: read.problems.map((one) => placeProblem(document, { ...one, hint: hintOf(one) })) };
 }
+
+const BAD_VALUE = 'policy.bad-value';
+
+const POLICY_WORDS: SchemaWords = {
+  ...DOCUMENT_WORDS,
+  codes: {
+    missing: BAD_VALUE,
+    'wrong-type': BAD_VALUE,
+    'wrong-value': BAD_VALUE,
+    unknown: 'policy.unknown-key',
+    more: BAD_VALUE,
+  },
+  nameOf: (path) => printPath(path) || 'the policy',
+};
 
 const HINTS: Readonly<Record<string, string>> = {
   types: `The types are ${taskTypeNames.join(', ')}.`,

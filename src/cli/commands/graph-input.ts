@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
+import { type Diagnostic, groupProblems, printOthers } from '../../core/diagnostic.js';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.js';
 import { readStandardInput } from '../read-input.js';
 
@@ -75,12 +75,16 @@ export async function readText(file: string, complain: (text: string) => void): 
   }
 }
 
-/** One problem a line, `file:line:column: severity[code]: path: message`, and below it the next step. */
+/** One problem a line, `file:line:column: severity[code]: path: message`; below it the next step and others like it. */
 export function say(problems: readonly Diagnostic[], complain: (text: string) => void): void {
-  for (const { file, line, column, severity, code, path, message, hint } of problems) {
+  for (const { first, others } of groupProblems(problems)) {
+    const { file, line, column, severity, code, path, message, hint } = first;
     const place = [file, line, column].filter((part) => part !== undefined).join(':');
     const where = path === undefined ? '' : `${path}: `;
     const next = hint === undefined ? '' : `\n${hint.replace(/^/gm, '    ')}`;
-    complain(`${place === '' ? '' : `${place}: `}${severity}[${code}]: ${where}${message}${next}\n`);
+    const more = printOthers(others);
+    complain(
+      `${place === '' ? '' : `${place}: `}${severity}[${code}]: ${where}${message}${next}${more === undefined ? '' : `\n    ${more}`}\n`,
+    );
   }
 }

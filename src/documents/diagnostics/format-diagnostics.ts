@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
+import { type Diagnostic, groupProblems, printOthers } from '../../core/diagnostic.js';
 
 export interface FormatOptions {
   /** Colours for a terminal. Default: none. */
@@ -21,7 +21,7 @@ export function formatDiagnosticLine(diagnostic: Diagnostic, options: FormatOpti
 
 /**
  * Diagnostics for a person: each with the line of the source, the offending text underlined, and the
- * hint; a count at the end. Ends with a line break; empty when there is nothing to say.
+ * hint; those that say the same once, with the other places; a count at the end. Ends with a line break; empty when there is nothing to say.
  */
 export function formatDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -31,7 +31,7 @@ export function formatDiagnostics(
   if (diagnostics.length === 0) return '';
   const lines = new SourceLines(sources);
   const paint = painter(options);
-  const blocks = diagnostics.map((diagnostic) => {
+  const blocks = groupProblems(diagnostics).map(({ first: diagnostic, others }) => {
     const block = [formatDiagnosticLine(diagnostic, options)];
     // What is said of a whole file or site has no text of its own to show.
     const line = isOfWholeFile(diagnostic) ? undefined : lines.get(diagnostic);
@@ -45,6 +45,8 @@ export function formatDiagnostics(
       );
     }
     if (diagnostic.hint !== undefined) block.push(`  ${paint('1', 'hint:')} ${printable(diagnostic.hint)}`);
+    const more = printOthers(others);
+    if (more !== undefined) block.push(`  ${printable(more)}`);
     return block.join('\n');
   });
   return `${blocks.join('\n\n')}\n\n${formatCounts(diagnostics)}\n`;

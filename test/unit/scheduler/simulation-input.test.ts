@@ -66,7 +66,7 @@ describe('sitewright graph simulate', () => {
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ id: 'y', result: 'success' });
     expect(err.split('\n').filter((line) => line.startsWith('plans.json'))).toEqual([
-      'plans.json:1: error: id: must be text, is number',
+      'plans.json:1: error: id: must be text, is a number',
       'plans.json:1: error: nodes[0].kind: must be one of node, sync, is "disk"',
       'plans.json:1: error: tasks[0].node: must be text, is missing',
       'plans.json:1: error: edges[0]: an edge is a pair of tasks',

@@ -45,15 +45,15 @@ describe('a policy file', () => {
     const problems = read.ok ? [] : read.problems;
     expect(problems.map(({ path, line, column, file }) => [path, line, column, file])).toEqual(
       expect.arrayContaining([
-        ['types.0', 1, 9, 'policy.yaml'],
-        ['path_roots.0', 3, 5, 'policy.yaml'],
-        ['path_roots.1', 4, 5, 'policy.yaml'],
+        ['types[0]', 1, 9, 'policy.yaml'],
+        ['path_roots[0]', 3, 5, 'policy.yaml'],
+        ['path_roots[1]', 4, 5, 'policy.yaml'],
         ['shell', 5, 8, 'policy.yaml'],
         ['max_timout', 6, 1, 'policy.yaml'],
         ['max_timeout', 7, 14, 'policy.yaml'],
       ]),
     );
-    expect(problems.find(({ path }) => path === 'types.0')?.hint).toContain('puppet');
+    expect(problems.find(({ path }) => path === 'types[0]')?.hint).toContain('puppet');
     expect(problems.find(({ path }) => path === 'max_timout')?.hint).toContain('max_timeout');
     for (const text of ['[]', '1', 'x', 'shell: [', 'a: 1\n---\nb: 2', 'types: null', '- shell: deny', '\0'])
       expect(readPolicy(text).ok, text).toBe(false);

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type Diagnostic, groupProblems, printOthers } from '../../../src/core/diagnostic.js';
+import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-value.js';
+import { checkShape, flag, listOf, nonEmptyText, objectOf, withRule } from '../../../src/core/shape.js';
+
+describe('values of users', () => {
+  it('are mappings when they have keys', () => {
+    expect([{}, Object.create(null), [], null, 'x', 1, undefined].map(isMapping)).toEqual([
+      true,
+      true,
+      ...Array(5).fill(false),
+    ]);
+  });
+
+  it('have paths that can be read, whatever their keys are', () => {
+    expect(printPath(['data', 'groups', 2, 'depends-on', 0, 'a b', ''])).toBe(
+      'data.groups[2].depends-on[0]["a b"][""]',
+    );
+    expect(printPath([0, 'x'])).toBe('[0].x');
+  });
+
+  it('are found by path, own keys only', () => {
+    const root = { a: [{ b: 1 }], c: null };
+    expect(valueAt(root, ['a', 0, 'b'])).toBe(1);
+    for (const path of [['a', 1, 'b'], ['c', 'd'], ['constructor']]) expect(valueAt(root, path)).toBeUndefined();
+  });
+
+  it('may have a key called __proto__', () => {
+    const target: Record<string, unknown> = {};
+    setKey(target, '__proto__', 1);
+    expect([Object.keys(target), Object.getPrototypeOf(target)]).toEqual([['__proto__'], Object.prototype]);
+  });
+});
+
+describe('a shape', () => {
+  const shape = objectOf<{ name: string; flags?: readonly boolean[] }>(
+    {
+      name: nonEmptyText,
+      flags: withRule(listOf(flag, 1), (flags) => (flags.every(Boolean) ? undefined : 'must all be on')),
+    },
+    ['name'],
+  );
+
+  it('gives the value back when nothing is wrong', () => {
+    expect(checkShape(shape, { name: 'a', flags: [true] })).toEqual({ ok: true, value: { name: 'a', flags: [true] } });
+  });
+
+  it('finds everything at once, each with its path, and asks a rule only when the parts fit', () => {
+    const found = (value: unknown) => {
+      const result = checkShape(shape, value);
+      return result.ok ? [] : result.problems.map(({ kind, path }) => `${kind} ${printPath(path)}`);
+    };
+    expect(found({ flags: [1, true, 'x'], nam: 'a' })).toEqual([
+      'missing name',
+      'wrong flags[0]',
+      'wrong flags[2]',
+      'unknown nam',
+    ]);
+    expect(found({ name: 'a', flags: [false] })).toEqual(['wrong flags']);
+    expect(found([])).toEqual(['wrong ']);
+  });
+});
+
+describe('problems of one cause', () => {
+  const problem = (line: number, message = 'gone'): Diagnostic => ({
+    severity: 'error',
+    code: 'x.y',
+    message,
+    file: 'f',
+    line,
+  });
+
+  it('are one group, where the first is', () => {
+    const groups = groupProblems([problem(1), problem(2, 'other'), problem(3), problem(4)]);
+    expect(groups.map(({ first, others }) => [first.line, others.map(({ line }) => line)])).toEqual([
+      [1, [3, 4]],
+      [2, []],
+    ]);
+  });
+
+  it('are printed with their number and the first places', () => {
+    expect(printOthers([])).toBeUndefined();
+    expect(printOthers([problem(3), problem(4)])).toBe('and 2 more like it: f:3, f:4');
+    expect(printOthers(Array.from({ length: 9 }, (_, at) => problem(at)))).toBe(
+      'and 9 more like it: f:0, f:1, f:2, f:3, f:4, …',
+    );
+    expect(printOthers([{ path: 'tasks[1]' }])).toBe('and 1 more like it: tasks[1]');
+  });
+});
