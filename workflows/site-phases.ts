@@ -61,7 +61,7 @@ export async function releaseNodes(
         set(
           index,
           result.ok
-            ? { state: 'success', ended_at: now() }
+            ? { state: 'success', ended_at: now(), ...(result.warnings?.length ? { warnings: result.warnings } : {}) }
             : { state: 'failure', ended_at: now(), failure_kind: result.failure.kind, reason: result.failure.message },
         ),
     };

@@ -200,6 +200,16 @@ it('other people’s control characters never reach the terminal; ours do only w
   expect(reportText(report, true)).not.toContain('\u001b[2J');
 });
 
+it('notes of nodes that went well are in the report', () => {
+  const report = reportRun(succeeded);
+  const noted = report.baremetal!.nodes.map((node, i) => (i === 0 ? { ...node, warnings: ['was taken over'] } : node));
+  const released = [{ name: 'old01', state: 'success', attempts: 1, warnings: ['was released already'] }] as const;
+  const text = reportText(
+    asAnswer<RunReport>({ ...report, baremetal: { ...report.baremetal!, nodes: noted }, released }),
+  );
+  expect(text).toMatch(/^Notes on nodes\n {2}\S+ {2}was taken over\n {2}old01 {2}was released already$/m);
+});
+
 it('a node that was taken up again shows its attempts', () => {
   let { state } = work({ 'ctl01 deploy': 'no boot', 'ctl02 deploy': 'x', 'ctl03 deploy': 'x' });
   state = retryNode(state, 'ctl01');

@@ -239,6 +239,22 @@ describe('following a run', () => {
   const ended = (outcome: string) => runStatus({ phase: 'finished', outcome, current: null, done: 2 });
 
   it.each([
+    ['n', [], 0],
+    ['y', [], 1],
+    ['n', ['--yes'], 1],
+    // Where nobody can be asked, scripts work as they did.
+    [undefined, [], 1],
+  ] as const)('is cancelled after the question, answered %s, with %j', async (answer, flags, sent) => {
+    const { requests, out } = await against(
+      ({ at }) => [at.endsWith('/cancel') ? 202 : 200, { ...runRecord(), parameters: {} }],
+      ['run', 'cancel', RUN_ID, ...flags],
+      answer === undefined ? {} : { answer },
+    );
+    expect(requests.filter(({ at }) => at.endsWith('/cancel'))).toHaveLength(sent);
+    expect(out.includes('Cancel run')).toBe(answer !== undefined && flags.length === 0);
+  });
+
+  it.each([
     ['success', 0],
     ['success_with_failures', 0],
     ['failed', 1],

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { wantedSeries } from '../../../src/ops/wanted-series.js';
+import { openStore } from '../../../src/store/index.js';
+
+const node = (name: string, series: string) => `schema: drydock/BaremetalNode/v1
+metadata:
+  schema: metadata/Document/v1
+  name: ${name}
+data:
+  platform:
+    image: ${series}
+---
+schema: shipyard/DeploymentConfiguration/v1
+metadata:
+  schema: metadata/Document/v1
+  name: deployment-configuration
+data:
+  armada:
+    manifest: full-site
+`;
+
+describe('the series that MAAS is going to be asked for', () => {
+  it('are those of the settings and of the latest documents of every site', async () => {
+    const store = await openStore(':memory:');
+    await store.migrate();
+    await store.sites.create({ name: 'empty' });
+    await store.sites.create({ name: 'dc1' });
+    await store.sites.addRevision('dc1', { files: [{ name: 'a.yaml', text: node('n1', 'bionic') }] });
+    await store.sites.addRevision('dc1', { files: [{ name: 'a.yaml', text: node('n1', 'noble') }] });
+    expect([...(await wantedSeries({ store, distroSeries: 'jammy' }))].sort()).toEqual(['jammy', 'noble']);
+    await store.close();
+    // Images can be compared with the settings also while the store is away.
+    expect(await wantedSeries({ store, distroSeries: 'jammy' })).toEqual(['jammy']);
+  });
+});
