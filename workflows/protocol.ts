@@ -4,6 +4,7 @@
  * deliberate act. Plain data: anything may import this file.
  */
 
+import { GRAPH_RUN_ACTIONS, SITE_RUN_ACTIONS } from '../src/core/words.js';
 import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } from './contract.js';
 
 /** Names as contract.ts declares them: all of those, and no other. */
@@ -35,13 +36,10 @@ export const SIGNALS = {
   to_part: 'to_part',
 } as const satisfies Names<SignalName>;
 
-export const UPDATES = {
-  pause: 'pause',
-  resume: 'resume',
-  retry_node: 'retry_node',
-  retry_task: 'retry_task',
-  skip_task: 'skip_task',
-} as const satisfies Names<UpdateName>;
+/** What operators may do to a run and are answered; `stop` is a signal, and cancelling is Temporal's own. */
+export const UPDATES = [...new Set([...SITE_RUN_ACTIONS, ...GRAPH_RUN_ACTIONS])].filter(
+  (action): action is UpdateName => action !== 'stop' && action !== 'cancel',
+);
 
 export const QUERIES = {
   status: 'status',

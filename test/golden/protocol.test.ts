@@ -9,7 +9,7 @@ it('wire names are as they were', async () => {
     `task queue = ${protocol.TASK_QUEUE}`,
     ...lines('workflow', protocol.WORKFLOWS),
     ...lines('signal', protocol.SIGNALS),
-    ...lines('update', protocol.UPDATES),
+    ...lines('update', Object.fromEntries(protocol.UPDATES.map((name) => [name, name]))),
     ...lines('query', protocol.QUERIES),
     ...lines('activity', protocol.ACTIVITIES),
     ...lines('search attribute', protocol.SEARCH_ATTRIBUTES),

@@ -3,6 +3,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 import type { OpenRunAnswer } from '../../../activities/contract.js';
 import type { createActivities } from '../../../activities/index.js';
 import type { GraphRunStatus } from '../../../src/core/graph-run/index.js';
+import type { GraphRunAction, SiteRunAction } from '../../../src/core/run/index.js';
 import type { RunStatus, SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.js';
 import { getRun, type RunHandle, startWorkflow } from '../../../src/ops/workflow-calls.js';
 import { type Child, callActivity, type Handlers, signalParent, startChildOf } from '../../../workflows/border.js';
@@ -10,6 +11,7 @@ import type {
   Activities,
   GraphRunContract,
   SiteRunContract,
+  UpdateName,
   WorkflowContracts,
   WorkflowType,
 } from '../../../workflows/contract.js';
@@ -61,6 +63,7 @@ describe('the border of workflows', () => {
   });
 
   it('is what workflows and activities are', () => {
+    expectTypeOf<Exclude<SiteRunAction | GraphRunAction, 'stop' | 'cancel'>>().toEqualTypeOf<UpdateName>();
     type Implemented = { readonly [W in WorkflowType]: (...args: never[]) => Promise<WorkflowContracts[W]['result']> };
     expectTypeOf<typeof workflows>().toExtend<Implemented>();
     expectTypeOf<keyof typeof workflows>().toEqualTypeOf<WorkflowType>();
