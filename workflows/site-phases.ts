@@ -3,6 +3,7 @@ import type { NodeReport } from '../src/core/deployment/index.js';
 import { isoTime } from '../src/core/run/index.js';
 import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
 import { siteCheck } from './activity-options.js';
+import { runBaremetal } from './baremetal.js';
 import { callActivity } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
 import type { SiteRun } from './site-run.js';
@@ -36,6 +37,15 @@ export async function checkSite(
     return { value: false, state: 'failure', detail: answer.problems.join('; ') };
   });
   return passed === true;
+}
+
+/** Checks the site and deploys its groups. The plan, or null when the run is not to go on. */
+export async function deployGroups(run: SiteRun): Promise<SitePlan | null> {
+  const plan = await run.loadPlan();
+  if (!plan || !(await checkSite(run, plan, 'verify_site')) || !(await checkSite(run, plan, 'prepare_site')))
+    return null;
+  await runBaremetal(run, plan);
+  return run.progress.failure || !(await run.control.mayStart()) ? null : plan;
 }
 
 /** Releases machines, as one call; returns the nodes that could not be released, or null when held back. */

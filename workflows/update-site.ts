@@ -1,6 +1,5 @@
-import { runBaremetal } from './baremetal.js';
 import type { SiteRunResult } from './contract.js';
-import { checkSite, releaseNodes } from './site-phases.js';
+import { deployGroups, releaseNodes } from './site-phases.js';
 import { runSite } from './site-run.js';
 
 /**
@@ -10,12 +9,8 @@ import { runSite } from './site-run.js';
  */
 export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
   return runSite('update_site', args, async (run) => {
-    const plan = await run.loadPlan();
+    const plan = await deployGroups(run);
     if (!plan) return;
-    if (!(await checkSite(run, plan, 'verify_site'))) return;
-    if (!(await checkSite(run, plan, 'prepare_site'))) return;
-    await runBaremetal(run, plan);
-    if (run.progress.failure || !(await run.control.mayStart())) return;
     if (plan.removed.length > 0) {
       if (run.input.release_removed) await releaseNodes(run, plan, 'release_removed', plan.removed, false);
       else
