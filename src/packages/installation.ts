@@ -1,5 +1,5 @@
 import { isMapping, type ValuePath } from '../core/plain-value.js';
-import { child, type DataNode, items, type Place } from '../documents/reader/data-node.js';
+import { child, type DataNode, items, nearestPlace, type Place } from '../documents/reader/data-node.js';
 import type { PackageReport } from './check-package.js';
 import type { JsonValue } from './data-node.js';
 import { type JsonObject, packageContents } from './package-contents.js';
@@ -159,15 +159,10 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
   return [...byType.values()];
 }
 
-/** The place of the deepest value on the way that is there. */
+/** The place of the deepest value on the way that is there, as plain data. */
 function placeBelow(node: DataNode, path: ValuePath): Place {
-  let found = node;
-  for (const step of path) {
-    const next = typeof step === 'number' ? items(found)[step] : child(found, step);
-    if (next === undefined) break;
-    found = next;
-  }
-  return found.place;
+  const { file, line, column } = nearestPlace(node, path);
+  return { file, line, column };
 }
 
 /** Clients read the system of an extension as `os`. */

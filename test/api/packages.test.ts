@@ -244,6 +244,7 @@ describe('packages', () => {
     expect(refused.status).toBe(400);
     expect(refused.body.errors[0]).toMatchObject({
       file: 'metadata.yaml',
+      line: expect.any(Number),
       path: expect.stringMatching(/^releases\[0\]\.graphs\[0\]\.tasks\[0\]/),
     });
   });
