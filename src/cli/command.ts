@@ -54,6 +54,11 @@ export class CliCommand extends Command {
       .output();
   }
 
+  /** A run that the command starts: why, its name and labels, and whether it is followed. */
+  startsRun(): this {
+    return this.reason().describesRun().follows();
+  }
+
   /** Runs of graphs that change nothing: `--dry-run`, or `--noop`. */
   dryRuns(): this {
     return this.addOption(new Option('--dry-run', 'plan and check everything, run nothing').conflicts('noop')).option(

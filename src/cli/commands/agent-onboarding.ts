@@ -2,22 +2,12 @@ import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
 import { CliError } from '../problem.js';
+import type { NodeToInstall } from '../processes/node-identities.js';
 import type { Session } from '../session.js';
 
 interface NodeFlags extends OutputFlags {
   readonly site: string;
   readonly node: string;
-}
-
-interface InstallFlags extends OutputFlags {
-  readonly ssh: string;
-  readonly site: string;
-  readonly node: string;
-  readonly port?: string;
-  readonly identityFile?: string;
-  readonly knownHosts?: string;
-  readonly program: string;
-  readonly again?: boolean;
 }
 
 const HINTS = {
@@ -62,7 +52,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .option('--program <path>', 'the sitewright command on the machine', '/opt/sitewright/bin/sitewright')
     .option('--again', 'enrol anew a machine that is enrolled')
     .output()
-    .action(async (flags: InstallFlags) => {
+    .action(async (flags: OutputFlags & NodeToInstall) => {
       const { settings } = await session.settings();
       const { installNode } = await import('../processes/node-identities.js');
       const end = await installNode(settings, flags);

@@ -1,7 +1,10 @@
 import { isMapping } from '../../core/plain-value.js';
+import { apiPath } from '../client.js';
 import type { CliCommand } from '../command.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
 
 /** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as the clients of the Fuel line keep them. */
 export interface FileFlags {
@@ -12,7 +15,7 @@ export interface FileFlags {
   readonly directory: string;
 }
 
-export interface Owner {
+interface Owner {
   /** As in paths: `releases` or `clusters`. */
   readonly kind: 'releases' | 'clusters';
   readonly id: string;
@@ -25,7 +28,7 @@ export const ownedBy = (command: CliCommand): CliCommand =>
     .option('-e, --env <id>', 'id of the cluster', idArgument);
 
 /** Adds where the file is and of what form. */
-export const inFile = (command: CliCommand): CliCommand =>
+const inFile = (command: CliCommand): CliCommand =>
   command.fileFormat().option('-d, --directory <folder>', 'where the file is', '.');
 
 /** One of -r and -e must be given. */
@@ -36,18 +39,83 @@ export function ownerOf({ release, env }: { readonly release?: string; readonly 
   return release === undefined ? { kind: 'clusters', id: env! } : { kind: 'releases', id: release };
 }
 
-export async function describedFile(
-  owner: Owner,
-  { name, format, directory }: FileFlags,
-  folder?: string,
-): Promise<string> {
+/** A kind of thing that releases and clusters own, and that is described by files. */
+export interface DescribedKind<Flags extends FileFlags = FileFlags> {
+  readonly noun: string;
+  /** What messages call the owner. */
+  owner(owner: Owner): string;
+  /** Folder of the files of an owner. */
+  folder(owner: Owner): string;
+  readonly deletes: string;
+  /** Flags that describe it in place of a file. */
+  readonly without?: {
+    readonly by: string;
+    options(command: CliCommand): CliCommand;
+    data(flags: Flags): object | undefined;
+  };
+}
+
+/** Adds `create`, `update`, `download` and `delete`. */
+export function registerDescribed<Flags extends FileFlags>(
+  group: CliCommand,
+  { client, terminal }: Session,
+  { noun, owner: called, folder, deletes, without }: DescribedKind<Flags>,
+): void {
+  const named = (command: CliCommand): CliCommand =>
+    ownedBy(command).requiredOption('-n, --name <name>', `name of the ${noun}`);
+  const listAt = ({ kind, id }: Owner): string => `${apiPath`/${kind}/${id}`}/${noun}s`;
+  const at = (owner: Owner, name: string): string => listAt(owner) + apiPath`/${name}`;
+
+  for (const [action, verb, method] of [
+    ['create', 'Create', 'POST'],
+    ['update', 'Change', 'PUT'],
+  ] as const) {
+    const description = `${verb} a ${noun} as DIR/OWNER_ID/NAME.FORMAT describes it${without?.by ?? ''}`;
+    const command = inFile(named(group.command(action).description(description)));
+    (without?.options(command) ?? command).action(async (flags: Flags) => {
+      const owner = ownerOf(flags);
+      const file = await describedFile(folder(owner), flags);
+      const given = without?.data(flags);
+      const body = given ?? (await readDescribed(`${noun} '${flags.name}'`, file, flags.format));
+      await (await client()).request(method, action === 'create' ? listAt(owner) : at(owner, flags.name), { body });
+      const from = given === undefined ? ` from ${file}` : '';
+      const whose = `${called(owner)} with id ${owner.id}`;
+      terminal.out(`Description of ${noun} '${flags.name}' for ${whose} was ${action}d${from}\n`);
+    });
+  }
+
+  inFile(named(group.command('download').description(`Write the description of a ${noun} to a file`))).action(
+    async (flags: FileFlags) => {
+      const owner = ownerOf(flags);
+      const data = await (await client()).request<object>('GET', at(owner, flags.name));
+      const file = await describedFile(folder(owner), flags);
+      await writeDescribed(file, flags.format, data);
+      const whose = `${called(owner)} id ${owner.id}`;
+      terminal.out(`Description data of ${noun} '${flags.name}' within ${whose} was stored in ${file}\n`);
+    },
+  );
+
+  named(group.command('delete').description(deletes))
+    .output()
+    .action(async (flags: OutputFlags & Pick<FileFlags, 'release' | 'env' | 'name'>) => {
+      const owner = ownerOf(flags);
+      await (await client()).request('DELETE', at(owner, flags.name));
+      const title = noun[0]!.toUpperCase() + noun.slice(1);
+      const text = `${title} '${flags.name}' was deleted from ${called(owner)} with id ${owner.id}\n`;
+      await printOne(terminal, flags, { name: flags.name, [singular(owner)]: Number(owner.id) }, text);
+    });
+}
+
+export const singular = ({ kind }: Owner): 'release' | 'cluster' => (kind === 'releases' ? 'release' : 'cluster');
+
+async function describedFile(folder: string, { name, format, directory }: FileFlags): Promise<string> {
   const { join, resolve } = await import('node:path');
-  if (!/^[\w:-]+$/.test(name)) throw usageError(`'${name}' is no name`, 'Use letters, digits, _ and -.');
-  return join(resolve(directory), folder ?? `${owner.kind}_${owner.id}`, `${name}.${format}`);
+  if (!/^[\w:-]+$/.test(name)) throw usageError(`'${name}' is not a name`, 'Use letters, digits, _ and -.');
+  return join(resolve(directory), folder, `${name}.${format}`);
 }
 
 /** The data of such a file. */
-export async function readDescribed(what: string, file: string, format: FileFlags['format']): Promise<object> {
+async function readDescribed(what: string, file: string, format: FileFlags['format']): Promise<object> {
   const { readFile } = await import('node:fs/promises');
   let text: string;
   try {
@@ -68,7 +136,7 @@ export async function readDescribed(what: string, file: string, format: FileFlag
   throw usageError(`${file} must hold one object`, 'As `download` writes it.');
 }
 
-export async function writeDescribed(file: string, format: FileFlags['format'], data: object): Promise<void> {
+async function writeDescribed(file: string, format: FileFlags['format'], data: object): Promise<void> {
   const { mkdir, writeFile } = await import('node:fs/promises');
   const { dirname } = await import('node:path');
   const { dump } = await import('js-yaml');

@@ -55,9 +55,7 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .graphRun()
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
     .option('--max-nodes <number>', 'most nodes busy at once', (text) => Number(idArgument(text)))
-    .reason()
-    .describesRun()
-    .follows()
+    .startsRun()
     .action((flags: ExecuteFlags) => execute(session, flags));
 }
 

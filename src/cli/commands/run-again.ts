@@ -34,12 +34,8 @@ export function registerRunAgain(group: CliCommand, session: Session, run: strin
     .addOption(new Option('--dry-run', 'of graphs: plan and check everything, run nothing').conflicts('noop'))
     .option('--noop', 'of graphs: run every task in the variant that changes nothing')
     .option('--force', 'of graphs: as if nothing had ever been run')
-    .reason()
-    .describesRun()
-    .option('--wait', 'wait for the end; the exit code says how it ended')
-    .option('--watch', 'the same, with a line for each change')
+    .startsRun()
     .asks()
-    .output()
     .action(async (reference: string, flags: AgainFlags) => {
       const client = await session.client();
       const before = await client.runs.get((await findRun(client, reference)).id);

@@ -227,12 +227,8 @@ function starter(
     .description(description)
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
-    .reason()
-    .describesRun()
-    .option('--wait', 'wait for the end; the exit code says how it ended')
-    .option('--watch', 'the same, with a line for each change')
+    .startsRun()
     .asks()
-    .output()
     .action(async (name: string, ...rest: unknown[]) => {
       const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
       const flags = (nodes ? rest[1] : rest[0]) as StartFlags;

@@ -4,15 +4,7 @@ import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
-import {
-  describedFile,
-  type FileFlags,
-  inFile,
-  ownedBy,
-  ownerOf,
-  readDescribed,
-  writeDescribed,
-} from './described-file.js';
+import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
 
 interface OwnerFlags {
   readonly release?: string;
@@ -39,16 +31,15 @@ export function registerTag(program: CliCommand, session: Session): void {
   const group = program.command('tag').description('Tags: what places tasks on nodes');
   const named = (command: CliCommand): CliCommand =>
     ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
-  const filed = (command: CliCommand): CliCommand => inFile(named(command));
-  const singular = { releases: 'release', clusters: 'cluster' } as const;
 
   ownedBy(group.command('list').description('Tags of a release, or of a cluster with those of its release and plugins'))
     .output()
     .action(async (flags: OwnerFlags & OutputFlags) => {
-      const { kind, id } = ownerOf(flags);
+      const owner = ownerOf(flags);
+      const { kind, id } = owner;
       const client = await session.client();
       const tags = await client.request<readonly OwnedTag[]>('GET', '/tags', {
-        query: { [`${singular[kind]}_id`]: id },
+        query: { [`${singular(owner)}_id`]: id },
       });
       const given =
         kind === 'releases'
@@ -84,61 +75,20 @@ export function registerTag(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, tag);
     });
 
-  for (const [action, method] of [
-    ['create', 'POST'],
-    ['update', 'PUT'],
-  ] as const) {
-    filed(
-      group
-        .command(action)
-        .description(
-          `${action === 'create' ? 'Create' : 'Change'} a tag as DIR/OWNER_ID/NAME.FORMAT describes it, or by --primary`,
-        ),
-    )
-      .option('--primary', 'one of the nodes that have it is its primary; no file is read')
-      .option('--no-primary', 'it has no primary; no file is read')
-      .action(async (flags: FileFlags & { readonly primary?: boolean }) => {
-        const owner = ownerOf(flags);
-        const file = await describedFile(owner, flags);
-        const data =
-          flags.primary === undefined
-            ? await readDescribed(`tag '${flags.name}'`, file, flags.format)
-            : { name: flags.name, meta: { has_primary: flags.primary } };
-        const at =
-          action === 'create'
-            ? apiPath`/${owner.kind}/${owner.id}/tags`
-            : apiPath`/${owner.kind}/${owner.id}/tags/${flags.name}`;
-        await (await session.client()).request(method, at, { body: data });
-        const from = flags.primary === undefined ? ` from ${file}` : '';
-        terminal.out(
-          `Description of tag '${flags.name}' for ${owner.kind} with id ${owner.id} was ${action}d${from}\n`,
-        );
-      });
-  }
-
-  filed(group.command('download').description('Write the description of a tag to a file')).action(
-    async (flags: FileFlags) => {
-      const owner = ownerOf(flags);
-      const data = await (await session.client()).request<object>(
-        'GET',
-        apiPath`/${owner.kind}/${owner.id}/tags/${flags.name}`,
-      );
-      const file = await describedFile(owner, flags);
-      await writeDescribed(file, flags.format, data);
-      terminal.out(
-        `Description data of tag '${flags.name}' within ${owner.kind} id ${owner.id} was stored in ${file}\n`,
-      );
+  registerDescribed<FileFlags & { readonly primary?: boolean }>(group, session, {
+    noun: 'tag',
+    owner: ({ kind }) => kind,
+    folder: ({ kind, id }) => `${kind}_${id}`,
+    deletes: 'Delete a tag that a user made, and take it from all nodes',
+    without: {
+      by: ', or by --primary',
+      options: (command) =>
+        command
+          .option('--primary', 'one of the nodes that have it is its primary; no file is read')
+          .option('--no-primary', 'it has no primary; no file is read'),
+      data: ({ name, primary }) => (primary === undefined ? undefined : { name, meta: { has_primary: primary } }),
     },
-  );
-
-  named(group.command('delete').description('Delete a tag that a user made, and take it from all nodes'))
-    .output()
-    .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
-      const { kind, id } = ownerOf(flags);
-      await (await session.client()).request('DELETE', apiPath`/${kind}/${id}/tags/${flags.name}`);
-      const text = `Tag '${flags.name}' was deleted from ${kind} with id ${id}\n`;
-      await printOne(terminal, flags, { name: flags.name, [singular[kind]]: Number(id) }, text);
-    });
+  });
 
   for (const [action, description] of [
     ['assign', 'Give nodes tags, all or none; what they have stays'],

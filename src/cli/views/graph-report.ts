@@ -3,39 +3,28 @@ import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { countsText, failedTaskText, someOf } from './graph-status.js';
 import { type Paint, paintFor, paintState } from './paint.js';
+import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.js';
 
 /** A report of a run of graphs for a person: outcome, why, what failed where, what to do about it. */
 export function graphReportText(report: GraphRunReport, color = false): string {
   const paint = paintFor(color);
-  const sections = [
+  return sectionsText([
     headOf(report, paint),
     ...report.graphs.map((graph) => graphOf(graph, paint)),
-    operatorOf(report, paint),
-    report.warnings.length > 0
-      ? [paint.strong('Warnings'), ...report.warnings.map((text) => `  - ${printable(text)}`)]
-      : [],
+    operatorSection(report.operator, ({ task }) => task, paint),
+    warningSection(report.warnings, paint),
     report.cut === undefined
       ? []
       : [`${report.cut.failed_omitted} more failures: sitewright history show ${report.transaction}`],
-  ];
-  return `${sections
-    .filter((section) => section.length > 0)
-    .map((section) => section.join('\n'))
-    .join('\n\n')}\n`;
+  ]);
 }
 
 function headOf(report: GraphRunReport, paint: Paint): string[] {
-  const span = formatSpan(report.started_at, report.ended_at);
   const mode = report.mode === 'apply' ? '' : ` (${report.mode.replace('_', ' ')})`;
   const title = `run ${report.transaction ?? '?'} on cluster ${report.cluster}${mode}`;
   const lines = [`${paint.strong(title)}: ${paintState(paint, report.outcome ?? 'running')}`];
   lines.push(paint.dim(`workflow ${printable(report.workflow_id)}`));
-  const by = report.started_by === undefined ? '' : ` by ${printable(report.started_by)}`;
-  const ended = report.ended_at === undefined ? '' : `, ended ${report.ended_at}${span === '' ? '' : ` (${span})`}`;
-  lines.push(paint.dim(`started ${report.started_at}${by}${ended}`));
-  if (report.reason !== undefined) lines.push(`${paint.bad('reason:')} ${printable(report.reason)}`);
-  if (report.next_step !== undefined) lines.push(`${paint.strong('next:')} ${printable(report.next_step)}`);
-  return lines;
+  return [...lines, ...runLines(report, paint)];
 }
 
 function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[] {
@@ -56,16 +45,4 @@ function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[
     lines.push(`  node ${printable(node)}:${own}${lost}`);
   }
   return lines;
-}
-
-function operatorOf({ operator }: GraphRunReport, paint: Paint): string[] {
-  if (operator.length === 0) return [];
-  return [
-    paint.strong('Operators'),
-    ...operator.map(({ action, at, by, reason, task }) => {
-      const what = task === undefined ? action.replace('_', ' ') : `${action.replace('_', ' ')} ${printable(task)}`;
-      const who = by === undefined ? '' : ` by ${printable(by)}`;
-      return `  ${at}  ${what}${who}${reason === undefined ? '' : `: ${printable(reason)}`}`;
-    }),
-  ];
 }

@@ -3,6 +3,7 @@ import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
+import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.js';
 
 type Baremetal = NonNullable<RunReport['baremetal']>;
 type NodeReport = Baremetal['nodes'][number];
@@ -16,7 +17,7 @@ const NAMES_SHOWN = 12;
  */
 export function reportText(report: RunReport, color = false): string {
   const paint = paintFor(color);
-  const sections = [
+  return sectionsText([
     headOf(report, paint),
     failuresOf(report, paint),
     report.baremetal ? groupsOf(report.baremetal, paint) : [],
@@ -27,29 +28,17 @@ export function reportText(report: RunReport, color = false): string {
       ? [paint.strong('No longer in the documents'), `  ${names(report.removed_nodes)}`]
       : [],
     notesOf(report, paint),
-    operatorOf(report, paint),
-    report.warnings.length > 0
-      ? [paint.strong('Warnings'), ...report.warnings.map((text) => `  - ${printable(text)}`)]
-      : [],
-  ];
-  return `${sections
-    .filter((section) => section.length > 0)
-    .map((section) => section.join('\n'))
-    .join('\n\n')}\n`;
+    operatorSection(report.operator, ({ node }) => node, paint),
+    warningSection(report.warnings, paint),
+  ]);
 }
 
 function headOf(report: RunReport, paint: Paint): string[] {
-  const span = formatSpan(report.started_at, report.ended_at);
   const outcome = paintState(paint, report.outcome ?? 'running');
   const revision = report.revision === undefined ? '' : ` revision ${report.revision}`;
   const lines = [`${paint.strong(`${report.kind} of ${printable(report.site)}${revision}`)}: ${outcome}`];
   lines.push(paint.dim(`run ${report.run_id}, workflow ${printable(report.workflow_id)}`));
-  const by = report.started_by === undefined ? '' : ` by ${printable(report.started_by)}`;
-  const ended = report.ended_at === undefined ? '' : `, ended ${report.ended_at}${span === '' ? '' : ` (${span})`}`;
-  lines.push(paint.dim(`started ${report.started_at}${by}${ended}`));
-  if (report.reason !== undefined) lines.push(`${paint.bad('reason:')} ${printable(report.reason)}`);
-  if (report.next_step !== undefined) lines.push(`${paint.strong('next:')} ${printable(report.next_step)}`);
-  return lines;
+  return [...lines, ...runLines(report, paint)];
 }
 
 function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
@@ -141,17 +130,6 @@ function phasesOf({ phases }: RunReport, paint: Paint): string[] {
     ...phases.map(({ name, state, started_at, ended_at, detail }) => {
       const span = formatSpan(started_at, ended_at);
       return `  ${name.replaceAll('_', ' ').padEnd(widest)}  ${paintState(paint, state)}${span === '' ? '' : `  ${span}`}${detail === undefined ? '' : `  ${printable(detail)}`}`;
-    }),
-  ];
-}
-
-function operatorOf({ operator }: RunReport, paint: Paint): string[] {
-  if (operator.length === 0) return [];
-  return [
-    paint.strong('Operators'),
-    ...operator.map(({ at, action, by, node, reason }) => {
-      const who = by === undefined ? '' : ` by ${printable(by)}`;
-      return `  ${at}  ${action.replaceAll('_', ' ')}${node === undefined ? '' : ` ${printable(node)}`}${who}${reason === undefined ? '' : `: ${printable(reason)}`}`;
     }),
   ];
 }

@@ -1,0 +1,56 @@
+import { printable } from '../formats/table.js';
+import { formatSpan } from './duration.js';
+import type { Paint } from './paint.js';
+
+/** What reports of sites and of graphs say alike. */
+interface Head {
+  readonly workflow_id: string;
+  readonly started_at: string;
+  readonly started_by?: string | undefined;
+  readonly ended_at?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly next_step?: string | undefined;
+}
+
+interface OperatorAction {
+  readonly at: string;
+  readonly action: string;
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** Who started it and when, how long it took, why it ended so, and what to do next. */
+export function runLines(report: Head, paint: Paint): string[] {
+  const span = formatSpan(report.started_at, report.ended_at);
+  const by = report.started_by === undefined ? '' : ` by ${printable(report.started_by)}`;
+  const ended = report.ended_at === undefined ? '' : `, ended ${report.ended_at}${span === '' ? '' : ` (${span})`}`;
+  const lines = [paint.dim(`started ${report.started_at}${by}${ended}`)];
+  if (report.reason !== undefined) lines.push(`${paint.bad('reason:')} ${printable(report.reason)}`);
+  if (report.next_step !== undefined) lines.push(`${paint.strong('next:')} ${printable(report.next_step)}`);
+  return lines;
+}
+
+/** @param subject what an action was about: a node, a task */
+export function operatorSection<Action extends OperatorAction>(
+  actions: readonly Action[],
+  subject: (action: Action) => string | undefined,
+  paint: Paint,
+): string[] {
+  if (actions.length === 0) return [];
+  const lines = actions.map((one) => {
+    const about = subject(one);
+    const who = one.by === undefined ? '' : ` by ${printable(one.by)}`;
+    const what = `${one.action.replaceAll('_', ' ')}${about === undefined ? '' : ` ${printable(about)}`}`;
+    return `  ${one.at}  ${what}${who}${one.reason === undefined ? '' : `: ${printable(one.reason)}`}`;
+  });
+  return [paint.strong('Operators'), ...lines];
+}
+
+export const warningSection = (warnings: readonly string[], paint: Paint): string[] =>
+  warnings.length === 0 ? [] : [paint.strong('Warnings'), ...warnings.map((text) => `  - ${printable(text)}`)];
+
+/** Sections with an empty line between; those without lines are left out. */
+export function sectionsText(sections: readonly (readonly string[])[]): string {
+  const filled = sections.filter((section) => section.length > 0);
+  return `${filled.map((section) => section.join('\n')).join('\n\n')}\n`;
+}
