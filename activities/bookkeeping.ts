@@ -118,7 +118,7 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
 }
 
 /** Puts back from the store what was cut from a report to keep a payload small. */
-export function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
+function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
   if (!report.baremetal) return report;
   const kept = new Map(report.baremetal.nodes.map((node) => [node.name, node]));
   const nodes = rows.map<NodeReport>((row) => kept.get(row.node) ?? nodeReport(row));

@@ -17,7 +17,7 @@ const PASSING_STORE_FAILURES = new Set(['unreachable', 'busy', 'full', 'read-onl
  * What Temporal is told when a service was not there, or refuses for good. Only message and kind travel:
  * a cause could carry a header or an address with a password into the history.
  */
-export function asActivityFailure(error: unknown): unknown {
+function asActivityFailure(error: unknown): unknown {
   if (error instanceof MaasError) {
     const after = retryAfterSeconds(error.failure);
     return ApplicationFailure.create({

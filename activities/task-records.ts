@@ -19,7 +19,7 @@ export function taskRecordActivities({ store }: ActivityDependencies): Pick<Grap
 }
 
 /** One write for each task of the batch: of several rows about it the newest, with the start an earlier one names. */
-export function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'>): TaskHistoryWrite[] {
+function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'>): TaskHistoryWrite[] {
   const writes = new Map<string, TaskHistoryWrite>();
   rows.forEach((row, at) => {
     const key = JSON.stringify([row.task, row.node]);

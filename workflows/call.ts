@@ -163,7 +163,7 @@ export function nodeRequest(
 }
 
 /** An activity that ended in an error for good: a node's failure, not the run's. */
-export function failedResult(error: unknown): NodeResult {
+function failedResult(error: unknown): NodeResult {
   if (isCancellation(error)) return { ok: false, failure: { kind: 'cancelled', message: 'the call was cancelled' } };
   const { type: kind, message } = stepError(error);
   return { ok: false, failure: { kind, message } };

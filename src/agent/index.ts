@@ -7,7 +7,6 @@ export {
 } from './carry-out-order.js';
 export type { ControlJudge, ControlOrder } from './control-judge.js';
 export {
-  checkExecution,
   type Execution,
   type ExecutionKey,
   executionMark,
@@ -28,4 +27,3 @@ export { DEFAULT_PATH_ROOTS } from './path-rules.js';
 export { type Preparation, prepareTask } from './prepare-task.js';
 export type { KillRecord, OutputRecord, TaskFailure, TaskOutcome, TaskResult, TryRecord } from './result.js';
 export { describeFailure, outcomeOf } from './result.js';
-export { DEFAULT_TASK_PATH } from './task-process.js';

@@ -8,7 +8,7 @@ export type OutputStream = 'stdout' | 'stderr';
 export const OUTPUT_STREAMS: readonly OutputStream[] = ['stdout', 'stderr'];
 
 /** Bytes kept of each stream: one segment at the start, the others at the end. */
-export const DEFAULT_OUTPUT_LIMIT = 16 * 1024 * 1024;
+const DEFAULT_OUTPUT_LIMIT = 16 * 1024 * 1024;
 const SEGMENT_BYTES = 1024 * 1024;
 const TAIL_BYTES = 4096;
 /** The longest answer of one read, so that a follower never holds more. */

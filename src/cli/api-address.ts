@@ -27,7 +27,7 @@ export async function apiAddress(terminal: Terminal, flags: GlobalFlags): Promis
 }
 
 /** Reads and checks all settings. @throws CliError with all problems at once */
-export async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
+async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
   return (await loadedSettings(terminal, flags)).settings;
 }
 

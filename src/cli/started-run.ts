@@ -19,7 +19,7 @@ export function subjectOf({ site, workflow_id }: Pick<Run, 'site' | 'workflow_id
 }
 
 /** Where to look at a run, from here on. */
-export function nextSteps(client: ApiClient, run: Run): string {
+function nextSteps(client: ApiClient, run: Run): string {
   const steps = [
     ['watch it', `sitewright run watch ${run.id}`],
     ['page', `${client.url}/runs/${run.id}`],

@@ -18,9 +18,9 @@ export { clusterStates } from './cluster-states.js';
 export { clusterStatusAfter } from './cluster-status.js';
 export { type GraphMetadata, type MergedGraph, mergeGraph } from './graph-layers.js';
 export { type GraphsLeft, graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.js';
-export { type ChosenNodes, chooseNodes, type NodeLeftOut, nodeRow } from './node-choice.js';
+export type { ChosenNodes, NodeLeftOut } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';
-export { newestState, oldStatesOf, startsAfresh } from './old-states.js';
+export { oldStatesOf } from './old-states.js';
 export {
   type ClusterPlan,
   type ClusterPlanning,
@@ -29,7 +29,7 @@ export {
   planCluster,
 } from './plan-cluster.js';
 export { type ClusterPorts, readClusterSources, readGraphLayers } from './read-sources.js';
-export { flattenSettings, settingSwitch, TAGS_ENGINE, usesTagsEngine } from './settings.js';
+export { flattenSettings, settingSwitch } from './settings.js';
 export type {
   ClusterFacts,
   ClusterNode,
@@ -38,6 +38,6 @@ export type {
   ReleaseFacts,
   StoredLayer,
 } from './sources.js';
-export { hostnameOf, uidOf } from './sources.js';
+export { uidOf } from './sources.js';
 export { type TaggedCluster, tagCluster } from './tagged-cluster.js';
 export type { TaskOrder } from './task-order.js';

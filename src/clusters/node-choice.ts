@@ -64,7 +64,7 @@ function whyNot(node: ClusterNode, asked: boolean, filter: string | null): strin
 }
 
 /** A node as filters see it: the fields of its row in the API. */
-export function nodeRow(sources: ClusterSources, node: ClusterNode): NodeRow {
+function nodeRow(sources: ClusterSources, node: ClusterNode): NodeRow {
   return {
     id: node.id,
     uid: uidOf(node),

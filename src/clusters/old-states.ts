@@ -6,7 +6,7 @@ import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 const AFRESH: ReadonlySet<string> = new Set(['error', 'discover', 'provisioned', 'stopped']);
 
 /** Whether tasks on a node see everything as changed: it is new, was reinstalled, or its last run did not end well. */
-export const startsAfresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean =>
+const startsAfresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean =>
   node.pendingAddition || AFRESH.has(node.status);
 
 /**

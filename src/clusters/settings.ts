@@ -50,7 +50,7 @@ export function settingSwitch(settings: Fields, name: string): boolean | undefin
 }
 
 /** The switch that users know as "Tags resolution engine"; in any group of the settings. */
-export const TAGS_ENGINE = 'tags_resolution_engine';
+const TAGS_ENGINE = 'tags_resolution_engine';
 
 /**
  * Whether tasks of a cluster with these settings are placed by the tags assigned to nodes. Without a word of the

@@ -14,7 +14,7 @@ export function didYouMean(written: string, known: Iterable<string>, maxSlips?: 
 const MAX_NAMES = 10_000;
 
 /** Up to three names at the smallest distance. */
-export function nearestNames(written: string, known: Iterable<string>, maxSlips?: number): string[] {
+function nearestNames(written: string, known: Iterable<string>, maxSlips?: number): string[] {
   const wanted = written.toLowerCase();
   // Distance costs length²; no name is longer.
   if (wanted.length > 100) return [];

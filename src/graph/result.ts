@@ -58,7 +58,7 @@ function relationsOf(plan: Plan, at: number, direction: 'requires' | 'requiredFo
     .sort((a, b) => compareText(a.name, b.name) || compareText(String(a.node_id), String(b.node_id)));
 }
 
-export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The metadata of a plan. */
 export function serializedMetadata(plan: Plan): SerializedGraph['tasks_metadata'] {

@@ -16,7 +16,7 @@ export const phaseOf: Readonly<Partial<Record<number, Phase>>> = {
 const phases: readonly Phase[] = ['commission', 'deploy', 'erase', 'release', 'rescue', 'test'];
 
 /** A number in [0, 1) that depends on nothing but its text, so that a run can be repeated. */
-export function steadyShare(of: string): number {
+function steadyShare(of: string): number {
   let hash = 2_166_136_261;
   for (const char of of) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 16_777_619);
   hash = Math.imul(hash ^ (hash >>> 15), 2_246_822_507);

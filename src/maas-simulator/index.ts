@@ -20,8 +20,8 @@ import { Region } from './region.js';
 import type { Seed } from './seed.js';
 import { PhaseTimers } from './timers.js';
 
-export { type Clock as SimulatorClock, timerClock } from './clock.js';
-export { type FaultKind, faultKinds } from './faults.js';
+export type { Clock as SimulatorClock } from './clock.js';
+export type { FaultKind } from './faults.js';
 export { simulatorKeys } from './oauth.js';
 export { type RackEvent, rackEvents } from './rack-events.js';
 export type { Effect, RequestEntry } from './records.js';

@@ -131,7 +131,7 @@ export function takeRackEvent(
 }
 
 /** Back to where the tests were asked for. */
-export function leaveTesting(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
+function leaveTesting(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
   const back = machine.previousStatus as MachineStatus;
   move(sim, machine, back, cause);
   if (back === MachineStatus.Ready || back === MachineStatus.New) disown(sim, machine);

@@ -267,7 +267,7 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
 }
 
 /** `application/x-www-form-urlencoded`, see `FormFields`. */
-export function encodeFields(fields: FormFields): string {
+function encodeFields(fields: FormFields): string {
   const encoded = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
     // MAAS takes almost any text for true, and options are off by default: a false one stays unsaid.

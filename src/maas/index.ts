@@ -48,12 +48,10 @@ export {
   type Progress,
   type Step,
 } from './operation.js';
-export { ownDeadlineMs } from './own-deadline.js';
 export { decidePrepare, type PrepareClaim, type PrepareRequest, prepareMachine } from './prepare-machine.js';
 export { decideRelease, type ReleaseRequest, releaseMachine } from './release-machine.js';
 export { hiddenFrom, type Resolution, type ResolveRequest, resolveMachine } from './resolve-machine.js';
 export {
-  failedStatuses,
   inProgressStatuses,
   isMachineStatus,
   MachineStatus,

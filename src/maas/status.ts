@@ -98,17 +98,6 @@ export const inProgressStatuses: ReadonlySet<number> = new Set<MachineStatus>([
   MachineStatus.Testing,
 ]);
 
-/** States in which MAAS has given up on what it was doing. */
-export const failedStatuses: ReadonlySet<number> = new Set<MachineStatus>([
-  MachineStatus.FailedCommissioning,
-  MachineStatus.FailedDeployment,
-  MachineStatus.FailedReleasing,
-  MachineStatus.FailedDiskErasing,
-  MachineStatus.FailedEnteringRescueMode,
-  MachineStatus.FailedExitingRescueMode,
-  MachineStatus.FailedTesting,
-]);
-
 /** True for a number this project has a name for; false for one of a newer MAAS. */
 export function isMachineStatus(status: number): status is MachineStatus {
   return Object.hasOwn(machineStatusNames, status);

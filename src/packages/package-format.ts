@@ -81,7 +81,7 @@ const FORMATS: readonly PackageFormat[] = [
   },
 ];
 
-export const LATEST_FORMAT: PackageFormat = FORMATS.at(-1)!;
+const LATEST_FORMAT: PackageFormat = FORMATS.at(-1)!;
 
 export const KNOWN_VERSIONS: readonly FormatVersion[] = FORMATS.map(({ version }) => version);
 

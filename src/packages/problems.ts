@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 /** Findings of one severity that are listed; nobody reads more, and aliases can make millions of one. */
-export const MAX_FINDINGS = 1000;
+const MAX_FINDINGS = 1000;
 
 /** Collects findings with their places, in the order they were found. */
 export class Problems {

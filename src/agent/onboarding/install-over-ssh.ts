@@ -56,13 +56,7 @@ const PLACE = `place() { # path mode, content on stdin
 }`;
 
 /** Everything in one script, so that one connection does it; data stands in single-quoted words only. */
-export function installationScript({
-  ticket,
-  agentPackage,
-  program,
-  root = '',
-  again = false,
-}: SshInstallation): string {
+function installationScript({ ticket, agentPackage, program, root = '', again = false }: SshInstallation): string {
   const folder = `${root}${NODE_FOLDER}`;
   const unit = `${root}/etc/systemd/system/sitewright-agent.service`;
   const prefix = program.replace(/\/bin\/[^/]+$/, '');

@@ -36,7 +36,7 @@ export function parseSshTarget(text: string): SshTarget {
   return at < 0 ? { host: text } : { user: text.slice(0, at), host: text.slice(at + 1) };
 }
 
-export function sshArguments(target: SshTarget): string[] {
+function sshArguments(target: SshTarget): string[] {
   const option = (name: string, value: string) => ['-o', `${name}=${value}`];
   return [
     ...option('BatchMode', 'yes'),

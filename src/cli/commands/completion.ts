@@ -19,7 +19,7 @@ export function registerCompletion(program: Command, session: Session): void {
 /** What may follow a command: by the words before it, joined by blanks; '' for the program itself. */
 export type Words = ReadonlyMap<string, readonly { readonly word: string; readonly description: string }[]>;
 
-export function wordsOf(program: Command): Words {
+function wordsOf(program: Command): Words {
   const words = new Map<string, { word: string; description: string }[]>();
   const walk = (command: Command, path: string): void => {
     const options = [...command.options, ...(command === program ? [] : program.options)];

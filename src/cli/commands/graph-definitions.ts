@@ -50,7 +50,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
 }
 
 /** Exit code 0, also with warnings; that of invalid use with errors. */
-export async function checkFile(file: string, print: Print, complain: Print): Promise<number> {
+async function checkFile(file: string, print: Print, complain: Print): Promise<number> {
   const graph = await readGraphFile(file, complain);
   if (!graph.ok) return EXIT.invalid;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;

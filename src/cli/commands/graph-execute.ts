@@ -122,7 +122,7 @@ export async function presentGraphRun(
 }
 
 /** `start[/nodes][:end[/nodes]]`, as Fuel's client writes it. @throws CliError for everything else */
-export function readSubgraph(text: string): { readonly start?: readonly string[]; readonly end?: readonly string[] } {
+function readSubgraph(text: string): { readonly start?: readonly string[]; readonly end?: readonly string[] } {
   const parts = text.split(':');
   const wrong =
     parts.length > 2 || parts.some((part) => part !== '' && !/^[^/:\s]+(\/\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(part));

@@ -64,7 +64,7 @@ export async function readGraphFile(file: string, complain: (text: string) => vo
 }
 
 /** The text of a file or of standard input; says why when there is none. */
-export async function readText(file: string, complain: (text: string) => void): Promise<string | undefined> {
+async function readText(file: string, complain: (text: string) => void): Promise<string | undefined> {
   const { readFile } = await import('node:fs/promises');
   try {
     return file === '-' ? await readStandardInput() : await readFile(file, 'utf8');

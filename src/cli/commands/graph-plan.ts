@@ -72,7 +72,7 @@ async function planStored(
 }
 
 /** Exit code 0; that of invalid use when the input is refused, tasks that wait for each other included. */
-export async function planToText(
+async function planToText(
   options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] },
   print: (text: string) => void,
   complain: (text: string) => void,

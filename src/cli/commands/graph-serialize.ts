@@ -22,7 +22,7 @@ export function registerGraphSerialize(graph: CliCommand, { terminal }: Session)
  * Prints the result of one file, a node at a time. Exit code 0; that of invalid use when the input is refused or
  * cannot be read, with every problem and its place on the other stream.
  */
-export async function serializeFile(
+async function serializeFile(
   file: string,
   digest: boolean,
   print: (text: string) => unknown,

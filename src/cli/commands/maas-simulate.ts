@@ -23,7 +23,7 @@ export function describeMaasSimulate(command: Command): Command {
     );
 }
 
-export function portNumber(text: string): number {
+function portNumber(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is 0 to 65535');
   return port;

@@ -138,7 +138,7 @@ const withTypes =
       : sequence;
 
 /** A mapping read from a file of YAML or JSON. @throws CliError with its place */
-export async function mappingIn(session: Session, file: string): Promise<Record<string, unknown>> {
+async function mappingIn(session: Session, file: string): Promise<Record<string, unknown>> {
   const { readDataFile } = await import('../data-file.js');
   const value = await readDataFile(file, session.terminal);
   if (!isMapping(value)) throw usageError(`${file} must be a mapping`, 'Write name and graphs.');

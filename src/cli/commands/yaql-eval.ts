@@ -22,7 +22,7 @@ import type { YaqlCommandPorts } from './yaql.js';
 import { type InputFlags, InputProblem, type InputStates, readStates } from './yaql-input.js';
 
 /** Clock, random source and zone of this machine: the command is no workflow. */
-export const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {
+const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {
   clock: () => BigInt(Date.now()) * 1000n,
   random: Math.random,
   localOffset: BigInt(-new Date().getTimezoneOffset()) * 60_000_000n,

@@ -49,7 +49,7 @@ export function describeFunction(name: string): string | null {
 }
 
 /** How an overload is called: one or two lines. */
-export function signatures(f: FunctionDefinition): string[] {
+function signatures(f: FunctionDefinition): string[] {
   const parameters = [
     ...f.parameters,
     ...(f.rest === null ? [] : [f.rest]),

@@ -31,7 +31,7 @@ export interface InputFlags {
 export class InputProblem extends Error {}
 
 /** Reads a JSON file (`1.0` stays a float) or, by its ending, a YAML file. */
-export async function readDataFile(path: string): Promise<unknown> {
+async function readDataFile(path: string): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');

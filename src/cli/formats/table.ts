@@ -2,7 +2,7 @@
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A value as one line of text for people. */
-export function cellText(value: unknown): string {
+function cellText(value: unknown): string {
   if (value === null || value === undefined) return '-';
   const text = Array.isArray(value)
     ? value.map(cellText).join(',')

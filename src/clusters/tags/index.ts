@@ -13,8 +13,8 @@ export {
   type TagsMetadata,
   tagsOfRole,
 } from './catalogue.js';
-export { allRoles, catalogueOfCluster, countingTags, tagsOfRoles } from './of-sources.js';
-export { choosePrimaryTags, type PrimaryCandidate, type PrimaryChoice, withPrimaries } from './primary-tags.js';
+export { catalogueOfCluster, countingTags, tagsOfRoles } from './of-sources.js';
+export { type PrimaryCandidate, type PrimaryChoice, withPrimaries } from './primary-tags.js';
 export { type RoleChange, type TagsOfRoleChange, tagsOnRoleChange } from './role-change.js';
 export { isInstanceTag, tagNameProblem } from './tag-name.js';
 export { type ClusterNode, resolveTaggedNodes, type TaggedNodes, type TaggedNodesInput } from './tagged-nodes.js';

@@ -190,11 +190,6 @@ export function finishNode(
   return withNode({ ...state, current: { ...current, results } }, node, settled);
 }
 
-/** True when every node of the open call has its result. */
-export function isCallComplete(state: BaremetalState): boolean {
-  return state.current !== null && Object.keys(state.current.results).length === state.current.nodes.length;
-}
-
 /**
  * Ends the open call and judges its group. After a timeout nodes without a result fail and so does
  * the group, whatever its criteria say (design §8.5). After a stop nodes that never began keep their state.

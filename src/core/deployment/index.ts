@@ -4,7 +4,7 @@
  */
 export type { SuccessCriteria } from '../contracts/site-run.js';
 export type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.js';
-export { type Call, NODE_STATES, type NodeState } from '../words.js';
+export type { Call, NodeState } from '../words.js';
 export {
   type BaremetalState,
   type CallEnd,
@@ -13,7 +13,6 @@ export {
   finishNode,
   type GroupProgress,
   halts,
-  isCallComplete,
   type NextCall,
   type NodeProgress,
   type NodeResult,
@@ -25,21 +24,14 @@ export {
   whyNotRetry,
 } from './baremetal.js';
 export { checkStrategy, describeStrategyProblem, type StrategyPath, type StrategyProblem } from './check-strategy.js';
-export {
-  type CriterionName,
-  type CriterionVerdict,
-  describeVerdict,
-  judgeCriteria,
-  successesNeeded,
-} from './criteria.js';
+export { type CriterionName, type CriterionVerdict, judgeCriteria, successesNeeded } from './criteria.js';
 export { describeGroupFailure, type GroupFailure, type NodeFailure } from './failures.js';
 export type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
 export { type Label, parseLabelEntry } from './labels.js';
-export { findCycles, type Ordered, stableOrder } from './order.js';
+export { type Ordered, stableOrder } from './order.js';
 export { countNodes, reportBaremetal, reportNodes } from './report.js';
 export { selectNodes } from './selectors.js';
 export { type SimulatedOutcome, type SimulationInput, type SimulationResult, simulateStrategy } from './simulate.js';
-export { STAGE_NAMES } from './states.js';
 export {
   allAtOnceStrategy,
   DEFAULT_STRATEGY_NAME,

@@ -17,7 +17,7 @@ export const selectorSchema = z.strictObject({
 const count = z.int().min(0);
 
 /** spec/5 "Success Criteria": each is judged alone, all must hold. */
-export const successCriteriaSchema = z
+const successCriteriaSchema = z
   .strictObject({
     percent_successful_nodes: z.int().min(0).max(100).describe('Share of the nodes that must succeed.').optional(),
     minimum_successful_nodes: count.describe('This many nodes must succeed.').optional(),
@@ -29,7 +29,7 @@ export const successCriteriaSchema = z
   })
   .meta({ description: 'What makes the group successful. Left out: nothing is checked.', minProperties: 1 });
 
-export const groupSchema = z.looseObject({
+const groupSchema = z.looseObject({
   name: z.string().min(1).describe('Name of the group, unique in the strategy.'),
   critical: z.boolean().describe('True: if this group fails, the run halts after the bare-metal step.'),
   depends_on: names('Groups that must have succeeded before this one is processed; [] for none.'),

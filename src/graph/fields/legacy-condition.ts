@@ -18,7 +18,7 @@ export interface LegacyCondition {
  * Conditions were written for settings as users edit them; the data of a run has the sections `common` and
  * `additional_components` merged into the top level, and `.value` removed. So paths are rewritten before reading.
  */
-export function rewriteForRun(text: string): string {
+function rewriteForRun(text: string): string {
   return text
     .replace(/settings:additional_components\.(\w+)(\.value)?/g, 'settings:$1.enabled')
     .replace(/settings:common\.([^\n]+?)([^\n]value)?/g, 'settings:$1')

@@ -111,7 +111,7 @@ export class NodeResolver {
 }
 
 /** Numbers by value and before words; words by their text. */
-export function compareIds(a: string, b: string): number {
+function compareIds(a: string, b: string): number {
   const [numberA, numberB] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (numberA !== numberB) return numberA ? -1 : 1;
   if (numberA && a.length !== b.length) return a.length - b.length;

@@ -21,7 +21,7 @@ export function versionNumbers(text: unknown): readonly number[] | undefined {
 }
 
 /** Whether a task is from before dependencies between nodes. */
-export function isLegacy(version: unknown): boolean {
+function isLegacy(version: unknown): boolean {
   const numbers = versionNumbers(version ?? '0.0.0') ?? versionNumbers(CROSS_DEPENDENCIES)!;
   const least = versionNumbers(CROSS_DEPENDENCIES)!;
   const at = numbers.findIndex((number, i) => number !== least[i]);

@@ -62,7 +62,7 @@ export const READ_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Roles that mean something by themselves: in a list of one they stand for the plain word. */
-export const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
+const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
 
 /** The one text no task can be called: JavaScript gives it a meaning of its own. */
 export const UNUSABLE_ID = '__proto__';

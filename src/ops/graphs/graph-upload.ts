@@ -52,7 +52,7 @@ const GRAPH_FIELDS = ['name', 'node_filter', ...CALLBACKS, 'tasks'] as const;
 const NODE_FIELDS = ['status', 'pending_addition', 'pending_deletion', 'error_msg', 'error_type'] as const;
 
 /** Statuses a graph may leave its nodes in. */
-export const NODE_STATUSES = [
+const NODE_STATUSES = [
   'ready',
   'discover',
   'provisioning',

@@ -22,7 +22,7 @@ export interface HistoryFilter {
   readonly includeSummary?: boolean;
 }
 
-export const FUEL_TASK_STATUSES: readonly FuelTaskStatus[] = ['pending', 'ready', 'running', 'error', 'skipped'];
+const FUEL_TASK_STATUSES: readonly FuelTaskStatus[] = ['pending', 'ready', 'running', 'error', 'skipped'];
 
 /** Stands for the node of a task that is on none. */
 const NOWHERE = '-';

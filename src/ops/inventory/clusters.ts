@@ -59,7 +59,7 @@ export interface ClusterOperations {
 }
 
 /** Where to get releases from; said wherever one is missing. */
-export const NO_RELEASES_HINT =
+const NO_RELEASES_HINT =
   "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
 
 export function clusterOperations({ store }: OpsDependencies): ClusterOperations {

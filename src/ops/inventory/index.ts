@@ -12,13 +12,11 @@ import { type RoleOperations, roleOperations } from './roles.js';
 
 export type { RoleAssignment } from './assignment.js';
 export type { NetworkProvider } from './cluster-settings.js';
-export { type ClusterView, NO_RELEASES_HINT } from './clusters.js';
+export type { ClusterView } from './clusters.js';
 export { hasUploadedFacts } from './facts.js';
 export type { NodePart, NodeView } from './nodes.js';
-export { extendedReleases, pluginFits } from './plugin-fit.js';
-export { isDeployable, tagsOfRelease } from './releases.js';
-export { roleCatalogue } from './role-catalogue.js';
-export { allRoles } from './role-tags.js';
+export { extendedReleases } from './plugin-fit.js';
+export { isDeployable } from './releases.js';
 export type { Role, RoleOwner } from './roles.js';
 
 export interface InventoryOperations {

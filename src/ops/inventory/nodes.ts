@@ -270,7 +270,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
 }
 
 /** Lower case, with colons: as the store keeps it. */
-export const canonicalMac = (mac: string): string => mac.toLowerCase().replaceAll('-', ':');
+const canonicalMac = (mac: string): string => mac.toLowerCase().replaceAll('-', ':');
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 

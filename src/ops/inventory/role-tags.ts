@@ -30,8 +30,6 @@ export type TagAllocator = (
   catalogue: Catalogue,
 ) => Promise<readonly NewTagAssignment[]>;
 
-export const asRolesSay: TagAllocator = async (_cluster, _changes, given) => given;
-
 /**
  * Nodes get the tags of roles that are new to them, and lose those that came with roles they have no more. What was
  * given or taken by hand stays as it is.

@@ -4,7 +4,7 @@ import { didYouMean } from '../../core/did-you-mean.js';
 
 import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
-import { isObject, objectOf } from '../inventory/json-object.js';
+import { objectOf } from '../inventory/json-object.js';
 import { finding, refuseIfAny } from '../inventory/refuse.js';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
 import { problem } from '../problem.js';
@@ -311,6 +311,3 @@ async function refuseUnknown(store: StorePorts, cluster: number, tags: readonly 
     }),
   );
 }
-
-export const isTagMeta = (value: unknown): value is TagUpload['meta'] =>
-  isObject(value) && typeof value.has_primary === 'boolean';

@@ -6,7 +6,7 @@ const NAME = /^[0-9a-zA-Z_-]+$/;
 const VIP_NAME = /^[0-9a-z_-]+$/;
 
 /** When something is forbidden: a condition, a condition with its message, or one pair of both. */
-export const RESTRICTIONS: Shape = listOf(
+const RESTRICTIONS: Shape = listOf(
   {
     oneOf: [
       text,

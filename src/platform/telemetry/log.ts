@@ -101,7 +101,7 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 
 /** `15:04:05 warn  worker  the message  key=value`; what is no line of ours passes as it is. */
-export function prettyLine(line: string): string {
+function prettyLine(line: string): string {
   let entry: Record<string, unknown>;
   try {
     entry = JSON.parse(line) as Record<string, unknown>;

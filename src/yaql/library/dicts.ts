@@ -3,7 +3,7 @@ import type { Context } from '../runtime/context.js';
 import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
 import type { Lambda } from '../runtime/lambda.js';
 import { optional, p, rest } from '../runtime/parameters.js';
-import { Dict, DictView, type MappingRule, Tuple } from '../values/collections.js';
+import { Dict, DictView, type MappingRule } from '../values/collections.js';
 import { sameOrEqual } from '../values/equality.js';
 import { DONE, iterate, pullFrom } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
@@ -30,7 +30,7 @@ const build = fn(
 );
 
 /** The value of a key, KeyError when there is none. */
-export function itemOf(from: Dict, key: Value): Value {
+function itemOf(from: Dict, key: Value): Value {
   const value = from.get(key);
   if (value === undefined) throw new YaqlError('KeyError', asText(key));
   return value;
@@ -173,5 +173,3 @@ export const dictFunctions: readonly FunctionDefinition[] = [
 function orNull(from: Dict, key: Value, fallback: Value): Value {
   return from.has(key) ? null : fallback;
 }
-
-export const pair = (a: Value, b: Value): Tuple => new Tuple([a, b]);

@@ -37,7 +37,7 @@ function* flatten(items: Value): Generator<Value> {
   }
 }
 
-export function contains(items: Value, value: Value): boolean {
+function contains(items: Value, value: Value): boolean {
   if (isSetLike(items)) return setHas(items, value);
   for (const item of iterate(items)) if (sameOrEqual(item, value)) return true;
   return false;

@@ -26,7 +26,7 @@ const isAsciiDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 export type Category = 'd' | 'D' | 's' | 'S' | 'w' | 'W';
 
-export function inCategory(category: Category, code: number, ascii: boolean): boolean {
+function inCategory(category: Category, code: number, ascii: boolean): boolean {
   switch (category) {
     case 'd':
       return ascii ? isAsciiDigit(code) : isDigit(code);

@@ -13,7 +13,7 @@ const simpleEscapes: Record<string, number> = { a: 7, f: 12, n: 10, r: 13, t: 9,
 export const categories = new Set(['d', 'D', 's', 'S', 'w', 'W']);
 export const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9';
 export const isOctal = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '7';
-export const isHex = (c: string | undefined): boolean => c !== undefined && /^[0-9a-fA-F]$/.test(c);
+const isHex = (c: string | undefined): boolean => c !== undefined && /^[0-9a-fA-F]$/.test(c);
 export const isAsciiLetter = (c: string): boolean => /^[a-zA-Z]$/.test(c);
 
 /** Reading of a pattern character by character, with the escapes and classes that stand for characters. */

@@ -147,7 +147,7 @@ function isLarge(value: Value, quota: number): boolean {
 }
 
 /** Roughly what CPython 3.11's `sys.getsizeof` says: the object itself, without what it refers to. */
-export function sizeOf(value: Value): number {
+function sizeOf(value: Value): number {
   switch (typeof value) {
     case 'string':
       return textSize(value);

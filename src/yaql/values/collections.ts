@@ -20,8 +20,6 @@ export class Tuple extends ValueObject {
   }
 }
 
-export const emptyTuple = new Tuple([]);
-
 /** Longest text a hash key may grow to: values that share parts can be far larger than the memory they take. */
 const maxKeyLength = 4_000_000;
 
@@ -234,4 +232,4 @@ export class MappingRule extends ValueObject {
   }
 }
 
-export const unhashable = (type: string): YaqlError => new YaqlError('TypeError', `unhashable type: '${type}'`);
+const unhashable = (type: string): YaqlError => new YaqlError('TypeError', `unhashable type: '${type}'`);

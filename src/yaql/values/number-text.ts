@@ -6,7 +6,7 @@ import { trimWhitespace } from './text.js';
 const maxIntegerDigits = 4300;
 
 /** Decimal text of an integer; ValueError beyond 4,300 digits. */
-export function integerText(x: Integer): string {
+function integerText(x: Integer): string {
   if (typeof x === 'number') return String(x);
   // 4,300 digits are 14,285 bits; skip the conversion of numbers that are far beyond.
   const text = x > -(1n << 15000n) && x < 1n << 15000n ? x.toString() : null;

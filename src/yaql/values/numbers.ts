@@ -43,7 +43,7 @@ export function toDouble(x: Numeric | boolean): number {
 }
 
 /** Largest size of an integer, in bits. Python has none; a guard against expressions that fill the memory. */
-export const maxIntegerBits = 4_000_000;
+const maxIntegerBits = 4_000_000;
 
 export function bitLength(x: Integer): number {
   if (typeof x === 'number') return x === 0 ? 0 : Math.floor(Math.log2(Math.abs(x))) + 1;
@@ -102,7 +102,7 @@ export function divide(a: Numeric, b: Numeric): Numeric {
   return float(toDouble(a) / divisor);
 }
 
-export function floorDivide(a: Integer, b: Integer): Integer {
+function floorDivide(a: Integer, b: Integer): Integer {
   if (b === 0) throw zeroDivision();
   if (typeof a === 'number' && typeof b === 'number') {
     const rest = a % b;

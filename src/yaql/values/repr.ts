@@ -102,7 +102,7 @@ const unprintable = /[\p{C}\p{Z}]/u;
 const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
 /** Single quotes unless the text has some and no double ones. */
-export function reprString(text: string): string {
+function reprString(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   let out = quote;
   for (const c of text) {

@@ -4,8 +4,6 @@
  */
 const surrogate = /[\ud800-\udfff]/;
 
-export const hasSurrogates = (text: string): boolean => surrogate.test(text);
-
 /** Number of code points. */
 export function textLength(text: string): number {
   if (!surrogate.test(text)) return text.length;
@@ -146,7 +144,7 @@ export function replaceText(text: string, old: string, replacement: string, coun
 }
 
 /** Clamps Python slice bounds to `0..length`, with negative ones counted from the end. */
-export function clampBound(bound: number, length: number): number {
+function clampBound(bound: number, length: number): number {
   if (bound < 0) return Math.max(0, bound + length);
   return Math.min(bound, length);
 }
