@@ -104,7 +104,7 @@ export const clusterTables = {
   },
 };
 
-interface DeploymentInfo<T> {
+export interface DeploymentInfo<T> {
   readonly common: T;
   readonly nodes: Readonly<Record<string, T>>;
 }
