@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { createApi } from '../src/api/index.js';
+import { type ApiOptions, createApi } from '../src/api/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
 import { AgentPresence, createOperations, type Operations, tagExtensionsOf } from '../src/ops/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
@@ -30,7 +30,7 @@ export interface StartApiOptions {
   /** Base address of Temporal's Web UI, when it is known otherwise than by `temporal.ui_url`. */
   readonly temporalUiUrl?: string;
   /** Tests: an answer that differs from its schema is an error. */
-  readonly checkAnswers?: boolean;
+  readonly checkAnswer?: ApiOptions['checkAnswer'];
 }
 
 /**
@@ -98,7 +98,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       tokens: tokensOn,
       ratePerMinute: settings.api.rate_limit_per_minute,
       ...(tls === undefined ? {} : { tls }),
-      ...(options.checkAnswers === undefined ? {} : { checkAnswers: options.checkAnswers }),
+      ...(options.checkAnswer === undefined ? {} : { checkAnswer: options.checkAnswer }),
     });
     closing.push(() => api.close());
     const listenTextResolver = (at: string) => `API listens at ${at}, described at ${at}/docs`;

@@ -14,7 +14,6 @@ import type { Traces } from '../platform/telemetry/traces.js';
 import { guardRoutes } from './access/guard.js';
 import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';
-import { answerWriter } from './answers.js';
 import { serveFuelGraphs } from './fuel/graphs/index.js';
 import { serveInventory } from './fuel/inventory/index.js';
 import { servePackages } from './fuel/packages/index.js';
@@ -49,8 +48,20 @@ export interface ApiOptions {
   readonly traces?: Traces;
   /** PEM: the API is served over TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Tests: an answer that differs from its schema is an error. */
-  readonly checkAnswers?: boolean;
+  /** Tests: sees every answer before it is sent; what it throws is an error of the API. */
+  readonly checkAnswer?: (answer: AnswerSeen) => void;
+}
+
+/** An answer that is text, on its way out. */
+export interface AnswerSeen {
+  readonly method: string;
+  /** As it is registered: `/api/v1/runs/:run`. */
+  readonly route: string;
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  /** The description of the API. */
+  readonly describe: () => object;
 }
 
 export type Api = FastifyInstance;
@@ -60,7 +71,7 @@ const BODY_LIMIT = 1024 * 1024;
 
 /** The REST API over the use cases, ready to listen or to be asked with `inject`. It closes nothing it was given. */
 export async function createApi(operations: Operations, options: ApiOptions): Promise<Api> {
-  const { log, version, checkAnswers, tokens: tokensOn = false, ratePerMinute = 0, tls, metrics, traces } = options;
+  const { log, version, checkAnswer, tokens: tokensOn = false, ratePerMinute = 0, tls, metrics, traces } = options;
   const app = Fastify({
     https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
     loggerInstance: log as FastifyBaseLogger,
@@ -80,7 +91,8 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   }).withTypeProvider<ZodTypeProvider>();
 
   app.setValidatorCompiler(() => () => true);
-  app.setSerializerCompiler(answerWriter(checkAnswers ?? false));
+  // The compiler has checked their types already.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler(answerProblem);
   app.addHook('onRoute', checkRequestsOf);
   app.addHook('onRequest', async (request, reply) => {
@@ -97,6 +109,21 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     const fields = { method: request.method, url: request.url, status, ms: Math.round(elapsedTime) };
     request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
+  if (checkAnswer !== undefined) {
+    app.addHook('onSend', async (request, reply, body) => {
+      if (request.is404 || (body !== undefined && body !== null && typeof body !== 'string')) return;
+      const { method, routeOptions } = request;
+      const type = String(reply.getHeader('content-type') ?? '');
+      checkAnswer({
+        method,
+        route: routeOptions.url ?? '',
+        status: reply.statusCode,
+        type,
+        body: body ?? '',
+        describe: () => app.swagger(),
+      });
+    });
+  }
   if (traces !== undefined) traceRequests(app as unknown as Api, traces);
   if (!tokensOn) answerOwnPagesOnly(app as unknown as Api);
   guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));

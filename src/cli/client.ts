@@ -1,29 +1,7 @@
-import type {
-  CommitAnswer,
-  GraphRunReport,
-  GraphRunStatus,
-  Health,
-  MaasCheck,
-  NodeHistoryPage,
-  NodeStatuses,
-  ProblemBody,
-  RevisionFiles,
-  RevisionPage,
-  Run,
-  RunDetail,
-  RunNodeList,
-  RunPage,
-  RunReport,
-  RunStatus,
-  SelectedNodes,
-  Site,
-  SiteDifference,
-  SiteList,
-  StartRunBody,
-  Strategy,
-  TreeNode,
-  Version,
-} from '../core/contracts/index.js';
+import { createParser } from 'eventsource-parser';
+import type { Api } from '../core/contracts/api.js';
+import type { ProblemBody } from '../core/contracts/index.js';
+import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.js';
 import { EXIT, exitCodeOfStatus } from './exit-codes.js';
 import { CliError, type CliProblem, usageError } from './problem.js';
 
@@ -35,50 +13,19 @@ export interface OperatorNote {
   readonly by?: string;
 }
 
-/** Filters of lists of runs; a list means any of them. */
-export interface RunQuery {
-  readonly site?: string | undefined;
-  readonly kind?: readonly string[] | undefined;
-  readonly phase?: readonly string[] | undefined;
-  readonly outcome?: readonly string[] | undefined;
-  readonly label?: readonly string[] | undefined;
-  readonly started_by?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly open?: boolean | undefined;
-  readonly limit?: number | undefined;
-  readonly before?: string | undefined;
-  readonly workflow_id?: string | undefined;
-}
+/** A route of the API, as `GET /runs/:run`. */
+type At = keyof Api & string;
+type Ask<R extends At> = AskOf<Api[R]>;
+/** Optional where a route needs nothing. */
+type AskArguments<R extends At> = Record<never, never> extends Ask<R> ? [ask?: Ask<R>] : [ask: Ask<R>];
+type Query<R extends At> = NonNullable<Ask<R>['query']>;
+type Body<R extends At> = NonNullable<Ask<R>['body']>;
 
-export interface CommitBody {
-  readonly files: readonly { readonly name: string; readonly text: string }[];
-  readonly message?: string;
-  readonly author?: string;
-  readonly force?: boolean;
-  readonly dry_run?: boolean;
-}
-
-export interface SelectorBody {
-  readonly node_names?: readonly string[];
-  readonly node_tags?: readonly string[];
-  readonly node_labels?: readonly string[];
-  readonly rack_names?: readonly string[];
-}
-
-export interface RequestParts {
+/** What is sent, whatever the route. */
+interface Sent {
+  readonly params?: Readonly<Record<string, string | number | boolean>>;
   readonly query?: object;
   readonly body?: unknown;
-  /** How a good answer is read. Default: as JSON. */
-  readonly as?: 'json' | 'text';
-}
-
-/** One event of an answer that goes on. */
-export interface ServerEvent {
-  readonly event: string;
-  /** Where to go on from. */
-  readonly id: number;
-  readonly data: unknown;
 }
 
 export interface ApiClientOptions {
@@ -105,56 +52,82 @@ export class ApiClient {
     this.#options = options;
   }
 
+  /** Asks a route of the API. A body of bytes is an archive. */
+  call<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<AnswerOf<Api[R]>> {
+    return this.#json(at, ask ?? {});
+  }
+
+  /** The same for an answer that is no JSON. */
+  async text<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<string> {
+    return (await this.#send(at, ask ?? {}, '*/*')).text;
+  }
+
+  /** A path below /api/v1 as text, `at` by `apiPath`; `call` is checked against the map of routes. */
+  request<T>(
+    method: string,
+    at: string,
+    { as = 'json', ...ask }: { readonly query?: object; readonly body?: unknown; readonly as?: 'json' | 'text' } = {},
+  ): Promise<T> {
+    if (as === 'json') return this.#json(`${method} ${at}`, ask);
+    return this.#send(`${method} ${at}`, ask, '*/*').then(({ text }) => text as T);
+  }
+
   readonly sites = {
-    list: () => this.#get<SiteList>('/sites'),
-    create: (body: { readonly name: string; readonly cluster?: string }) => this.#post<Site>('/sites', body),
-    get: (site: string) => this.#get<Site>(apiPath`/sites/${site}`),
-    delete: (site: string) => this.#send<unknown>('DELETE', apiPath`/sites/${site}`),
-    commit: (site: string, body: CommitBody) => this.#post<CommitAnswer>(apiPath`/sites/${site}/revisions`, body),
-    revisions: (site: string, query: { readonly limit?: number | undefined; readonly before?: string | undefined }) =>
-      this.#get<RevisionPage>(apiPath`/sites/${site}/revisions`, query),
-    files: (site: string, revision: string) =>
-      this.#get<RevisionFiles>(apiPath`/sites/${site}/revisions/${revision}/files`),
-    strategy: (site: string, revision: string) =>
-      this.#get<Strategy>(apiPath`/sites/${site}/revisions/${revision}/strategy`),
-    difference: (site: string, revision: string, query: { readonly since?: string | undefined }) =>
-      this.#get<SiteDifference>(apiPath`/sites/${site}/revisions/${revision}/difference`, query),
-    select: (site: string, revision: string, selectors: readonly SelectorBody[]) =>
-      this.#post<SelectedNodes>(apiPath`/sites/${site}/revisions/${revision}/select`, { selectors }),
-    start: (site: string, body: StartRunBody) => this.#post<Run>(apiPath`/sites/${site}/runs`, body),
+    list: () => this.call('GET /sites'),
+    create: (body: Body<'POST /sites'>) => this.call('POST /sites', { body }),
+    get: (site: string) => this.call('GET /sites/:site', { params: { site } }),
+    delete: (site: string) => this.call('DELETE /sites/:site', { params: { site } }),
+    commit: (site: string, body: Body<'POST /sites/:site/revisions'>) =>
+      this.call('POST /sites/:site/revisions', { params: { site }, body }),
+    revisions: (site: string, query: Query<'GET /sites/:site/revisions'>) =>
+      this.call('GET /sites/:site/revisions', { params: { site }, query }),
+    files: (site: string, ref: string) => this.call('GET /sites/:site/revisions/:ref/files', { params: { site, ref } }),
+    strategy: (site: string, ref: string) =>
+      this.call('GET /sites/:site/revisions/:ref/strategy', { params: { site, ref } }),
+    difference: (site: string, ref: string, query: Query<'GET /sites/:site/revisions/:ref/difference'>) =>
+      this.call('GET /sites/:site/revisions/:ref/difference', { params: { site, ref }, query }),
+    select: (site: string, ref: string, selectors: Body<'POST /sites/:site/revisions/:ref/select'>['selectors']) =>
+      this.call('POST /sites/:site/revisions/:ref/select', { params: { site, ref }, body: { selectors } }),
+    start: (site: string, body: Body<'POST /sites/:site/runs'>) =>
+      this.call('POST /sites/:site/runs', { params: { site }, body }),
   };
 
   readonly nodes = {
     status: (site: string, revision?: string) =>
-      this.#get<NodeStatuses>(apiPath`/sites/${site}/nodes/status`, { revision }),
-    history: (site: string, node: string, query: { readonly limit?: number | undefined }) =>
-      this.#get<NodeHistoryPage>(apiPath`/sites/${site}/nodes/${node}/history`, query),
+      this.call('GET /sites/:site/nodes/status', { params: { site }, query: { revision } }),
+    history: (site: string, node: string, query: Query<'GET /sites/:site/nodes/:node/history'>) =>
+      this.call('GET /sites/:site/nodes/:node/history', { params: { site, node }, query }),
   };
 
   readonly runs = {
-    list: (query: RunQuery) => this.#get<RunPage>('/runs', query),
-    get: (run: string) => this.#get<RunDetail>(apiPath`/runs/${run}`),
-    status: (run: string, signal?: AbortSignal) =>
-      this.#get<RunStatus | GraphRunStatus>(apiPath`/runs/${run}/status`, {}, signal),
-    report: (run: string) => this.#get<RunReport | GraphRunReport>(apiPath`/runs/${run}/report`),
-    tree: (run: string) => this.#get<TreeNode>(apiPath`/runs/${run}/tree`),
-    nodes: (run: string) => this.#get<RunNodeList>(apiPath`/runs/${run}/nodes`),
-    /** Pause, resume, stop, cancel. */
-    act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', note: OperatorNote) =>
-      this.#post<unknown>(apiPath`/runs/${run}/${action}`, note),
-    retry: (run: string, node: string, note: OperatorNote) =>
-      this.#post<RunStatus>(apiPath`/runs/${run}/nodes/${node}/retry`, note),
+    list: (query: Query<'GET /runs'>) => this.call('GET /runs', { query }),
+    get: (run: string) => this.call('GET /runs/:run', { params: { run } }),
+    status: (run: string, signal?: AbortSignal): Promise<AnswerOf<Api['GET /runs/:run/status']>> =>
+      this.#json('GET /runs/:run/status', { params: { run } }, signal),
+    report: (run: string) => this.call('GET /runs/:run/report', { params: { run } }),
+    tree: (run: string) => this.call('GET /runs/:run/tree', { params: { run } }),
+    nodes: (run: string) => this.call('GET /runs/:run/nodes', { params: { run } }),
+    act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', body: OperatorNote) =>
+      this.call(`POST /runs/:run/${action}`, { params: { run }, body }),
+    retry: (run: string, node: string, body: OperatorNote) =>
+      this.call('POST /runs/:run/nodes/:node/retry', { params: { run, node }, body }),
     /** Retry or skip a task (`task@node`) of a run of graphs. */
-    task: (run: string, task: string, verb: 'retry' | 'skip', note: OperatorNote) =>
-      this.#post<GraphRunStatus>(`${apiPath`/runs/${run}/tasks/${task}`}/${verb}`, note),
+    task: (run: string, task: string, verb: 'retry' | 'skip', body: OperatorNote) =>
+      this.call(`POST /runs/:run/tasks/:task/${verb}`, { params: { run, task }, body }),
   };
 
+  readonly maas = { check: () => this.call('GET /maas/check') };
+
+  /** Also when the answer is that something is away. */
+  readonly health = (): Promise<AnswerOf<Api['GET /health']>> => this.#json('GET /health', {}, undefined, 503);
+  readonly version = () => this.call('GET /version');
+
   /** Events of an answer that goes on, as they come; ends with the answer. The API's limits of time do not hold. */
-  async *events<E extends ServerEvent>(at: string, query: object, signal: AbortSignal): AsyncGenerator<E, void, void> {
-    const ask = this.#options.fetch ?? fetch;
+  async *events<R extends At>(at: R, ask: Ask<R>, signal: AbortSignal): AsyncGenerator<EventOf<Api[R]>, void, void> {
+    const fetching = this.#options.fetch ?? fetch;
     let answer: Response;
     try {
-      answer = await ask(`${this.url}/api/v1${at}${queryText(query)}`, {
+      answer = await fetching(this.#addressOf(at, ask).url, {
         headers: { accept: 'text/event-stream, application/problem+json', ...this.#credentials() },
         signal,
       });
@@ -165,73 +138,63 @@ export class ApiClient {
       const problem = this.#problemOf(answer.status, readJson(await answer.text()));
       throw new CliError(problem, exitCodeOfStatus(answer.ok ? 502 : answer.status));
     }
-    let text = '';
+    let come: object[] = [];
+    const parser = createParser({
+      onEvent: ({ event, id, data }) => come.push({ event, id: Number(id), data: readJson(data) }),
+    });
     const decoder = new TextDecoder();
     try {
       for await (const bytes of answer.body) {
-        text += decoder.decode(bytes, { stream: true });
-        const events = text.split('\n\n');
-        text = events.pop() ?? '';
-        for (const event of events) yield readEvent<E>(event);
+        parser.feed(decoder.decode(bytes, { stream: true }));
+        const events = come;
+        come = [];
+        yield* events as EventOf<Api[R]>[];
       }
     } catch (error) {
       throw signal.aborted ? error : this.#unreachable(error, undefined);
     }
   }
 
-  /**
-   * Any path of the API below /api/v1, as commands on clusters and graphs use it; `at` by `apiPath`. A body of bytes
-   * is an archive.
-   */
-  request<T>(method: string, at: string, more: RequestParts = {}): Promise<T> {
-    const { query = {}, body, as = 'json' } = more;
-    return this.#send<T>(method, at + queryText(query), body as object | undefined, undefined, [], as);
-  }
-
-  readonly maas = { check: () => this.#get<MaasCheck>('/maas/check') };
-
-  /** Also when the answer is that something is away. */
-  readonly health = () => this.#send<Health>('GET', '/health', undefined, undefined, [503]);
-  readonly version = () => this.#get<Version>('/version');
-
   #credentials(): Readonly<Record<string, string>> {
     const { token } = this.#options;
     return token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  #get<T>(at: string, query: object = {}, signal?: AbortSignal): Promise<T> {
-    return this.#send<T>('GET', at + queryText(query), undefined, signal);
+  /** Method and address of a request. Only the values are escaped: names with slashes stay one step of the path. */
+  #addressOf(at: string, { params = {}, query = {} }: Sent): { readonly method: string; readonly url: string } {
+    const [method = '', path = ''] = at.split(' ');
+    const filled = path.replace(/\/$/, '').replace(/\/:(\w+)/g, (_, name: string) => `/${step(String(params[name]))}`);
+    return { method, url: `${this.url}/api/v1${filled}${queryText(query)}` };
   }
 
-  #post<T>(at: string, body: object): Promise<T> {
-    return this.#send<T>('POST', at, body);
+  /** @param alsoGood a status that is no failure although it is one of errors */
+  async #json<T>(at: string, ask: Sent, signal?: AbortSignal, alsoGood?: number): Promise<T> {
+    const { answer, text } = await this.#send(at, ask, 'application/json, application/problem+json', signal, alsoGood);
+    const read = readJson(text);
+    // What the API answers with is what its contract says: its tests hold every answer to it.
+    if (text === '' || read !== undefined) return read as T;
+    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(502));
   }
 
-  async #send<T>(
-    method: string,
-    at: string,
-    body?: object,
-    signal?: AbortSignal,
-    alsoGood: readonly number[] = [],
-    as: 'json' | 'text' = 'json',
-  ): Promise<T> {
+  async #send(at: string, ask: Sent, accept: string, signal?: AbortSignal, alsoGood?: number) {
     const { user, limitMs = LIMIT_MS } = this.#options;
-    const ask = this.#options.fetch ?? fetch;
+    const fetching = this.#options.fetch ?? fetch;
+    const { method, url } = this.#addressOf(at, ask);
+    const { body } = ask;
+    const isArchive = body instanceof Uint8Array;
     const limit = AbortSignal.timeout(limitMs);
     let answer: Response;
     let text: string;
     try {
-      answer = await ask(`${this.url}/api/v1${at}`, {
+      answer = await fetching(url, {
         method,
         headers: {
-          accept: as === 'text' ? '*/*' : 'application/json, application/problem+json',
+          accept,
           ...(user === undefined ? {} : { 'x-sitewright-user': user }),
           ...this.#credentials(),
-          ...(body === undefined
-            ? {}
-            : { 'content-type': body instanceof Uint8Array ? 'application/gzip' : 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': isArchive ? 'application/gzip' : 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: isArchive ? Buffer.from(body) : JSON.stringify(body) }),
         signal: signal ? AbortSignal.any([limit, signal]) : limit,
       });
       text = await answer.text();
@@ -239,11 +202,9 @@ export class ApiClient {
       if (signal?.aborted) throw error;
       throw this.#unreachable(error, limit.aborted ? limitMs : undefined);
     }
-    if (as === 'text' && answer.ok) return text as T;
-    const read = readJson(text);
-    const good = answer.ok || (alsoGood.includes(answer.status) && !isProblem(read));
-    if (good && (text === '' || read !== undefined)) return read as T;
-    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(good ? 502 : answer.status));
+    const read = answer.ok ? undefined : readJson(text);
+    if (answer.ok || (answer.status === alsoGood && read !== undefined && !isProblem(read))) return { answer, text };
+    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(answer.status));
   }
 
   #problemOf(status: number, body: unknown): CliProblem {
@@ -287,11 +248,13 @@ export class ApiClient {
 }
 
 /** Only the values are escaped: names with slashes stay one step of the path. */
-export function apiPath(steps: TemplateStringsArray, ...values: readonly string[]): string {
+export const apiPath = (steps: TemplateStringsArray, ...values: readonly string[]): string =>
+  steps.map((text, at) => text + (at < values.length ? step(values[at]!) : '')).join('');
+
+function step(value: string): string {
   // A URL would take these for folders.
-  const bad = values.find((value) => value === '' || value === '.' || value === '..');
-  if (bad !== undefined) throw usageError(`'${bad}' is no name`);
-  return steps.map((step, at) => step + (at < values.length ? encodeURIComponent(values[at]!) : '')).join('');
+  if (value === '' || value === '.' || value === '..') throw usageError(`'${value}' is not a name`);
+  return encodeURIComponent(value);
 }
 
 function queryText(query: object): string {
@@ -302,13 +265,6 @@ function queryText(query: object): string {
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
-}
-
-function readEvent<E extends ServerEvent>(text: string): E {
-  const fields = new Map(
-    text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
-  );
-  return { event: fields.get('event'), id: Number(fields.get('id')), data: readJson(fields.get('data') ?? '') } as E;
 }
 
 function readJson(text: string): unknown {

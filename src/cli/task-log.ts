@@ -1,15 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiPath } from './client.js';
+import type { Api } from '../core/contracts/api.js';
+import type { EventOf } from '../core/contracts/route.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 import type { Session } from './session.js';
 
-/** As `GET /runs/ID/logs/TASK@NODE` sends them. */
-type LogEvent = { readonly id: number } & (
-  | { readonly event: 'output'; readonly data: { readonly offset: number; readonly text: string } }
-  | { readonly event: 'gap'; readonly data: { readonly offset: number; readonly to: number } }
-  | { readonly event: 'ended'; readonly data: { readonly outcome: string; readonly message: string } }
-);
+const LOG = 'GET /runs/:run/logs/:task';
+type LogEvent = EventOf<Api[typeof LOG]>;
 
 const AGAIN_AFTER_MS = 1_000;
 
@@ -31,7 +28,7 @@ export async function printTaskLog(
   while (!interrupted.aborted) {
     try {
       const query = { stream: stderr ? 'stderr' : 'stdout', offset, follow, attempt };
-      for await (const event of client.events<LogEvent>(apiPath`/runs/${run}/logs/${task}`, query, interrupted)) {
+      for await (const event of client.events(LOG, { params: { run, task }, query }, interrupted)) {
         hasBegun = true;
         offset = event.id;
         const code = printEvent(session, event);

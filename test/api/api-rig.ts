@@ -12,6 +12,7 @@ import { createLogger } from '../../src/platform/telemetry/log.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/api.js';
 import type { LivingSite } from '../rig/living-site.js';
+import { openapiCheck } from '../rig/openapi-check.js';
 import type { TemporalRig } from '../rig/temporal.js';
 
 export interface Answer {
@@ -47,7 +48,7 @@ export async function apiOf(
       log.push(JSON.parse(line) as Record<string, unknown>),
     ),
     version: '1.2.3',
-    checkAnswers: true,
+    checkAnswer: openapiCheck(),
     ...options,
   });
   return {

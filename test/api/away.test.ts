@@ -10,6 +10,7 @@ import { loadSettings, type Settings } from '../../src/platform/settings/index.j
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
+import { openapiCheck } from '../rig/openapi-check.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { type Answer, type ApiRig, apiOfSite, readAnswer } from './api-rig.js';
 
@@ -49,7 +50,7 @@ describe('without Temporal and MAAS', () => {
   let api: RunningApi;
   beforeAll(async () => {
     const settings = await settingsFor({ SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    api = await startApi(settings, log, { checkAnswers: true });
+    api = await startApi(settings, log, { checkAnswer: openapiCheck() });
   });
   afterAll(() => api.stop());
 

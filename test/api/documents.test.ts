@@ -40,7 +40,7 @@ describe('sites', () => {
       expect(await rig.ask(method, '/api/v1/sites/b')).toMatchObject({ status: 404, body: { code: 'not-found' } });
   });
 
-  it.each(['', 'Upper', '-x', '../x', 'a b', 'x'.repeat(64), 'ä', 7, null])('%j is no name', async (name) => {
+  it.each(['', 'Upper', '-x', '../x', 'a b', 'x'.repeat(64), 'ä', 7, null])('%j is not a name', async (name) => {
     const answer = await rig.ask('POST', '/api/v1/sites', { name });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', errors: [{ path: 'body.name' }] } });
   });

@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { API } from '../../src/core/contracts/api.js';
+import type { SitePlan } from '../../src/core/contracts/index.js';
 import type { RouteMap } from '../../src/core/contracts/route.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
+import { openapiCheck } from '../rig/openapi-check.js';
 import { apiAlone } from './api-rig.js';
 
 const golden = new URL('../golden/api/openapi.json', import.meta.url);
@@ -127,5 +129,52 @@ it('the description can be looked at in a browser', async () => {
   expect(page).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } });
   expect(await rig.ask('GET', '/docs/static/swagger-ui-bundle.js')).toMatchObject({ status: 200 });
   expect((await rig.ask('GET', '/docs/json')).body).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+  await rig.close();
+});
+
+it('an answer that is not as described is found', async () => {
+  const rig = await apiAlone();
+  const check = openapiCheck();
+  const describe = () => rig.api.swagger();
+  const answer = { method: 'GET', route: '/api/v1/sites', status: 200, type: 'application/json', describe };
+  check({ ...answer, body: '{"items":[]}' });
+  expect(() => check({ ...answer, body: '{"items":[{"name":"a"}]}' })).toThrow(/answers otherwise than it says/);
+  expect(() => check({ ...answer, body: '{"items":[],"more":1}' })).toThrow(/additional properties/);
+  expect(() => check({ ...answer, status: 202, body: '{}' })).toThrow(/is not described/);
+  expect(() => check({ ...answer, type: 'text/html', body: '' })).toThrow(/answers with text\/html/);
+  await rig.close();
+});
+
+it('the plan of a site with a cluster is as described', async () => {
+  const rig = await apiAlone();
+  const pace = { interval: 1, timeout: 1 };
+  const plan: SitePlan = {
+    site: 'dc1',
+    revision: 1,
+    hash: 'a',
+    nodes: ['n1'],
+    groups: [{ name: 'all', critical: true, depends_on: [], nodes: [0, 0] }],
+    pace: {
+      verify_site: pace,
+      prepare_site: pace,
+      prepare: pace,
+      deploy: pace,
+      release: pace,
+      max_parallel_nodes: 1,
+      heartbeat_seconds: 1,
+    },
+    done: [],
+    removed: [],
+    cluster: 1,
+    warnings: [],
+  };
+  openapiCheck()({
+    method: 'GET',
+    route: '/api/v1/runs/:run/plan',
+    status: 200,
+    type: 'application/json',
+    body: JSON.stringify({ plan }),
+    describe: () => rig.api.swagger(),
+  });
   await rig.close();
 });

@@ -10,6 +10,7 @@ import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
 import { exampleHosts } from '../rig/living-site.js';
+import { openapiCheck } from '../rig/openapi-check.js';
 import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 
 /** Everything real but the machines, in this process; the command line talks to it as it would from a shell. */
@@ -62,7 +63,7 @@ beforeAll(async () => {
   const settings: Settings = loaded.settings;
   const log = createLogger(settings.log, 'test');
   worker = await startOrchestrator(settings, log, inject('workflowBundlePath'));
-  api = await startApi(settings, log, { temporalUiUrl: 'http://ui.test', checkAnswers: true });
+  api = await startApi(settings, log, { temporalUiUrl: 'http://ui.test', checkAnswer: openapiCheck() });
 });
 
 afterAll(async () => {

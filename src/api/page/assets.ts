@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as words from '../../core/words.js';
 
 /** A file of the web page, as it is sent. */
 export interface Asset {
@@ -38,7 +39,13 @@ export function loadAssets(): ReadonlyMap<string, Asset> {
   const libraries = Object.entries(LIBRARIES).map(
     ([file, name]) => [`lib/${file}`, assetOf(file, readFileSync(fileURLToPath(import.meta.resolve(name))))] as const,
   );
-  return new Map([...own, ...libraries]);
+  return new Map([...own, ...libraries, ['lib/core-words.mjs', assetOf('core-words.mjs', coreWords())]]);
+}
+
+/** The closed lists of words of the core, for the page to import. */
+function coreWords(): Buffer {
+  const lists = Object.entries(words).map(([name, list]) => `export const ${name} = ${JSON.stringify(list)};\n`);
+  return Buffer.from(lists.join(''));
 }
 
 /** The policy under which a browser runs the page: nothing but what comes from here, no code but its files. */

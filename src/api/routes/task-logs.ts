@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { readableText } from '../../agent/index.js';
 import type { LogPart } from '../../agent/logs/index.js';
-import type { runRoutes } from '../../core/contracts/run.js';
+import type { runRoutes, TaskLogEvent } from '../../core/contracts/run.js';
 import type { Operations } from '../../ops/index.js';
 import { isTrue } from '../requests/given.js';
 import type { Asked } from '../serve.js';
@@ -40,8 +40,8 @@ async function* plain(parts: AsyncGenerator<LogPart>): AsyncGenerator<Uint8Array
 }
 
 async function* events(parts: AsyncGenerator<LogPart>): AsyncGenerator<string> {
-  const event = (name: string, id: number, data: unknown) =>
-    `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  const sent = (id: number, { event, data }: TaskLogEvent) =>
+    `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
   let at = 0;
   // A character may be cut by the end of a part: what is left over waits for the rest.
   let rest: Buffer = Buffer.alloc(0);
@@ -52,22 +52,27 @@ async function* events(parts: AsyncGenerator<LogPart>): AsyncGenerator<string> {
       rest = Buffer.from(bytes.subarray(whole));
       at = part.offset + part.bytes.length;
       if (whole > 0)
-        yield event('output', at - rest.length, {
-          offset: at - bytes.length,
-          text: readableText(bytes.subarray(0, whole)),
+        yield sent(at - rest.length, {
+          event: 'output',
+          data: {
+            offset: at - bytes.length,
+            text: readableText(bytes.subarray(0, whole)),
+          },
         });
       continue;
     }
-    if (rest.length > 0) yield event('output', at, { offset: at - rest.length, text: readableText(rest) });
+    if (rest.length > 0)
+      yield sent(at, { event: 'output', data: { offset: at - rest.length, text: readableText(rest) } });
     rest = Buffer.alloc(0);
     if (part.kind === 'gap') {
       at = part.to;
-      yield event('gap', at, { offset: part.offset, to: part.to });
+      yield sent(at, { event: 'gap', data: { offset: part.offset, to: part.to } });
     } else {
-      yield event('ended', at, { outcome: part.result.outcome, message: part.result.message });
+      yield sent(at, { event: 'ended', data: { outcome: part.result.outcome, message: part.result.message } });
     }
   }
-  if (rest.length > 0) yield event('output', at, { offset: at - rest.length, text: readableText(rest) });
+  if (rest.length > 0)
+    yield sent(at, { event: 'output', data: { offset: at - rest.length, text: readableText(rest) } });
 }
 
 /** Bytes at the end that begin a character and are not all of it. */

@@ -27,6 +27,8 @@ export interface Route {
   readonly bodyLimit?: number;
   /** By status; what a handler answers with has the lowest one, unless it says otherwise. */
   readonly answers: Readonly<Record<number, z.ZodType | Media>>;
+  /** What the answer goes on with, where it is a stream of events: each with its id. */
+  readonly events?: z.ZodType<{ readonly event: string; readonly data: unknown }>;
   /** Problems beside those that follow from path, query and body. */
   readonly also?: readonly (400 | 404 | 409 | 502)[];
   /** It needs neither store nor Temporal, and so never answers 503. */
@@ -75,6 +77,11 @@ type JsonOf<Answer> = Answer extends z.ZodType
   : Answer extends { readonly content: { readonly 'application/json': { readonly schema: infer S extends z.ZodType } } }
     ? Wire<S>
     : never;
+
+/** An event of a stream, with where to go on from. */
+export type EventOf<R extends Route> = R['events'] extends z.ZodType
+  ? Wire<R['events']> & { readonly id: number }
+  : never;
 
 type Text = string | number | boolean;
 

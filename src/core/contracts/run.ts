@@ -127,6 +127,15 @@ const taskLogQuery = z.strictObject({
   follow: flagQuery.optional().describe('`true`: the answer goes on until the task ends.'),
 });
 
+const taskLogEvent = z.discriminatedUnion('event', [
+  z.strictObject({ event: z.literal('output'), data: z.strictObject({ offset: z.int(), text: z.string() }) }),
+  z.strictObject({ event: z.literal('gap'), data: z.strictObject({ offset: z.int(), to: z.int() }) }),
+  z.strictObject({ event: z.literal('ended'), data: z.strictObject({ outcome: z.string(), message: z.string() }) }),
+]);
+
+/** What a task's output consists of, as events. */
+export type TaskLogEvent = Wire<typeof taskLogEvent>;
+
 const read = { access: 'viewer', params: runParams } as const;
 const steer = { access: 'operator', params: runParams, body: operatorBody, also: [409] } as const;
 const steered = { 200: anyStatusSchema };
@@ -194,6 +203,7 @@ export const runRoutes = tagged('runs', {
       task: z.string().min(3).max(2000).describe('`TASK@NODE`, as the history of the run names them.'),
     }),
     query: taskLogQuery,
+    events: taskLogEvent,
     answers: { 200: media('text/plain', 'What it printed.') },
   },
   'POST /runs/:run/pause': {

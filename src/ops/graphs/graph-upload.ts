@@ -1,5 +1,6 @@
 import { didYouMean } from '../../core/did-you-mean.js';
 import { isMapping, type ValuePath } from '../../core/plain-value.js';
+import { NODE_STATUSES } from '../../core/words.js';
 import {
   checkGraph,
   checkTask,
@@ -51,18 +52,8 @@ const CALLBACKS = ['on_success', 'on_error', 'on_stop'] as const;
 const GRAPH_FIELDS = ['name', 'node_filter', ...CALLBACKS, 'tasks'] as const;
 const NODE_FIELDS = ['status', 'pending_addition', 'pending_deletion', 'error_msg', 'error_type'] as const;
 
-/** Statuses a graph may leave its nodes in. */
-const NODE_STATUSES = [
-  'ready',
-  'discover',
-  'provisioning',
-  'provisioned',
-  'deploying',
-  'error',
-  'removing',
-  'stopped',
-  'deleted',
-] as const;
+/** Statuses a graph may leave its nodes in; a deleted one is gone from the inventory. */
+const STATUSES_AFTER = [...NODE_STATUSES, 'deleted'] as const;
 
 /** Fields that the API wants to have a value where they are given, although planning takes null for absent. */
 const NEVER_NULL = [
@@ -185,8 +176,8 @@ const OUTCOME_HINT = 'Write {"node_attributes": {"status": "ready"}}.';
 function wrongAttribute(name: string, value: unknown): string | undefined {
   switch (name) {
     case 'status':
-      if ((NODE_STATUSES as readonly unknown[]).includes(value)) return undefined;
-      return `${JSON.stringify(value)} is no status of a node: use one of ${NODE_STATUSES.join(', ')}`;
+      if ((STATUSES_AFTER as readonly unknown[]).includes(value)) return undefined;
+      return `${JSON.stringify(value)} is not a status of a node: use one of ${STATUSES_AFTER.join(', ')}`;
     case 'pending_addition':
     case 'pending_deletion':
       return typeof value === 'boolean' ? undefined : `${name} must be true or false, not ${kind(value)}`;

@@ -1,4 +1,7 @@
 // Words, times and states as the page shows them.
+import { SETTLED_STATUSES as SETTLED, TASK_STATUSES as STATUSES } from 'core/words';
+
+export { SETTLED };
 
 /** What a state means to the eye: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
 const LOOKS = {
@@ -62,19 +65,11 @@ export const some = (names, most = 8) =>
 export const sum = (counts, keys = Object.keys(counts ?? {})) =>
   keys.reduce((all, key) => all + (counts?.[key] ?? 0), 0);
 
-/** All statuses of tasks, the worst first. */
-export const TASK_STATUSES = [
-  'failed',
-  'dep_failed',
-  'retrying',
-  'running',
-  'waiting',
-  'successful',
-  'ignored',
-  'skipped',
-];
+/** How bad a status of a task is. */
+const BADNESS = ['failed', 'dep_failed', 'retrying', 'running', 'waiting', 'successful', 'ignored', 'skipped'];
 
-export const SETTLED = ['successful', 'failed', 'dep_failed', 'skipped', 'ignored'];
+/** All statuses of tasks, the worst first. */
+export const TASK_STATUSES = [...STATUSES].sort((a, b) => BADNESS.indexOf(a) - BADNESS.indexOf(b));
 
 /** The one state that tells how many tasks stand, the worst first. */
 export function worst(counts) {

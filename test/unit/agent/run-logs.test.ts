@@ -8,6 +8,7 @@ import { TaskLogs } from '../../../src/agent/logs/index.js';
 import { type Api, createApi } from '../../../src/api/index.js';
 import { createOperations } from '../../../src/ops/index.js';
 import { openStore, type Store } from '../../../src/store/index.js';
+import { openapiCheck } from '../../rig/openapi-check.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-run-logs-'));
 const logs = new TaskLogs({ folder });
@@ -45,7 +46,7 @@ beforeAll(async () => {
       throw new Error('logs need no MAAS');
     },
   });
-  api = await createApi(operations, { log: pino({ level: 'silent' }), version: '1', checkAnswers: true });
+  api = await createApi(operations, { log: pino({ level: 'silent' }), version: '1', checkAnswer: openapiCheck() });
 });
 afterAll(async () => {
   await api.close();

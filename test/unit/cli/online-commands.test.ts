@@ -79,7 +79,7 @@ describe('exit codes', () => {
     [['run', 'list', '-f', 'xml'], /Allowed choices are table, json, yaml, csv/],
     [['run', 'list', '--limit', '0'], /whole number from 1 to 1000/],
     [['site', 'show'], /missing required argument/],
-    [['site', 'show', '..'], /'\.\.' is no name/],
+    [['site', 'show', '..'], /'\.\.' is not a name/],
     [['site'], /Usage: sitewright site/],
     [[], /Usage: sitewright/],
     [['run', 'list', '--api', 'ftp://x'], /is no address of an API/],

@@ -60,7 +60,7 @@ describe('a graph that is uploaded', () => {
       'error name: the name must be text, not 5',
       expect.stringMatching(/^error node_filter: YaqlGrammarException: /),
       expect.stringMatching(
-        /^error on_success\.node_attributes\.status: "zz" is no status of a node: use one of ready, /,
+        /^error on_success\.node_attributes\.status: "zz" is not a status of a node: use one of discover, /,
       ),
       'error on_success.node_attributes.pending_deletion: pending_deletion must be true or false, not text',
       "error on_stop.node: there is no field 'node' here",

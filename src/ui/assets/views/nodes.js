@@ -1,3 +1,4 @@
+import { NODE_STATUSES } from 'core/words';
 import { query } from '../api.js';
 import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
@@ -6,7 +7,6 @@ import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { count } from '../words.js';
 
-const STATUSES = ['discover', 'provisioning', 'provisioned', 'deploying', 'ready', 'error', 'stopped', 'removing'];
 const RANK = { error: 0, deploying: 1, provisioning: 1 };
 const PAGE = 100;
 
@@ -28,7 +28,7 @@ export function NodesView({ query: given }) {
       <${Search} label="Name" value=${name} onChange=${choose('name')} />
       <${Choice} label="Cluster" value=${filter.cluster_id} options=${[['', 'all'], ...[...nameOf].map(([id, one]) => [String(id), one])]} onChange=${choose('cluster')} />
       <${Choice} label="Role" value=${role} options=${[['', 'all'], ...[...new Set([...roles, ...(role ? [role] : [])])].map((one) => [one, one])]} onChange=${choose('role')} />
-      <${Choice} label="Status" value=${filter.status} options=${[['', 'all'], ...STATUSES.map((one) => [one, one])]} onChange=${choose('status')} />
+      <${Choice} label="Status" value=${filter.status} options=${[['', 'all'], ...NODE_STATUSES.map((one) => [one, one])]} onChange=${choose('status')} />
       ${isFiltered && html`<button type="button" onClick=${showAll}>Show all</button>`}
     </form>
     <${Loaded} from=${nodes}>

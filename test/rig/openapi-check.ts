@@ -1,0 +1,62 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { AnswerSeen } from '../../src/api/index.js';
+
+interface Media {
+  readonly schema?: object;
+}
+interface Described {
+  readonly content?: Readonly<Record<string, Media>>;
+  readonly $ref?: string;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Record<string, Described> }>>>>;
+  readonly components: { readonly responses: Record<string, Described> };
+}
+
+const PLACES = 'openapi';
+
+/** Holds each answer of an API to what its description says of it: status, type and, for JSON, the body. */
+export function openapiCheck(): (answer: AnswerSeen) => void {
+  let document: Document | undefined;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const validators = new Map<string, ValidateFunction>();
+
+  return ({ method, route, status, type, body, describe }) => {
+    if (!route.startsWith('/api/v1/')) return;
+    if (document === undefined) {
+      document = describe() as Document;
+      ajv.addSchema({ $id: PLACES, ...document });
+    }
+    const path = route.replace(/:(\w+)/g, '{$1}');
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const name = `${method} ${path} ${status}`;
+    const responses = document.paths[path]?.[verb]?.responses;
+    // Unexpected ones (500) and those of the transport (408, 431 …) stand for no route.
+    const said = responses?.[status];
+    if (said === undefined) {
+      if (status >= 500 || [400, 405, 408, 413, 415, 431].includes(status)) return;
+      throw new Error(`${name} is not described`);
+    }
+    const at = said.$ref?.replace('#', '') ?? `/paths/${pointer(path)}/${verb}/responses/${status}`;
+    const content = (said.$ref === undefined ? said : document.components.responses[said.$ref.split('/').at(-1)!])
+      ?.content;
+    const [media = ''] = type.split(';');
+    if (content === undefined) {
+      if (body === '') return;
+      throw new Error(`${name} answers with a body, and says it has none`);
+    }
+    if (method === 'HEAD') return;
+    if (content[media] === undefined)
+      throw new Error(`${name} answers with ${media}, and says ${Object.keys(content)}`);
+    if (!/json/.test(media)) return;
+    const key = `${PLACES}#${at}/content/${pointer(media)}/schema`;
+    let validate = validators.get(key);
+    if (validate === undefined) validators.set(key, (validate = ajv.compile({ $ref: key })));
+    if (validate(JSON.parse(body))) return;
+    throw new Error(`${name} answers otherwise than it says: ${ajv.errorsText(validate.errors).slice(0, 2_000)}`);
+  };
+}
+
+const pointer = (text: string): string => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'));
