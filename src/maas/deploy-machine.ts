@@ -92,6 +92,7 @@ export async function deployMachine(
       async recall() {
         const begun = (await MachineLog.read(client, systemId, signal)).progressOf(run);
         if (begun) claim = { ...claim, begun };
+        return begun !== undefined;
       },
       explain: (failure, machine) => explainDeploy(client, failure, machine, run, signal),
     },

@@ -16,6 +16,7 @@ import {
   withChanges,
 } from './machine-outcome.js';
 import type { MachineWatcher } from './machine-watcher.js';
+import { inProgressStatuses } from './status.js';
 
 /** What all operations of a process share. */
 export interface MachineContext {
@@ -65,7 +66,7 @@ export interface Progress {
   readonly acknowledged: ReadonlySet<MachineAction>;
   /** Refused, and not needed to go on. */
   readonly givenUp: ReadonlySet<MachineAction>;
-  /** Numbers of the states that were waited on. */
+  /** Numbers of the states that were waited on, and of those that end by themselves and were seen. */
   readonly waitedOn: ReadonlySet<number>;
   /** A reading has shown the machine held for this very wish; see `Operation.isHeld`. */
   readonly wasHeld: boolean;
@@ -102,9 +103,10 @@ export interface Operation {
   readonly isHeld?: (machine: Machine) => boolean;
   /**
    * Asks MAAS' log what became of this wish so far, for `decide`: before the first step, unless no process can have begun
-   * it, and before an action is sent again after which the machine reads as if it never was.
+   * it, and before an action is sent again after which the machine reads as if it never was. True when it tells of anything:
+   * the machine is then read once more, since what the log tells may be younger than the reading.
    */
-  readonly recall?: () => Promise<void>;
+  readonly recall?: () => Promise<boolean>;
   /** Adds what only MAAS can tell (script results, events) to a failure. */
   readonly explain?: (failure: MachineFailure, machine: Machine) => Promise<MachineFailure>;
 }
@@ -160,7 +162,7 @@ class OperationRun {
   async toCompletion(): Promise<MachineOutcome> {
     let ended = await this.#read();
     // After the reading, so that the log has what led to it.
-    if (!this.#options.isFirstTry) await this.#operation.recall?.();
+    if (!ended && !this.#options.isFirstTry) ended = await this.#recall();
     while (ended === undefined) {
       this.#options.signal?.throwIfAborted();
       const machine = this.#machine as Machine;
@@ -192,7 +194,10 @@ class OperationRun {
       this.#progress.graceOver = true;
       return this.#read();
     }
-    if (this.#progress.sent.has(step.action) && !(await this.#isNextByLog(step.action))) return undefined;
+    if (this.#progress.sent.has(step.action)) {
+      const ended = await this.#recall();
+      if (ended || !this.#isStillNext(step.action)) return ended;
+    }
     return this.#act(step.action, step.warnings ?? [], machine);
   }
 
@@ -265,7 +270,7 @@ class OperationRun {
       if (failure.outcomeUnknown && !isForeign) this.#actions.push(action);
       return undefined;
     }
-    if (!failure.retryable) return (await this.#isNextByLog(action)) ? this.#giveUp(action, error) : undefined;
+    if (!failure.retryable) return (await this.#recall()) ?? this.#giveUpIfNext(action, error);
     const delay = this.#patience.retryDelaysMs[attempts - 1];
     if (delay === undefined) return this.#giveUp(action, error);
     const asked = (retryAfterSeconds(failure) ?? 0) * 1000;
@@ -284,9 +289,12 @@ class OperationRun {
     return step.do === 'act' && step.action === action;
   }
 
-  async #isNextByLog(action: MachineAction): Promise<boolean> {
-    await this.#operation.recall?.();
-    return this.#isStillNext(action);
+  async #recall(): Promise<MachineOutcome | undefined> {
+    return (await this.#operation.recall?.()) ? this.#read() : undefined;
+  }
+
+  #giveUpIfNext(action: MachineAction, error: MaasError): MachineOutcome | undefined {
+    return this.#isStillNext(action) ? this.#giveUp(action, error) : undefined;
   }
 
   #giveUp(action: MachineAction, error: MaasError): MachineOutcome | undefined {
@@ -318,6 +326,7 @@ class OperationRun {
 
   #see(machine: Machine): void {
     this.#machine = machine;
+    if (inProgressStatuses.has(machine.status)) this.#progress.waitedOn.add(machine.status);
     if (this.#operation.isHeld?.(machine)) this.#progress.wasHeld = true;
   }
 

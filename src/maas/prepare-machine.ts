@@ -66,6 +66,7 @@ export async function prepareMachine(
       },
       async recall() {
         before = await whatHappenedSince(context, request, signal);
+        return before !== undefined;
       },
       perform: (action) =>
         action === 'release'
