@@ -6,10 +6,10 @@ import type { SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 
-/** Above any record's sequence, so that closing always wins over a record that arrives late. */
+/** Higher than any record's sequence, so that a late record never overwrites the end of a run. */
 export const CLOSING = 1_000_000_000;
 
-/** Claiming a site, keeping the run's rows, and closing it. All safe to repeat. */
+/** Claim a site, record the run's progress and close the run. All are safe to repeat. */
 export function bookkeepingActivities({
   store,
   isOpen,
@@ -106,7 +106,7 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
     sequence,
     state: node.state,
     attempts: node.attempts,
-    // An empty reason is a value: a repaired node must not keep its old one. One that went well has its notes there.
+    // An empty reason clears the old one of a repaired node. A successful node has its warnings there.
     reason: node.reason ?? (node.warnings ?? []).join('; '),
     ...(node.group === undefined ? {} : { group: node.group }),
     ...(step === undefined ? {} : { step }),
@@ -117,7 +117,7 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
   };
 }
 
-/** Puts back from the store what was cut from a report to keep a payload small. */
+/** Restores from the store the nodes that were cut from a report to keep the payload small. */
 function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
   if (!report.baremetal) return report;
   const kept = new Map(report.baremetal.nodes.map((node) => [node.name, node]));

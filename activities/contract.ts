@@ -3,28 +3,28 @@ import type { SiteRunOutcome } from '../src/core/run/index.js';
 import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.js';
 
 /**
- * What workflows may ask of the outside world. Types only: workflows import this file, activities
- * implement it. Names are wire names (workflows/protocol.ts lists them): operators see them.
+ * The activities that site workflows may call. Types only: workflows import this file, activities implement it.
+ * The names are wire names that operators see (workflows/protocol.ts lists them).
  */
 export interface SiteActivities {
   /** Claims the site for this run and writes the run's row. Safe to repeat. */
   open_run(request: OpenRun): Promise<OpenRunAnswer>;
-  /** Loads a revision, validates it, resolves groups, and for update_site finds the difference. */
+  /** Loads and validates a revision, resolves groups, and for update_site finds what has changed. */
   load_plan(request: LoadPlan): Promise<LoadPlanAnswer>;
   verify_site(request: SiteCheck): Promise<SiteCheckAnswer>;
   prepare_site(request: SiteCheck): Promise<SiteCheckAnswer>;
-  /** Takes a machine to a state from which it can be deployed. */
+  /** Brings a machine into a state from which it can be deployed. */
   prepare_node(request: NodeCall): Promise<NodeResult>;
   deploy_node(request: NodeCall): Promise<NodeResult>;
   release_node(request: NodeCall): Promise<NodeResult>;
-  /** Aborts what MAAS still does for a node whose call ended without a result, and says what it found. */
+  /** Aborts what MAAS still does for a node whose call ended without a result. Returns what it found. */
   abort_node(request: NodeCall): Promise<AbortAnswer>;
-  /** Reads where a node stands, and changes nothing. */
+  /** Reads the state of a node and changes nothing. */
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
-  /** test_site: the real state of every node, nothing changed. */
+  /** For test_site: reads the real state of every node and changes nothing. */
   inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
   record_progress(request: ProgressRecord): Promise<void>;
-  /** Writes the final report, marks a good revision, releases the site. Safe to repeat. */
+  /** Writes the final report, marks a good revision and releases the site. Safe to repeat. */
   close_run(request: CloseRun): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface OpenRun {
 }
 
 export type OpenRunAnswer =
-  /** `search_attributes`: those that this server knows; setting another one would block the workflow. */
+  /** `search_attributes`: those that this server knows. Setting another one would block the workflow. */
   | { readonly ok: true; readonly search_attributes: readonly string[] }
   | { readonly ok: false; readonly failure: RunFailure };
 
@@ -59,9 +59,9 @@ export interface SiteCheck {
   readonly site: string;
   readonly revision: number;
   readonly pace: Pace;
-  /** Only these nodes are of interest; absent: all. */
+  /** Check only these nodes; absent: all. */
   readonly nodes?: readonly string[];
-  /** They are going to be released: none may be refused then. */
+  /** The nodes will be released: also check that no release would be refused. */
   readonly release?: boolean;
 }
 
@@ -78,18 +78,18 @@ export interface NodeCall {
   readonly revision: number;
   readonly node: string;
   readonly run_id: string;
-  /** 1, and one more for each operator's retry: another request, so that an old failure is not taken for its result. */
+  /** Starts at 1 and grows with each operator's retry, so that an old failure is not taken for the result of the retry. */
   readonly attempt: number;
-  /** Known from an earlier call; host names can change, this cannot. */
+  /** Known from an earlier call. Host names can change, this id cannot. */
   readonly system_id?: string;
-  /** Longest pause between two looks at the machine, seconds. */
+  /** Longest poll interval, in seconds. */
   readonly interval: number;
-  /** release_node: erase the disks too. */
+  /** release_node: also erase the disks. */
   readonly erase?: boolean;
 }
 
 export interface AbortAnswer {
-  /** `deployed` and `ready` mean that the work had succeeded after all: a late result. */
+  /** `deployed` and `ready` mean that the work succeeded after all: a late result. */
   readonly found: 'aborted' | 'deployed' | 'ready' | 'failed' | 'running' | 'nothing';
   readonly message: string;
 }
@@ -101,13 +101,13 @@ export interface InspectNodes {
 
 export interface InspectNodesAnswer {
   readonly counts: Readonly<Record<string, number>>;
-  /** Nodes that are not as the documents want them, each with the reason; at most 300. */
+  /** Nodes that differ from the documents, each with the reason; at most 300. */
   readonly problems: readonly { readonly node: string; readonly problem: string }[];
 }
 
 export interface ProgressRecord {
   readonly run_id: string;
-  /** Grows with each record of a run: an older one never overwrites a newer. */
+  /** Grows with each record of a run: an older record never overwrites a newer one. */
   readonly sequence: number;
   readonly phase: string;
   readonly failed_nodes: number;
@@ -121,9 +121,9 @@ export interface CloseRun {
   readonly run_id: string;
   readonly outcome: SiteRunOutcome;
   readonly ended_at: string;
-  /** Cut to size; the nodes were recorded by `record_progress`. */
+  /** Cut to size: `record_progress` has recorded the nodes. */
   readonly report: RunReport;
   readonly failed_nodes: number;
-  /** The revision is deployed on this site now. */
+  /** The revision that is now deployed on this site. */
   readonly deployed_revision?: number;
 }

@@ -10,12 +10,12 @@ import {
 } from '../src/maas/index.js';
 import { StoreError } from '../src/store/index.js';
 
-/** Store troubles that pass by themselves; all others need a person and end the activity for good. */
-const PASSING_STORE_FAILURES = new Set(['unreachable', 'busy', 'full', 'read-only', 'closed', 'schema-behind']);
+/** Transient store failures. All others need a person and fail the activity without a retry. */
+const TRANSIENT_STORE_FAILURES = new Set(['unreachable', 'busy', 'full', 'read-only', 'closed', 'schema-behind']);
 
 /**
- * What Temporal is told when a service was not there, or refuses for good. Only message and kind travel:
- * a cause could carry a header or an address with a password into the history.
+ * The failure that Temporal records when a service is unavailable or refuses for good. Contains only message and kind:
+ * a cause could put a header or an address with a password into the history.
  */
 function asActivityFailure(error: unknown): unknown {
   if (error instanceof MaasError) {
@@ -34,13 +34,13 @@ function asActivityFailure(error: unknown): unknown {
     return ApplicationFailure.create({
       message: `${message} (${hint})`,
       type: `Store${pascalCase(kind)}`,
-      nonRetryable: !PASSING_STORE_FAILURES.has(kind),
+      nonRetryable: !TRANSIENT_STORE_FAILURES.has(kind),
     });
   }
   return error;
 }
 
-/** Runs an activity's work with its errors translated. */
+/** Runs an activity's work and translates its errors for Temporal. */
 export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -49,7 +49,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A machine's outcome as the workflow needs it. */
+/** Converts a machine's outcome for the workflow. */
 export function asNodeResult(outcome: MachineOutcome): NodeResult {
   if (outcome.ok) {
     return {
@@ -66,7 +66,7 @@ export function asNodeResult(outcome: MachineOutcome): NodeResult {
   };
 }
 
-/** The failure's sentence with what MAAS logged about it; short enough for a history of a thousand nodes. */
+/** The failure's message with MAAS's log about it, short enough for a history of a thousand nodes. */
 function withDetails(failure: MachineFailure): string {
   const events = failure.kind === 'deployment-failed' ? failure.events : [];
   return [failure.message, ...events.slice(0, 3)].join('; ').slice(0, 600);

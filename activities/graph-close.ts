@@ -6,17 +6,17 @@ import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { CloseGraph, GraphActivities } from './graph-contract.js';
 
-/** Ends one graph of a run: states for the next run's `changed()`, the nodes' rows, its transaction. Safe to repeat. */
+/** Closes one graph of a run: writes states for the next run's `changed()`, node rows, the transaction. Safe to repeat. */
 export function graphCloseActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {
   return {
     close_graph: (request) =>
       translated(async () => {
         const child = await store.transactions.get(request.graph);
-        // The transaction ends last: with it all the rest is done, and a later run may have changed the nodes since.
+        // The transaction ends last. If it has ended, all else is done, and a later run may have changed the nodes.
         if (child.status !== 'pending' && child.status !== 'running') return;
         if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
-          await keepStates(store, child, child.clusterId);
-          await changeNodes(store, child, child.clusterId, request);
+          await storeTaskStates(store, child, child.clusterId);
+          await updateNodes(store, child, child.clusterId, request);
         }
         await store.transactions.update(request.graph, {
           status: STATUS[request.result],
@@ -34,8 +34,8 @@ const STATUS = {
   stopped: 'stopped',
 } as const satisfies Record<RunResult, TransactionRecord['status']>;
 
-/** Tasks that ended well keep the state they were planned with, also those of a graph that failed. */
-async function keepStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
+/** Stores the planned state of all successful tasks, even if the graph failed. */
+async function storeTaskStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
   const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
   if (state === undefined || child.timeStart === null) return;
   const rows = await store.taskHistory.list(child.id, { statuses: ['successful'] });
@@ -44,7 +44,7 @@ async function keepStates(store: Store, child: TransactionRecord, clusterId: num
   await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks });
 }
 
-async function changeNodes(
+async function updateNodes(
   store: Store,
   child: TransactionRecord,
   clusterId: number,
@@ -57,7 +57,7 @@ async function changeNodes(
   const changes: { id: number; change: NodeChange }[] = [];
   for (const [uid, ended] of Object.entries(nodes)) {
     const row = rows.get(uid);
-    // `master`, the sync node, and nodes that were taken out of the cluster meanwhile.
+    // `master`, the sync node, and nodes that were removed from the cluster meanwhile.
     if (row === undefined) continue;
     const transition = node_transitions[ended];
     if (transition.status === 'deleted') gone.push(row.id);
@@ -67,7 +67,7 @@ async function changeNodes(
   if (gone.length > 0) await store.nodes.unassign(clusterId, gone);
 }
 
-/** By node, what failed on it first. */
+/** By node, the first failure on it. */
 async function failures(store: Store, graph: number): Promise<Map<string, string>> {
   const rows = await store.taskHistory.list(graph, { statuses: ['failed', 'dep_failed'] });
   const found = new Map<string, string>();
@@ -80,7 +80,7 @@ async function failures(store: Store, graph: number): Promise<Map<string, string
   return found;
 }
 
-/** A node that became ready has the roles it was to get, and nothing of an earlier failure. */
+/** A node that becomes ready gets its pending roles and loses its earlier failure. */
 function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string | undefined): NodeChange {
   const { status, pending_addition, pending_deletion, error_type, error_msg } = transition;
   const given: NodeChange = {

@@ -11,25 +11,25 @@ import type { RunResult } from '../src/core/scheduler/index.js';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
 
-/** Why a run cannot begin or go on; a new reason is a new variant. */
+/** Why a run cannot start or continue. A new reason is a new variant. */
 export type GraphRunFailure = PlanningFailure;
 
 /**
- * What `execute_graph` may ask of the orchestrator's activities. Types only, wire names, as in contract.ts.
- * Plans and parameters never pass through Temporal: activities store them, and hand out references.
+ * The activities of the orchestrator that `execute_graph` may call. Types only, with wire names, as in contract.ts.
+ * Plans and parameters never pass through Temporal: activities store them and return references.
  */
 export interface GraphActivities {
   /** Claims the cluster for this run and writes its transaction. Safe to repeat. */
   open_graph_run(request: OpenGraphRun): Promise<OpenGraphRunAnswer>;
-  /** Plans one graph of the run with the states of now and stores plan, history rows (pending) and snapshots. Safe to repeat. */
+  /** Plans one graph with the current states. Stores plan, pending history rows and snapshots. Safe to repeat. */
   plan_graph(request: PlanGraph): Promise<PlanGraphAnswer>;
-  /** Reads a piece of a stored scheduler graph: the parts of a split run, and what their coordinator works on. */
+  /** Reads a chunk of a stored scheduler graph: of a part, or of the coordinator's input. */
   load_graph_part(request: LoadGraphPart): Promise<GraphPartChunk>;
-  /** History rows; batched. A row with an attempt that is known already changes only what it adds. Safe to repeat. */
+  /** Writes a batch of history rows. A row of a known attempt only adds its fields. Safe to repeat. */
   record_tasks(request: RecordTasks): Promise<void>;
-  /** Ends one graph: states for the next run's changed(), node statuses, callbacks. Safe to repeat. */
+  /** Closes one graph: states for the next run's changed(), node statuses, callbacks. Safe to repeat. */
   close_graph(request: CloseGraph): Promise<void>;
-  /** Ends the run: the transaction, the cluster's status, the claim. Safe to repeat. */
+  /** Closes the run: the transaction, the cluster's status, the claim. Safe to repeat. */
   close_graph_run(request: CloseGraphRun): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface OpenGraphRun {
 export type OpenGraphRunAnswer =
   | {
       readonly ok: true;
-      /** Id of the run's transaction; names the run everywhere. */
+      /** Id of the run's transaction; identifies the run everywhere. */
       readonly transaction: number;
       readonly cluster: { readonly id: number; readonly name: string; readonly site: string | null };
       /** Graphs in order, sequences resolved, each with the id of its own transaction. */
@@ -51,11 +51,11 @@ export type OpenGraphRunAnswer =
       /** Search attributes that this server knows. */
       readonly search_attributes: readonly string[];
       readonly heartbeat_seconds: number;
-      /** How long a node that does not answer is waited for: before the run, and when a task of it is due. */
+      /** How long to wait for a node that does not answer: before the run, and when one of its tasks is due. */
       readonly offline_wait_seconds: number;
-      /** `Patience`; absent in histories from before it: none. */
+      /** See `Patience`. Absent in older histories: none. */
       readonly busy_slack_seconds?: number;
-      /** Most events of one history; absent: `MOST_EVENTS`. */
+      /** Limit of events per history; absent: `MOST_EVENTS`. */
       readonly most_events?: number;
     }
   | { readonly ok: false; readonly failure: GraphRunFailure };
@@ -64,7 +64,7 @@ export interface PlanGraph {
   readonly transaction: number;
   /** The graph's own transaction. */
   readonly graph: number;
-  /** How many tasks with work the run's own history has room for (`taskRoom`): with more, children drive the graph. */
+  /** How many tasks with work fit into the run's history (`taskCapacity`). With more tasks, children drive the graph. */
   readonly room?: number;
 }
 
@@ -79,7 +79,7 @@ export interface LoadGraphPart {
   readonly chunk: number;
 }
 
-/** At most 150 KB of text; all chunks in order are the JSON of `ExecutablePart` or of `Coordination`. */
+/** At most 150 KB of text. All chunks in order are the JSON of `ExecutablePart` or `Coordination`. */
 export interface GraphPartChunk {
   readonly text: string;
 }
@@ -87,9 +87,9 @@ export interface GraphPartChunk {
 export interface RecordTasks {
   readonly transaction: number;
   readonly graph: number;
-  /** Rises with every batch of the same writer. */
+  /** Grows with every batch of the same writer. */
   readonly sequence: number;
-  /** Part that writes. */
+  /** The part that writes the rows. */
   readonly part: number;
   readonly rows: readonly TaskRow[];
 }
@@ -99,7 +99,7 @@ export interface CloseGraph {
   readonly graph: number;
   readonly result: RunResult;
   readonly reason?: string;
-  /** By node: how it ended. */
+  /** How each node ended. */
   readonly nodes: Readonly<Record<string, 'successful' | 'failed' | 'skipped'>>;
 }
 
@@ -110,22 +110,23 @@ export interface CloseGraphRun {
   readonly outcome: 'success' | 'failed' | 'stopped' | 'cancelled';
   readonly reason?: string;
   readonly ended_at: string;
-  /** The run's report as the query `report` gives it. */
+  /** The run's report, as the query `report` returns it. */
   readonly report: unknown;
 }
 
 /**
- * What a node agent serves on its queue `node.<site>.<node>` (1 slot). The task's parameters do not travel in it: the
- * agent fetches the signed order by its key, so that neither histories nor a stolen credential hold anything.
+ * What a node agent serves on its queue `node.<site>.<node>` (1 slot). The request does not contain the task's
+ * parameters: the agent fetches the signed order by its key, so that neither histories nor a stolen credential
+ * reveal anything.
  */
 export interface NodeTaskActivities {
   run_task(request: RunTask): Promise<TaskEnd>;
 }
 
-/** On the queue `node.<site>.<node>.ctl`; works while a task runs. */
+/** Served on the queue `node.<site>.<node>.ctl`, even while a task runs. */
 export interface NodeControlActivities {
   ping(request: { readonly node: string }): Promise<AgentFacts>;
-  /** Stops taking tasks; the supervisor keeps the one that runs; the agent process then ends. */
+  /** Stops taking tasks and exits. The supervisor keeps the running task. */
   drain(request: { readonly node: string }): Promise<{ readonly unfinished: readonly string[] }>;
 }
 
@@ -139,15 +140,15 @@ export interface AgentFacts {
 
 export interface RunTask {
   readonly v: 1;
-  /** The graph's transaction as text; with task, node and generation the key of the execution. */
+  /** The graph's transaction as text. Together with task, node and generation it is the key of the execution. */
   readonly run: string;
   readonly task: string;
   readonly node: string;
-  /** The scheduler's attempt, from 1. A retry by Temporal is the same generation: it follows, it never runs again. */
+  /** The scheduler's attempt, from 1. A retry by Temporal has the same generation: it follows, it never runs again. */
   readonly generation: number;
   readonly type: string;
   readonly mode: 'apply' | 'noop';
   readonly debug?: true;
-  /** Hash of the plan the order belongs to. */
+  /** Hash of the order's plan. */
   readonly plan: string;
 }

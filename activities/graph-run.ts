@@ -19,10 +19,10 @@ import { requestedGraphs } from './requested-graphs.js';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
-/** Enough to save a busy part two timers of three, few enough for rows to come within half a minute at worst. */
+/** Saves a busy part two of three timers. Rows still appear within half a minute. */
 const BUSY_SLACK_SECONDS = 15;
 
-/** Claims a cluster for a run, writes the run's transactions, and ends them. Safe to repeat. */
+/** Claims a cluster for a run, writes the run's transactions and closes them. Safe to repeat. */
 export function graphRunActivities(
   deps: ActivityDependencies,
 ): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run'> {
@@ -49,19 +49,19 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const subject = { cluster: cluster.id };
   const other = await claimFor(store, deps.isOpen, subject, holder);
   if (other !== null) {
-    const message = `cluster ${cluster.id} (${cluster.name}) is worked on by ${other.workflowId}`;
-    await endGiven(store, input, cluster, message);
+    const message = `cluster ${cluster.id} (${cluster.name}) is in use by ${other.workflowId}`;
+    await endPrepared(store, input, cluster, message);
     return { ok: false, failure: { kind: 'cluster-busy', holder: other.workflowId, message } };
   }
   const opened = await transactionsOf(deps, request, cluster, holder);
   if (!opened.ok) {
-    await endGiven(store, input, cluster, opened.failure.message);
+    await endPrepared(store, input, cluster, opened.failure.message);
     await store.claims.release(subject, holder);
     return opened;
   }
   const { run, graphs } = opened.value;
   if (run.mode === 'apply') await store.clusters.update(cluster.id, { status: 'deployment' });
-  await keepRun(store, request, cluster, opened.value);
+  await recordRun(store, request, cluster, opened.value);
   return {
     ok: true,
     transaction: run.id,
@@ -74,7 +74,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   };
 }
 
-/** The run's transactions: those the API made, those an earlier try of this call made, or new ones. */
+/** The run's transactions: created by the API, by an earlier try of this call, or now. */
 async function transactionsOf(
   deps: ActivityDependencies,
   request: OpenGraphRun,
@@ -83,7 +83,7 @@ async function transactionsOf(
 ): Promise<Opened<RunTransactions>> {
   const { store } = deps;
   const { input } = request;
-  if (input.transaction !== undefined) return await givenRun(store, input.transaction, cluster, holder);
+  if (input.transaction !== undefined) return await preparedRun(store, input.transaction, cluster, holder);
   const before = await store.transactions.findRun(holder.workflowId, holder.runId);
   if (before !== null) return { ok: true, value: before };
   if (input.from !== undefined) await endEarlierIfGone(deps, input.from, cluster);
@@ -116,7 +116,7 @@ async function transactionsOf(
   }
 }
 
-async function givenRun(
+async function preparedRun(
   store: Store,
   id: number,
   cluster: ClusterRecord,
@@ -132,7 +132,7 @@ async function givenRun(
   }
   const { run } = given;
   if (run.clusterId !== cluster.id)
-    return refuse(`transaction ${id} is of cluster ${run.clusterId}, not ${cluster.id}`);
+    return refuse(`transaction ${id} belongs to cluster ${run.clusterId}, not ${cluster.id}`);
   const ours = run.workflowId === holder.workflowId && run.temporalRunId === holder.runId;
   if (ours) return { ok: true, value: given };
   if (isEnded(run)) return refuse(`run ${run.id} has ended: it is ${run.status}`);
@@ -140,8 +140,8 @@ async function givenRun(
   return { ok: true, value: await store.transactions.getRun(id) };
 }
 
-/** A transaction that was written for this run alone ends with it: nothing else would end it. */
-async function endGiven(store: Store, input: GraphRunInput, cluster: ClusterRecord, message: string): Promise<void> {
+/** Ends a transaction that was created only for this run: nothing else would end it. */
+async function endPrepared(store: Store, input: GraphRunInput, cluster: ClusterRecord, message: string): Promise<void> {
   if (input.transaction === undefined) return;
   const [given] = await store.transactions.list({ ids: [input.transaction], clusterId: cluster.id });
   if (given === undefined || given.parentId !== null || given.temporalRunId !== null || isEnded(given)) return;
@@ -150,7 +150,7 @@ async function endGiven(store: Store, input: GraphRunInput, cluster: ClusterReco
 
 const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';
 
-/** An earlier run whose workflow was terminated would never end, and so could not be gone on from. */
+/** Ends an earlier run whose workflow was terminated: otherwise no run could continue from it. */
 async function endEarlierIfGone({ store, isOpen }: ActivityDependencies, id: number, cluster: ClusterRecord) {
   const [earlier] = await store.transactions.list({ ids: [id], clusterId: cluster.id });
   if (earlier !== undefined) await endIfGone(store, isOpen, earlier.id);
@@ -162,8 +162,8 @@ async function busyWith(store: Store, transaction: number): Promise<PlanningFail
   return { kind: 'cluster-busy', holder, message: `run ${id} of cluster ${clusterId} has not ended (${holder})` };
 }
 
-/** The row by which lists of runs, and the audit, know of it. */
-async function keepRun(
+/** Adds the run to the list of runs and to the audit log. */
+async function recordRun(
   store: Store,
   { input, workflow_id, run_id, started_at }: OpenGraphRun,
   cluster: ClusterRecord,
@@ -218,20 +218,20 @@ async function close(store: Store, request: CloseGraphRun): Promise<void> {
     endedAt: ended_at,
   });
   if (run.clusterId !== null) await releaseCluster(store, run, run.clusterId, holder, outcome);
-  // Last: once the run is seen to have ended, the next one may start and must find the cluster free.
+  // Last: once the run has ended, the next one may start and must find the cluster free.
   await store.transactions.endRun(transaction, {
     status: RUN_STATUS[outcome],
     timeEnd: ended_at,
     ...(reason === undefined ? {} : { message: reason }),
   });
-  await forgetOldPlans(store, ended_at);
+  await pruneOldPlans(store, ended_at);
 }
 
-/** Plans are kept as long as a transaction shows them, and so long after they were last made. */
+/** Plans are kept while a transaction refers to them, and for this long after they were last created. */
 const PLAN_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Tidying up is not part of the run: where it fails, the next run tries again. */
-async function forgetOldPlans(store: Store, now: string): Promise<void> {
+/** A failure here must not fail the run: the next run prunes again. */
+async function pruneOldPlans(store: Store, now: string): Promise<void> {
   try {
     await store.plans.prune(new Date(Date.parse(now) - PLAN_KEPT_MS).toISOString());
   } catch (error) {
@@ -239,7 +239,7 @@ async function forgetOldPlans(store: Store, now: string): Promise<void> {
   }
 }
 
-/** Only its holder says what became of the cluster: a repeated call may come when the next run has it. */
+/** Does nothing unless this run holds the claim: a repeated call may arrive when the next run has it. */
 async function releaseCluster(
   store: Store,
   run: TransactionRecord,

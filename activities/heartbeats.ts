@@ -4,28 +4,27 @@ import { MaasConfigurationError, type Machine, machineStatusName, type Operation
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 
-/** What *Pending Activities* in Temporal's Web UI shows of an activity. */
+/** Heartbeat details, shown under *Pending Activities* in Temporal's Web UI. */
 export interface Beat {
   /** Name and id of the machine. */
   readonly machine?: string;
-  /** Its state and the latest of its events, in MAAS' words. */
+  /** Its state and latest event, as MAAS names them. */
   readonly maas?: string;
   /** Minutes since the step was scheduled. */
   readonly minutes: number;
-  /** Whom it waits for. */
+  /** What the activity is waiting for. */
   readonly waiting?: string;
 }
 
-/** A MAAS under load may take this long over any request. */
-const SILENCE_TOLD_AFTER_MS = 20_000;
+/** A MAAS under load may take this long for any request. */
+const REPORT_SILENCE_AFTER_MS = 20_000;
 const longestStatus = 200;
 
 /**
- * Heartbeats while the work goes on, hands it the activity's cancellation, and translates its errors.
- * The beat has a timer of its own: a look at a machine may be half a minute away, and a worker that died
- * must be noticed sooner.
+ * Sends heartbeats while the work runs, passes it the activity's cancellation and translates its errors.
+ * A separate timer sends them: polls of a machine may be half a minute apart, and a dead worker must be detected sooner.
  */
-export async function alive<T>(
+export async function withHeartbeats<T>(
   { maas }: Pick<ActivityDependencies, 'maas'>,
   work: (options: OperationOptions) => Promise<T>,
 ): Promise<T> {
@@ -33,13 +32,13 @@ export async function alive<T>(
   const { attempt, heartbeatDetails, heartbeatTimeoutMs, scheduledTimestampMs } = context.info;
   let machine: Machine | undefined;
   const beat = () => context.heartbeat(beatOf(Date.now(), scheduledTimestampMs, machine, silenceOf(maas)));
-  // A cancellation comes with the answer to a beat: at least every five seconds.
+  // Cancellations arrive with the response to a heartbeat: poll for them at least every five seconds.
   const timer = setInterval(beat, Math.min(5_000, Math.max(100, (heartbeatTimeoutMs ?? 30_000) / 3)));
-  // A site's check asks about a thousand machines at once, each with this signal.
+  // A site check sends requests for a thousand machines at once, each with this signal.
   setMaxListeners(0, context.cancellationSignal);
   const options: OperationOptions = {
     signal: context.cancellationSignal,
-    // An operator's reset of the activity counts from 1 again, and leaves the details of the last beat.
+    // After an operator's reset of the activity, attempts count from 1 again, but the last heartbeat details remain.
     isFirstTry: attempt === 1 && heartbeatDetails === undefined,
     heartbeat(latest) {
       machine = latest;
@@ -48,7 +47,7 @@ export async function alive<T>(
   try {
     return await translated(() => work(options));
   } catch (error) {
-    // However the work put it: an activity that was cancelled ends as cancelled.
+    // A cancelled activity ends as cancelled, whatever error the work threw.
     if (context.cancellationSignal.aborted) await context.cancelled;
     throw error;
   } finally {
@@ -68,7 +67,7 @@ export function beatOf(
     ...(machine ? { machine: `${machine.hostname} (${machine.systemId})` } : {}),
     ...(machine ? { maas: `${state}${isNew ? `: ${machine.statusMessage}` : ''}`.slice(0, longestStatus) } : {}),
     minutes: Math.max(0, Math.floor((now - startedAt) / 60_000)),
-    ...(silentSince !== undefined && now - silentSince >= SILENCE_TOLD_AFTER_MS
+    ...(silentSince !== undefined && now - silentSince >= REPORT_SILENCE_AFTER_MS
       ? { waiting: `MAAS has not answered since ${new Date(silentSince).toISOString().slice(11, 16)} UTC` }
       : {}),
   };

@@ -13,7 +13,7 @@ import { taskRecordActivities } from './task-records.js';
 
 export type { ActivityDependencies, ActivitySettings } from './dependencies.js';
 
-/** All activities of the orchestrator worker, over the clients they are given. */
+/** All activities of the orchestrator worker. */
 export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities {
   const cache = new SiteCache(deps.store);
   return {

@@ -5,13 +5,13 @@ import { holdOf, MachineStatus } from '../src/maas/index.js';
 import { parseRevisionReference, StoreError } from '../src/store/index.js';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
-import { alive } from './heartbeats.js';
+import { withHeartbeats } from './heartbeats.js';
 import type { ParsedRevision, SiteCache } from './site-cache.js';
 import { clusterOfSite, markProvisioned } from './site-cluster.js';
 
-/** Turns documents into what a workflow needs: names, groups, time limits, and what needs nothing. */
+/** Converts documents into a workflow's plan: node names, groups, time limits, and nodes that need no work. */
 export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {
-  return { load_plan: (request) => alive(deps, ({ signal }) => loadPlan(deps, cache, request, signal)) };
+  return { load_plan: (request) => withHeartbeats(deps, ({ signal }) => loadPlan(deps, cache, request, signal)) };
 }
 
 async function loadPlan(
@@ -31,7 +31,7 @@ async function loadPlan(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     if (error.failure.kind === 'not-found') return notFound;
-    // A beginning of a hash that fits several revisions.
+    // A hash prefix that matches several revisions.
     if (error.failure.kind === 'conflict') return notFound;
     throw error;
   }
@@ -47,12 +47,12 @@ async function loadPlan(
 
   const { nodes, configuration } = revision.site;
   const strategy = targets ? targetedStrategy(targets) : (revision.site.strategy ?? allAtOnceStrategy());
-  // A targeted run knows its nodes only: the others are none of its business, and not in its report.
+  // A targeted run plans and reports only its own nodes.
   const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
   const difference =
     request.kind === 'update_site' ? await findDifference(deps, cache, site, planned, signal) : NO_DIFFERENCE;
   const cluster = await clusterOfSite(deps.store, site);
-  // Nodes an update leaves alone have their systems already.
+  // Nodes that an update skips have their systems already.
   const done = difference.done.map((index) => planned[index]!.name);
   await markProvisioned(deps.store, site, done, false);
   const plan: SitePlan = {
@@ -78,8 +78,8 @@ interface Difference {
 const NO_DIFFERENCE: Difference = { done: [], removed: [] };
 
 /**
- * What an update need not touch: nodes whose documents are as in the last good revision and whose
- * machines are really deployed, by us, for this site. A record of ours is not believed without a look.
+ * Finds nodes that an update can skip: their documents are unchanged since the last good revision, and MAAS
+ * confirms that we have deployed their machines for this site.
  */
 async function findDifference(
   deps: ActivityDependencies,

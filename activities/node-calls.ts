@@ -16,7 +16,7 @@ import {
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asNodeResult } from './failures.js';
-import { alive } from './heartbeats.js';
+import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { markProvisioned } from './site-cluster.js';
 
@@ -25,20 +25,20 @@ type NodeActivities = Pick<
   'prepare_node' | 'deploy_node' | 'release_node' | 'abort_node' | 'look_at_node'
 >;
 
-/** Takes one node's machine somewhere. Each reads the machine's real state first and goes on from there. */
+/** Each activity reads the real state of the node's machine first and continues from there. */
 export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): NodeActivities {
-  /** @param ends what of a machine's identity ends when MAAS is asked to change it; see `endIdentity` */
+  /** @param ends passed to `endIdentity` before MAAS changes the machine */
   const onMachine =
     (ends: 'release' | 'deploy', work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) =>
     (request: NodeCall) =>
-      alive(deps, async (options) => {
+      withHeartbeats(deps, async (options) => {
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return found.result;
         const { site, node } = request;
         return work(found, {
           ...options,
           maxIntervalMs: Math.max(0.05, request.interval) * 1000,
-          // From here on whoever still has the old installation, or a copy of it, is nobody.
+          // From here on the old installation, or a copy of it, can no longer authenticate.
           acting: async (action) => {
             if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
           },
@@ -58,7 +58,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       const series = node.distro_series ?? deps.settings.distro_series;
       const run = request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id;
       const userData = deps.userData ? await deps.userData(request.site, request.node, run) : deps.settings.user_data;
-      const wish = {
+      const deployment = {
         systemId,
         site: request.site,
         node: request.node,
@@ -68,8 +68,8 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         ...(node.hwe_kernel === undefined ? {} : { hweKernel: node.hwe_kernel }),
         ...(userData === undefined ? {} : { userData }),
       };
-      const outcome = await deployMachine(maas, wish, options);
-      if (outcome.ok) await markProvisioned(deps.store, request.site, [request.node], outcome.isDeployedAnew);
+      const outcome = await deployMachine(maas, deployment, options);
+      if (outcome.ok) await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled);
       return withWarnings(asNodeResult(outcome), warnings);
     }),
 
@@ -85,7 +85,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     }),
 
     abort_node: (request) =>
-      alive(deps, async (options) => {
+      withHeartbeats(deps, async (options) => {
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return nothingToAbort(found.result);
         const { maas, systemId } = found;
@@ -97,14 +97,14 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
         if (outcome.actions.includes('abort'))
           return { found: 'aborted', message: `aborted; ${describe(outcome.machine)}` };
-        return standing(outcome.machine);
+        return answerFor(outcome.machine);
       }),
 
     look_at_node: (request) =>
-      alive(deps, async (options) => {
+      withHeartbeats(deps, async (options) => {
         const found = await findMachine(deps, cache, request, options.signal);
         return found.ok
-          ? standing(await found.maas.client.machines.read(found.systemId, options.signal))
+          ? answerFor(await found.maas.client.machines.read(found.systemId, options.signal))
           : nothingToAbort(found.result);
       }),
   };
@@ -148,7 +148,7 @@ async function findMachine(
   };
 }
 
-/** A node of the run's revision, or of the last good one: a node that is gone from the documents is released by that. */
+/** The node in the run's revision, or in the last good one: needed to release a node removed from the documents. */
 async function findNode(cache: SiteCache, { site, revision, node }: NodeCall): Promise<ResolvedNode> {
   const wanted = await cache.load(site, { number: revision });
   const found = wanted.ok ? wanted.nodes.get(node) : undefined;
@@ -159,8 +159,8 @@ async function findNode(cache: SiteCache, { site, revision, node }: NodeCall): P
   throw ApplicationFailure.nonRetryable(`node ${node} is not in revision ${revision} of site ${site}`, 'NodeNotFound');
 }
 
-/** Where a machine stands, for someone whose time is up. */
-function standing(machine: MachineSummary): AbortAnswer {
+/** Reports the state of a machine after the end of its call. */
+function answerFor(machine: MachineSummary): AbortAnswer {
   const message = describe(machine);
   switch (machine.status) {
     case MachineStatus.Deployed:

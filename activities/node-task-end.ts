@@ -8,7 +8,7 @@ const SUMMARY_CHARACTERS = 80;
 /** A history of ten thousand tasks must stay small. */
 const MOST_BYTES = 2_000;
 
-/** What became of an order, as the workflow and its history keep it; all else is in the log store. */
+/** The end of an order, as the workflow and its history store it. Everything else is in the log store. */
 export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
   switch (end.kind) {
     case 'refused':
@@ -45,7 +45,7 @@ function ofResult(result: TaskResult, unshipped: string | undefined): TaskEnd {
   return Buffer.byteLength(JSON.stringify(whole)) <= MOST_BYTES ? whole : end;
 }
 
-/** The failure, and what the program said last: an exit code alone helps nobody. */
+/** The failure with the program's last line of output, because an exit code alone does not help. */
 function explained({ message, failure, output }: TaskResult): string {
   if (failure?.kind !== 'exit' && failure?.kind !== 'signal' && failure?.kind !== 'timeout') return message;
   const said = [output.stderr, output.stdout].map(({ tail }) => lastLine(tail)).find((line) => line !== '');
@@ -60,11 +60,11 @@ const lastLine = (text: string): string =>
 
 function clip(text: string): string {
   if (text.length <= MESSAGE_CHARACTERS) return text;
-  // Not in the middle of a pair of surrogates.
+  // Do not split a surrogate pair.
   return `${text.slice(0, MESSAGE_CHARACTERS - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** Counts and words of the runner; lists of names are for the log store. */
+/** Scalar values of the runner's summary. Lists of names are only in the log store. */
 function flat(summary: Readonly<Record<string, unknown>>): Record<string, number | string | boolean> {
   const entries = Object.entries(summary).flatMap(([name, value]): [string, unknown][] =>
     isMapping(value) ? Object.entries(value).map(([inner, one]) => [`${name}.${inner}`, one]) : [[name, value]],

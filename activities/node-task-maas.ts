@@ -4,11 +4,11 @@ import { MaasConfigurationError, MaasError, type MachineContext, resolveMachine 
 import type { RunTask, TaskEnd } from './graph-contract.js';
 import type { FurtherTask } from './node-task.js';
 
-/** How MAAS knows the machine of a node. */
+/** Identifies the machine of a node in MAAS. */
 export interface NodeMachine {
   readonly hostname: string;
   readonly bootMac?: string;
-  /** The site the machine must be held by. */
+  /** The site that must hold the machine. */
   readonly site: string;
   /** The name under which the node's orders are stored. */
   readonly agent: string;
@@ -17,7 +17,7 @@ export interface NodeMachine {
 export interface MaasTaskDependencies {
   /** Throws when MAAS is not configured. */
   readonly maas: () => MachineContext;
-  /** Undefined: the run's cluster has no such node. */
+  /** Undefined if the run's cluster has no such node. */
   readonly machineOf: (run: string, node: string) => Promise<NodeMachine | undefined>;
   readonly orders: Pick<OrderSource, 'fetch'>;
   /** As in `ActivityDependencies`. */
@@ -30,10 +30,10 @@ const rejected = (message: string): TaskEnd => ({
 });
 
 /**
- * Carries a task out through MAAS, from the orchestrator's host. A passing failure of MAAS throws, so that Temporal
- * asks again.
+ * Runs a task through MAAS from the orchestrator's host. Throws on a transient failure of MAAS, so that Temporal
+ * retries.
  *
- * @returns undefined for a type that MAAS does not do
+ * @returns undefined for a task type that MAAS does not run
  */
 export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherTask | undefined {
   const type = maasTaskTypes.get(request.type);
@@ -44,7 +44,7 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       return { outcome: 'skipped', message: 'nothing was done: this is a noop run', changed: false };
     const machine = await deps.machineOf(request.run, request.node);
     if (machine === undefined) return rejected(`the cluster of the run has no node ${request.node}`);
-    const tell = (last: string) =>
+    const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
     const { run, task, generation, plan, mode } = request;
     const key = { run, task, node: machine.agent, generation, plan, type: request.type, mode };
@@ -55,12 +55,12 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       if (error instanceof OrderRefused) return rejected(error.message);
       throw error;
     }
-    tell(from?.last ?? 'begun');
+    report(from?.last ?? 'begun');
     try {
       const end = await carryOut(deps.maas(), type, machine, {
         parameters,
         reached: from?.last,
-        reach: tell,
+        reach: report,
         options: {
           signal: AbortSignal.any([cancel, leave]),
           acting: async (action) => {
@@ -73,10 +73,10 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
     } catch (error) {
       if (leave.aborted) return undefined;
       const times = { started_at: startedAt, ended_at: new Date().toISOString() };
-      if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has begun goes on there', ...times };
+      if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has started continues there', ...times };
       if (error instanceof MaasError && !error.failure.retryable)
         return { outcome: 'failed', message: error.message.slice(0, 300), ...times };
-      // Nobody sets it while this process lives.
+      // The configuration does not change while this process runs.
       if (error instanceof MaasConfigurationError) return rejected(error.message);
       throw error;
     }

@@ -14,24 +14,24 @@ import {
 import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.js';
 import { taskEnd } from './node-task-end.js';
 
-/** What the activities of one node share; made by worker/. */
+/** Dependencies that the activities of one node share. Created by worker/. */
 export interface NodeTaskDependencies {
-  /** The name under which the node has its orders; runs may call it by another. The queue is its address. */
+  /** The name under which the node's orders are stored. Runs may use another name; the queue is the address. */
   readonly node: string;
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
-  /** Temporal's word alone ends no task. */
+  /** Confirms cancellations: a request that only Temporal knows of cancels no task. */
   readonly control: ControlJudge;
-  /** Aborted: this process goes, tasks stay with their supervisors. */
+  /** Aborted when this process shuts down. Tasks stay with their supervisors. */
   readonly leaving: AbortSignal;
-  /** Milliseconds for which the log store may be away at a task's end. */
+  /** How long (milliseconds) the log store may be unavailable at the end of a task. */
   readonly logPatienceMs?: number;
-  /** Runs what the agent has no type for, in this process; undefined for a task that is the agent's. */
+  /** Runs task types that the agent does not have, in this process. Undefined for a task of the agent. */
   readonly further?: (request: RunTask) => FurtherTask | undefined;
 }
 
-/** A task in this process. Resolves with undefined when it was left, and may be called again with what it told last. */
+/** A task in this process. Resolves with undefined when it was left; may be called again with the last progress. */
 export type FurtherTask = (
   onProgress: (progress: ExecutionProgress) => void,
   from: ExecutionProgress | undefined,
@@ -39,20 +39,20 @@ export type FurtherTask = (
   leave: AbortSignal,
 ) => Promise<TaskEnd | undefined>;
 
-/** How often a cancellation that nobody ordered is asked about again: an operator may order it later. */
-const ASK_AGAIN_MS = 5_000;
-const ASK_FIRST_MS = 500;
+/** How often to check again whether an operator has ordered a cancellation. */
+const CHECK_AGAIN_MS = 5_000;
+const FIRST_CHECK_MS = 500;
 
-/** How soon a task is asked for again that this agent left to its supervisor. */
-const AGAIN_AFTER_MS = 500;
+/** How soon Temporal retries a task that this agent left to its supervisor. */
+const RETRY_AFTER_MS = 500;
 
-/** Runs a task of the node, or follows it where it runs already. Only infrastructure throws. */
+/** Runs a task of the node, or follows it if it runs already. Throws only on infrastructure failures. */
 export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActivities {
   return {
     run_task: async (request) => {
       const further = deps.further?.(request);
-      if (further !== undefined) return await beating(request, deps, further);
-      return await beating(request, deps, async (beat, from, cancel, leave) => {
+      if (further !== undefined) return await withProgressHeartbeats(request, deps, further);
+      return await withProgressHeartbeats(request, deps, async (beat, from, cancel, leave) => {
         const { agent, verify, orders, logPatienceMs } = deps;
         const end = await carryOutOrder(orderKey(request, deps.node), {
           agent,
@@ -82,12 +82,13 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
 });
 
 /**
- * Heartbeats with the latest progress while the work goes on, and tells apart why it is to stop: an operator has the
- * task cancelled, or only this process goes (shut down, or unknown to the server meanwhile). A cancellation that only
- * Temporal knows of stops nothing: the task goes on to its end.
- * @param work undefined when it was left
+ * Sends heartbeats with the latest progress while the work runs, and distinguishes two reasons to stop: an operator
+ * ordered the cancellation, or only this process exits (shutdown, or the server no longer knows it). A cancellation
+ * that only Temporal knows of does not stop the task.
+ *
+ * @param work resolves with undefined when it was left
  */
-async function beating(
+async function withProgressHeartbeats(
   { run, task, generation }: RunTask,
   { node, control, leaving }: NodeTaskDependencies,
   work: FurtherTask,
@@ -111,7 +112,7 @@ async function beating(
   if (leaving.aborted) onLeave();
   context.cancellationSignal.addEventListener('abort', onStop, { once: true });
   if (context.cancellationSignal.aborted) onStop();
-  // A cancellation comes with the answer to a beat.
+  // Cancellations arrive with the response to a heartbeat.
   const every = Math.min(2_000, Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3));
   const beat = setInterval(() => context.heartbeat(progress), every);
   context.heartbeat(progress);
@@ -131,35 +132,35 @@ async function beating(
     leaving.removeEventListener('abort', onLeave);
     context.cancellationSignal.removeEventListener('abort', onStop);
   }
-  // Paused or reset by an operator: the SDK has its own words for these.
+  // Paused or reset by an operator: the SDK throws the right error.
   if (context.cancellationDetails?.paused === true || context.cancellationDetails?.reset === true)
     await context.cancelled;
   throw ApplicationFailure.create({
-    message: 'the agent is going; its supervisor keeps the task, and the next agent follows it',
+    message: 'the agent is exiting; its supervisor keeps the task, and the next agent follows it',
     type: 'AgentGone',
-    nextRetryDelay: AGAIN_AFTER_MS,
+    nextRetryDelay: RETRY_AFTER_MS,
   });
 }
 
-/** Asks until an operator has ordered it; undefined when the asking is over before. */
+/** Checks until an operator has ordered the cancellation. Undefined when `until` is aborted first. */
 async function ordered(
   ask: () => Promise<ControlOrder | undefined>,
   until: AbortSignal,
 ): Promise<ControlOrder | undefined> {
-  for (let pauseMs = ASK_FIRST_MS; !until.aborted; pauseMs = Math.min(2 * pauseMs, ASK_AGAIN_MS)) {
+  for (let pauseMs = FIRST_CHECK_MS; !until.aborted; pauseMs = Math.min(2 * pauseMs, CHECK_AGAIN_MS)) {
     try {
       const order = await ask();
       if (order !== undefined) return order;
-      pauseMs = ASK_AGAIN_MS;
+      pauseMs = CHECK_AGAIN_MS;
     } catch {
-      // Whoever can tell is away; the task's own limit holds meanwhile.
+      // The source of orders is unavailable. The task's own time limit applies meanwhile.
     }
     await delay(pauseMs, undefined, { signal: until }).catch(() => undefined);
   }
   return undefined;
 }
 
-/** Something an agent needs was not there. Only its message travels. */
+/** A dependency of the agent is unavailable. Only the message is passed to Temporal. */
 function outage(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -170,16 +171,16 @@ export interface NodeControlDependencies {
   readonly node: string;
   readonly agent: { facts(): NodeFacts | Promise<NodeFacts> };
   readonly version: string;
-  /** Further task types than the agent's own. */
+  /** Task types in addition to the agent's. */
   readonly taskTypes?: readonly string[];
   readonly control: ControlJudge;
-  /** Names this process. */
+  /** Identifies this process. */
   readonly instance: string;
-  /** Ends the taking of tasks; resolves when no task is followed any more. The process may end afterwards. */
+  /** Stops taking tasks. Resolves when no task is followed any more. The process may exit afterwards. */
   readonly drain: () => Promise<void>;
 }
 
-/** What a node answers also while a task of it runs. */
+/** Activities that a node serves even while one of its tasks runs. */
 export function nodeControlActivities(deps: NodeControlDependencies): NodeControlActivities {
   const { node, agent, version } = deps;
   return {

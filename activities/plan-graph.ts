@@ -8,14 +8,14 @@ import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.js';
-import { alive } from './heartbeats.js';
+import { withHeartbeats } from './heartbeats.js';
 
-/** Plans graphs with the states of now, and hands stored plans out in pieces. Safe to repeat. */
+/** Plans graphs with the current states and returns stored plans in chunks. Safe to repeat. */
 export function planGraphActivities(
   deps: ActivityDependencies,
 ): Pick<GraphActivities, 'plan_graph' | 'load_graph_part'> {
   return {
-    plan_graph: (request) => alive(deps, ({ signal }) => plan(deps, request, signal)),
+    plan_graph: (request) => withHeartbeats(deps, ({ signal }) => plan(deps, request, signal)),
     load_graph_part: ({ hash, part, chunk }) =>
       translated(async () => ({ text: await deps.store.plans.getChunk(hash, part, chunk) })),
   };
@@ -31,14 +31,14 @@ async function plan(
   const child = run.graphs.find(({ id }) => id === request.graph);
   if (child === undefined || child.graphType === null || run.run.clusterId === null) {
     throw ApplicationFailure.nonRetryable(
-      `transaction ${request.graph} is no graph of run ${request.transaction}`,
+      `transaction ${request.graph} is not a graph of run ${request.transaction}`,
       'NoSuchGraph',
     );
   }
-  // The hash is written last: with it all the rest is there.
+  // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
     const stored = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
-    return { ok: true, plan: asWorkflowsKnow(stored) };
+    return { ok: true, plan: withoutTransitions(stored) };
   }
   await showPhase(store, run.run, child, 'planning');
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
@@ -77,12 +77,12 @@ async function plan(
     const message = `graph '${child.graphType}' cannot be run: ${errors.length} ${errors.length === 1 ? 'problem' : 'problems'}`;
     return { ok: false, failure: { kind: 'plan-refused', message, problems: errors.slice(0, 50).map(problemText) } };
   }
-  await keep(store, run, child, planned.value, sources.cluster);
+  await storePlan(store, run, child, planned.value, sources.cluster);
   await showPhase(store, run.run, child, 'running');
-  return { ok: true, plan: asWorkflowsKnow(planned.value.reference) };
+  return { ok: true, plan: withoutTransitions(planned.value.reference) };
 }
 
-/** What lists of runs say of it. Graphs of a run have rising ids, so that a later phase is never overwritten. */
+/** Updates the phase in the list of runs. Later graphs of a run have higher ids, so a later phase is never overwritten. */
 async function showPhase(
   store: Store,
   { temporalRunId, workflowId, timeStart }: TransactionRecord,
@@ -105,10 +105,10 @@ function problemText({ path, message, hint }: GraphProblem): string {
   return text.length > 1_000 ? `${text.slice(0, 999)}…` : text;
 }
 
-const asWorkflowsKnow = ({ node_transitions: _, ...reference }: StoredReference): PlanReference => reference;
+const withoutTransitions = ({ node_transitions: _, ...reference }: StoredReference): PlanReference => reference;
 
-/** Everything a run and its readers need, in an order in which a death between any two is no harm. */
-async function keep(
+/** Stores everything a run and its readers need, in an order that is safe if the process dies between two steps. */
+async function storePlan(
   store: Store,
   { run }: RunTransactions,
   child: TransactionRecord,
@@ -126,7 +126,7 @@ async function keep(
   await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
   if (run.mode === 'apply') {
     await store.clusters.update(cluster.id, { primaries: prepared.primaries, anyChoices: prepared.anyChoices });
-    await beginOnNodes(store, prepared);
+    await markNodesStarted(store, prepared);
   }
   await store.transactions.update(child.id, {
     status: 'running',
@@ -135,8 +135,8 @@ async function keep(
   });
 }
 
-/** Nodes on which something will run forget their last failure, and show that they are worked on. */
-async function beginOnNodes(store: Store, { worksOn, primaries }: PreparedRun): Promise<void> {
+/** Clears the last failure of the nodes on which tasks will run, and shows that work is in progress. */
+async function markNodesStarted(store: Store, { worksOn, primaries }: PreparedRun): Promise<void> {
   if (worksOn.length === 0) return;
   const primaryOf = new Map<number, string[]>();
   for (const [tag, node] of Object.entries(primaries)) primaryOf.set(node, [...(primaryOf.get(node) ?? []), tag]);
@@ -154,7 +154,7 @@ async function earlierTasks(store: Store, from: number, type: string): Promise<R
   return Object.fromEntries(rows.map((row) => [taskKey(row.task, row.node), earlierTask(row)]));
 }
 
-/** An operator's skip counts as done; what a stop left undone says so. */
+/** A task skipped by an operator counts as done; one that a stop left undone is marked. */
 function earlierTask({ status, summary }: TaskHistoryRow): EarlierTask {
   const undone = typeof summary === 'object' && summary !== null && 'undone' in summary && summary.undone === true;
   return { status, ...(undone ? { undone } : {}) };

@@ -7,8 +7,8 @@ export type RequestedGraphs =
   | { readonly ok: false; readonly failure: PlanningFailure };
 
 /**
- * The graphs a run is to execute, in order: those given; those of a sequence; of an earlier run the ones that did not
- * end well; else `default`.
+ * The graphs of a run in order: the requested ones, those of a sequence, those of an earlier run that did not
+ * succeed, or else `default`.
  */
 export async function requestedGraphs(
   store: Store,
@@ -27,7 +27,7 @@ async function ofSequence(store: Store, id: number, cluster: ClusterRecord): Pro
     const message =
       sequence === undefined
         ? `there is no sequence ${id}`
-        : `sequence ${id} is of release ${sequence.releaseId}, cluster ${cluster.id} of release ${cluster.releaseId}`;
+        : `sequence ${id} belongs to release ${sequence.releaseId}, cluster ${cluster.id} to release ${cluster.releaseId}`;
     return { ok: false, failure: { kind: 'graph-not-found', type: `sequence ${id}`, message } };
   }
   return { ok: true, graphs: sequence.graphs as unknown as readonly GraphRequest[] };
@@ -37,12 +37,12 @@ async function ofEarlierRun(store: Store, from: number, cluster: ClusterRecord):
   const refuse = (message: string): RequestedGraphs => ({ ok: false, failure: { kind: 'not-continuable', message } });
   const earlier = await found(store.transactions.getRun(from));
   if (earlier === undefined || earlier.run.clusterId !== cluster.id)
-    return refuse(`transaction ${from} is no run of cluster ${cluster.id}`);
+    return refuse(`transaction ${from} is not a run of cluster ${cluster.id}`);
   const left = await readGraphsLeft(store, earlier);
   return left.ok ? left : refuse(`run ${earlier.run.id} ${left.why}`);
 }
 
-/** Undefined for what is not there. */
+/** Undefined if the record does not exist. */
 async function found<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

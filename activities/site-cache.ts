@@ -7,7 +7,7 @@ import {
 } from '../src/documents/index.js';
 import type { RevisionRecord, RevisionReference, Store } from '../src/store/index.js';
 
-/** A revision as it was parsed, or why it cannot be used. */
+/** A parsed revision, or why it cannot be used. */
 export type ParsedRevision =
   | {
       readonly ok: true;
@@ -20,10 +20,10 @@ export type ParsedRevision =
 
 export type { DeploymentConfiguration };
 
-/** Sites of a thousand nodes take a second to parse and are asked for by every node's activity. */
+/** A site of a thousand nodes takes a second to parse, and every node's activity needs it. */
 const KEPT = 8;
 
-/** Parsed revisions of this process. Revisions never change, so nothing here grows stale. */
+/** Parsed revisions of this process. Revisions never change, so entries never expire. */
 export class SiteCache {
   readonly #store: Store;
   readonly #parsed = new Map<string, Promise<ParsedRevision>>();
@@ -39,7 +39,7 @@ export class SiteCache {
     this.#parsed.delete(key);
     const parsed = known ?? this.#parse(site, record);
     this.#parsed.set(key, parsed);
-    // A store that was away must be asked again, not remembered.
+    // Do not cache a failure of the store.
     parsed.catch(() => this.#parsed.delete(key));
     for (const oldest of this.#parsed.keys()) {
       if (this.#parsed.size <= KEPT) break;

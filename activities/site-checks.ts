@@ -17,20 +17,20 @@ import {
 } from '../src/maas/index.js';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { alive } from './heartbeats.js';
+import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { syncTags } from './site-tags.js';
 
-/** Checks of a site as a whole. They look again every `interval` seconds until `timeout` is over. */
+/** Checks of a site as a whole. A failed check is repeated every `interval` seconds until `timeout`. */
 export function siteCheckActivities(
   deps: ActivityDependencies,
   cache: SiteCache,
 ): Pick<SiteActivities, 'verify_site' | 'prepare_site' | 'inspect_nodes'> {
   return {
-    verify_site: (request) => untilTrue(deps, request, (signal) => verifySite(deps, cache, request, signal)),
-    prepare_site: (request) => untilTrue(deps, request, (signal) => prepareSite(deps, cache, request, signal)),
+    verify_site: (request) => untilPassed(deps, request, (signal) => verifySite(deps, cache, request, signal)),
+    prepare_site: (request) => untilPassed(deps, request, (signal) => prepareSite(deps, cache, request, signal)),
     inspect_nodes: ({ site, revision }) =>
-      alive(deps, async ({ signal }) => {
+      withHeartbeats(deps, async ({ signal }) => {
         const nodes = await nodesOf(cache, { site, revision });
         const maas = deps.maas();
         const user = await maas.client.user(signal);
@@ -49,17 +49,17 @@ export function siteCheckActivities(
 }
 
 type Finding = SiteCheckAnswer & {
-  /** Looking again cannot help. */
+  /** Repeating the check cannot help. */
   readonly final?: boolean;
 };
 
-/** A check that fails is made again until its time is up; what it found last is the answer. */
-function untilTrue(
+/** Repeats a failed check until its timeout. Returns the last result. */
+function untilPassed(
   deps: ActivityDependencies,
   request: SiteCheck,
   check: (signal: AbortSignal | undefined) => Promise<Finding>,
 ): Promise<SiteCheckAnswer> {
-  return alive(deps, async ({ signal }) => {
+  return withHeartbeats(deps, async ({ signal }) => {
     const deadline = Date.now() + request.pace.timeout * 1000;
     for (;;) {
       const { final, ...answer } = await check(signal);
@@ -71,8 +71,8 @@ function untilTrue(
 }
 
 /**
- * MAAS answers, takes the key, and knows machines of this site. Only these nodes are asked about: a full
- * list of a big MAAS takes longer than a site's check may.
+ * Checks that MAAS answers, accepts the key and knows machines of this site. Looks up only the site's nodes: listing
+ * all machines of a big MAAS takes longer than the check may.
  */
 async function verifySite(
   deps: ActivityDependencies,
@@ -90,7 +90,7 @@ async function verifySite(
     const user = await maas.client.whoami(signal);
     if (!user.isSuperuser) {
       warnings.push(
-        `${user.username} is not an administrator of MAAS: machines that are not Ready cannot be commissioned, and machines that others hold are invisible`,
+        `${user.username} is not an administrator of MAAS: machines that are not Ready cannot be commissioned, and machines of other users are invisible`,
       );
     }
     hidden = hiddenFrom(user);
@@ -148,7 +148,7 @@ async function findAbsent(
   return nodes.filter((_node, index) => found[index]!.length === 0).map((node) => node.name);
 }
 
-/** Series that documents or settings name and MAAS has no image of; that helps to wait for only while MAAS imports images. */
+/** Finds series without an image in MAAS. Not final while MAAS imports images. */
 async function findMissingImages(
   deps: ActivityDependencies,
   { client }: MachineContext,
@@ -172,7 +172,7 @@ async function findMissingImages(
   }
 }
 
-/** Nodes that a release would refuse, each with the reason: all are looked at before the first is released. */
+/** Nodes that a release would refuse, each with the reason. All nodes are checked before the first is released. */
 async function findUnreleasable(
   maas: MachineContext,
   site: string,
@@ -203,7 +203,7 @@ async function whyNotRelease(
   return step.do === 'fail' ? step.failure : undefined;
 }
 
-/** What keeps a machine from being as a deployed site wants it; also counts states. */
+/** How a machine differs from a deployed machine of the site, or null. Also counts states. */
 function problemOf(
   found: readonly Machine[],
   { user, site }: { user: MaasUser; site: string },
@@ -216,5 +216,5 @@ function problemOf(
   if (found.length > 1) return `MAAS knows ${found.length} machines of this name`;
   if (machine.status !== MachineStatus.Deployed) return `is ${state}, not Deployed`;
   const hold = holdOf(machine, { me: user.username, site });
-  return hold === 'ours' ? null : `is Deployed, but not by this site (${hold}, owner ${machine.owner ?? 'nobody'})`;
+  return hold === 'ours' ? null : `is Deployed, but not by this site (${hold}, owner ${machine.owner ?? 'none'})`;
 }

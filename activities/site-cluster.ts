@@ -1,7 +1,7 @@
 import { agentAddress } from '../src/clusters/index.js';
 import { type NodeRecord, type Store, StoreError } from '../src/store/index.js';
 
-/** The cluster that is built of a site's machines: the one the site names, else the first that names the site. */
+/** The cluster of a site: the one that the site names, or else the first that names the site. */
 export async function clusterOfSite(store: Store, site: string): Promise<number | undefined> {
   const [{ cluster }, linked] = await Promise.all([store.sites.get(site), store.clusters.list({ site })]);
   if (cluster === null) return linked[0]?.id;
@@ -16,17 +16,18 @@ export async function clusterOfSite(store: Store, site: string): Promise<number 
 const WITHOUT_SYSTEM: ReadonlySet<string> = new Set(['discover', 'provisioning']);
 
 /**
- * Tells the inventory that machines of a site have their systems, so that graphs take their nodes; those it does not know
- * yet it takes in, for a cluster to come. A node that was ready before is `provisioned` again only when it was really
- * deployed anew: everything on it is to be done again then.
+ * Marks machines of a site as provisioned in the inventory, so that graphs include their nodes. Adds unknown machines
+ * for a future cluster. A node that was ready becomes `provisioned` only when it was really deployed again: then
+ * everything on it must be done again.
  *
- * @param names of the nodes, as the site's documents have them
+ * @param names node names in the site's documents
+ * @param redeployed whether the machines were deployed again
  */
 export async function markProvisioned(
   store: Store,
   site: string,
   names: readonly string[],
-  anew: boolean,
+  redeployed: boolean,
 ): Promise<void> {
   if (names.length === 0) return;
   const id = await clusterOfSite(store, site);
@@ -43,7 +44,7 @@ export async function markProvisioned(
     called(node.hostname, node);
     if (cluster !== undefined) called(agentAddress({ cluster, nodes: members }, node).node, node);
   }
-  // Machines of the site that are of another cluster are that one's business.
+  // Skip machines of the site that belong to another cluster.
   for (const node of machines.filter(({ clusterId }) => clusterId === null || clusterId === id)) {
     called(node.hostname, node);
     called(node.name, node);
@@ -52,18 +53,19 @@ export async function markProvisioned(
   const byId = new Map([...members, ...machines].map((node) => [node.id, node]));
   const changed = [...all].filter((one) => {
     const { pendingAddition, errorType, status } = byId.get(one)!;
-    return anew || pendingAddition || errorType === 'provision' || WITHOUT_SYSTEM.has(status);
+    return redeployed || pendingAddition || errorType === 'provision' || WITHOUT_SYSTEM.has(status);
   });
   if (changed.length > 0) await store.nodes.updateMany(changed.map((one) => ({ id: one, change: PROVISIONED })));
   const foreign = new Set(machines.flatMap(({ name, hostname }) => [name, hostname]));
-  for (const name of names.filter((one) => !known.has(one) && !foreign.has(one))) await takeIn(store, site, name);
+  for (const name of names.filter((one) => !known.has(one) && !foreign.has(one)))
+    await addToInventory(store, site, name);
 }
 
-async function takeIn(store: Store, site: string, name: string): Promise<void> {
+async function addToInventory(store: Store, site: string, name: string): Promise<void> {
   try {
     await store.nodes.create({ name, hostname: name, site, status: 'provisioned', online: true });
   } catch (error) {
-    // Another try of the same call was quicker.
+    // Another try of the same call was faster.
     if (!(error instanceof StoreError && error.failure.kind === 'conflict')) throw error;
   }
 }

@@ -4,9 +4,8 @@ import { isMaasFailure, type MachineContext } from '../src/maas/index.js';
 const TAG_NAME = /^[\w-]+$/;
 
 /**
- * Gives machines the tags of their documents in MAAS, tag by tag in one call each, and takes none away.
- * Tags help people and other tools find machines there; nothing of a deployment hangs on them, so what
- * is refused becomes a warning.
+ * Adds the tags of the documents to the machines in MAAS, with one call per tag, and removes none. Tags help people
+ * and other tools find machines. No deployment depends on them, so a refused tag becomes a warning.
  */
 export async function syncTags(
   maas: MachineContext,

@@ -4,21 +4,21 @@ import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import type { GraphActivities, RecordTasks } from './graph-contract.js';
 
-/** More rows than a batch ever has: rows of one batch are in their order, all of them after the batch before. */
+/** More than the rows of any batch, so that sequences order rows within a batch and across batches. */
 const ROWS_A_BATCH = 100_000;
 
-/** Keeps the history of tasks, and the progress of graph, run and nodes. Safe to repeat, in any order. */
+/** Records the history of tasks and updates the progress of graph, run and nodes. Safe to repeat, in any order. */
 export function taskRecordActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'record_tasks'> {
   return {
     record_tasks: (request) =>
       translated(async () => {
         await store.taskHistory.record(request.graph, historyWrites(request));
-        await keepProgress(store, request);
+        await updateProgress(store, request);
       }),
   };
 }
 
-/** One write for each task of the batch: of several rows about it the newest, with the start an earlier one names. */
+/** One write per task of the batch: its newest row, with the start time of an earlier row. */
 function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'>): TaskHistoryWrite[] {
   const writes = new Map<string, TaskHistoryWrite>();
   rows.forEach((row, at) => {
@@ -65,8 +65,8 @@ function summaryOf(end: TaskEnd | undefined): Readonly<Record<string, unknown>> 
 
 const OPEN: ReadonlySet<string> = new Set<TaskHistoryStatus>(['waiting', 'running', 'retrying']);
 
-/** Percent of the tasks that came to an end: of the graph, of the run (the mean of its graphs), and of the nodes. */
-async function keepProgress(store: Store, { transaction, graph, rows }: RecordTasks): Promise<void> {
+/** Updates the percentage of ended tasks of the graph, the run (the mean of its graphs) and the nodes. */
+async function updateProgress(store: Store, { transaction, graph, rows }: RecordTasks): Promise<void> {
   const byNode = await store.taskHistory.countByNode(graph);
   const all = Object.values(byNode).map(countOf);
   const percent = percentOf({ ended: sum(all, 'ended'), total: sum(all, 'total') });
@@ -75,7 +75,7 @@ async function keepProgress(store: Store, { transaction, graph, rows }: RecordTa
   const mean = graphs.reduce((before, { id, progress }) => before + (id === graph ? percent : progress), 0);
   await store.transactions.update(transaction, { progress: Math.floor(mean / Math.max(1, graphs.length)) });
   const touched = [...new Set(rows.map(({ node }) => node))].filter((node) => /^\d+$/.test(node));
-  // Nodes that left the inventory meanwhile have no progress to keep.
+  // Skip nodes that were removed from the inventory meanwhile.
   const there = await store.nodes.list({ ids: touched.map(Number) });
   await store.nodes.updateMany(
     there.flatMap(({ id }) => {

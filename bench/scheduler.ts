@@ -65,7 +65,7 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
   for (;;) {
     if (told.some((command) => command.type === 'finish')) return { events, messages };
     for (const command of told) {
-      if (command.type !== 'tell') continue;
+      if (command.type !== 'send') continue;
       messages++;
       inboxes[command.part]!.push({ type: 'told', message: command.message });
     }
@@ -77,9 +77,9 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
       for (const command of inbox.length > 0 ? apply(s, ...inbox) : []) {
         if (command.type === 'start') {
           next[part]!.push({ type: 'ended', task: command.task, attempt: command.attempt, outcome: 'successful' });
-        } else if (command.type === 'tell') {
+        } else if (command.type === 'send') {
           messages++;
-          heard.push({ type: 'heard', message: command.message });
+          heard.push({ type: 'received', message: command.message });
         }
       }
     });

@@ -3,8 +3,8 @@ import { ActivityCancellationType } from '@temporalio/workflow';
 import type { Pace } from '../src/core/site-run/index.js';
 
 /**
- * Temporal's retries mean only "the worker, the store or MAAS was not there" (design §5): they never
- * give up, since giving up on an outage would fail a node that nothing is wrong with.
+ * Temporal retries only while the worker, the store or MAAS is unavailable (design §5). The retries never
+ * stop: otherwise an outage would fail a healthy node.
  */
 const RETRY: NonNullable<ActivityOptions['retry']> = {
   initialInterval: '1 second',
@@ -12,7 +12,7 @@ const RETRY: NonNullable<ActivityOptions['retry']> = {
   maximumInterval: '30 seconds',
 };
 
-/** Reads and writes of the store. A minute is far above what they take and short enough to notice a hang. */
+/** Reads and writes of the store. They take far less than a minute, which is still short enough to notice a hang. */
 export const bookkeeping = (summary: string): ActivityOptions => ({
   startToCloseTimeout: '1 minute',
   retry: RETRY,
@@ -20,8 +20,8 @@ export const bookkeeping = (summary: string): ActivityOptions => ({
 });
 
 /**
- * What takes longer than a read of the store: a plan, half a minute of computing for a thousand nodes, and questions to a
- * MAAS that may think for minutes over each. A dead worker is noticed sooner, and so is a cancellation.
+ * Work that takes longer than a read of the store: planning (half a minute for a thousand nodes) and requests to a MAAS
+ * that may take minutes each. Heartbeats detect a dead worker or a cancellation earlier.
  */
 export const inquiry = (summary: string, heartbeatSeconds: number): ActivityOptions => ({
   startToCloseTimeout: '10 minutes',
@@ -30,7 +30,7 @@ export const inquiry = (summary: string, heartbeatSeconds: number): ActivityOpti
   summary,
 });
 
-/** A check that polls by itself until its own limit; the margin covers its last look. */
+/** A check that polls until its own time limit. The margin covers the last poll. */
 export const siteCheck = (summary: string, pace: Pace, heartbeatSeconds: number): ActivityOptions => ({
   startToCloseTimeout: (pace.timeout + 180) * 1000,
   heartbeatTimeout: heartbeatSeconds * 1000,
@@ -39,9 +39,8 @@ export const siteCheck = (summary: string, pace: Pace, heartbeatSeconds: number)
 });
 
 /**
- * A node's call lasts as long as its group's call allows, and the workflow's clock decides that
- * (a paused run's clock stands still), so the limit here is only a backstop against a worker that
- * heartbeats for ever.
+ * The workflow's clock limits a node's call, because the clock stops while the run is paused. The limit here
+ * only guards against a worker that heartbeats forever.
  */
 export const nodeCall = (activityId: string, summary: string, heartbeatSeconds: number): ActivityOptions => ({
   activityId,
@@ -49,11 +48,11 @@ export const nodeCall = (activityId: string, summary: string, heartbeatSeconds: 
   startToCloseTimeout: '7 days',
   heartbeatTimeout: heartbeatSeconds * 1000,
   retry: RETRY,
-  // Before the machine's work is aborted, nothing else may still work on it.
+  // The activity must have ended before MAAS is asked to abort its work.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** Aborting is bounded: when MAAS cannot be reached for this long the report says so and the run goes on. */
+/** Aborting has a time limit. If MAAS is unreachable for this long, the report says so and the run continues. */
 export const abortCall = (activityId: string, summary: string, heartbeatSeconds: number): ActivityOptions => ({
   activityId,
   summary,

@@ -19,8 +19,8 @@ import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
 import type { SiteRun } from './site-run.js';
 
 /**
- * The baremetal step: group after group, each prepared and then deployed, until no group is left
- * (spec/5, "Process"). What to do next is decided by src/core/deployment; this only does it.
+ * The baremetal step prepares and deploys one group after the other until none is left (spec/5, "Process").
+ * src/core/deployment decides what to do next.
  */
 export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> {
   await run.phase('baremetal', async () => {
@@ -37,7 +37,7 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
       else if (run.retries.length === 0) break;
     }
     run.retries = null;
-    await lookOnceMore(run, plan);
+    await recheckTimedOutNodes(run, plan);
     const failed = state(run).groups.filter((group) => group.plan.critical && group.state === 'failure');
     if (run.control.cancelled || run.control.stopping) return { value: null, state: 'stopped' };
     if (!halts(state(run))) return { value: null };
@@ -106,8 +106,8 @@ async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall): Promise<v
   await run.record(reportNodes(state(run), next.nodes));
 }
 
-/** Nodes whose time ran out may have got there since: a last look tells, and changes nothing (design §8.5). */
-async function lookOnceMore(run: SiteRun, plan: SitePlan): Promise<void> {
+/** A node may have finished after its timeout. Reads its final state and changes nothing (design §8.5). */
+async function recheckTimedOutNodes(run: SiteRun, plan: SitePlan): Promise<void> {
   if (run.control.cancelled) return;
   const timedOut = state(run).nodes.flatMap((node, index) =>
     node.failure?.kind === 'timeout' && !node.late?.ok ? [{ node, index, call: node.failure.call }] : [],
@@ -116,7 +116,7 @@ async function lookOnceMore(run: SiteRun, plan: SitePlan): Promise<void> {
     timedOut.map(async ({ node, index, call }) => {
       const options = abortCall(
         `look:${node.name}`,
-        `see whether ${node.name} got there after its time was up`,
+        `check whether ${node.name} finished after its timeout`,
         plan.pace.heartbeat_seconds,
       );
       const request = nodeRequest(

@@ -1,4 +1,4 @@
-/** Temporal as workflows use it: every name, payload and answer is that of the contracts. */
+/** Temporal's API with the names, payloads and answers of the contracts as types. */
 import {
   type ActivityOptions,
   ChildWorkflowCancellationType,
@@ -25,14 +25,14 @@ import type {
   WorkflowType,
 } from './contract.js';
 
-/** No promise of its own: for each promise in a workflow the SDK takes down a stack. */
+/** Creates no promise: the SDK records a stack trace for each promise in a workflow. */
 export const callActivity = <N extends ActivityName>(
   name: N,
   request: Parameters<Activities[N]>[0],
   options: ActivityOptions,
 ): Promise<Awaited<ReturnType<Activities[N]>>> => scheduleActivity(name, [request], options);
 
-/** Answers to everything a workflow understands; descriptions are shown by Temporal's own tools. */
+/** Handlers of all signals, updates and queries of a workflow. Temporal's tools show the descriptions. */
 export interface Handlers<C extends WorkflowContract> {
   readonly signals: {
     readonly [S in keyof C['signals']]: {
@@ -43,7 +43,7 @@ export interface Handlers<C extends WorkflowContract> {
   readonly updates: {
     readonly [U in keyof C['updates']]: {
       readonly description: string;
-      /** Throws when the update makes no sense now; it then leaves no trace in the history. */
+      /** Throws when the update is not possible now. A rejected update leaves no trace in the history. */
       validate?(request: unknown): void;
       handle(request: C['updates'][U]): StatusOf<C> | Promise<StatusOf<C>>;
     };
@@ -53,7 +53,7 @@ export interface Handlers<C extends WorkflowContract> {
   };
 }
 
-/** Sets the handlers, signals first; those of a kind in the order in which they are written down. */
+/** Sets the handlers: signals first, and within a kind in the order of declaration. */
 export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void {
   const { signals, updates, queries }: AnyHandlers = handlers;
   for (const [name, { handle, ...options }] of Object.entries(signals)) {
@@ -67,7 +67,7 @@ export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void 
   }
 }
 
-/** Handlers as Temporal calls them: by name, with what came over the wire. */
+/** Handlers as Temporal calls them: by name, with the decoded payload. */
 interface AnyHandlers {
   readonly signals: Readonly<Record<string, { readonly description?: string; handle(payload: never): void }>>;
   readonly updates: Readonly<
@@ -79,14 +79,14 @@ interface AnyHandlers {
 /** A child workflow that was started. */
 export interface Child<W extends WorkflowType> {
   result(): Promise<WorkflowContracts[W]['result']>;
-  /** A child that has ended needs no signal: that is no failure. */
+  /** Does nothing if the child has ended. */
   signal<S extends keyof WorkflowContracts[W]['signals'] & string>(
     name: S,
     payload?: WorkflowContracts[W]['signals'][S],
   ): Promise<void>;
 }
 
-/** Starts a child that is cancelled with its parent, and waited for then. */
+/** Starts a child that is cancelled with its parent. The parent waits for the end of the child. */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
   options: { readonly id: string; readonly input: WorkflowContracts[W]['input']; readonly summary: string },
@@ -104,7 +104,7 @@ export async function startChildOf<W extends WorkflowType>(
   };
 }
 
-/** Signals the workflow that started this one, if any. One that has ended needs no signal. */
+/** Signals the parent workflow. Does nothing without a parent or if the parent has ended. */
 export async function signalParent<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void> {
   const { parent } = workflowInfo();
   if (parent === undefined) return;

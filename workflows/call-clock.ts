@@ -1,10 +1,10 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { Control } from './control.js';
 
-/** The time limit of one call. It stands still while the run is paused. */
+/** The time limit of one call. The clock stops while the run is paused. */
 export interface CallClock {
   readonly expired: boolean;
-  /** Follows the run's pausing; call it after each change. */
+  /** Stops or continues the clock as the run is paused or resumed. Call it after each change. */
   follow(): void;
   stop(): void;
 }

@@ -7,19 +7,19 @@ import type { Control } from './control.js';
 import type { Steering } from './operators.js';
 
 /**
- * Above this many nodes in a run, calls run in child workflows: a call takes up to six events a
- * node, two calls a node, and no history may pass 10,000 events (design §5). Smaller runs stay in
- * one workflow, where an operator sees every node on one page.
+ * With more nodes than this, calls run in child workflows: a node has two calls of up to six events each,
+ * and no history may exceed 10,000 events (design §5). A smaller run stays in one workflow, where an
+ * operator sees every node on one page.
  */
 export const NODES_IN_ONE_WORKFLOW = 400;
 
-/** Nodes a child: about 1,500 events each with room for retries. */
+/** Nodes per child: about 1,500 events, with capacity for retries. */
 const NODES_PER_SLICE = 250;
 
-/** A child reports its nodes this many times: each time is a signal and a workflow task of the parent. */
+/** How often a child reports progress. Each report costs the parent a signal and a workflow task. */
 export const PROGRESS_STEPS = 5;
 
-/** What a child signals while it runs (only what is new) and returns at its end (all of it). */
+/** A child signals what is new while it runs, and returns everything at its end. */
 export interface SliceProgress {
   readonly slice: string;
   readonly started: readonly number[];
@@ -32,7 +32,7 @@ export interface SliceResult extends SliceProgress {
   readonly late: SliceProgress['finished'];
 }
 
-/** What a child answers to the query `status`. */
+/** A child's answer to the query `status`. */
 export interface SliceStatus {
   readonly done: number;
   readonly total: number;
@@ -41,20 +41,20 @@ export interface SliceStatus {
   readonly paused: Paused | null;
 }
 
-/** Children that a parent has open, by slice id; the parent passes their signals to `onProgress`. */
+/** A parent's open children by slice id. The parent passes their signals to `onProgress`. */
 export interface Slices {
   run(request: CallRequest, control: Control, listener: CallListener, announce: (end: CallEnd) => void): Promise<void>;
   onProgress(progress: SliceProgress): void;
-  /** Passes an operator's signal on to every open child. */
+  /** Forwards an operator's signal to every open child. */
   forward(this: void, signal: Steering): void;
 }
 
 interface OpenSlice {
   readonly child: Child<'run_call'>;
   readonly listener: CallListener;
-  /** What the listener has received: progress and result overlap. */
-  readonly begun: Set<number>;
-  readonly seen: Set<number>;
+  /** What the listener has received already: progress and result overlap. */
+  readonly started: Set<number>;
+  readonly finished: Set<number>;
 }
 
 export function createSlices(): Slices {
@@ -65,13 +65,13 @@ export function createSlices(): Slices {
     const slice = open.get(progress.slice);
     if (!slice) return;
     for (const index of progress.started) {
-      if (slice.begun.has(index)) continue;
-      slice.begun.add(index);
+      if (slice.started.has(index)) continue;
+      slice.started.add(index);
       slice.listener.started(index);
     }
     for (const [index, result] of progress.finished) {
-      if (slice.seen.has(index)) continue;
-      slice.seen.add(index);
+      if (slice.finished.has(index)) continue;
+      slice.finished.add(index);
       slice.listener.finished(index, result);
     }
   };
@@ -100,8 +100,8 @@ export function createSlices(): Slices {
               input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
               summary: `${request.verb} ${nodes.length} nodes of ${request.group}`,
             });
-            open.set(slice, { child, listener, seen: new Set(), begun: new Set() });
-            // An operator may have acted while the child was being started.
+            open.set(slice, { child, listener, started: new Set(), finished: new Set() });
+            // An operator may have acted while the child started.
             if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
             if (control.stopping) await child.signal('stop');
             const follower = followCancel(control, scope);
@@ -128,7 +128,7 @@ export function createSlices(): Slices {
   };
 }
 
-/** Cancels a child when the run is cancelled; ends by itself when the child does. */
+/** Cancels a child when the run is cancelled. Set `done` when the child has ended. */
 function followCancel(control: Control, scope: CancellationScope): { done: boolean } {
   const follower = { done: false };
   void (async () => {

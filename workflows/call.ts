@@ -10,7 +10,7 @@ import { nodeActivityId } from './protocol.js';
 
 export type CallVerb = 'prepare' | 'deploy' | 'release';
 
-/** One call of a group: the same verb for each of its nodes, in parallel up to a limit, within a time limit. */
+/** One call of a group: applies the same verb to each of its nodes, with limits for parallel nodes and for time. */
 export interface CallRequest {
   readonly verb: CallVerb;
   readonly group: string;
@@ -30,7 +30,7 @@ export interface CallRequest {
   readonly erase?: boolean;
 }
 
-/** What a call reports while it runs; implemented by the owner of the state. */
+/** Receives what a call reports while it runs. The owner of the state implements it. */
 export interface CallListener {
   started(index: number): void;
   finished(index: number, result: NodeResult): void;
@@ -47,8 +47,8 @@ interface RunningNode extends CalledNode {
 const ACTIVITY_OF = { prepare: 'prepare_node', deploy: 'deploy_node', release: 'release_node' } as const;
 
 /**
- * Makes a call and returns how it ended. Nodes that had begun and have no result when the call is cut
- * short are aborted in MAAS as far as MAAS can; what that finds is reported as a (late) result.
+ * Makes a call and announces how it ended. If the call is cut short, nodes that have started and have no result are
+ * aborted in MAAS where MAAS can do so. What the abort finds is reported as a late result.
  */
 export async function runCall(
   request: CallRequest,
@@ -71,7 +71,7 @@ export async function runCall(
     const settled = scope.run(() => callNode(request, node)).catch(failedResult);
     running.set(node.index, { ...node, scope, settled });
     void settled.then((result) => {
-      // The call may have been cut short meanwhile: then settleUnfinished speaks for this node.
+      // If the call was cut short meanwhile, settleUnfinished reports this node.
       if (!running.delete(node.index)) return;
       listener.finished(node.index, result);
       control.wake();
@@ -113,23 +113,27 @@ function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
 }
 
 /**
- * Ends that say nothing about the machine: the activity was cancelled, or its worker went silent after
- * the cancellation was asked for (the server then ends it by its heartbeat timeout, with no retry).
+ * Failures that say nothing about the machine: the activity was cancelled, or its worker stopped responding after
+ * the cancellation request (the server then fails it by heartbeat timeout, without a retry).
  */
-const NOT_THE_ACTIVITYS_OWN: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure']);
+const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure']);
 
 /**
- * Finds out, and ends where possible, what the machine still does; the answer is a late result. The
- * cancelled activity has its end first: two hands on one machine would deploy what the other aborts.
+ * Reads what the machine still does, aborts it where possible and reports a late result. Waits for the cancelled
+ * activity first: otherwise one activity could deploy what the other aborts.
  */
 async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
   const result = await node.settled;
-  if (result.ok || !NOT_THE_ACTIVITYS_OWN.has(result.failure.kind)) {
+  if (result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind)) {
     listener.finished(node.index, result);
     return;
   }
   const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
-  const options = abortCall(id, `abort ${request.verb} of ${node.name}, whose time is up`, request.heartbeat_seconds);
+  const options = abortCall(
+    id,
+    `abort ${request.verb} of ${node.name} after the end of its call`,
+    request.heartbeat_seconds,
+  );
   try {
     const answer = await callActivity('abort_node', nodeRequest(request, node), options);
     const late = lateResult(request.verb, answer);
@@ -162,7 +166,7 @@ export function nodeRequest(
   };
 }
 
-/** An activity that ended in an error for good: a node's failure, not the run's. */
+/** An activity that failed for good: the node fails, not the run. */
 function failedResult(error: unknown): NodeResult {
   if (isCancellation(error)) return { ok: false, failure: { kind: 'cancelled', message: 'the call was cancelled' } };
   const { type: kind, message } = stepError(error);

@@ -5,8 +5,8 @@ import type {
   GraphRunInput,
   GraphRunReport,
   GraphRunStatus,
-  PartNews,
   PartReport,
+  PartStatus,
   PlanReference,
 } from '../src/core/graph-run/index.js';
 import type { GraphRunOutcome, OperatorNote, SiteRunOutcome } from '../src/core/run/index.js';
@@ -25,15 +25,15 @@ import type { RunCallInput } from './run-call.js';
 import type { RunGraphPartInput } from './run-graph-part.js';
 
 /**
- * What each workflow takes, answers and understands, and what each activity does: declared here once, as types only, for
- * workflows, for clients and for tests. The names are wire names (protocol.ts).
+ * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for
+ * workflows, clients and tests. The names are wire names (protocol.ts).
  */
 export interface WorkflowContract {
   readonly input: unknown;
   readonly result: unknown;
   /** Payload of each signal. */
   readonly signals: object;
-  /** Request of each update. All of them are answered with the status as it is afterwards. */
+  /** Request of each update. The answer is always the status after the update. */
   readonly updates: object;
   /** Answer of each query. */
   readonly queries: object;
@@ -76,7 +76,7 @@ export interface GraphRunContract {
     readonly status: GraphRunStatus;
     readonly report: GraphRunReport;
     readonly tree: TreeNode;
-    /** Of the graphs planned so far. */
+    /** The plans of the graphs planned so far. */
     readonly plan: readonly ({ readonly type: string } & PlanReference)[];
   };
 }
@@ -90,7 +90,7 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
     readonly result: PartReport;
     readonly signals: { readonly to_part: ToPartSignal };
     readonly updates: None;
-    readonly queries: { readonly status: PartNews | null; readonly tree: readonly TreeNode[] };
+    readonly queries: { readonly status: PartStatus | null; readonly tree: readonly TreeNode[] };
   };
   readonly run_call: {
     readonly input: RunCallInput;
@@ -120,16 +120,16 @@ export type UpdateName = NamesOf<'updates'>;
 export type QueryName = NamesOf<'queries'>;
 
 type Field<T, Name extends string> = T extends { readonly [N in Name]: infer Value } ? Value : never;
-/** What is sent with a signal or an update, whichever workflows understand it. */
+/** The payload of a signal or an update, over all workflows that accept it. */
 export type SignalPayload<S extends SignalName> = Field<WorkflowContracts[WorkflowType]['signals'], S>;
 export type UpdateRequest<U extends UpdateName> = {
   [Name in UpdateName]: Field<WorkflowContracts[WorkflowType]['updates'], Name>;
 }[U];
-/** What workflows of a type answer to a query, and to every update. */
+/** The answer of a workflow type to a query. */
 export type QueryAnswer<W extends WorkflowType, Q extends string> = Field<WorkflowContracts[W]['queries'], Q>;
 export type StatusOf<C extends WorkflowContract> = Field<C['queries'], 'status'>;
 
-/** What a finished run on a site returns to Temporal; the full report is in the store. */
+/** What a finished site run returns to Temporal. The full report is in the store. */
 export interface SiteRunResult {
   readonly outcome: SiteRunOutcome;
   readonly site: string;
@@ -139,7 +139,7 @@ export interface SiteRunResult {
   readonly failed: RunStatus['failed'];
 }
 
-/** What a finished run of graphs returns to Temporal; the full report is in the store. */
+/** What a finished graph run returns to Temporal. The full report is in the store. */
 export interface GraphRunResult {
   readonly outcome: GraphRunOutcome;
   readonly cluster: number;

@@ -8,14 +8,14 @@ import {
 } from '../src/core/run/index.js';
 
 /**
- * What operators want of a run: paused, stopping or cancelled. All waiting in a workflow goes
- * through `changed`, one waiter at a time, since each activation evaluates every waiter.
+ * Whether operators have paused, stopped or cancelled a run. A workflow waits only through `changed`, with one waiter
+ * at a time, because each activation evaluates every waiter.
  */
 export interface Control {
   paused: Paused | null;
   stopping: boolean;
   cancelled: boolean;
-  /** Something happened: waiters look again. */
+  /** Something happened: waiters check their conditions again. */
   wake(): void;
   /** Resolves at the next `wake` after the moment it is called. */
   changed(): Promise<void>;
@@ -23,19 +23,19 @@ export interface Control {
   resume(note: unknown): void;
   stop(note: unknown): void;
   cancel(): void;
-  /** Holds while paused; returns false when nothing new may be started any more. */
+  /** Waits while paused. Returns false when nothing new may start. */
   mayStart(): Promise<boolean>;
-  /** Runs work that a cancellation of the run interrupts. */
+  /** Runs work that is interrupted when the run is cancelled. */
   interruptible<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a look at something, which a stop of the run interrupts, too: nothing is left undone by that. */
-  look<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs work that only reads, so that stopping the run may interrupt it, too. */
+  readOnly<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** `onAction` hears of each thing an operator did that changed something. */
+/** @param onAction receives each operator action that changed something */
 export function createControl(onAction: (action: OperatorAction<RunAction>) => void): Control {
   let version = 0;
   const open = new Set<CancellationScope>();
-  const looks = new Set<CancellationScope>();
+  const reads = new Set<CancellationScope>();
   const control: Control = {
     paused: null,
     stopping: false,
@@ -63,8 +63,8 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       if (control.stopping) return;
       control.stopping = true;
       control.paused = null;
-      // Runs that began before looks could be interrupted replay without.
-      if (looks.size > 0 && patched('stop-interrupts-looks')) for (const scope of looks) scope.cancel();
+      // The patch keeps runs replayable that started before reads could be interrupted.
+      if (reads.size > 0 && patched('stop-interrupts-looks')) for (const scope of reads) scope.cancel();
       act('stop', readNote(raw));
     },
     cancel() {
@@ -79,7 +79,7 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       return !control.stopping && !control.cancelled;
     },
     interruptible: (work) => within([open], work),
-    look: (work) => within([open, looks], work),
+    readOnly: (work) => within([open, reads], work),
   };
 
   async function within<T>(sets: readonly Set<CancellationScope>[], work: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { deployGroups } from './site-phases.js';
 import { runSite } from './site-run.js';
 import { runSoftware } from './site-software.js';
 
-/** Deploys a site: verify site, prepare site, group after group, then software (design §4). */
+/** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (design §4). */
 export async function deploy_site(...args: unknown[]): Promise<SiteRunResult> {
   return runSite('deploy_site', args, async (run) => {
     const plan = await deployGroups(run);

@@ -7,18 +7,18 @@ const ANSWER_MS = 60_000;
 export interface DrainAgent {
   readonly site: string;
   readonly node: string;
-  /** How long the agent is waited for. */
+  /** How long to wait for the agent. */
   readonly wait_ms: number;
 }
 
 export interface DrainedAgent {
-  /** run/task/attempt of what goes on under its supervisor. */
+  /** run/task/attempt of the tasks that continue under its supervisor. */
   readonly unfinished: readonly string[];
 }
 
 /**
- * Has the agent of a node take nothing new and end; what runs stays with its supervisor. The order itself is in the
- * store, where `agent drain` has written it: an enrolled agent that is asked without one refuses.
+ * Asks the agent of a node to take no new tasks and exit. Running tasks stay with its supervisor. `agent drain` has
+ * written the order to the store: an enrolled agent refuses without one.
  */
 export async function drain_agent({ site, node, wait_ms }: DrainAgent): Promise<DrainedAgent> {
   return await callActivity(
@@ -29,7 +29,7 @@ export async function drain_agent({ site, node, wait_ms }: DrainAgent): Promise<
       taskQueue: controlQueue(nodeQueue(site, node)),
       scheduleToStartTimeout: wait_ms,
       startToCloseTimeout: ANSWER_MS,
-      // A second try would meet the next agent, which is not the one to drain.
+      // A retry would reach the next agent, which must not be drained.
       retry: { maximumAttempts: 1 },
     },
   );

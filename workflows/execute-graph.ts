@@ -14,7 +14,7 @@ import {
   reasonOfGraph,
   reportGraphRun,
   statusOfGraphRun,
-  taskRoom,
+  taskCapacity,
 } from '../src/core/graph-run/index.js';
 import { type GraphRunOutcome, isoTime } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
@@ -23,17 +23,17 @@ import { callActivity } from './border.js';
 import type { GraphRunResult } from './contract.js';
 import { driveGraph, type GraphDrive } from './graph-drive.js';
 import { type GraphRun, handleGraphOperators } from './graph-operators.js';
-import { beginProgress, createRun, endOf, identityOf, runInFrame } from './run-frame.js';
+import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.js';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
-/** Details are for people: more often than this only costs. */
+/** People read the details: a shorter interval only costs. */
 const SHOW_MS = 1_000;
 
-/** Executes task graphs of a cluster, one after the other; each is planned when its turn comes (design §4). */
+/** Executes task graphs of a cluster in sequence. Plans each graph right before it runs (design §4). */
 export async function execute_graph(...args: unknown[]): Promise<GraphRunResult> {
   const progress: GraphRunProgress = {
-    ...beginProgress(parseGraphRunInput(args)),
+    ...startProgress(parseGraphRunInput(args)),
     transaction: null,
     cluster: null,
     graphs: [],
@@ -74,7 +74,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         transaction,
         state: 'waiting',
         offline: [],
-        news: () => [],
+        statuses: () => [],
         trees: () => [],
       }));
       await executeAll(opened);
@@ -119,10 +119,10 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     graph.started_at = Date.now();
     run.show();
     const later = progress.graphs.length - 1 - progress.graphs.indexOf(graph);
-    const room = taskRoom(workflowInfo().historyLength, later, opened.most_events);
+    const capacity = taskCapacity(workflowInfo().historyLength, later, opened.most_events);
     const answer = await callActivity(
       'plan_graph',
-      { transaction: opened.transaction, graph: graph.transaction, room },
+      { transaction: opened.transaction, graph: graph.transaction, room: capacity },
       inquiry(`plan graph ${graph.type}`, opened.heartbeat_seconds),
     );
     if (answer.ok) return (graph.plan = answer.plan);
@@ -134,14 +134,14 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     return null;
   }
 
-  /** Runs a planned graph to completion, and records how it ended, whatever happened. */
+  /** Runs a planned graph to completion and always records how it ended. */
   async function execute(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     let ended: Awaited<ReturnType<GraphDrive['run']>> | null = null;
     let failure: TemporalFailure | null = null;
     try {
       ended = await drive(opened, graph, plan);
     } catch (error) {
-      // A bug of ours must stop the workflow where it is, not end it with a wrong report.
+      // A bug must block the workflow here, not end it with a wrong report.
       if (!(error instanceof TemporalFailure)) throw error;
       failure = error;
     }
@@ -151,7 +151,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     graph.ended_at = Date.now();
     if (ended) graph.report = ended.report;
     if (control.cancelled) graph.reason = 'the run was cancelled';
-    else if (ended === null) graph.reason = 'the run could not go on';
+    else if (ended === null) graph.reason = 'the run could not continue';
     else if (result === 'failure' || result === 'stopped_by_tolerance') {
       graph.reason = reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
@@ -208,7 +208,7 @@ function outcomeOf({ control, progress }: GraphRun): GraphRunOutcome {
   return progress.graphs.every((graph) => graph.state === 'success') ? 'success' : 'stopped';
 }
 
-/** A plan without a task: what its conditions and tags left over is nothing. */
+/** The result of a plan whose conditions and tags exclude every task. */
 const NOTHING_TO_DO: { readonly result: RunResult; readonly report: PartReport } = {
   result: 'success',
   report: {

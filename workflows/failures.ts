@@ -2,10 +2,9 @@ import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TemporalFail
 import type { StepError } from '../src/core/run/index.js';
 
 /**
- * What an activity or a child workflow that gave up has to say, without the wrapping.
+ * The original error of a failed activity or child workflow, without Temporal's wrappers.
  *
- * @throws the error as it is when it is a defect of ours: that must stop the workflow where it is, not end it with a
- *   wrong report
+ * @throws the error itself when it is a bug: it must block the workflow, not end it with a wrong report
  */
 export function stepError(error: unknown): StepError {
   if (!(error instanceof TemporalFailure)) throw error;
@@ -15,11 +14,11 @@ export function stepError(error: unknown): StepError {
   return { type, message: root.message };
 }
 
-/** Thrown by the validator of an update, refuses it. */
+/** Thrown by the validator of an update to reject it. */
 export const refusal = (type: 'RetryRefused' | 'TaskRequestRefused', message: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(message, type);
 
-/** A text of the request of an update, which operators may send as anything. */
+/** A text field of an update request. Operators may send any payload. */
 export function textOf(request: unknown, field: string): string | undefined {
   if (typeof request !== 'object' || request === null) return undefined;
   const value: unknown = Reflect.get(request, field);

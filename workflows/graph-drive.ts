@@ -1,7 +1,7 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import {
   type GraphProgress,
-  hasRoomForRequest,
+  hasCapacityForRequest,
   mergeReports,
   type PartReport,
   type PlanReference,
@@ -16,20 +16,20 @@ import { createPartsDriver } from './graph-parts.js';
 import type { FromPartSignal } from './graph-signals.js';
 import type { TaskRun } from './task-agents.js';
 
-/** What operators ask of single tasks. */
+/** Operator requests for single tasks. */
 export type TaskUpdate = 'retry_task' | 'skip_task';
 
-/** A graph under way, as operators reach it. */
+/** A running graph, as signals and updates reach it. */
 export interface GraphDrive {
   onSignal(signal: FromPartSignal): void;
-  /** Why the request makes no sense, as far as this workflow knows; asked before it is accepted. */
+  /** Why this workflow must reject the request, or null. Called before the update is accepted. */
   objection(request: TaskUpdate, task: string): Rejection | null;
   ask(request: TaskUpdate, task: string): Promise<Rejection | null>;
-  /** Whether every history has room for a further request beside what is left to do. */
-  hasRoom(): boolean;
-  /** Resolves when what operators said about the whole run holds everywhere. */
+  /** Whether every history has space for another request in addition to the remaining work. */
+  hasCapacity(): boolean;
+  /** Resolves when every part has applied the operators' requests about the whole run. */
   acknowledged(): Promise<void>;
-  /** `undefined`: cut short by a cancellation. */
+  /** The result is `undefined` after a cancellation. */
   run(): Promise<{ readonly result: RunResult | undefined; readonly report: PartReport }>;
 }
 
@@ -38,14 +38,14 @@ export interface GraphDriveOptions {
   readonly plan: PlanReference;
   readonly tasks: TaskRun;
   readonly hold: boolean;
-  /** Most events of one history, where it is not the usual number. */
+  /** Limit of events per history, if it is not the default. */
   readonly most_events?: number;
   readonly control: Control;
-  /** After each turn. */
+  /** Called after each turn. */
   show(): void;
 }
 
-/** Drives a planned graph: here when it is one part, else by a child workflow a part. Keeps `graph` up to date. */
+/** Drives a planned graph: a single part in this workflow, several parts in one child each. Keeps `graph` up to date. */
 export async function driveGraph(graph: GraphProgress, options: GraphDriveOptions): Promise<GraphDrive> {
   return options.plan.coordination === null
     ? driveHere(graph, options)
@@ -61,13 +61,13 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     received: () => undefined,
     turned() {
       const { failed } = driver.ledger.counts;
-      const held = hold && driver.scheduler.begun && driver.running === 0 && failed > 0 && control.paused === null;
-      if (driver.scheduler.begun) graph.state = held ? 'held' : 'running';
+      const held = hold && driver.scheduler.started && driver.running === 0 && failed > 0 && control.paused === null;
+      if (driver.scheduler.started) graph.state = held ? 'held' : 'running';
       options.show();
       return null;
     },
   });
-  graph.news = () => [driver.ledger.news()];
+  graph.statuses = () => [driver.ledger.status()];
   graph.trees = () => [treeOfPart(driver.scheduler)];
   return {
     onSignal: () => undefined,
@@ -76,7 +76,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       driver.push({ type, task });
       return null;
     },
-    hasRoom: () => driver.hasRoomForRequest(),
+    hasCapacity: () => driver.hasCapacityForRequest(),
     acknowledged: async () => undefined,
     async run() {
       if (plan.mode !== 'dry_run') {
@@ -109,28 +109,28 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     control,
     () => {
       graph.offline = driver.offline;
-      graph.state = !driver.begun ? 'asking_nodes' : driver.held ? 'held' : 'running';
+      graph.state = !driver.started ? 'asking_nodes' : driver.held ? 'held' : 'running';
       options.show();
     },
   );
-  graph.news = () => driver.news();
+  graph.statuses = () => driver.statuses();
   graph.trees = () =>
-    driver.workflowIds().map((workflow_id, part) => ({ workflow_id, counts: driver.news()[part]!.counts }));
+    driver.workflowIds().map((workflow_id, part) => ({ workflow_id, counts: driver.statuses()[part]!.counts }));
   return {
     onSignal: (signal) => driver.onSignal(signal),
     objection() {
-      if (!driver.begun) return { reason: 'not_begun' };
+      if (!driver.started) return { reason: 'not_begun' };
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
     ask: driver.ask,
-    // What concerns the whole run is sent to each of them.
-    hasRoom: () =>
-      hasRoomForRequest(workflowInfo().historyLength, 0, options.most_events) &&
-      driver.news().every(({ full }) => full !== true),
+    // A request about the whole run is sent to each part.
+    hasCapacity: () =>
+      hasCapacityForRequest(workflowInfo().historyLength, 0, options.most_events) &&
+      driver.statuses().every(({ full }) => full !== true),
     acknowledged: () => driver.acknowledged(),
     async run() {
       const { result, reports } = await driver.drive();
-      const report = mergeReports(reports, sumCounts(driver.news().map((part) => part.counts)));
+      const report = mergeReports(reports, sumCounts(driver.statuses().map((part) => part.counts)));
       return { result: control.cancelled ? undefined : result, report };
     },
   };

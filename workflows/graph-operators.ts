@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import {
   describeRejection,
   type GraphRunProgress,
-  hasRoomForRequest,
+  hasCapacityForRequest,
   reportGraphRun,
   statusOfGraphRun,
   treeOfRun,
@@ -15,13 +15,13 @@ import type { GraphDrive, TaskUpdate } from './graph-drive.js';
 import { steeringHandlers } from './operators.js';
 import type { Run } from './run-frame.js';
 
-/** What `execute_graph` has in hand while it runs. */
+/** State of a running `execute_graph`. */
 export interface GraphRun extends Run<GraphRunProgress> {
-  /** The graph that runs; null between graphs. */
+  /** The running graph; null between graphs. */
   drive: GraphDrive | null;
 }
 
-/** Answers operators of a run of graphs: its signals, updates and queries (design §5). */
+/** Sets the handlers for operators of a graph run: signals, updates and queries (design §5). */
 export function handleGraphOperators(run: GraphRun): void {
   const { progress, control } = run;
   const status = () => statusOfGraphRun(progress);
@@ -29,7 +29,7 @@ export function handleGraphOperators(run: GraphRun): void {
     control,
     status,
     settled: () => run.drive?.acknowledged(),
-    validate: (name) => validateRoom(run, name),
+    validate: (name) => validateCapacity(run, name),
   });
   const taskUpdate = (action: TaskUpdate, description: string) => ({
     description,
@@ -49,11 +49,11 @@ export function handleGraphOperators(run: GraphRun): void {
       ...steering.updates,
       retry_task: taskUpdate(
         'retry_task',
-        'Gives a failed task, and what was lost with it, another chance: {"task": "task@node", "reason": "..."}',
+        'Retries a failed task and the tasks that failed because of it: {"task": "task@node", "reason": "..."}',
       ),
       skip_task: taskUpdate(
         'skip_task',
-        'Takes the work out of a task that has not started, or forgives one that failed: {"task": "task@node"}',
+        'Skips a task that has not started, or ignores the failure of one that failed: {"task": "task@node"}',
       ),
     },
     queries: {
@@ -63,11 +63,11 @@ export function handleGraphOperators(run: GraphRun): void {
         answer: () => reportGraphRun(progress),
       },
       tree: {
-        description: 'Graphs, nodes, tasks; of a big graph its parts, each a workflow that answers the same query.',
+        description: 'Graphs, nodes and tasks. A big graph has parts: each is a workflow that answers the same query.',
         answer: () => treeOfRun(progress),
       },
       plan: {
-        description: 'By graph: the hash of its stored plan, and how big it is.',
+        description: 'The hash and size of the stored plan of each graph.',
         answer: () => progress.graphs.flatMap(({ type, plan }) => (plan === undefined ? [] : [{ type, ...plan }])),
       },
     },
@@ -85,17 +85,17 @@ function validate(run: GraphRun, name: TaskUpdate, request: unknown): void {
     throw refused(
       run.progress.outcome === undefined
         ? 'no graph runs at the moment'
-        : 'the run has come to its end: start another that goes on from it instead (--from)',
+        : 'the run has ended: start a new run that continues from it instead (--from)',
     );
   }
-  validateRoom(run, name);
+  validateCapacity(run, name);
   const rejection = run.drive.objection(name, task);
   if (rejection !== null) throw refused(describeRejection(rejection));
 }
 
-/** A refused update leaves no trace in the history; an accepted one is another dozen of events, and more in each part. */
-function validateRoom(run: GraphRun, name: UpdateName): void {
-  if (run.drive?.hasRoom() ?? hasRoomForRequest(workflowInfo().historyLength, 0)) return;
-  const otherwise = name === 'pause' || name === 'resume' ? `; a signal ${name} is taken all the same` : '';
+/** A rejected update leaves no trace in the history. An accepted one costs a dozen events here and more in each part. */
+function validateCapacity(run: GraphRun, name: UpdateName): void {
+  if (run.drive?.hasCapacity() ?? hasCapacityForRequest(workflowInfo().historyLength, 0)) return;
+  const otherwise = name === 'pause' || name === 'resume' ? `; the signal ${name} is still accepted` : '';
   throw refused(`${describeRejection({ reason: 'exhausted' })}${otherwise}`);
 }

@@ -4,12 +4,12 @@ import {
   createLedger,
   createPace,
   type ExecutablePart,
-  hasRoomForRequest,
-  hasRoomForRetry,
+  HISTORY_FULL,
+  hasCapacityForRequest,
+  hasCapacityForRetry,
   isFinal,
   type KeptRows,
   type Ledger,
-  NO_ROOM,
   outcomeOf,
   restoreLedger,
   shouldContinue,
@@ -39,7 +39,7 @@ import { type Agents, createAgents, type TaskRun } from './task-agents.js';
 import { createAlarm } from './task-clock.js';
 import { createRecords } from './task-records.js';
 
-/** Where a part belongs. */
+/** Identifies a part. */
 export interface PartOf {
   readonly transaction: number;
   readonly graph: number;
@@ -47,42 +47,42 @@ export interface PartOf {
 }
 
 export interface PartListener {
-  /** Another run of the workflow can go on (`keep`): the driver leaves off when that makes room and nothing runs. */
+  /** The workflow can continue as new (`save`): the driver does so when that frees history space and nothing runs. */
   readonly canContinue?: true;
-  /** Commands that are not about single tasks: `tell`, `stopping`, `rejected`, `finish`. */
+  /** Receives commands that are not about single tasks: `send`, `stopping`, `rejected`, `finish`. */
   received(command: SchedulerCommand): void;
-  /** After each turn; returns when it wants another (milliseconds) though nothing happens. */
+  /** Called after each turn. Returns when it needs the next turn at the latest (milliseconds), or null. */
   turned(): number | null;
 }
 
-/** One part of a graph while it runs: a scheduler, and hands that do what it says. */
+/** Runs one part of a graph: executes the commands of its scheduler. */
 export interface PartDriver {
   readonly scheduler: Scheduler;
   readonly ledger: Ledger;
   readonly agents: Agents;
-  /** Attempts that are under way. */
+  /** Number of running attempts. */
   readonly running: number;
   push(event: SchedulerEvent): void;
-  /** Why the operator's request makes no sense now. */
+  /** Why the operator's request must be rejected now, or null. */
   objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null;
-  /** Whether the history has room for an operator's request beside what is left to do. */
-  hasRoomForRequest(): boolean;
-  /** Until the scheduler has finished and all rows are written; after a cancellation, until what ran has ended. */
+  /** Whether the history has space for an operator's request in addition to the remaining work. */
+  hasCapacityForRequest(): boolean;
+  /** Resolves when the scheduler has finished and all rows are written, or after a cancellation when all attempts have ended. */
   drive(): Promise<RunResult | undefined>;
-  /** Whether `drive` ended since another run of the workflow is to go on. */
-  readonly leftOff: boolean;
-  /** All that another driver of the part needs to go on. */
-  keep(): KeptPart;
+  /** Whether `drive` ended in order to continue as new. */
+  readonly continuesAsNew: boolean;
+  /** The state from which another driver of the part can continue. */
+  save(): KeptPart;
 }
 
-/** A part between two runs of its workflow, as plain JSON. */
+/** The state of a part between two runs of its workflow, as plain JSON. */
 export interface KeptPart {
   readonly scheduler: SchedulerSnapshot;
   readonly rows: KeptRows;
-  /** What has happened and was not answered yet. */
+  /** Events that the scheduler has not processed yet. */
   readonly inbox: readonly SchedulerEvent[];
   readonly wakeAt: number | null;
-  /** Records that were written. */
+  /** Number of written records. */
   readonly records: number;
 }
 
@@ -111,10 +111,10 @@ export function createPartDriver(
   let wakeAt: number | null = kept?.wakeAt ?? null;
   let stopping = kept !== undefined && kept.scheduler.announced !== 'none';
   let finished = false;
-  let leftOff = false;
+  let continuesAsNew = false;
   let result: RunResult | undefined;
 
-  /** What operators want, ahead of all else. A part receives it from the coordinator. */
+  /** Puts operators' requests before all other events. A part of a split graph receives them from the coordinator. */
   function steer(): void {
     if (control.cancelled && !seen.cancelled) {
       seen.cancelled = true;
@@ -129,23 +129,24 @@ export function createPartDriver(
     seen.stopping = stops;
   }
 
-  const givesUp = (): boolean => stopping || control.cancelled;
+  const isStopping = (): boolean => stopping || control.cancelled;
 
-  /** What the history must hold beside; on a single node nothing, since it may leave off behind each task. */
+  /** Work that the history must still hold. None on a single node, which can continue as new after each task. */
   const isLone = listener.canContinue === true && hasLoneNode(part.graph);
   const workAhead = (): number => (isLone ? 0 : workLeft(scheduler));
 
-  /** First attempts always fit into the history; asked where it matters only, since it looks at every task. */
-  const hasRoom = (): boolean => isLone || hasRoomForRetry(workflowInfo().historyLength, workAhead(), run.most_events);
+  /** First attempts always fit into the history. Expensive: checks every task. */
+  const hasCapacity = (): boolean =>
+    isLone || hasCapacityForRetry(workflowInfo().historyLength, workAhead(), run.most_events);
 
-  /** Behind half a history on a single node; else only where it brings room back, since parts are cut to size. */
-  const shouldLeaveOff = (): boolean =>
+  /** After half a history on a single node. Otherwise only if it frees space, because parts are cut to fit. */
+  const shouldContinueAsNew = (): boolean =>
     listener.canContinue === true &&
     shouldContinue(workflowInfo().historyLength, run.most_events) &&
-    (isLone || !hasRoom());
+    (isLone || !hasCapacity());
 
   function isExhausted(): boolean {
-    scheduler.exhausted ||= !hasRoom();
+    scheduler.exhausted ||= !hasCapacity();
     return scheduler.exhausted;
   }
 
@@ -153,7 +154,7 @@ export function createPartDriver(
     running--;
     const outcome = outcomeOf(end);
     const full = outcome === 'failed' && !isFinal(end) && isTriedAgain(scheduler, task) && isExhausted();
-    ledger.ended(task, full ? { ...end, message: `${end.message ?? end.outcome}; ${NO_ROOM}` } : end);
+    ledger.ended(task, full ? { ...end, message: `${end.message ?? end.outcome}; ${HISTORY_FULL}` } : end);
     const final = full || isFinal(end) ? { final: true as const } : {};
     inbox.push({ type: 'ended', task, attempt, outcome, ...final, now: Date.now() });
     control.wake();
@@ -163,15 +164,15 @@ export function createPartDriver(
     running++;
     agents.run(task, node, attempt, {
       silent: (is) => ledger.silent(node, is),
-      givesUp,
+      isStopping,
       ended: (end) => ended(task, attempt, end),
     });
   }
 
-  function obey(command: SchedulerCommand, now: number): void {
+  function execute(command: SchedulerCommand, now: number): void {
     switch (command.type) {
       case 'start':
-        // After a cancellation nothing starts, whatever the scheduler does not know of it yet.
+        // Nothing starts after a cancellation, even if the scheduler has not processed it yet.
         if (control.cancelled) return;
         ledger.note(command, now);
         start(command);
@@ -191,7 +192,7 @@ export function createPartDriver(
       case 'reopened':
         ledger.note(command, now);
         return;
-      case 'tell':
+      case 'send':
       case 'rejected':
         break;
       default:
@@ -200,13 +201,13 @@ export function createPartDriver(
     listener.received(command);
   }
 
-  /** All that happened is answered at once; what that starts shares one scope, since each makes promises. */
+  /** Processes all events at once. All started work shares one scope, because each scope creates promises. */
   function turn(now: number): void {
     const commands = apply(scheduler, ...inbox.splice(0));
     let bug: { readonly error: unknown } | null = null;
     void tasks.run(async () => {
       try {
-        for (const command of commands) obey(command, now);
+        for (const command of commands) execute(command, now);
       } catch (error) {
         bug = { error };
       }
@@ -228,14 +229,16 @@ export function createPartDriver(
     },
     objection(request) {
       const rejection = rejectionOf(scheduler, request) ?? null;
-      // Validators ask this, so it must change nothing.
-      return rejection === null && request.type === 'retry_task' && !hasRoom() ? { reason: 'exhausted' } : rejection;
+      // Validators call this, so it must change nothing.
+      return rejection === null && request.type === 'retry_task' && !hasCapacity()
+        ? { reason: 'exhausted' }
+        : rejection;
     },
-    hasRoomForRequest: () => hasRoomForRequest(workflowInfo().historyLength, workAhead(), run.most_events),
-    get leftOff() {
-      return leftOff;
+    hasCapacityForRequest: () => hasCapacityForRequest(workflowInfo().historyLength, workAhead(), run.most_events),
+    get continuesAsNew() {
+      return continuesAsNew;
     },
-    keep: () => ({
+    save: () => ({
       scheduler: takeSnapshot(scheduler),
       rows: ledger.keep(),
       inbox: [...inbox],
@@ -246,9 +249,9 @@ export function createPartDriver(
       for (;;) {
         const now = Date.now();
         steer();
-        // Here and not behind the turn: what ended is not answered yet, so that nothing new has started.
-        leftOff = running === 0 && !finished && !control.cancelled && shouldLeaveOff();
-        if (leftOff) break;
+        // Before the turn, while the events are not processed yet: nothing new has started.
+        continuesAsNew = running === 0 && !finished && !control.cancelled && shouldContinueAsNew();
+        if (continuesAsNew) break;
         if (wakeAt !== null && wakeAt <= now) {
           wakeAt = null;
           inbox.push({ type: 'tick', now });
@@ -257,9 +260,9 @@ export function createPartDriver(
         records.flush();
         const again = listener.turned();
         if (running === 0 && (finished || control.cancelled)) break;
-        // What could not even be sent has ended already.
+        // Attempts that could not be sent have ended already.
         if (inbox.length > 0) continue;
-        // Rows and news that are due are written in any turn; a retry begins at its time.
+        // Any turn writes due rows and reports, so their timer may be late. A retry starts on time.
         pace.turned(now);
         const due = earliest(records.dueAt(), again);
         alarm.set(earliest(wakeAt, due === null ? null : due + pace.slack(now)));
@@ -272,7 +275,7 @@ export function createPartDriver(
   };
 }
 
-/** Whether all work of a part is on one node, so that nothing else runs when a task ends. */
+/** Whether all work of a part is on one node: nothing else runs when a task ends. */
 function hasLoneNode(graph: SchedulerGraph): boolean {
   const working = new Set(graph.nodeOf.filter((_, task) => graph.noWork[task] !== 1));
   return working.size === 1;
@@ -281,7 +284,7 @@ function hasLoneNode(graph: SchedulerGraph): boolean {
 const earliest = (...times: readonly (number | null)[]): number | null =>
   times.reduce((least, time) => (time !== null && (least === null || time < least) ? time : least), null);
 
-/** What the pieces of a stored plan are: its parts, and what their coordinator works on. */
+/** The pieces of a stored plan: its parts, and the input of their coordinator. */
 interface Pieces {
   readonly part: ExecutablePart;
   readonly coordination: Coordination;
@@ -293,7 +296,7 @@ export const loadPart = (hash: string, part: number, chunks: number): Promise<Pi
 export const loadCoordination = (hash: string, chunks: number): Promise<Pieces['coordination']> =>
   loadPiece<'coordination'>(hash, 'coordination', 'coordination', chunks);
 
-/** Reads a stored piece of a plan, all chunks at once. */
+/** Reads all chunks of a stored piece of a plan in parallel. */
 async function loadPiece<Piece extends keyof Pieces>(
   hash: string,
   part: LoadGraphPart['part'],

@@ -1,5 +1,5 @@
 import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
-import { NO_TASKS, type PartNews, type PartReport } from '../src/core/graph-run/index.js';
+import { NO_TASKS, type PartReport, type PartStatus } from '../src/core/graph-run/index.js';
 import {
   type CoordinatorCommand,
   type CoordinatorEvent,
@@ -24,29 +24,30 @@ export interface SplitPlan {
   readonly hold: boolean;
 }
 
-/** A graph that child workflows run, a part each, held together by a coordinator here. */
+/** Runs a graph in child workflows, one per part, with a coordinator in this workflow. */
 export interface PartsDriver {
-  /** For `from_part`. */
+  /** Handles the signal `from_part`. */
   onSignal(signal: FromPartSignal): void;
-  news(): readonly PartNews[];
+  statuses(): readonly PartStatus[];
   workflowIds(): readonly string[];
-  /** Passes an operator's request to the part that owns the task; resolves with its objection, or null. */
+  /** Passes an operator's request to the part that owns the task. Resolves with its rejection, or null. */
   ask(this: void, request: TaskUpdate, task: string): Promise<Rejection | null>;
-  /** Resolves when every part has taken in what operators said about the whole run so far. */
+  /** Resolves when every part has processed the operators' requests about the whole run so far. */
   acknowledged(): Promise<void>;
-  /** Nodes that did not answer before the graph began. */
+  /** Nodes that did not answer before the graph started. */
   readonly offline: readonly string[];
-  readonly begun: boolean;
-  /** All is quiet, and tasks are failed that an operator may still retry. */
+  readonly started: boolean;
+  /** Nothing runs, and there are failed tasks that an operator may still retry. */
   readonly held: boolean;
   drive(): Promise<{ readonly result: RunResult | undefined; readonly reports: readonly PartReport[] }>;
 }
 
 interface Child {
   readonly id: string;
-  news: PartNews;
+  status: PartStatus;
   newest: number;
-  heard: number;
+  /** Number of the parent's last message that the child has processed. */
+  acknowledged: number;
   ready: readonly string[] | null;
   report: PartReport | null;
   /** Its first run has continued as new. */
@@ -65,9 +66,9 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   const children = plan.parts.map(
     ({ tasks }, part): Child => ({
       id: `${workflowInfo().workflowId}/${plan.input.graph}.${part + 1}`,
-      news: { counts: { ...NO_TASKS, waiting: tasks }, running: [], failed: [], failing_nodes: 0, silent: [] },
+      status: { counts: { ...NO_TASKS, waiting: tasks }, running: [], failed: [], failing_nodes: 0, silent: [] },
       newest: 0,
-      heard: 0,
+      acknowledged: 0,
       ready: null,
       report: null,
       continued: false,
@@ -79,7 +80,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   );
   const scope = new CancellationScope({ cancellable: true });
   const seen = { paused: false, stopping: false, cancelled: false };
-  const state = { begun: false, offline: [] as string[] };
+  const state = { started: false, offline: [] as string[] };
   let broken: { readonly error: unknown } | null = null;
   let cancelling = false;
 
@@ -97,14 +98,14 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     );
     child.courier.send();
     child.report = await started.result();
-    child.news = { ...child.news, counts: child.report.counts, running: [], silent: [] };
+    child.status = { ...child.status, counts: child.report.counts, running: [], silent: [] };
   }
 
-  /** What operators want and what children sent, as events. Before the beginning nothing but that counts. */
+  /** Requests of operators and messages of children, as events. Empty until all children are ready. */
   function gather(): CoordinatorEvent[] {
-    if (!state.begun) {
+    if (!state.started) {
       if (control.cancelled || children.some((child) => child.ready === null)) return [];
-      state.begun = true;
+      state.started = true;
       state.offline = children.flatMap((child) => child.ready!);
       inbox.unshift({ type: 'begin', offline: state.offline });
     }
@@ -117,9 +118,9 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     return inbox.splice(0);
   }
 
-  const failures = (): number => children.reduce((sum, child) => sum + child.news.counts.failed, 0);
+  const failures = (): number => children.reduce((sum, child) => sum + child.status.counts.failed, 0);
 
-  /** Cancelling the scope asks the first run of each child; one that has continued as new is asked by its id. */
+  /** Cancelling the scope reaches the first run of each child. A child that has continued as new is cancelled by its id. */
   function cancelChildren(): void {
     cancelling = true;
     scope.cancel();
@@ -139,7 +140,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         .run(() => run(child, part))
         .catch((error: unknown) => {
           broken ??= { error };
-          // The others cannot come to an end without it.
+          // The others cannot finish without it.
           cancelChildren();
         })
         .finally(control.wake),
@@ -147,9 +148,9 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     const coordinator = createCoordinator(await coordination);
     let result: RunResult | undefined;
 
-    const obey = (command: CoordinatorCommand): void => {
+    const execute = (command: CoordinatorCommand): void => {
       switch (command.type) {
-        case 'tell': {
+        case 'send': {
           const child = children[command.part]!;
           const { retry = [], skip = [], pause, stop, seq } = command.message;
           if ((pause ?? stop) !== undefined) child.steered = seq;
@@ -189,14 +190,15 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       }
       coordinator.hold = plan.hold && failures() > 0;
       const events = gather();
-      if (events.length > 0) for (const command of coordinate(coordinator, ...events)) obey(command);
-      // A part that has received a request and did not reject it has met it.
+      if (events.length > 0) for (const command of coordinate(coordinator, ...events)) execute(command);
+      // A part that has processed a request without rejecting it has accepted it.
       for (const child of children) {
-        while (child.requests.length > 0 && child.requests[0]!.seq <= child.heard) child.requests.shift()!.answer(null);
+        while (child.requests.length > 0 && child.requests[0]!.seq <= child.acknowledged)
+          child.requests.shift()!.answer(null);
       }
       for (const one of waiting.splice(0)) {
         const after = (one.after ??= children.map((child) => child.steered));
-        if (children.every((child, part) => child.report !== null || child.heard >= after[part]!)) one.resolve();
+        if (children.every((child, part) => child.report !== null || child.acknowledged >= after[part]!)) one.resolve();
         else waiting.push(one);
       }
       onTurn();
@@ -217,19 +219,19 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       if (signal.graph !== plan.input.graph || child === undefined) return;
       if (signal.seq > child.newest) {
         child.newest = signal.seq;
-        if (child.report === null) child.news = signal.news;
+        if (child.report === null) child.status = signal.news;
       }
-      child.heard = Math.max(child.heard, signal.heard);
+      child.acknowledged = Math.max(child.acknowledged, signal.heard);
       if (signal.continued) {
-        // It may say so before the cancellation or after it.
+        // The signal may arrive before or after the cancellation.
         child.continued = true;
         cancelContinued(child);
       }
       if (signal.ready) child.ready = signal.ready.offline;
-      for (const message of signal.messages) inbox.push({ type: 'heard', message });
+      for (const message of signal.messages) inbox.push({ type: 'received', message });
       control.wake();
     },
-    news: () => children.map((child) => child.news),
+    statuses: () => children.map((child) => child.status),
     workflowIds: () => children.map((child) => child.id),
     ask(request, task) {
       return new Promise((answer) => {
@@ -247,12 +249,12 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     get offline() {
       return state.offline;
     },
-    get begun() {
-      return state.begun;
+    get started() {
+      return state.started;
     },
     get held() {
-      const idle = children.every(({ news }) => news.counts.running + news.counts.retrying === 0);
-      return plan.hold && state.begun && idle && failures() > 0 && control.paused === null;
+      const idle = children.every(({ status }) => status.counts.running + status.counts.retrying === 0);
+      return plan.hold && state.started && idle && failures() > 0 && control.paused === null;
     },
     drive,
   };

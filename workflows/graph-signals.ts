@@ -1,21 +1,21 @@
-import type { PartNews } from '../src/core/graph-run/index.js';
+import type { PartStatus } from '../src/core/graph-run/index.js';
 import type { FromPart, ToPart } from '../src/core/scheduler/index.js';
 
-/** Payload of `from_part`: what gathered in a child since its last signal. Signals may overtake each other. */
+/** Payload of `from_part`: what a child collected since its last signal. Signals may arrive out of order. */
 export interface FromPartSignal {
-  /** Transaction of the graph, so that a straggler of an earlier one is known as such. */
+  /** Transaction of the graph, to recognize a late signal of an earlier graph. */
   readonly graph: number;
   readonly part: number;
   /** Counts up from 1. */
   readonly seq: number;
-  /** How many of the parent's messages the child has taken in. */
+  /** Number of the parent's last message that the child has processed. */
   readonly heard: number;
-  /** Once: the child has its part, and these of its nodes do not answer. */
+  /** Sent once: the child has loaded its part, and these of its nodes do not answer. */
   readonly ready?: { readonly offline: readonly string[] };
-  /** Once by each run of the child's workflow but the first: it has continued as new. */
+  /** Sent once by each continued-as-new run of the child. */
   readonly continued?: true;
   readonly messages: readonly FromPart[];
-  readonly news: PartNews;
+  readonly news: PartStatus;
 }
 
 /** Payload of `to_part`. */
@@ -24,36 +24,39 @@ export interface ToPartSignal {
 }
 
 /**
- * Sends what gathers, one signal at a time: a round trip to the server is what one costs, so that what
- * comes up meanwhile travels together with the next.
+ * Sends one signal at a time. Each costs a round trip to the server, so whatever collects meanwhile is sent
+ * with the next signal.
  */
 export interface Courier {
-  /** Sends unless a signal is under way; then what is due goes when that one has arrived. */
+  /** Sends what is due: now, or after the signal that is currently being sent. */
   send(): void;
-  /** Resolves once nothing is due and nothing under way. */
+  /** Resolves once everything is sent. */
   drain(): Promise<void>;
 }
 
-/** `next` takes what is due, or null when nothing is; `post` resolves when it has arrived, or the receiver has ended. */
+/**
+ * @param next takes what is due; null when nothing is
+ * @param post resolves when the payload has arrived or the receiver has ended
+ */
 export function createCourier<T>(next: () => T | null, post: (payload: T) => Promise<void>): Courier {
-  let underWay: Promise<void> | null = null;
+  let sending: Promise<void> | null = null;
 
   async function deliver(first: T): Promise<void> {
     for (let payload: T | null = first; payload !== null; payload = next()) await post(payload);
-    underWay = null;
+    sending = null;
   }
 
   function send(): void {
-    if (underWay !== null) return;
+    if (sending !== null) return;
     const first = next();
-    if (first !== null) underWay = deliver(first);
+    if (first !== null) sending = deliver(first);
   }
 
   return {
     send,
     async drain() {
       send();
-      await underWay;
+      await sending;
     },
   };
 }

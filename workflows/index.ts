@@ -1,4 +1,4 @@
-/** The only entry of the workflow bundle: its exports are the workflow types (workflows/protocol.ts). */
+/** The only entry point of the workflow bundle. Its exports are the workflow types (workflows/protocol.ts). */
 export { deploy_site } from './deploy-site.js';
 export { drain_agent } from './drain-agent.js';
 export { execute_graph } from './execute-graph.js';

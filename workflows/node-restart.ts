@@ -6,32 +6,33 @@ import { stepError } from './failures.js';
 import { taskActivityId } from './protocol.js';
 import { nodeTask, type Patience } from './task-options.js';
 
-/** A node that answers with its old boot id may just be about to go down. */
+/** A node that answers with its old boot id may be about to shut down. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** A restart that its node did not do, or after which it gives no sign. */
+/** A restart that the node did not perform, or after which it does not answer. */
 export interface MissedRestart {
   readonly request: RunTask;
-  /** The node in the graph, and how its own try ended. */
+  /** Id of the node in the graph. */
   readonly id: string;
+  /** How the node's own restart ended. */
   readonly end: TaskEnd;
   /** Queue of the orchestrator's own agent, which reaches MAAS. */
   readonly master: string;
-  /** The boot id that must change, as far as it is known. */
+  /** The boot id that must change, if known. */
   readonly bootId: string | undefined;
   /** Limit of the task: for the power cycle, and again for the node's return. */
   readonly seconds: number;
   readonly patience: Patience;
-  /** null: the agent did not answer as long as a node is waited for. */
+  /** null: the agent did not answer within the offline wait. */
   readonly ping: () => Promise<AgentFacts | null>;
 }
 
-/** Whether a node's own restart calls for one from outside; what was cancelled or refused does not. */
-export const wantsPowerCycle = ({ type, mode }: RunTask, end: TaskEnd): boolean =>
+/** Whether MAAS must cycle the power after a node's own restart. Not after a cancellation or refusal. */
+export const needsPowerCycle = ({ type, mode }: RunTask, end: TaskEnd): boolean =>
   type === 'reboot' && mode === 'apply' && (end.not_rebooted === true || end.outcome === 'offline');
 
-/** Has the power of a node cycled through MAAS and waits for its agent; another boot id is success. */
-export async function restartFromOutside(missed: MissedRestart): Promise<TaskEnd> {
+/** Cycles the power of a node through MAAS and waits for its agent. A new boot id means success. */
+export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEnd> {
   const { request, id, end, master, seconds, patience } = missed;
   const why = end.message ?? 'its own restart failed';
   const failed = (message: string): TaskEnd => ({ outcome: 'failed', message: `${why}; ${message}`.slice(0, 300) });
@@ -55,7 +56,7 @@ export async function restartFromOutside(missed: MissedRestart): Promise<TaskEnd
     }
     if (Date.now() >= until)
       return failed(
-        answer === null ? 'it gave no sign after a power cycle' : 'its boot id is the same after a power cycle',
+        answer === null ? 'it did not answer after a power cycle' : 'its boot id is the same after a power cycle',
       );
     if (answer !== null) await sleep(LOOK_AGAIN_MS);
   }

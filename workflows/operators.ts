@@ -1,30 +1,30 @@
 import type { OperatorNote } from '../src/core/run/index.js';
 import type { Control } from './control.js';
 
-/** Signals that every run understands, in the order in which their handlers are set. */
+/** Signals of every run, in the order in which their handlers are set. */
 const STEERING = ['pause', 'resume', 'stop'] as const;
 export type Steering = (typeof STEERING)[number];
 
 const DESCRIPTION = {
   pause:
-    'Starts nothing new, retries included; running work finishes. Payload optional: {"reason": "...", "by": "..."}',
-  resume: 'Goes on after a pause.',
-  stop: 'Ends gracefully: running work finishes, nothing new starts, the report is written.',
+    'Nothing new starts, not even retries. Running work finishes. Optional payload: {"reason": "...", "by": "..."}',
+  resume: 'Continues after a pause.',
+  stop: 'Ends the run gracefully: running work finishes, nothing new starts, the report is written.',
 } as const;
 
-/** How one kind of run is steered. */
+/** What the handlers need of one kind of run. */
 interface SteeredRun<Status> {
   readonly control: Control;
   readonly status: () => Status;
-  /** Passes it on to children. */
+  /** Forwards the signal to children. */
   readonly forward?: (name: Steering) => void;
-  /** Resolves when what was asked for holds everywhere. */
+  /** Resolves when every part has applied the request. */
   readonly settled?: () => Promise<void> | undefined;
-  /** Throws when no update can be taken now. */
+  /** Throws when the update must be rejected now. */
   readonly validate?: (name: 'pause' | 'resume') => void;
 }
 
-/** The handlers by which operators pause, resume and stop any run (design §5). */
+/** Handlers with which operators pause, resume and stop any run (design §5). */
 export function steeringHandlers<Status>({ control, status, forward, settled, validate }: SteeredRun<Status>) {
   const signal = (name: Steering) => ({
     description: DESCRIPTION[name],

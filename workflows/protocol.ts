@@ -1,13 +1,13 @@
 /**
- * All names that leave this process: what operators type, what histories hold, what other programs
- * rely on. They are printed to a golden file (test/golden/protocol.txt), so renaming one is a
- * deliberate act. Plain data: anything may import this file.
+ * All names that leave this process: operators type them, histories contain them, other programs rely on them.
+ * A golden file lists them (test/golden/protocol.txt), so that no one renames one by accident. Plain data:
+ * any module may import this file.
  */
 
 import { GRAPH_RUN_ACTIONS, SITE_RUN_ACTIONS } from '../src/core/words.js';
 import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } from './contract.js';
 
-/** Names as contract.ts declares them: all of those, and no other. */
+/** Exactly the names that contract.ts declares. */
 type Names<N extends string> = { readonly [Name in N]: Name };
 
 /** Task queue of the orchestrator worker. */
@@ -21,9 +21,9 @@ export const WORKFLOWS = {
   execute_graph: 'execute_graph',
   /** Child of execute_graph: one part of a big plan. */
   run_graph_part: 'run_graph_part',
-  /** Child of the above on big sites: one call on a slice of a group's nodes. */
+  /** Child of a site workflow on big sites: one call on a slice of a group's nodes. */
   run_call: 'run_call',
-  /** Asks one agent to go. */
+  /** Asks one agent to drain. */
   drain_agent: 'drain_agent',
 } as const satisfies Names<WorkflowType>;
 
@@ -36,7 +36,7 @@ export const SIGNALS = {
   to_part: 'to_part',
 } as const satisfies Names<SignalName>;
 
-/** What operators may do to a run and are answered; `stop` is a signal, and cancelling is Temporal's own. */
+/** Operator actions with an answer. `stop` is a signal, and Temporal itself cancels. */
 export const UPDATES = [...new Set([...SITE_RUN_ACTIONS, ...GRAPH_RUN_ACTIONS])].filter(
   (action): action is UpdateName => action !== 'stop' && action !== 'cancel',
 );
@@ -74,7 +74,7 @@ export const ACTIVITIES = {
   drain: 'drain',
 } as const satisfies Names<ActivityName>;
 
-/** Custom search attributes and their types; created by set-up, done without where they are absent. */
+/** Custom search attributes and their types. Set-up creates them; runs work without them. */
 export const SEARCH_ATTRIBUTES = {
   SiteName: 'KEYWORD',
   RunPhase: 'KEYWORD',
@@ -85,19 +85,19 @@ export const SEARCH_ATTRIBUTES = {
 
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
-/** One open workflow per site and kind by id; across kinds the site's claim in the store decides. */
+/** The id allows one open workflow per site and kind. Across kinds, the site's claim in the store decides. */
 export const siteWorkflowId = (kind: string, site: string): string => `${kind}:${site}`;
 
-/** One run of a cluster's graphs; the run is the id of its transaction, or what an operator types. */
+/** One run of a cluster's graphs. The run is the id of its transaction, or a name that an operator chooses. */
 export const graphWorkflowId = (cluster: number, run: string | number): string => `execute_graph:${cluster}:${run}`;
 
 /** Queue of a node's tasks (design §6). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;
 
-/** Queue on which a node's agent answers while a task runs. */
+/** Queue on which a node's agent answers even while a task runs. */
 export const controlQueue = (queue: string): string => `${queue}.ctl`;
 
-/** Id of a task's activity: `task@node`, and the attempt from the second on (design §5). */
+/** Id of a task's activity: `task@node`, from the second attempt on with `:attempt` (design §5). */
 export const taskActivityId = (task: string, node: string, attempt: number): string =>
   `${task}@${node}${attempt > 1 ? `:${attempt}` : ''}`;
 

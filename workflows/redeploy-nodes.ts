@@ -3,7 +3,7 @@ import type { SiteRunResult } from './contract.js';
 import { checkSite, releaseNodes } from './site-phases.js';
 import { runSite } from './site-run.js';
 
-/** Releases the named nodes, then deploys them as one critical group at 100 %. Nothing is deployed unless all were released. */
+/** Releases the named nodes, then deploys them as one critical group at 100 %. Deploys nothing unless all were released. */
 export async function redeploy_nodes(...args: unknown[]): Promise<SiteRunResult> {
   return runSite('redeploy_nodes', args, async (run) => {
     const plan = await run.loadPlan();

@@ -12,7 +12,7 @@ export interface RunCallInput extends CallRequest {
   readonly paused: boolean;
 }
 
-/** One call on a slice of a big group's nodes. Started by a site's workflow only. */
+/** One call on a slice of a big group's nodes. Only site workflows start it. */
 export async function run_call(input: RunCallInput): Promise<SliceResult> {
   const control = createControl(() => undefined);
 
@@ -34,12 +34,12 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
   handle<WorkflowContracts['run_call']>({
     signals: steeringHandlers({ control, status }).signals,
     updates: {},
-    queries: { status: { description: 'How far the nodes of this slice are.', answer: status } },
+    queries: { status: { description: 'Progress of the nodes of this slice.', answer: status } },
   });
   if (input.paused) control.pause(undefined);
 
-  // The parent receives progress in a few steps, not node by node; the result holds everything, since a signal
-  // may reach the parent after it.
+  // The parent receives progress in a few steps, not node by node. The result contains everything, because a signal
+  // may arrive after the result.
   const step = Math.ceil(input.nodes.length / PROGRESS_STEPS);
   const report = (): void => {
     const progress = {

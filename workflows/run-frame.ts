@@ -26,31 +26,31 @@ import type { SearchAttributeName } from './protocol.js';
 
 type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number | null | undefined>>>;
 
-/** A run under way, as far as runs on sites and runs of graphs are the same. */
+/** What site runs and graph runs have in common while they run. */
 export interface Run<P extends AnyProgress> {
   readonly progress: P;
   readonly control: Control;
-  /** Refreshes what Temporal's Web UI shows of the run. */
+  /** Updates the run's details in Temporal's Web UI. */
   show(): void;
-  /** Sets those that the server knows: an unknown one would fail every workflow task from then on. */
+  /** Sets the attributes that the server knows. An unknown one would fail every workflow task from then on. */
   setAttributes(values: Attributes): void;
   /** Search attributes that the server knows; none before the run is opened. */
   known: readonly string[];
 }
 
-/** What one kind of run does its own way. */
+/** What differs between site runs and graph runs. */
 export interface RunKind<P extends AnyProgress, Opened, Result> {
-  /** What the run has for itself, e.g. `site dc1`. */
+  /** What the run claims, e.g. `site dc1`. */
   readonly subject: string;
   /** Claims the subject and writes the run's row. */
   open(): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
-  /** The site of a run that is open. */
+  /** The site of the opened run. */
   siteOf(opened: Opened): string | null;
   work(opened: Opened): Promise<void>;
   stepFailed(error: StepError): NonNullable<P['failure']>;
   /** Nodes that have failed so far. */
   failedNodes(): number;
-  /** Asked once work has ended. */
+  /** Called once work has ended. */
   outcome(): NonNullable<P['outcome']>;
   /** Writes the report and releases the claim. */
   close(opened: Opened): Promise<void>;
@@ -66,8 +66,8 @@ type Parsed<Input> =
   | { readonly ok: true; readonly input: Input }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Progress of a run that begins now. @throws when its input is not usable */
-export function beginProgress<Input>(parsed: Parsed<Input>) {
+/** Progress of a run that starts now. @throws when its input is invalid */
+export function startProgress<Input>(parsed: Parsed<Input>) {
   if (!parsed.ok) {
     const failure: InvalidInput = { kind: 'invalid-input', problems: parsed.problems };
     throw ApplicationFailure.nonRetryable(describeInvalidInput(failure), failureType(failure), parsed.problems);
@@ -77,12 +77,12 @@ export function beginProgress<Input>(parsed: Parsed<Input>) {
   return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false };
 }
 
-/** By what the store knows the run. */
+/** The run's identity in the store. */
 export const identityOf = ({ workflow_id, run_id }: AnyProgress) => ({ workflow_id, run_id });
 
 /**
- * @param record keeps what an operator did
- * @param shown called whenever the details were refreshed
+ * @param record records an operator action
+ * @param shown called after each update of the details
  */
 export function createRun<P extends AnyProgress>(
   progress: P,
@@ -118,8 +118,8 @@ export function createRun<P extends AnyProgress>(
 }
 
 /**
- * The frame of every run: claims its subject, works, and whatever happens closes it with a report. Set the handlers of
- * operators before, so that they are answered from the first moment.
+ * The frame of every run: claims its subject, does the work and always closes it with a report. Set the operator
+ * handlers before, so that they answer from the start.
  */
 export async function runInFrame<P extends AnyProgress<{ readonly started_by?: string }>, Opened, Result>(
   run: Run<P>,
@@ -132,7 +132,7 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
   await CancellationScope.nonCancellable(async () => {
     const opened = await kind.open();
     if (!opened.ok) {
-      // Nothing is ours to close: another run has the subject, or there is none.
+      // Nothing to close: the subject does not exist, or another run has claimed it.
       progress.failure = opened.failure;
       progress.outcome = 'failed';
       return;
@@ -163,7 +163,7 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
   });
 }
 
-/** Of a run that has just ended, for the activity that closes it. */
+/** Identity and end time of a run, for the activity that closes it. */
 export const endOf = (progress: AnyProgress) => ({
   ...identityOf(progress),
   ended_at: isoTime(progress.ended_at ?? Date.now()),

@@ -11,23 +11,23 @@ import type { TaskRun } from './task-agents.js';
 export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly chunks: number;
   readonly dry_run: boolean;
-  /** Most events of this history, where it is not the usual number. */
+  /** Limit of events of this history, if it is not the default. */
   readonly most_events?: number;
-  /** What a run of this workflow before left: its history became long. */
+  /** State of the previous run of this workflow, which continued as new. */
   readonly kept?: KeptGraphPart;
 }
 
-/** A part and its talk with the parent, as one run of the workflow leaves them to the next. */
+/** The state that one run of the workflow passes to the next. */
 interface KeptGraphPart {
   readonly part: KeptPart;
   readonly talk: Talk;
 }
 
-/** Where the talk with the parent stands. */
+/** State of the message exchange with the parent. Part of the input of a continued run: the field names are stored. */
 interface Talk {
   /** Number of the last signal to the parent. */
   seq: number;
-  /** Messages that came, that the scheduler has taken in, and whether one of them wants an answer. */
+  /** Number of the last message that arrived, and of the last that the scheduler has processed. */
   came: number;
   heard: number;
   wantsAnswer: boolean;
@@ -37,9 +37,9 @@ interface Talk {
   readonly startedAt: number;
 }
 
-/** How often a part that has nothing new reports to its parent: rarer the longer it runs, for its history's sake. */
-const NEWS_MS = 5_000;
-const NEWS_SHARE = 0.1;
+/** How often a part reports changed counts to its parent: less often the longer it runs, to save history events. */
+const REPORT_MS = 5_000;
+const REPORT_SHARE = 0.1;
 
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */
 export async function run_graph_part(input: RunGraphPartInput): Promise<PartReport> {
@@ -68,7 +68,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     queries: {
       status: {
         description: 'Counts of this part’s tasks, failing first.',
-        answer: () => driver?.ledger.news() ?? null,
+        answer: () => driver?.ledger.status() ?? null,
       },
       tree: {
         description: 'The nodes of this part and their tasks.',
@@ -88,7 +88,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       () => {
         const { counts } = current.ledger;
         const now = Date.now();
-        const stale = isNews() && now - talk.toldAt >= newsEvery(now);
+        const stale = hasChanged() && now - talk.toldAt >= reportEvery(now);
         const isDue = outgoing.length > 0 || ready || continued || talk.owesAnswer || stale;
         if (!isDue && counts.failed <= talk.told.failed) return null;
         const signal: FromPartSignal = {
@@ -99,7 +99,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
-          news: { ...current.ledger.news(), ...(current.hasRoomForRequest() ? {} : { full: true as const }) },
+          news: { ...current.ledger.status(), ...(current.hasCapacityForRequest() ? {} : { full: true as const }) },
         };
         ready = undefined;
         continued = false;
@@ -110,11 +110,11 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       },
       (signal) => signalParent('from_part', signal),
     );
-    const isNews = (): boolean => {
+    const hasChanged = (): boolean => {
       const { failed, running, waiting } = current.ledger.counts;
       return failed !== talk.told.failed || running !== talk.told.running || waiting !== talk.told.waiting;
     };
-    const newsEvery = (now: number): number => Math.max(NEWS_MS, (now - talk.startedAt) * NEWS_SHARE);
+    const reportEvery = (now: number): number => Math.max(REPORT_MS, (now - talk.startedAt) * REPORT_SHARE);
 
     const current = createPartDriver(
       part,
@@ -124,7 +124,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       {
         canContinue: true,
         received(command) {
-          if (command.type === 'tell') outgoing.push(command.message);
+          if (command.type === 'send') outgoing.push(command.message);
         },
         turned() {
           talk.heard = talk.came;
@@ -135,7 +135,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           setCurrentDetails(
             `${counts.successful} tasks successful, ${counts.failed} failed, ${counts.running} running`,
           );
-          return isNews() ? talk.toldAt + newsEvery(Date.now()) : null;
+          return hasChanged() ? talk.toldAt + reportEvery(Date.now()) : null;
         },
       },
       input.kept?.part,
@@ -145,14 +145,14 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     for (const signal of early.splice(0)) take(signal);
     await current.drive();
     await courier.drain();
-    if (current.leftOff && !control.cancelled) {
-      const kept: KeptGraphPart = { part: current.keep(), talk };
+    if (current.continuesAsNew && !control.cancelled) {
+      const kept: KeptGraphPart = { part: current.save(), talk };
       await continueAsNew<typeof run_graph_part>({ ...input, kept });
     }
     return reportPart(current.scheduler, current.ledger);
   });
 
-  /** Silent nodes; none when the run is cancelled meanwhile, since nothing begins then. */
+  /** Nodes that do not answer. Empty when the run is cancelled meanwhile, because nothing starts then. */
   async function askNodes(asked: PartDriver): Promise<readonly string[]> {
     try {
       return await control.interruptible(() => asked.agents.ask());

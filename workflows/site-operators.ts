@@ -7,7 +7,7 @@ import { refusal, textOf } from './failures.js';
 import { steeringHandlers } from './operators.js';
 import type { SiteRun } from './site-run.js';
 
-/** Answers operators of a run on a site: its signals, updates and queries (design §5). */
+/** Sets the handlers for operators of a site run: signals, updates and queries (design §5). */
 export function handleSiteOperators(run: SiteRun): void {
   const { progress, control, slices } = run;
   const status = () => statusOf(progress);
@@ -56,10 +56,10 @@ function refuseRetry({ progress, retries }: SiteRun, request: unknown): void {
   if (node === undefined) throw refused('the payload needs the name of a node: {"node": "..."}');
   if (!retries || !baremetal) {
     throw refused(
-      `the run is in phase ${statusOf(progress).phase}; nodes can be retried while the baremetal step runs. Start the run again instead: it goes on where it stood`,
+      `the run is in phase ${statusOf(progress).phase}; nodes can be retried only while the baremetal step runs. Start the run again instead: it continues where it stopped`,
     );
   }
-  if (retries.includes(node)) throw refused(`node ${node} is going to be retried already`);
+  if (retries.includes(node)) throw refused(`a retry of node ${node} is already pending`);
   const why = whyNotRetry(baremetal, node);
   if (why) throw refused(why);
 }

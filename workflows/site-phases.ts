@@ -8,7 +8,7 @@ import { callActivity } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
 import type { SiteRun } from './site-run.js';
 
-/** Verifies or prepares the site as a whole; true when the run may go on. */
+/** Verifies or prepares the site as a whole. True when the run may continue. */
 export async function checkSite(
   run: SiteRun,
   plan: SitePlan,
@@ -27,7 +27,7 @@ export async function checkSite(
     };
     const summary = phase === 'verify_site' ? `verify site ${plan.site}` : `prepare site ${plan.site}`;
     const options = siteCheck(summary, pace, plan.pace.heartbeat_seconds);
-    const answer = await run.control.look(() => callActivity(phase, request, options));
+    const answer = await run.control.readOnly(() => callActivity(phase, request, options));
     run.progress.warnings.push(...answer.warnings);
     if (answer.ok) return { value: true, ...(answer.changes?.length ? { detail: answer.changes.join('; ') } : {}) };
     run.fail({
@@ -39,7 +39,7 @@ export async function checkSite(
   return passed === true;
 }
 
-/** Checks the site and deploys its groups. The plan, or null when the run is not to go on. */
+/** Checks the site and deploys its groups. Returns the plan, or null when the run must not continue. */
 export async function deployGroups(run: SiteRun): Promise<SitePlan | null> {
   const plan = await run.loadPlan();
   if (!plan || !(await checkSite(run, plan, 'verify_site')) || !(await checkSite(run, plan, 'prepare_site')))
@@ -48,7 +48,7 @@ export async function deployGroups(run: SiteRun): Promise<SitePlan | null> {
   return run.progress.failure || !(await run.control.mayStart()) ? null : plan;
 }
 
-/** Releases machines, as one call; returns the nodes that could not be released, or null when held back. */
+/** Releases machines in one call. Returns the nodes that could not be released, or null when the phase did not run. */
 export async function releaseNodes(
   run: SiteRun,
   plan: SitePlan,

@@ -21,43 +21,43 @@ import { bookkeeping, inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
 import { createSlices, type Slices } from './call-slices.js';
 import type { SiteRunResult } from './contract.js';
-import { beginProgress, createRun, endOf, identityOf, type Run, runInFrame } from './run-frame.js';
+import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.js';
 import { handleSiteOperators } from './site-operators.js';
 
-/** What a site's workflow has in hand while it runs. */
+/** State of a running site workflow, and what its steps may do. */
 export interface SiteRun extends Run<RunProgress> {
   readonly kind: SiteRunKind;
   readonly input: SiteRunInput;
   readonly slices: Slices;
-  /** Node names an operator wants retried; taken between calls, and refused while null. */
+  /** Nodes for which an operator requested a retry; started between calls. Null: retries are refused. */
   retries: string[] | null;
-  /** Runs one phase, holding while paused; null when nothing new may start or the run was cancelled in it. */
+  /** Runs one phase; waits while paused. Null when nothing new may start or the run was cancelled during the phase. */
   phase<T>(
     name: PhaseName,
     work: () => Promise<{ value: T; state?: 'success' | 'failure' | 'stopped'; detail?: string }>,
   ): Promise<T | null>;
   skip(name: PhaseName, detail: string): void;
-  /** Ends the run as failed; the caller returns after it. */
+  /** Marks the run as failed. The caller must return afterwards. */
   fail(failure: RunFailure): void;
   loadPlan(): Promise<SitePlan | null>;
-  /** Writes nodes to the store, in pieces, and refreshes the search attribute of failed nodes. */
+  /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
   record(nodes: readonly NodeReport[]): Promise<void>;
 }
 
-/** Before the plan says what the settings want. */
+/** Used until the plan provides the configured value. */
 const HEARTBEAT_SECONDS = 30;
 
-/** Nodes a record: about 60 KB. */
+/** Nodes per record: about 60 KB. */
 const NODES_PER_RECORD = 200;
 
-/** Runs the body of a workflow on a site in the frame of all runs. */
+/** Runs the body of a site workflow in the common frame of all runs. */
 export async function runSite(
   kind: SiteRunKind,
   args: readonly unknown[],
   body: (run: SiteRun) => Promise<void>,
 ): Promise<SiteRunResult> {
   const progress: RunProgress = {
-    ...beginProgress(parseSiteRunInput(kind, args)),
+    ...startProgress(parseSiteRunInput(kind, args)),
     kind,
     phases: [],
     operator: [],
@@ -154,7 +154,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
         const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
         const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
         const request = { kind, site, revision, nodes };
-        const answer = await control.look(() => callActivity('load_plan', request, options));
+        const answer = await control.readOnly(() => callActivity('load_plan', request, options));
         if (!answer.ok) {
           run.fail(answer.failure);
           return { value: null, state: 'failure', detail: describeRunFailure(answer.failure) };
@@ -193,7 +193,7 @@ function outcomeOf({ progress, control }: SiteRun): SiteRunOutcome {
   return failedOf(progress) > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
 }
 
-/** The whole site was processed and nothing critical failed: this is the last good revision now. */
+/** True when the whole site was processed and nothing critical failed: the revision is the last good one. */
 function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   const whole = kind === 'deploy_site' || kind === 'update_site';
   const good = outcome === 'success' || outcome === 'success_with_failures';

@@ -7,7 +7,7 @@ import { stepError } from './failures.js';
 import { graphWorkflowId } from './protocol.js';
 import type { SiteRun } from './site-run.js';
 
-/** The last phase of a site: the graph `default` of its cluster, as a child that an operator also finds by itself. */
+/** The last phase of a site: runs the graph `default` of its cluster as a child workflow. */
 export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
   const { cluster } = plan;
   if (cluster === undefined) {
@@ -43,7 +43,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
   });
 }
 
-/** Passes on to the child what operators want of the site's run, until it has ended. */
+/** Forwards pause, resume and stop of the site's run to the child until it has ended. */
 async function follow(
   { control }: SiteRun,
   result: Promise<GraphRunResult>,
@@ -54,7 +54,7 @@ async function follow(
     ended = true;
     control.wake();
   };
-  // A failure is the caller's, who awaits the result itself.
+  // The caller awaits the result and handles its failure.
   void result.then(done, done);
   const sent = { paused: false, stopping: false };
   while (!ended) {

@@ -4,16 +4,16 @@ import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/index.js';
 import { callActivity } from './border.js';
 import { stepError } from './failures.js';
-import { restartFromOutside, wantsPowerCycle } from './node-restart.js';
+import { needsPowerCycle, restartByPowerCycle } from './node-restart.js';
 import { controlQueue, taskActivityId } from './protocol.js';
 import { controlCall, nodeTask, type Patience, takeSeconds } from './task-options.js';
 
-/** Nodes that are asked at once: enough to be quick, few enough to keep a payload of commands small. */
-const ASKED_AT_ONCE = 200;
+/** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
+const PARALLEL_PINGS = 200;
 
-/** What all tasks of a part have in common. */
+/** Common data of all tasks of a part. */
 export interface TaskRun {
-  /** The graph's transaction; with task, node and generation the key of an execution. */
+  /** The graph's transaction. Together with task, node and generation it is the key of an execution. */
   readonly graph: number;
   readonly plan: string;
   readonly mode: 'apply' | 'noop';
@@ -21,21 +21,21 @@ export interface TaskRun {
   readonly patience: Patience;
 }
 
-/** The agents of a part's nodes: whether they are there, what they can do, and tasks run by them. */
+/** The agents of a part's nodes: pings them and sends them tasks. */
 export interface Agents {
-  /** Asks all nodes that can be asked; returns those that did not answer. */
+  /** Pings all nodes that have an agent. Returns those that did not answer. */
   ask(): Promise<string[]>;
-  /** Runs one attempt on its node, and outlives the node's absence. */
+  /** Runs one attempt on its node. Waits while the node is offline. */
   run(task: string, node: string, attempt: number, listener: AttemptListener): void;
 }
 
 export interface AttemptListener {
-  /** The attempt is over; once, and perhaps before `run` returns. */
+  /** Called once, when the attempt has ended, possibly before `run` returns. */
   ended(end: TaskEnd): void;
-  /** The node does not take the task; `false` when it answers again. */
+  /** `true`: the node does not take the task. `false`: it answers again. */
   silent(is: boolean): void;
-  /** Nothing new may start any more: a task that its node has not taken is given up. */
-  givesUp(): boolean;
+  /** Nothing new may start: a task that its node has not taken is cancelled. */
+  isStopping(): boolean;
 }
 
 export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
@@ -53,10 +53,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     return queue == null ? null : controlQueue(queue);
   };
 
-  /** What its agent calls the node: the name of a site's node, where the graph has its id. */
+  /** The agent's name for the node: of a site's node its name, where the graph has its id. */
   const agentOf = (id: string): string => part.agents?.[indexOf.get(id)!] ?? id;
 
-  /** null: no answer as long as a node is waited for. */
+  /** null: no answer within the offline wait. */
   async function ping(id: string): Promise<AgentFacts | null> {
     const control = controlOf(indexOf.get(id)!);
     return control === null ? null : pingOn(control, id);
@@ -74,10 +74,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     }
   }
 
-  /** Unless it said otherwise. */
+  /** True unless the agent reported other types. */
   const knows = (id: string, type: string): boolean => facts.get(id)?.task_types.includes(type) ?? true;
 
-  /** A refusal when the node's agent does not know the type; it may have been upgraded, so it is asked again first. */
+  /** Rejects the task when the node's agent does not know the type. Asks it again first: it may have been upgraded. */
   async function refusal(id: string, type: string): Promise<TaskEnd | null> {
     await ping(id);
     if (knows(id, type)) return null;
@@ -88,7 +88,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     };
   }
 
-  /** One attempt, as it is sent: perhaps several times. */
+  /** One attempt, which may be sent several times. */
   interface Attempt {
     readonly id: string;
     readonly queue: string;
@@ -99,8 +99,8 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   }
 
   /**
-   * The same generation each time: what an agent began before it fell silent is followed, not repeated. Callbacks, not
-   * `await`: for each promise in a workflow the SDK takes down a stack, and this is what a run does most.
+   * Sends the same generation each time, so that an agent follows a task it has started already instead of repeating it.
+   * Uses callbacks, not `await`: the SDK records a stack trace for each promise, and this is the hot path of a run.
    */
   function send(attempt: Attempt, times = 1): void {
     const { id, queue, request, seconds, listener } = attempt;
@@ -114,10 +114,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     });
   }
 
-  /** The node did not take the task: sends it again once the agent answers. */
+  /** After the node did not take the task: sends it again once the agent answers. */
   async function wait(attempt: Attempt, times: number): Promise<void> {
     const { id, queue, isForMaster, listener } = attempt;
-    if (listener.givesUp()) {
+    if (listener.isStopping()) {
       return listener.ended({ outcome: 'cancelled', message: `${id} had not taken it when the run stopped` });
     }
     listener.silent(true);
@@ -132,24 +132,24 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const [sent, asked] = [takeSeconds(run.patience, times), run.patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'offline',
-      message: `${id} did not take it within ${sent} s, and its agent gave no sign for another ${asked} s`,
+      message: `${id} did not take it within ${sent} s, and its agent did not answer for another ${asked} s`,
     });
   }
 
-  /** A restart that its node did not do is done from outside before its end is reported. */
+  /** If a node did not perform its restart, cycles its power before the end is reported. */
   function restarting(attempt: Attempt): Attempt {
     const { id, request, seconds, listener } = attempt;
     const { master } = part;
     if (request.type !== 'reboot' || master === undefined) return attempt;
     const ended = (end: TaskEnd): void => {
-      if (!wantsPowerCycle(request, end)) {
+      if (!needsPowerCycle(request, end)) {
         listener.ended(end);
         return;
       }
       const before = end.summary?.bootIdBefore ?? facts.get(id)?.boot_id;
       const bootId = before === undefined ? undefined : String(before);
       listener.silent(true);
-      restartFromOutside({
+      restartByPowerCycle({
         ...{ request, id, end, master, bootId, seconds },
         patience: run.patience,
         ping: () => ping(id),
@@ -168,7 +168,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       const worker = async (): Promise<void> => {
         for (const id of asked) if ((await ping(id)) === null) offline.add(id);
       };
-      await Promise.all(Array.from({ length: Math.min(ASKED_AT_ONCE, open.length) }, worker));
+      await Promise.all(Array.from({ length: Math.min(PARALLEL_PINGS, open.length) }, worker));
       return open.filter((id) => offline.has(id));
     },
     run(key, id, attempt, listener) {
@@ -206,7 +206,7 @@ const isUntaken = (error: unknown): boolean =>
   error.cause instanceof TimeoutFailure &&
   error.cause.timeoutType === 'SCHEDULE_TO_START';
 
-/** An activity that ended in an error for good: the task failed, not the run. */
+/** An activity that failed for good: the task fails, not the run. */
 function endOf(error: unknown): TaskEnd {
   if (isCancellation(error)) return { outcome: 'cancelled', message: 'the run was cancelled' };
   const { type, message } = stepError(error);

@@ -1,8 +1,8 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 
-/** One timer at a time, which is moved only when something is due earlier than it: moving costs events. */
+/** One timer at a time. It is reset only when something is due earlier, because each reset costs events. */
 export interface Alarm {
-  /** Rings by `onRing` at this time (milliseconds) or earlier; null: nothing is due. */
+  /** Calls `onRing` at this time (milliseconds) or earlier. null: nothing is due. */
   set(at: number | null): void;
   stop(): void;
 }
@@ -17,7 +17,7 @@ export function createAlarm(onRing: () => void): Alarm {
 
   return {
     set(at) {
-      // A later ring is not worth a new timer: the one that rings early finds nothing due and is set again.
+      // A later time needs no new timer: the timer rings early, finds nothing due and is set again.
       if (at === null || (current !== null && current.at <= at)) return;
       stop();
       const scope = new CancellationScope({ cancellable: true });

@@ -1,41 +1,41 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import { ActivityCancellationType } from '@temporalio/workflow';
 
-/** Temporal's retries mean only "the agent was not there: follow again" (design §5); they never give up. */
+/** Temporal retries only while the agent is unavailable; the agent then follows the task again (design §5). No limit. */
 const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
   initialInterval: '1 second',
   backoffCoefficient: 2,
   maximumInterval: '30 seconds',
 };
 
-/** Above a task's own limit, which its node enforces: time to report it. */
+/** Time to report a task after its own limit, which the node enforces. */
 const MARGIN_SECONDS = 120;
 
-/** However often a node that is there does not take its task, it is asked again within an hour. */
+/** Longest wait before a task is sent again to a node that answers but does not take it. */
 const LONGEST_WAIT_SECONDS = 3_600;
 
-/** A ping is answered in milliseconds by an agent that is there. */
+/** A running agent answers a ping in milliseconds. */
 const PING_SECONDS = 20;
 
-/** How agents are waited for; from the answer of `open_graph_run`. */
+/** Time limits for agents, from the answer of `open_graph_run`. */
 export interface Patience {
   readonly heartbeat_seconds: number;
-  /** How long a node that does not answer is waited for. */
+  /** How long to wait for a node that does not answer. */
   readonly offline_wait_seconds: number;
-  /** How much later than due rows and news may be written by a timer while tasks end all the time (`Pace`). */
+  /** How late a timer may write due rows and reports while tasks keep ending (`Pace`). */
   readonly busy_slack_seconds?: number;
 }
 
 /**
- * How long a task waits to be taken the n-th time it is sent: each time twice as long, so that a node that answers but
- * is busy with something else for days fills no history.
+ * How long a task waits to be taken when it is sent for the n-th time. The wait doubles each time, so that a node that
+ * answers but stays busy for days does not fill the history.
  */
 export const takeSeconds = ({ offline_wait_seconds: wait }: Patience, times: number): number =>
   Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
 
 /**
- * A task on its node's queue. Not being taken within the wait means "the node does not answer": the server never
- * retries that, the workflow decides.
+ * A task on its node's queue. If the node does not take it within the wait, the server does not retry: the workflow
+ * decides.
  */
 export const nodeTask = (
   activityId: string,
@@ -52,11 +52,11 @@ export const nodeTask = (
   startToCloseTimeout: (timeoutSeconds + MARGIN_SECONDS) * 1000,
   heartbeatTimeout: patience.heartbeat_seconds * 1000,
   retry: FOLLOW_AGAIN,
-  // The next one on this node must not begin while this one still ends.
+  // The next task on this node must not start before this one has ended.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** A ping waits on the control queue as long as the node is waited for: it is answered when the agent returns. */
+/** A ping waits on the control queue for the whole offline wait: the agent answers it when it returns. */
 export const controlCall = (summary: string, taskQueue: string, patience: Patience): ActivityOptions => ({
   summary,
   taskQueue,

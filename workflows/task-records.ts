@@ -4,28 +4,28 @@ import type { Ledger } from '../src/core/graph-run/index.js';
 import { bookkeeping } from './activity-options.js';
 import { callActivity } from './border.js';
 
-/** So many rows are written at once; fewer wait for company. */
+/** A full batch is written at once; fewer rows wait. */
 const ROWS = 300;
 const AGE_MS = 5_000;
 
-/** Events that one record costs when nothing else happens beside it. */
+/** Events that one record costs when nothing else happens at the same time. */
 const EVENTS_A_RECORD = 11;
-/** Records may be a fifth of a history; the first few are free, so that a short run shows its rows at once. */
+/** Records may take a fifth of a history. The first few are free, so that a short run shows its rows at once. */
 const FREE_EVENTS = 220;
 
-/** Writes history rows in batches, beside the run: one at a time, and in order. */
+/** Writes history rows in batches in the background: one batch at a time, in order. */
 export interface Records {
-  /** Writes what is due. To be called whenever something happened. */
+  /** Writes what is due. Call it whenever something happened. */
   flush(): void;
-  /** When rows wait and no event will flush them: the time (ms) at which `flush` should be called again. */
+  /** The time (ms) at which to call `flush` again if no event does so earlier; null when no rows wait. */
   dueAt(): number | null;
-  /** How many batches were written or begun. */
+  /** Number of batches written or being written. */
   readonly sequence: number;
-  /** Writes everything; resolves once it is written, or rejects if any record could not be. */
+  /** Writes everything. Rejects if any record could not be written. */
   drain(): Promise<void>;
 }
 
-/** @param written batches of this writer in histories before this one */
+/** @param written number of batches this writer wrote in earlier histories */
 export function createRecords(
   ledger: Ledger,
   of: Pick<RecordTasks, 'transaction' | 'graph' | 'part'>,
@@ -37,7 +37,7 @@ export function createRecords(
   let writing: Promise<void> | null = null;
   let failure: { readonly error: unknown } | null = null;
 
-  /** Timed records are bounded by what else happened: a long run must not fill its history with them. */
+  /** Limits timed records in proportion to other events: a long run must not fill its history with them. */
   const affordable = (): boolean =>
     (sequence - written) * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
 

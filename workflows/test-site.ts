@@ -4,7 +4,7 @@ import type { SiteRunResult } from './contract.js';
 import { checkSite } from './site-phases.js';
 import { runSite } from './site-run.js';
 
-/** Verifies a site and looks at every node's real state; changes nothing. */
+/** Verifies a site and reads the real state of every node. Changes nothing. */
 export async function test_site(...args: unknown[]): Promise<SiteRunResult> {
   return runSite('test_site', args, async (run) => {
     const plan = await run.loadPlan();
@@ -12,8 +12,8 @@ export async function test_site(...args: unknown[]): Promise<SiteRunResult> {
     if (!(await checkSite(run, plan, 'verify_site'))) return;
     await run.phase('inspect_nodes', async () => {
       const request = { site: plan.site, revision: plan.revision };
-      const options = inquiry(`look at every node of ${plan.site}`, plan.pace.heartbeat_seconds);
-      const found = await run.control.look(() => callActivity('inspect_nodes', request, options));
+      const options = inquiry(`inspect every node of ${plan.site}`, plan.pace.heartbeat_seconds);
+      const found = await run.control.readOnly(() => callActivity('inspect_nodes', request, options));
       run.progress.warnings.push(...found.problems.map(({ node, problem }) => `${node}: ${problem}`));
       const counts = Object.entries(found.counts).map(([state, count]) => `${count} ${state}`);
       return { value: null, detail: counts.join(', ') };

@@ -3,9 +3,9 @@ import { deployGroups, releaseNodes } from './site-phases.js';
 import { runSite } from './site-run.js';
 
 /**
- * Brings a site from its last good revision to the wanted one: nodes unchanged and deployed are not
- * touched and count as successful; nodes gone from the documents are reported, and released only when
- * asked (`release_removed`), after everything else went well.
+ * Updates a site from its last good revision to the requested one. Unchanged deployed nodes are not touched and count
+ * as success. Nodes removed from the documents are reported, and released only on request (`release_removed`) after
+ * everything else succeeded.
  */
 export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
   return runSite('update_site', args, async (run) => {
@@ -16,7 +16,7 @@ export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
       else
         run.skip(
           'release_removed',
-          `${plan.removed.length} nodes are gone from the documents and stay as they are; start with "release_removed": true to release them`,
+          `${plan.removed.length} nodes were removed from the documents and remain deployed; start with "release_removed": true to release them`,
         );
     }
     if (!(await run.control.mayStart())) return;

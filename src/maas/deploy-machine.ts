@@ -34,7 +34,7 @@ export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hwe
 /** What became of a deployment. */
 export type DeployOutcome = MachineOutcome & {
   /** Whether the machine was deployed for this wish, by this call or by one before it that nobody heard the end of. */
-  readonly isDeployedAnew: boolean;
+  readonly isReinstalled: boolean;
 };
 
 /**
@@ -100,12 +100,12 @@ export async function deployMachine(
   );
   // A machine that was taken over as it is gets our mark, too.
   const isAdopted = outcome.warnings.some(({ code }) => code === 'adopted');
-  const isDeployedAnew = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
+  const isReinstalled = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
   const warnings = refusedLabels.map<MachineWarning>((key) => ({
     code: 'label-not-set',
     message: `label ${key} was not set in MAAS: names there have letters, digits, ., -, _ and / only`,
   }));
-  return { ...outcome, warnings: [...outcome.warnings, ...warnings], isDeployedAnew };
+  return { ...outcome, warnings: [...outcome.warnings, ...warnings], isReinstalled };
 }
 
 /** Adds to a failure what MAAS' log tells: the errors of this deployment, or who interfered. */

@@ -3,7 +3,7 @@ import { partition } from '../scheduler/index.js';
 
 /**
  * Most tasks with work in one workflow, the question to each of its nodes counted as one: however slowly they come,
- * this many stay under 10,000 events (design §5), with room for some 80 further attempts. See `history-room.ts` for
+ * this many stay under 10,000 events (design §5), with room for some 80 further attempts. See `history-capacity.ts` for
  * what a task takes.
  */
 export const TASKS_IN_ONE_WORKFLOW = 1_170;
@@ -47,7 +47,7 @@ export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_O
  * The graph cut for execution, or null when the workflow that asks drives it itself. What a task waits for in another
  * part is counted there: many edges over a border are one message when the last of them is done, not one each.
  *
- * @param room what the workflow that asks has room for (`taskRoom`); with less, even a small graph is a part of its own
+ * @param room what the workflow that asks has room for (`taskCapacity`); with less, even a small graph is a part of its own
  */
 export function splitForExecution(
   graph: SchedulerGraph,

@@ -19,13 +19,13 @@ export {
   type PlanningFailure,
 } from './failure.js';
 export {
-  hasRoomForRequest,
-  hasRoomForRetry,
+  HISTORY_FULL,
+  hasCapacityForRequest,
+  hasCapacityForRetry,
   MOST_EVENTS,
-  NO_ROOM,
   shouldContinue,
-  taskRoom,
-} from './history-room.js';
+  taskCapacity,
+} from './history-capacity.js';
 export {
   type GraphRequest,
   type GraphRunInput,
@@ -34,14 +34,14 @@ export {
 } from './input.js';
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
 export { createPace, type Pace } from './pace.js';
+export { mergeReports, type PartReport, reportPart } from './part-report.js';
 export {
   NO_TASKS,
-  type PartNews,
+  type PartStatus,
   settledOf,
   sumCounts,
   totalOf,
-} from './part-news.js';
-export { mergeReports, type PartReport, reportPart } from './part-report.js';
+} from './part-status.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';
 export type { GraphProgress, GraphRunProgress } from './progress.js';
 export { describeRejection } from './rejection.js';

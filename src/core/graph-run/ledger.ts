@@ -1,7 +1,7 @@
 import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
 import { type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.js';
 import { utf8Length } from '../utf8.js';
-import { NO_TASKS, type PartNews } from './part-news.js';
+import { NO_TASKS, type PartStatus } from './part-status.js';
 import type { TaskEnd, TaskRow } from './task-end.js';
 
 /** Most of a record: half of what a payload may hold (design §5). */
@@ -27,7 +27,7 @@ export interface Ledger {
   readonly counts: TaskCounts;
   /** The next rows to write, as many as a payload may hold; none when none wait. */
   takeRows(): TaskRow[];
-  news(): PartNews;
+  status(): PartStatus;
   /** What only the ledger knows of tasks that are not done with, for `restoreLedger`. Once all rows are written. */
   keep(): KeptRows;
   /** Failed tasks and why, at most so many. */
@@ -134,7 +134,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
       }
       return taken;
     },
-    news() {
+    status() {
       return {
         counts: { ...counts },
         running: first(running, 10),

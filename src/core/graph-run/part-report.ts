@@ -34,7 +34,7 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
   });
   const failed_nodes = [...failed].map(([node, found]) => ({ node, ...found, root_causes: [...found.root_causes] }));
   return {
-    counts: ledger.news().counts,
+    counts: ledger.status().counts,
     nodes,
     failed_tasks: ledger.failed(100),
     // Where it began first: what was only taken along says nothing new.

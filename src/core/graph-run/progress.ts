@@ -3,8 +3,8 @@ import type { AnyProgress } from '../run/index.js';
 import type { GraphRunOutcome, GraphState } from '../words.js';
 import type { GraphRunFailure } from './failure.js';
 import type { GraphRunInput } from './input.js';
-import type { PartNews } from './part-news.js';
 import type { PartReport } from './part-report.js';
+import type { PartStatus } from './part-status.js';
 import type { PlanReference } from './plan-reference.js';
 import type { TreeOfPart } from './tree.js';
 
@@ -22,7 +22,7 @@ export interface GraphProgress {
   /** Nodes that did not answer before the graph began. */
   offline: readonly string[];
   /** By part; read on request. */
-  news(): readonly PartNews[];
+  statuses(): readonly PartStatus[];
   /** By part, as far as this workflow knows. */
   trees(): readonly TreeOfPart[];
   report?: PartReport;

@@ -13,7 +13,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
     (graph): GraphReport => ({
       ...statusOfGraph(graph),
       ...(graph.plan === undefined ? {} : { plan: graph.plan.hash }),
-      failed_tasks: graph.report?.failed_tasks ?? graph.news().flatMap((part) => part.failed),
+      failed_tasks: graph.report?.failed_tasks ?? graph.statuses().flatMap((part) => part.failed),
       failed_nodes: graph.report?.failed_nodes ?? [],
     }),
   );

@@ -1,12 +1,12 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
 import { cell, detailsHeading, isoTime, table } from '../run/index.js';
 import type { GraphState } from '../words.js';
-import { settledOf, sumCounts, totalOf } from './part-news.js';
+import { settledOf, sumCounts, totalOf } from './part-status.js';
 import type { GraphProgress, GraphRunProgress } from './progress.js';
 
 export function statusOfGraph(graph: GraphProgress): GraphStatus {
-  const news = graph.news();
-  const counts = sumCounts(news.map((part) => part.counts));
+  const parts = graph.statuses();
+  const counts = sumCounts(parts.map((part) => part.counts));
   return {
     type: graph.type,
     transaction: graph.transaction,
@@ -15,7 +15,7 @@ export function statusOfGraph(graph: GraphProgress): GraphStatus {
     total: graph.plan?.tasks ?? totalOf(counts),
     counts,
     nodes: graph.plan?.nodes ?? 0,
-    failing_nodes: news.reduce((sum, part) => sum + part.failing_nodes, 0),
+    failing_nodes: parts.reduce((sum, part) => sum + part.failing_nodes, 0),
     parts: graph.plan?.parts.length ?? 0,
     offline: graph.offline.slice(0, 50),
     ...(graph.started_at === undefined ? {} : { started_at: isoTime(graph.started_at) }),
@@ -26,7 +26,7 @@ export function statusOfGraph(graph: GraphProgress): GraphStatus {
 
 export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
   const graphs = progress.graphs.map(statusOfGraph);
-  const news = progress.graphs.flatMap((graph) => graph.news());
+  const parts = progress.graphs.flatMap((graph) => graph.statuses());
   return {
     cluster: progress.input.cluster,
     transaction: progress.transaction,
@@ -37,10 +37,10 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     done: graphs.reduce((sum, graph) => sum + graph.done, 0),
     total: graphs.reduce((sum, graph) => sum + graph.total, 0),
     counts: sumCounts(graphs.map((graph) => graph.counts)),
-    failed: news.flatMap((part) => part.failed).slice(0, 20),
+    failed: parts.flatMap((part) => part.failed).slice(0, 20),
     failing_nodes: graphs.reduce((sum, graph) => sum + graph.failing_nodes, 0),
-    running: news.flatMap((part) => part.running).slice(0, 20),
-    silent: news.flatMap((part) => part.silent).slice(0, 20),
+    running: parts.flatMap((part) => part.running).slice(0, 20),
+    silent: parts.flatMap((part) => part.silent).slice(0, 20),
     graphs,
   };
 }

@@ -2,7 +2,7 @@ import type { TaskCounts } from '../contracts/graph-run.js';
 import type { TreeNode } from '../contracts/site-run.js';
 import type { Scheduler } from '../scheduler/index.js';
 import { taskReports } from '../scheduler/index.js';
-import { settledOf, sumCounts, totalOf } from './part-news.js';
+import { settledOf, sumCounts, totalOf } from './part-status.js';
 import type { GraphRunProgress } from './progress.js';
 
 /** A part as its parent shows it: its nodes, or the workflow to ask for them. */
@@ -53,7 +53,7 @@ export function treeOfRun(progress: GraphRunProgress): TreeNode {
     kind: 'run',
     state: progress.outcome ?? (progress.paused ? 'paused' : 'running'),
     children: progress.graphs.map((graph) => {
-      const counts = sumCounts(graph.news().map((part) => part.counts));
+      const counts = sumCounts(graph.statuses().map((part) => part.counts));
       const total = totalOf(counts);
       return {
         name: graph.type,

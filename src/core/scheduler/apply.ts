@@ -2,11 +2,11 @@ import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 import { keyOf, taskCount } from './graph.js';
 import { takeInOrder } from './message-order.js';
 import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
-import { flushOutbox, takeIn } from './part-exchange.js';
+import { flushOutbox, receiveBatch } from './part-exchange.js';
+import { changeLosses, setStatus, settleTouched } from './propagation.js';
 import { resultOf } from './report.js';
 import { isHeld, isQuiet, settleUndone } from './rest.js';
-import { beginAttempt, dispatch, dispatchNode, release } from './slots.js';
-import { changeLosses, setStatus, settleTouched } from './spreading.js';
+import { dispatch, dispatchNode, release, startAttempt } from './slots.js';
 import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
 import { code } from './status.js';
@@ -29,7 +29,7 @@ export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): Sched
     applyEvent(s, event);
     if (event.type === 'visit') dispatchNode(s, s.nodeIndex.get(event.node)!);
     proceed(s);
-    if (s.outbox === undefined && !s.finished && s.begun && isQuiet(s) && !isHeld(s)) finish(s);
+    if (s.outbox === undefined && !s.finished && s.started && isQuiet(s) && !isHeld(s)) finish(s);
   }
   if (s.outbox !== undefined) flushOutbox(s);
   const wakeAt = s.paused || s.finished ? undefined : s.due.next();
@@ -44,9 +44,9 @@ export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): Sched
 export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
   if (event.type === 'told') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
   if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
-  if (event.type === 'begin') return s.begun ? { reason: 'already_begun' } : undefined;
+  if (event.type === 'begin') return s.started ? { reason: 'already_begun' } : undefined;
   // What an operator said before the beginning holds from the first moment on.
-  if (!s.begun) return beforehand.includes(event.type) ? undefined : { reason: 'not_begun' };
+  if (!s.started) return allowedBeforeStart.includes(event.type) ? undefined : { reason: 'not_begun' };
   if (s.finished) return { reason: 'finished' };
   if (event.type === 'visit')
     return s.nodeIndex.has(event.node) ? undefined : { reason: 'unknown_node', node: event.node };
@@ -68,13 +68,13 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
 /** Events that concern the whole run: in a split one they reach a part by `told`, in one order with the rest. */
 const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'retry_task', 'skip_task'];
 
-const beforehand: readonly string[] = ['pause', 'resume', 'stop'];
+const allowedBeforeStart: readonly string[] = ['pause', 'resume', 'stop'];
 
 function applyEvent(s: Scheduler, event: SchedulerEvent): void {
   switch (event.type) {
     case 'begin': {
       const offline = (event.offline ?? []).flatMap((id) => s.nodeIndex.get(id) ?? []);
-      begin(s, offline);
+      startRun(s, offline);
       return;
     }
     case 'ended':
@@ -97,8 +97,8 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     case 'told': {
       for (const message of takeInOrder(s.outbox!.inbox, event.message)) {
-        const start = takeIn(s, message);
-        if (start !== undefined) begin(s, start.offline);
+        const start = receiveBatch(s, message);
+        if (start !== undefined) startRun(s, start.offline);
       }
       return;
     }
@@ -110,8 +110,8 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
   }
 }
 
-function begin(s: Scheduler, offline: readonly number[]): void {
-  s.begun = true;
+function startRun(s: Scheduler, offline: readonly number[]): void {
+  s.started = true;
   for (const node of offline) {
     if (s.offline[node] === 1 || s.graph.mode === 'dry_run') continue;
     s.offline[node] = 1;
@@ -168,9 +168,9 @@ function proceed(s: Scheduler): void {
   for (;;) {
     settleTouched(s);
     s.reopening = false;
-    if (isStopping(s) && giveUpRetries(s)) continue;
+    if (isStopping(s) && cancelRetries(s)) continue;
     announceStop(s);
-    if (!s.paused && !s.finished) for (const task of s.due.take(s.now)) beginAttempt(s, task);
+    if (!s.paused && !s.finished) for (const task of s.due.take(s.now)) startAttempt(s, task);
     if (!s.options.visits) dispatch(s);
     if (s.instant.length === 0) break;
     for (const task of s.instant.splice(0)) end(s, task, true);
@@ -178,7 +178,7 @@ function proceed(s: Scheduler): void {
 }
 
 /** A run that stops makes no further attempt: a task between two ends as its last one did. */
-function giveUpRetries(s: Scheduler): boolean {
+function cancelRetries(s: Scheduler): boolean {
   const waiting = s.due.list();
   for (const [task] of waiting) {
     s.due.cancel(task);

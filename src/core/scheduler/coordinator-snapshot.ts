@@ -11,10 +11,10 @@ export interface CoordinatorSnapshot {
   readonly v: 1;
   readonly permits: PermitsSnapshot;
   readonly failing: readonly number[];
-  /** By join that was heard of: what each giver told, and the sum told to the takers. */
+  /** By join that was received of: what each giver saved, and the sum saved to the takers. */
   readonly joins: readonly {
     readonly join: number;
-    readonly heard: readonly { readonly bits: number; readonly cause: string }[];
+    readonly received: readonly { readonly bits: number; readonly cause: string }[];
     readonly bits: number;
     readonly cause: string;
   }[];
@@ -25,27 +25,27 @@ export interface CoordinatorSnapshot {
   readonly inboxes: readonly { readonly last: number; readonly early: readonly FromPart[] }[];
   readonly flags: Pick<
     Coordinator,
-    'begun' | 'paused' | 'stopped' | 'announced' | 'closing' | 'closed' | 'undone' | 'finished'
+    'started' | 'paused' | 'stopped' | 'announced' | 'closing' | 'closed' | 'undone' | 'finished'
   >;
 }
 
 /** Between two `coordinate` calls. */
 export function takeCoordinatorSnapshot(c: Coordinator): CoordinatorSnapshot {
-  const { begun, paused, stopped, announced, closing, closed, undone, finished } = c;
+  const { started, paused, stopped, announced, closing, closed, undone, finished } = c;
   return {
     v: 1,
     permits: c.permits.snapshot,
     failing: [...c.failing].sort((a, b) => a - b),
-    joins: [...c.joins].flatMap(([join, { heard, bits, cause }]) =>
-      heard.some((giver) => giver.bits !== 0)
-        ? [{ join, heard: heard.map((giver) => ({ ...giver })), bits, cause }]
+    joins: [...c.joins].flatMap(([join, { received, bits, cause }]) =>
+      received.some((giver) => giver.bits !== 0)
+        ? [{ join, received: received.map((giver) => ({ ...giver })), bits, cause }]
         : [],
     ),
     sent: [...c.sent],
     seen: [...c.seen],
     quiet: [...c.quiet],
     inboxes: c.inboxes.map((inbox) => ({ last: inbox.last, early: earlyMessages(inbox) })),
-    flags: { begun, paused, stopped, announced, closing, closed, undone, finished },
+    flags: { started, paused, stopped, announced, closing, closed, undone, finished },
   };
 }
 
@@ -57,13 +57,13 @@ export function restoreCoordinator(plan: Coordination, snapshot: CoordinatorSnap
     c.failing.add(node);
     c.tolerance.set(node, true);
   }
-  for (const told of snapshot.joins) {
-    const join = c.joins.get(told.join)!;
-    told.heard.forEach((giver, at) => {
-      join.heard[at] = { ...giver };
+  for (const saved of snapshot.joins) {
+    const join = c.joins.get(saved.join)!;
+    saved.received.forEach((giver, at) => {
+      join.received[at] = { ...giver };
     });
-    join.bits = told.bits;
-    join.cause = told.cause;
+    join.bits = saved.bits;
+    join.cause = saved.cause;
   }
   for (let part = 0; part < plan.parts; part++) {
     c.sent[part] = snapshot.sent[part]!;

@@ -12,7 +12,7 @@ import { countTolerance } from './tolerance.js';
 
 export type CoordinatorEvent =
   | { readonly type: 'begin'; readonly offline?: readonly string[] }
-  | { readonly type: 'heard'; readonly message: FromPart }
+  | { readonly type: 'received'; readonly message: FromPart }
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
   | { readonly type: 'stop' }
@@ -21,7 +21,7 @@ export type CoordinatorEvent =
 
 export type CoordinatorCommand =
   /** Signal the child: `{ type: 'told', message }` for its scheduler. In order, at most one per child and event. */
-  | { readonly type: 'tell'; readonly part: number; readonly message: ToPart }
+  | { readonly type: 'send'; readonly part: number; readonly message: ToPart }
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   | { readonly type: 'rejected'; readonly rejection: Rejection }
   | { readonly type: 'finish'; readonly result: RunResult };
@@ -45,7 +45,7 @@ export interface Coordinator {
   readonly drafts: Map<number, Draft>;
   /** Failing nodes, for snapshots. */
   readonly failing: Set<number>;
-  begun: boolean;
+  started: boolean;
   paused: boolean;
   stopped: boolean;
   announced: 'user' | 'critical' | 'tolerance' | 'none';
@@ -61,7 +61,7 @@ export interface CoordinatedJoin {
   readonly givers: readonly number[];
   readonly takers: readonly number[];
   /** By giver: bits and cause. */
-  readonly heard: { bits: number; cause: string }[];
+  readonly received: { bits: number; cause: string }[];
   bits: number;
   cause: string;
 }
@@ -86,7 +86,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     joins: new Map(
       plan.joins.map(([join, givers, takers]) => [
         join,
-        { givers, takers, heard: givers.map(() => ({ bits: 0, cause: '' })), bits: 0, cause: '' },
+        { givers, takers, received: givers.map(() => ({ bits: 0, cause: '' })), bits: 0, cause: '' },
       ]),
     ),
     nodeIndex: new Map(plan.nodes.map((id, node) => [id, node])),
@@ -96,7 +96,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     inboxes: Array.from({ length: plan.parts }, () => messageOrder<FromPart>()),
     drafts: new Map(),
     failing: new Set(),
-    begun: false,
+    started: false,
     paused: false,
     stopped: false,
     announced: 'none',
@@ -128,16 +128,16 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
     case 'begin':
       begin(c, event.offline ?? []);
       break;
-    case 'heard':
+    case 'received':
       for (const message of takeInOrder(c.inboxes[event.message.part]!, event.message)) {
-        hear(c, message);
+        receive(c, message);
         for (const rejection of message.rejected ?? []) commands.push({ type: 'rejected', rejection });
       }
       break;
     case 'pause':
     case 'resume':
       c.paused = event.type === 'pause';
-      tellAll(c, (draft) => {
+      sendToAll(c, (draft) => {
         draft.pause = c.paused;
       });
       break;
@@ -165,13 +165,13 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
   }
   if (!c.closing && c.drafts.size === 0 && isOver(c)) {
     c.closing = true;
-    tellAll(c, (draft) => {
+    sendToAll(c, (draft) => {
       draft.close = true;
     });
   }
   for (const [part, draft] of [...c.drafts].sort(([a], [b]) => a - b)) {
     c.sent[part]!++;
-    commands.push({ type: 'tell', part, message: { seq: c.sent[part]!, ...draft } });
+    commands.push({ type: 'send', part, message: { seq: c.sent[part]!, ...draft } });
   }
   c.drafts.clear();
   if (c.closed === c.plan.parts && !c.finished) {
@@ -181,9 +181,9 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
 }
 
 function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undefined {
-  if (event.type === 'heard') return undefined;
-  if (event.type === 'begin') return c.begun ? { reason: 'already_begun' } : undefined;
-  if (!c.begun) return { reason: 'not_begun' };
+  if (event.type === 'received') return undefined;
+  if (event.type === 'begin') return c.started ? { reason: 'already_begun' } : undefined;
+  if (!c.started) return { reason: 'not_begun' };
   if (c.closing) return { reason: 'finished' };
   if ('task' in event && ownerOf(c, event.task) === undefined) return { reason: 'unknown_task', task: event.task };
   return undefined;
@@ -199,7 +199,7 @@ const ownerOf = (c: Coordinator, key: string): number | undefined => {
 };
 
 function begin(c: Coordinator, offline: readonly string[]): void {
-  c.begun = true;
+  c.started = true;
   const nodes = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
   for (const node of nodes) setFailing(c, node, true);
   // The verdict travels with the first message, so that nothing starts before it.
@@ -214,7 +214,7 @@ function setFailing(c: Coordinator, node: number, failing: boolean): void {
   else c.failing.delete(node);
 }
 
-function hear(c: Coordinator, message: FromPart): void {
+function receive(c: Coordinator, message: FromPart): void {
   const { part } = message;
   c.seen[part] = message.seen;
   c.quiet[part] = message.quiet;
@@ -226,10 +226,10 @@ function hear(c: Coordinator, message: FromPart): void {
   }
   for (const [number, bits, cause] of message.joins ?? []) {
     const join = c.joins.get(number)!;
-    join.heard[join.givers.indexOf(part)] = { bits, cause };
+    join.received[join.givers.indexOf(part)] = { bits, cause };
     updateJoin(c, number, join);
   }
-  c.permits.hear(part, message.demand ?? [], message.release ?? []);
+  c.permits.receive(part, message.demand ?? [], message.release ?? []);
   if (message.closed !== undefined) {
     c.closed++;
     c.undone += message.closed.undone;
@@ -238,8 +238,8 @@ function hear(c: Coordinator, message: FromPart): void {
 
 /** A join is finished when it is in every part that has tasks before it, and failed when it is in any. */
 function updateJoin(c: Coordinator, number: number, join: CoordinatedJoin): void {
-  const failed = join.heard.find((heard) => (heard.bits & failedBit) !== 0);
-  const finished = join.heard.every((heard) => (heard.bits & finishedBit) !== 0);
+  const failed = join.received.find((received) => (received.bits & failedBit) !== 0);
+  const finished = join.received.every((received) => (received.bits & finishedBit) !== 0);
   const bits = (finished ? finishedBit : 0) | (failed === undefined ? 0 : failedBit);
   const cause = failed?.cause ?? '';
   if (bits === join.bits && cause === join.cause) return;
@@ -255,7 +255,7 @@ function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   if (why === c.announced) return;
   const told = (word: Coordinator['announced']) => (word === 'user' || word === 'none' ? word : 'failure');
   if (told(why) !== told(c.announced)) {
-    tellAll(c, (draft) => {
+    sendToAll(c, (draft) => {
       draft.stop = told(why);
     });
   }
@@ -265,7 +265,7 @@ function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
 
 /** Every part rests and has taken in all that was said to it, so nothing is under way. */
 const isOver = (c: Coordinator): boolean =>
-  c.begun &&
+  c.started &&
   !(c.hold && !c.stopped) &&
   c.quiet.every((quiet) => quiet) &&
   c.sent.every((sent, part) => sent === c.seen[part]);
@@ -282,6 +282,6 @@ function draftFor(c: Coordinator, part: number): Draft {
   return draft;
 }
 
-function tellAll(c: Coordinator, write: (draft: Draft) => void): void {
+function sendToAll(c: Coordinator, write: (draft: Draft) => void): void {
   for (let part = 0; part < c.plan.parts; part++) write(draftFor(c, part));
 }

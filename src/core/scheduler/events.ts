@@ -68,7 +68,7 @@ export type SchedulerCommand =
   /** Nothing more will come. In a part, the coordinator knows the result. */
   | { readonly type: 'finish'; readonly result?: RunResult }
   /** Only in a part: one batch for the coordinator. */
-  | { readonly type: 'tell'; readonly message: FromPart }
+  | { readonly type: 'send'; readonly message: FromPart }
   /** The event changed nothing. */
   | { readonly type: 'rejected'; readonly rejection: Rejection };
 

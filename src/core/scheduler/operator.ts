@@ -1,7 +1,7 @@
 /** What an operator may do to single tasks of a run in progress. */
 import type { Rejection } from './events.js';
+import { setStatus } from './propagation.js';
 import { release } from './slots.js';
-import { setStatus } from './spreading.js';
 import type { Scheduler } from './state.js';
 import { code, statusOf } from './status.js';
 

@@ -3,15 +3,15 @@ import { taskCount } from './graph.js';
 import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import type { FromPart, ToPart } from './part-messages.js';
 import { failedBit } from './part-messages.js';
+import { causeBefore, joinBits, setBits } from './propagation.js';
 import { isQuiet, settleUndone } from './rest.js';
 import { wakeWaiting } from './slots.js';
-import { causeBefore, joinBits, setBits } from './spreading.js';
 import type { Outbox, Scheduler } from './state.js';
 import { causeNumber, isStopping } from './state.js';
 import { code } from './status.js';
 
 /** Takes a batch in. Returns how to begin, when it says so. */
-export function takeIn(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {
+export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {
   const { outbox, graph } = s;
   if (outbox === undefined || graph.part === undefined) throw new Error('told: this scheduler is not a part');
   if (message.pause !== undefined) s.paused = message.pause;
@@ -49,7 +49,7 @@ export function takeIn(s: Scheduler, message: ToPart): { readonly offline: reado
     s.finished = true;
     settleUndone(s);
   }
-  if (message.begin === undefined || s.begun) return undefined;
+  if (message.begin === undefined || s.started) return undefined;
   markAllClasses(s, outbox);
   const local = new Map(graph.part.nodes.map((whole, n) => [whole, n]));
   return { offline: message.begin.offline.map((whole) => local.get(whole)!) };
@@ -64,17 +64,17 @@ function markAllClasses(s: Scheduler, outbox: Outbox): void {
 export function flushOutbox(s: Scheduler): void {
   const { outbox, graph } = s;
   const part = graph.part;
-  if (outbox === undefined || part === undefined || !s.begun) return;
+  if (outbox === undefined || part === undefined || !s.started) return;
   const firstTask = taskCount(graph);
   const causeText = (cause: number): string => (cause < 0 ? '' : s.causes[cause]!);
   const tasks = ascending(outbox.tasks).map((t) => [part.tasks[t]!, s.bits[t]!, causeText(s.cause[t]!)] as const);
   const joins = ascending(outbox.joins).flatMap((j) => {
     const bits = joinBits(s, j);
     const cause = causeText(causeBefore(s, firstTask + j));
-    const news = bits !== outbox.joinTold[j] || cause !== outbox.joinCause[j];
-    outbox.joinTold[j] = bits;
+    const changed = bits !== outbox.joinSent[j] || cause !== outbox.joinCause[j];
+    outbox.joinSent[j] = bits;
     outbox.joinCause[j] = cause;
-    return news ? [[part.joins[j]!, bits, cause] as const] : [];
+    return changed ? [[part.joins[j]!, bits, cause] as const] : [];
   });
   const failing = [...outbox.nodes].sort(([a], [b]) => a - b).map(([n, on]) => [part.nodes[n]!, on] as const);
   const demand: [number, number][] = [];
@@ -97,11 +97,11 @@ export function flushOutbox(s: Scheduler): void {
   outbox.dirtyClasses.clear();
   const rejected = outbox.rejected.splice(0);
   const quiet = isQuiet(s);
-  const news = tasks.length + joins.length + failing.length + demand.length + release.length + rejected.length > 0;
+  const changed = tasks.length + joins.length + failing.length + demand.length + release.length + rejected.length > 0;
   const closed = s.finished && !outbox.closed;
-  if (!news && !closed && quiet === outbox.quiet && !(quiet && outbox.inbox.last !== outbox.seenTold)) return;
+  if (!changed && !closed && quiet === outbox.quiet && !(quiet && outbox.inbox.last !== outbox.acknowledged)) return;
   outbox.quiet = quiet;
-  outbox.seenTold = outbox.inbox.last;
+  outbox.acknowledged = outbox.inbox.last;
   const message: FromPart = {
     part: part.index,
     seq: ++outbox.sent,
@@ -115,7 +115,7 @@ export function flushOutbox(s: Scheduler): void {
     ...(rejected.length > 0 ? { rejected } : {}),
     ...(closed ? { closed: { undone: count(s.status, code.undone) } } : {}),
   };
-  s.commands.push({ type: 'tell', message });
+  s.commands.push({ type: 'send', message });
   if (closed) {
     outbox.closed = true;
     s.commands.push({ type: 'finish' });

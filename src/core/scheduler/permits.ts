@@ -8,7 +8,7 @@ type Counts = readonly (readonly [number, number])[];
  * and one of the name), so that no part sits on one while it waits for the other.
  */
 export interface Permits {
-  hear(part: number, demand: Counts, release: Counts): void;
+  receive(part: number, demand: Counts, release: Counts): void;
   /** `[part, class, count]`: what can be handed out now, one at a time in turn, so that no part starves. */
   grant(): [number, number, number][];
   readonly snapshot: PermitsSnapshot;
@@ -37,7 +37,7 @@ export function createPermits(plan: Coordination, from?: PermitsSnapshot): Permi
   const next = (part: number): number | undefined =>
     ascending(demand[part]!).find(([cls, wanted]) => wanted > 0 && isFree(cls))?.[0];
   return {
-    hear(part, wanted, released) {
+    receive(part, wanted, released) {
       for (const [cls, change] of wanted) add(demand[part]!, cls, change);
       for (const [cls, count] of released) {
         add(granted, cls, -count);

@@ -1,5 +1,5 @@
 import { taskCount } from './graph.js';
-import { announceStatus } from './spreading.js';
+import { announceStatus } from './propagation.js';
 import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
 import { code, isFinal } from './status.js';

@@ -86,7 +86,7 @@ export function simulate(simulation: Simulation): SimulationResult {
       case 'retrying':
       case 'reopened':
       case 'stopping':
-      case 'tell':
+      case 'send':
       case 'rejected':
         return;
       default:

@@ -4,8 +4,8 @@
  * woken by a freed slot, so that no event looks at all nodes.
  */
 import { keyOf, taskCount } from './graph.js';
+import { setStatus } from './propagation.js';
 import { addCandidate, enqueue } from './ready.js';
-import { setStatus } from './spreading.js';
 import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
 import { code } from './status.js';
@@ -28,7 +28,7 @@ export function dispatchNode(s: Scheduler, node: number): void {
   if (mayStart(s) && !runIsFull(s)) visit(s, node);
 }
 
-const mayStart = (s: Scheduler): boolean => s.begun && !s.paused && !s.finished && !isStopping(s);
+const mayStart = (s: Scheduler): boolean => s.started && !s.paused && !s.finished && !isStopping(s);
 
 const runIsFull = (s: Scheduler): boolean => s.graph.nodeLimit > 0 && s.slots.busy >= s.graph.nodeLimit;
 
@@ -89,11 +89,11 @@ function start(s: Scheduler, task: number): void {
   slots.busy++;
   slots.used[slots.classOf[task]!]!++;
   setStatus(s, task, code.running);
-  beginAttempt(s, task);
+  startAttempt(s, task);
 }
 
 /** The first attempt of a task, or another one on the node it holds. */
-export function beginAttempt(s: Scheduler, task: number): void {
+export function startAttempt(s: Scheduler, task: number): void {
   s.attempts[task]!++;
   if (s.status[task] !== code.running) setStatus(s, task, code.running);
   const work = s.noWork[task] === 0;

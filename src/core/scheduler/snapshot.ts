@@ -3,8 +3,8 @@ import { taskCount } from './graph.js';
 import { earlyMessages } from './message-order.js';
 import type { ToPart } from './part-messages.js';
 import { failedBit, finishedBit } from './part-messages.js';
+import { changeLosses, setBits } from './propagation.js';
 import { refillSlots } from './slots.js';
-import { changeLosses, setBits } from './spreading.js';
 import type { Scheduler, SchedulerOptions } from './state.js';
 import { causeNumber, createScheduler } from './state.js';
 import { code, isFailed, isFinal } from './status.js';
@@ -65,7 +65,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
     offline: sparse(s.offline, (n) => n === 1).map(([n]) => n),
     now: s.now,
     ...(s.wakeAt === undefined ? {} : { wakeAt: s.wakeAt }),
-    begun: s.begun,
+    begun: s.started,
     paused: s.paused,
     stopped: s.stopped,
     halted: s.halted,
@@ -78,11 +78,11 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
             seen: outbox.inbox.last,
             early: earlyMessages(outbox.inbox),
             sent: outbox.sent,
-            seenTold: outbox.seenTold,
+            seenTold: outbox.acknowledged,
             quiet: outbox.quiet,
             closed: outbox.closed,
-            bits: sparse(s.bits, (bits, v) => bits > 0 && isToldFromOutside(s.graph, v)),
-            joinTold: [...outbox.joinTold],
+            bits: sparse(s.bits, (bits, v) => bits > 0 && isSetByCoordinator(s.graph, v)),
+            joinTold: [...outbox.joinSent],
             joinCause: [...outbox.joinCause],
             demand: [...outbox.demand],
             permits: [...s.slots.permits],
@@ -90,7 +90,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
         }),
   };
 
-  function isToldFromOutside(graph: SchedulerGraph, v: number): boolean {
+  function isSetByCoordinator(graph: SchedulerGraph, v: number): boolean {
     return v >= tasks + graph.joins || (v >= tasks && graph.part!.joins[v - tasks]! >= 0);
   }
 }
@@ -133,7 +133,7 @@ export function restoreScheduler(
   for (const [task, due] of snapshot.due) s.due.set(task, due);
   s.now = snapshot.now;
   s.wakeAt = snapshot.wakeAt;
-  s.begun = snapshot.begun;
+  s.started = snapshot.begun;
   s.paused = snapshot.paused;
   s.stopped = snapshot.stopped;
   s.halted = snapshot.halted;
@@ -161,10 +161,10 @@ function restoreOutbox(
   outbox.inbox.last = part.seen;
   for (const message of part.early) outbox.inbox.early.set(message.seq, message);
   outbox.sent = part.sent;
-  outbox.seenTold = part.seenTold;
+  outbox.acknowledged = part.seenTold;
   outbox.quiet = part.quiet;
   outbox.closed = part.closed;
-  outbox.joinTold.set(part.joinTold);
+  outbox.joinSent.set(part.joinTold);
   part.joinCause.forEach((cause, j) => {
     outbox.joinCause[j] = cause;
   });

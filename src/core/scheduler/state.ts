@@ -70,7 +70,7 @@ export interface Scheduler {
   wakeAt: number | undefined;
   now: number;
 
-  begun: boolean;
+  started: boolean;
   paused: boolean;
   stopped: boolean;
   /** The coordinator says that the run stops because of failures. */
@@ -131,10 +131,10 @@ export interface Outbox {
   readonly demand: Int32Array;
   readonly dirtyClasses: Set<number>;
   quiet: boolean;
-  seenTold: number;
+  acknowledged: number;
   closed: boolean;
   /** By join: what was last told. */
-  readonly joinTold: Uint8Array;
+  readonly joinSent: Uint8Array;
   readonly joinCause: string[];
 }
 
@@ -183,7 +183,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     due: new DueTimes(),
     wakeAt: undefined,
     now: 0,
-    begun: false,
+    started: false,
     paused: false,
     stopped: false,
     halted: false,
@@ -251,9 +251,9 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
     demand: new Int32Array(graph.names.length + 1),
     dirtyClasses: new Set(),
     quiet: false,
-    seenTold: 0,
+    acknowledged: 0,
     closed: false,
-    joinTold: new Uint8Array(graph.joins),
+    joinSent: new Uint8Array(graph.joins),
     joinCause: new Array<string>(graph.joins).fill(''),
   };
 }

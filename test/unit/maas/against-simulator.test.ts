@@ -107,8 +107,8 @@ describe('against the simulator', () => {
       sitewright_site: 'dc1',
       rack: 'r1',
     });
-    expect(await deployMachine(context, wish(systemId))).toMatchObject({ ok: true, actions: [], isDeployedAnew: true });
-    expect(await deployMachine(context, wish(systemId, 'another'))).toMatchObject({ ok: true, isDeployedAnew: false });
+    expect(await deployMachine(context, wish(systemId))).toMatchObject({ ok: true, actions: [], isReinstalled: true });
+    expect(await deployMachine(context, wish(systemId, 'another'))).toMatchObject({ ok: true, isReinstalled: false });
     expect(kindOf(await deployMachine(context, { ...wish(systemId), distroSeries: 'noble' }))).toBe('other-os');
     expect(await releaseMachine(context, { systemId, site: 'dc1' })).toMatchObject({
       ok: true,

@@ -74,7 +74,7 @@ describe('(30) a process killed at any step boundary', () => {
           const where = `${fault} at request ${at.join(' and ')}`;
           expect(outcome.ok, where).toBe(true);
           // Whichever process sent it: the system is new.
-          if ('isDeployedAnew' in outcome) expect(outcome.isDeployedAnew, where).toBe(true);
+          if ('isReinstalled' in outcome) expect(outcome.isReinstalled, where).toBe(true);
           expect(kills, where).toBeGreaterThanOrEqual(1);
           for (const [what, times] of Object.entries(effects)) {
             expect(maas.count(id, what as 'deploy'), `${what}: ${where}`).toBe(times);

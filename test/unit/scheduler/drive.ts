@@ -172,7 +172,7 @@ export function driveSplit(
   const parts = graphs.map((graph) => createScheduler(graph, options));
   let coordinator = createCoordinator(coordination);
   const down: ToPart[][] = graphs.map(() => []);
-  const up: Extract<SchedulerCommand, { type: 'tell' }>['message'][][] = graphs.map(() => []);
+  const up: Extract<SchedulerCommand, { type: 'send' }>['message'][][] = graphs.map(() => []);
   const wakeAt: (number | undefined)[] = graphs.map(() => undefined);
   let result: string | undefined;
   let finishedParts = 0;
@@ -186,7 +186,7 @@ export function driveSplit(
     events++;
     for (const command of apply(parts[part]!, event)) {
       tape.take(command);
-      if (command.type === 'tell') up[part]!.push(roundTrip(command.message));
+      if (command.type === 'send') up[part]!.push(roundTrip(command.message));
       if (command.type === 'wake') wakeAt[part] = command.at;
       if (command.type === 'finish') finishedParts++;
     }
@@ -196,7 +196,7 @@ export function driveSplit(
       coordinator = restoreCoordinator(coordination, roundTrip(takeCoordinatorSnapshot(coordinator)));
     }
     for (const command of coordinate(coordinator, event) as CoordinatorCommand[]) {
-      if (command.type === 'tell') down[command.part]!.push(roundTrip(command.message));
+      if (command.type === 'send') down[command.part]!.push(roundTrip(command.message));
       if (command.type === 'finish') result = command.result;
     }
   };
@@ -230,7 +230,7 @@ export function driveSplit(
       if (queue.length > 0) moves.push(() => sendPart(part, { type: 'told', message: delivered(queue) }));
     });
     for (const queue of up)
-      if (queue.length > 0) moves.push(() => sendCoordinator({ type: 'heard', message: delivered(queue) }));
+      if (queue.length > 0) moves.push(() => sendCoordinator({ type: 'received', message: delivered(queue) }));
     tape.running.forEach((running, at) => {
       moves.push(() => {
         tape.running.splice(at, 1);

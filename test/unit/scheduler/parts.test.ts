@@ -31,7 +31,7 @@ function split(plan: SchedulerPlan) {
   const ask = (...events: CoordinatorEvent[]): string[] => {
     const commands = coordinate(coordinator, ...events);
     for (const command of commands) {
-      if (command.type === 'tell') down.push(command);
+      if (command.type === 'send') down.push(command);
       if (command.type === 'finish') result = command.result;
     }
     return commands.flatMap((c) => (c.type === 'rejected' ? [c.rejection.reason] : []));
@@ -39,14 +39,14 @@ function split(plan: SchedulerPlan) {
   const send = (part: number, ...events: SchedulerEvent[]): string[] => {
     const started: string[] = [];
     for (const command of apply(schedulers[part]!, ...events)) {
-      if (command.type === 'tell') up.push(command.message);
+      if (command.type === 'send') up.push(command.message);
       if (command.type === 'start') started.push(command.task);
       if (command.type === 'rejected') started.push(command.rejection.reason);
     }
     return started;
   };
   const goDown = (): string[] => down.splice(0).flatMap(({ part, message }) => send(part, { type: 'told', message }));
-  const goUp = (): string[] => up.splice(0).flatMap((message) => ask({ type: 'heard', message }));
+  const goUp = (): string[] => up.splice(0).flatMap((message) => ask({ type: 'received', message }));
   return {
     ask,
     send,
@@ -111,7 +111,7 @@ describe('a run in parts', () => {
     expect(run.send(0, { type: 'pause' })).toEqual(['ask_the_coordinator']);
   });
 
-  it('tells its news once for all events of one step', () => {
+  it('sends its changes in one message for all events of one step', () => {
     const run = split(planOf(['a@n1', 'b@n2', 'c@n2'], ['a@n1 > b@n2', 'a@n1 > c@n2']));
     run.ask({ type: 'begin' }, { type: 'pause' }, { type: 'resume' });
     expect(run.down.map(({ part, message }) => [part, message])).toEqual([

@@ -52,14 +52,14 @@ it('counts follow every way back', () => {
   ledger.ended('a@n1', { outcome: 'failed', message: 'no', exit_code: 3 });
   ledger.note({ type: 'settled', task: 'a@n1', status: 'failed' }, 1);
   ledger.note({ type: 'settled', task: 'b@n1', status: 'dep_failed', cause: 'a@n1' }, 1);
-  expect(ledger.news()).toMatchObject({
+  expect(ledger.status()).toMatchObject({
     counts: { waiting: 2, failed: 1, dep_failed: 1 },
     failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no (exit code 3)' }],
     failing_nodes: 1,
   });
   ledger.note({ type: 'reopened', task: 'a@n1' }, 2);
   ledger.note({ type: 'reopened', task: 'b@n1' }, 2);
-  expect(ledger.news()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
+  expect(ledger.status()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
 });
 
 it('rows tell what a stop left undone from what was skipped, also after it was opened again', () => {
@@ -97,7 +97,7 @@ it('no record is over 200 KB, whatever agents say', () => {
     rows += taken.length;
   }
   expect(rows).toBe(1000);
-  expect(Buffer.byteLength(JSON.stringify(ledger.news()))).toBeLessThan(20_000);
+  expect(Buffer.byteLength(JSON.stringify(ledger.status()))).toBeLessThan(20_000);
 });
 
 it('a report stays under 200 KB by shortening its lists, and says so', () => {
@@ -116,7 +116,7 @@ it('a report stays under 200 KB by shortening its lists, and says so', () => {
   const graph = {
     state: 'failure' as const,
     offline: [],
-    news: () => [],
+    statuses: () => [],
     trees: () => [],
     report: { counts: ledgerOf(['n'], ['a']).counts, nodes: {}, failed_tasks, failed_nodes },
   };
@@ -166,9 +166,12 @@ it('a ledger that goes on elsewhere tells the same, and takes up what had not en
   const kept = JSON.parse(JSON.stringify([takeSnapshot(scheduler), ledger.keep()]));
   const next = restoreScheduler(compiled.graph, kept[0]);
   const restored = restoreLedger(next, kept[1]);
-  const sorted = ({ running, ...news }: ReturnType<typeof ledger.news>) => ({ ...news, running: [...running].sort() });
-  expect(sorted(restored.news())).toEqual(sorted(ledger.news()));
-  expect(restored.news()).toMatchObject({
+  const sorted = ({ running, ...status }: ReturnType<typeof ledger.status>) => ({
+    ...status,
+    running: [...running].sort(),
+  });
+  expect(sorted(restored.status())).toEqual(sorted(ledger.status()));
+  expect(restored.status()).toMatchObject({
     counts: { waiting: 3, running: 2, successful: 1, failed: 1, dep_failed: 2 },
     failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no link' }],
   });

@@ -11,7 +11,7 @@ function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: G
       state: state.replace('*', '') as GraphState,
       ...(state.endsWith('*') ? { closing: true } : {}),
       offline: [],
-      news: () => [],
+      statuses: () => [],
       trees: () => [],
     }),
   );

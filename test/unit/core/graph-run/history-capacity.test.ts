@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import {
-  hasRoomForRequest,
-  hasRoomForRetry,
+  hasCapacityForRequest,
+  hasCapacityForRetry,
   TASKS_IN_ONE_WORKFLOW,
-  taskRoom,
+  taskCapacity,
 } from '../../../../src/core/graph-run/index.js';
 
 /** What a task that ends alone costs, its share of the records included, and what one more attempt does. */
@@ -14,7 +14,7 @@ it('a full part stays under 10,000 events, however many attempts fail, and has s
   let events = 50;
   let attempts = 0;
   for (let left = TASKS_IN_ONE_WORKFLOW; left > 0; left--) {
-    while (hasRoomForRetry(events, left)) {
+    while (hasCapacityForRetry(events, left)) {
       events += ATTEMPT;
       attempts++;
     }
@@ -25,14 +25,14 @@ it('a full part stays under 10,000 events, however many attempts fail, and has s
 });
 
 it('operators are heard as long as what is left to do still fits', () => {
-  expect(hasRoomForRequest(9_000, 0)).toBe(true);
-  expect(hasRoomForRequest(9_900, 0)).toBe(false);
-  expect(hasRoomForRequest(9_000, 200)).toBe(false);
+  expect(hasCapacityForRequest(9_000, 0)).toBe(true);
+  expect(hasCapacityForRequest(9_900, 0)).toBe(false);
+  expect(hasCapacityForRequest(9_000, 200)).toBe(false);
   // A full part hears a hundred of them before its first task has ended.
-  expect(hasRoomForRequest(50 + 100 * 9, TASKS_IN_ONE_WORKFLOW)).toBe(true);
+  expect(hasCapacityForRequest(50 + 100 * 9, TASKS_IN_ONE_WORKFLOW)).toBe(true);
   // Where no retry fits any more, skipping a task still does.
   const last = 10_000 - 300 - 7.5 * 100;
-  expect([hasRoomForRetry(last, 100), hasRoomForRequest(last, 100)]).toEqual([false, true]);
+  expect([hasCapacityForRetry(last, 100), hasCapacityForRequest(last, 100)]).toEqual([false, true]);
 });
 
 it('graphs that a run drives itself stay under 10,000 events together', () => {
@@ -40,7 +40,7 @@ it('graphs that a run drives itself stay under 10,000 events together', () => {
     let events = 50;
     let inChildren = 0;
     sizes.forEach((tasks, at) => {
-      if (tasks <= taskRoom(events, sizes.length - 1 - at)) {
+      if (tasks <= taskCapacity(events, sizes.length - 1 - at)) {
         events += tasks * ALONE;
       } else {
         inChildren++;
@@ -51,6 +51,6 @@ it('graphs that a run drives itself stay under 10,000 events together', () => {
     expect(events).toBeLessThan(10_000);
     expect(inChildren).toBeLessThan(sizes.length);
   }
-  expect(taskRoom(0, 0)).toBeGreaterThanOrEqual(TASKS_IN_ONE_WORKFLOW);
-  expect(taskRoom(9_990, 5)).toBe(0);
+  expect(taskCapacity(0, 0)).toBeGreaterThanOrEqual(TASKS_IN_ONE_WORKFLOW);
+  expect(taskCapacity(9_990, 5)).toBe(0);
 });

@@ -12,7 +12,7 @@ export const NO_TASKS: TaskCounts = {
 };
 
 /** Where one part of a graph stands, in a few hundred bytes: what a child tells its parent now and then. */
-export interface PartNews {
+export interface PartStatus {
   readonly counts: TaskCounts;
   /** `task@node`, at most ten. */
   readonly running: readonly string[];

@@ -16,7 +16,7 @@ const EVENTS_A_GRAPH = 150;
  *
  * @param later graphs of the run that come after this one
  */
-export const taskRoom = (events: number, later: number, most: number = MOST_EVENTS): number =>
+export const taskCapacity = (events: number, later: number, most: number = MOST_EVENTS): number =>
   Math.max(0, Math.floor((most - events - SPARE_EVENTS - later * EVENTS_A_GRAPH) / EVENTS_A_TASK));
 
 /** Whether a history is long enough for its workflow to go on with an empty one, at a moment at which it can. */
@@ -28,15 +28,15 @@ export const shouldContinue = (events: number, most: number = MOST_EVENTS): bool
  *
  * @param left tasks with work that have not ended
  */
-export const hasRoomForRetry = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
+export const hasCapacityForRetry = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
   events + left * EVENTS_A_TASK + SPARE_EVENTS < most;
 
 /**
  * Whether a history has room for an operator's request, beside all that has not ended. A little is left above what
  * retries may take: who cannot retry any more can still skip.
  */
-export const hasRoomForRequest = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
+export const hasCapacityForRequest = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
   events + left * EVENTS_A_TASK + SPARE_EVENTS / 2 < most;
 
 /** Why a failed task that may be tried again is not. */
-export const NO_ROOM = 'not tried again: the history of the run is nearly full, go on in a new run (--from)';
+export const HISTORY_FULL = 'not tried again: the history of the run is nearly full, go on in a new run (--from)';

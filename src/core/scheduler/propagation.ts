@@ -61,10 +61,10 @@ export function changeLosses(s: Scheduler, node: number, change: number): void {
 /** Sets what successors see of a vertex, and counts it at each of them. */
 export function setBits(s: Scheduler, vertex: number, bits: number, cause: number): void {
   const before = s.bits[vertex]!;
-  const news = before !== bits || (s.reopening && s.cause[vertex] !== cause);
+  const changed = before !== bits || (s.reopening && s.cause[vertex] !== cause);
   s.bits[vertex] = bits;
   s.cause[vertex] = (bits & failedBit) === 0 ? -1 : cause;
-  if (!news) return;
+  if (!changed) return;
   const tasks = taskCount(s.graph);
   if (vertex < tasks && s.outbox?.exported[vertex] === 1) s.outbox.tasks.add(vertex);
   const finished = (bits & finishedBit) - (before & finishedBit);
@@ -106,11 +106,11 @@ export function causeBefore(s: Scheduler, vertex: number): number {
 
 /** Draws all consequences of the changes so far: ready, dep_failed, reopened. */
 export function settleTouched(s: Scheduler): void {
-  for (let at = 0; at < s.touched.length; at++) look(s, s.touched[at]!);
+  for (let at = 0; at < s.touched.length; at++) updateTask(s, s.touched[at]!);
   s.touched.length = 0;
 }
 
-function look(s: Scheduler, task: number): void {
+function updateTask(s: Scheduler, task: number): void {
   const status = s.status[task]!;
   const lost = lostBy(s, task);
   if (status === code.waiting || status === code.ready) {
