@@ -1,5 +1,5 @@
-// Prints "PASSED FAILED" of vitest's JSON report. A file that did not even load counts as one failure;
-// so does a run that ended badly though no test failed (a crash, an error outside the tests).
+// Prints "PASSED FAILED" from vitest's JSON report. A file that did not load counts as one failure, and so
+// does a run that failed without a failed test (a crash, an error outside the tests).
 import { readFileSync } from 'node:fs';
 
 const [path, exitCode] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Runs tasks through a node agent and records what they cost beside the work itself:
+// Runs tasks through a node agent and measures the overhead:
 //   npx tsx bench/agent.ts [tasks] [mebibytes]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';

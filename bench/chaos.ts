@@ -1,5 +1,5 @@
 // Random `kill -9` of agents, workflow worker and Temporal server over runs of 500 counted tasks:
-// `npx tsx bench/chaos.ts [kills] [seed]`. The result goes to bench/agents-results.md by hand.
+// `npx tsx bench/chaos.ts [kills] [seed]`. Copy the result to bench/agents-results.md.
 
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { chaos } from '../test/rig/agent-chaos.js';

@@ -1,4 +1,4 @@
-// How long commands take to start: median, least and most of N runs, beside Node.js doing nothing.
+// Measures the start time of commands: median, minimum and maximum of N runs, compared with an empty Node.js process.
 //   npm run build && npx tsx bench/cli-start.ts [RUNS]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,10 +8,10 @@ const runs = Number(process.argv[2] ?? 15);
 const bin = fileURLToPath(new URL('../bin/sitewright', import.meta.url));
 if (!existsSync(new URL('../dist/src/cli/main.js', import.meta.url))) throw new Error('Run `npm run build` first.');
 
-// Port 9 of the loopback address: nothing listens there, so an online command ends as soon as it has tried.
+// Nothing listens on port 9 of the loopback address, so an online command fails on its first attempt.
 const env = { ...process.env, SITEWRIGHT_API: 'http://127.0.0.1:9' };
 const commands: readonly (readonly [string, readonly string[]])[] = [
-  ['node alone', ['-e', '0']],
+  ['node only', ['-e', '0']],
   ['--help', [bin, '--help']],
   ['site --help', [bin, 'site', '--help']],
   ['version', [bin, 'version']],

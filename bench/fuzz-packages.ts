@@ -1,4 +1,5 @@
-// Checks mutated packages, and makes of them what installing stores: no crash, no finding without a place. Result: docs/packages.md, "How it is tested".
+// Checks mutated packages and converts them to what an installation stores: there must be no crash and no finding
+// without a position. Result: docs/packages.md, "How it is tested".
 //   npx tsx bench/fuzz-packages.ts [count] [seed]
 import { checkPackage, packageInstallation, packageTree } from '../src/packages/index.js';
 import { mutate, random } from '../test/unit/packages/mutations.js';
@@ -22,7 +23,7 @@ for (let index = 0; index < count; index++) {
   try {
     const report = checkPackage(tree);
     JSON.stringify(report.tree);
-    // What installing would store, and the places of what graphs may be refused for.
+    // What an installation would store, and the positions of possible problems in graphs.
     const installation = packageInstallation(report);
     JSON.stringify(installation);
     for (const graph of [...(installation?.releases ?? []), ...(installation ? [installation.plugin] : [])].flatMap(
@@ -37,7 +38,7 @@ for (let index = 0; index < count; index++) {
         problem.file !== '' && problem.line >= 1 && (problem.column ?? 0) >= 1 && typeof problem.path === 'string';
       if (!placed || problem.message === '') {
         unplaced += 1;
-        console.error('no place:', tree.name, problem);
+        console.error('no position:', tree.name, problem);
       }
     }
   } catch (error) {

@@ -1,11 +1,11 @@
-/** Workflows of bench/graph.ts: the project's, and a bare set to measure them against. */
+/** Workflows of bench/graph.ts: the project's own, and a minimal set as the baseline. */
 import { executeChild, scheduleActivity, workflowInfo } from '@temporalio/workflow';
 
 export * from '../workflows/index.js';
 
 type Chain = { readonly queue: string; readonly tasks: number };
 
-/** `chains`: each node's activities one after the other. `at_once`: all of them scheduled in one go. */
+/** `chains`: each node's activities one after another. `at_once`: all scheduled at once. */
 type Shape = 'chains' | 'at_once';
 
 export async function bare_set({ parts, shape }: { parts: readonly (readonly Chain[])[]; shape: Shape }) {

@@ -1,8 +1,8 @@
 /**
- * Executes the real plan (recorded library, cluster grown to NODES) with agents that end every task at once, and, in
- * turns on the same server, agents and workers, two bare workflow sets that run as many empty activities in as many
- * children on as many nodes, and nothing else: one a chain a node, one all activities in one go. Beside the rates, which other work on the machine moves,
- * it states what does not depend on that: processor seconds of this process and of the server, and workflow tasks.
+ * Executes the real plan (recorded library, cluster extended to NODES) with agents that end every task immediately. In
+ * turn, on the same server, agents and workers, it runs two minimal workflow sets with the same number of empty
+ * activities, children and nodes: one with a chain per node, one with all activities at once. Rates depend on other
+ * load on the machine, so it also reports processor seconds of this process and of the server, and workflow tasks.
  * Usage: npx tsx bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const { graph } = compiled;
 const types = [...new Set(planned.plan.instances.map(({ type }) => type))].filter(hasWork);
 const work = graph.noWork.filter((none) => none === 0).length;
 const split = splitForExecution(graph, ...(process.argv[4] === undefined ? [] : [Number(process.argv[4])]));
-if (split === null) throw new Error('that is one workflow: take more nodes');
+if (split === null) throw new Error('that is a single workflow: use more nodes');
 const queueOf = (id: string): string => `node.bench.${id}`;
 
 const pieces = new Map<string, string[]>();
@@ -52,7 +52,7 @@ const store = (piece: string, value: unknown): number => {
 const executable = (part: SchedulerGraph): ExecutablePart => ({
   graph: part,
   queues: part.nodes.map((id, n) => (part.sync[n] === 1 ? null : queueOf(id))),
-  // Empty activities are compared with empty activities: the agents are not asked whether they are there.
+  // The comparison is between empty activities, so agents are not pinged.
   controls: [],
   types,
   typeOf: part.nameOf.map(() => 0),
@@ -72,7 +72,7 @@ const reference: PlanReference = {
   coordination: { chunks: store('coordination', split.coordination) },
   warnings: [],
 };
-/** By child and node of the bare set: how many activities its chain has. */
+/** Number of activities in the chain of each node, by child of the minimal set. */
 const bare = split.parts.map((part) =>
   part.nodes.flatMap((id, n) => {
     const tasks = part.nodeOf.filter((node, task) => node === n && part.noWork[task] === 0).length;
@@ -149,12 +149,12 @@ interface Timed {
   readonly seconds: number;
   readonly rate: number;
   readonly load: number;
-  /** Processor seconds: of this process, in which workers, workflows and agents are, and of the server. */
+  /** Processor seconds of this process, which runs workers, workflows and agents, and of the server. */
   readonly worker: number;
   readonly server: number;
 }
 
-/** Processor seconds a process has had (Linux, 100 ticks a second). */
+/** Processor seconds used by a process (Linux, 100 ticks per second). */
 function processorSeconds(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13);
   return (Number(user) + Number(system)) / 100;
@@ -187,7 +187,7 @@ interface Size {
   readonly records: number;
 }
 
-/** Histories of one run, its children included. */
+/** Sizes of the histories of one run, including its children. */
 async function sizes(id: string, ids: readonly string[]): Promise<Size[]> {
   return Promise.all(
     [id, ...ids].map(async (one) => {
@@ -214,7 +214,7 @@ async function sizes(id: string, ids: readonly string[]): Promise<Size[]> {
 }
 
 try {
-  // Queues are made when they are first used: that is nobody's rate.
+  // Queues are created on first use: keep that out of the measurement.
   const once = bare.map((part) => part.map(({ queue }) => ({ queue, tasks: 1 })));
   await timed('bare_set', { parts: once, shape: 'chains' }, once.flat().length);
   const ours: Timed[] = [];

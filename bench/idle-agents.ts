@@ -1,6 +1,6 @@
-// What idle agents cost: `npx tsx bench/idle-agents.ts [agents=1000] [seconds=60]`. A dev server of its own, with the
-// flags of src/platform/temporal/dev-server.ts, and all agents in one process. CPU by /proc, over the seconds in which nothing
-// happens. The result goes to bench/agents-results.md by hand.
+// Measures the cost of idle agents: `npx tsx bench/idle-agents.ts [agents=1000] [seconds=60]`. Starts a dev server with
+// the flags of src/platform/temporal/dev-server.ts, and all agents in one process. Reads CPU time from /proc over the
+// idle seconds. Copy the result to bench/agents-results.md.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * How long a graph takes to plan, and how much memory: the recorded library of 204 tasks on clusters grown from the
- * recorded one of six nodes by more computes, each size in a process of its own. Fits time and memory to nodes^e.
+ * Measures time and memory to plan a graph: the recorded library of 204 tasks on clusters extended from the recorded
+ * six nodes with more computes, each size in a separate process. Fits time and memory to nodes^e.
  * Usage: npx tsx bench/plan.ts [nodes ...]
  */
 import { execFileSync } from 'node:child_process';
@@ -63,7 +63,7 @@ function measure(nodes: number): Measured {
   };
 }
 
-/** The slope of a line through the logarithms: how a figure grows with the nodes. */
+/** The slope of a line through the logarithms: the exponent by which a figure grows with the number of nodes. */
 function exponent(points: readonly (readonly [number, number])[]): number {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
   const mean = (at: 0 | 1): number => logs.reduce((sum, point) => sum + point[at], 0) / logs.length;

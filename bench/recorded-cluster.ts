@@ -1,4 +1,4 @@
-/** The recorded library and cluster that benches plan and execute. */
+/** The recorded library and cluster for benchmarks. */
 import { readFileSync } from 'node:fs';
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON is read as it comes
@@ -8,7 +8,7 @@ export type Json = Record<string, any>;
 export const recorded = (file: string): Json =>
   JSON.parse(readFileSync(new URL(`../test/data/fuel/${file}`, import.meta.url), 'utf8'));
 
-/** The recorded cluster with so many nodes: those it has, then copies of a compute with names and addresses of their own. */
+/** The recorded cluster extended to a number of nodes by copies of a compute with their own names and addresses. */
 export function clusterOf(count: number): Json {
   if (count === 1) return recorded('cluster.aio.json');
   const cluster = recorded('cluster.six.json');

@@ -1,6 +1,6 @@
 /**
- * How fast the scheduler decides: whole runs with tasks that end at once, so that nothing but the
- * scheduler is measured. Usage: npx tsx bench/scheduler.ts [nodes [tasks per node]]
+ * Measures the speed of the scheduler alone, in whole runs with tasks that end immediately.
+ * Usage: npx tsx bench/scheduler.ts [nodes [tasks per node]]
  */
 import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../src/core/scheduler/index.js';
 import { simulate } from '../src/core/scheduler/simulate.js';
 
-/** A chain of tasks on each node, a join over all nodes every tenth task, and limits on some names. */
+/** A chain of tasks on each node, a join over all nodes after every tenth task, and limits for some tasks. */
 function plan(nodes: number, perNode: number, limited: boolean): SchedulerPlan {
   const ids = Array.from({ length: nodes }, (_, n) => `${n + 1}`);
   const stages = Array.from({ length: perNode }, (_, t) => `task${t}`);
@@ -38,7 +38,7 @@ const timed = <T>(work: () => T): [T, number] => {
   return [result, performance.now() - from];
 };
 
-/** Ends tasks in the order in which they started, one event a call. */
+/** Ends tasks in the order in which they started, one event per call. */
 function drive(s: Scheduler): number {
   const running: Extract<SchedulerCommand, { type: 'start' }>[] = [];
   let events = 0;
@@ -54,23 +54,23 @@ function drive(s: Scheduler): number {
   return events;
 }
 
-/** The same in parts, every message delivered in the next round. */
+/** The same in parts; each message is delivered in the next round. */
 function driveParts(split: ReturnType<typeof partition>): { events: number; messages: number } {
   const parts = split.parts.map((graph) => createScheduler(graph));
   const coordinator = createCoordinator(split.coordination);
   let inboxes: SchedulerEvent[][] = parts.map(() => []);
   let events = 0;
   let messages = 0;
-  let told = coordinate(coordinator, { type: 'begin' });
+  let commands = coordinate(coordinator, { type: 'begin' });
   for (;;) {
-    if (told.some((command) => command.type === 'finish')) return { events, messages };
-    for (const command of told) {
+    if (commands.some((command) => command.type === 'finish')) return { events, messages };
+    for (const command of commands) {
       if (command.type !== 'send') continue;
       messages++;
       inboxes[command.part]!.push({ type: 'told', message: command.message });
     }
     const next: SchedulerEvent[][] = parts.map(() => []);
-    const heard: Parameters<typeof coordinate>[1][] = [];
+    const reports: Parameters<typeof coordinate>[1][] = [];
     parts.forEach((s, part) => {
       const inbox = inboxes[part]!;
       events += inbox.length;
@@ -79,16 +79,16 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
           next[part]!.push({ type: 'ended', task: command.task, attempt: command.attempt, outcome: 'successful' });
         } else if (command.type === 'send') {
           messages++;
-          heard.push({ type: 'received', message: command.message });
+          reports.push({ type: 'received', message: command.message });
         }
       }
     });
     inboxes = next;
-    told = coordinate(coordinator, ...heard);
+    commands = coordinate(coordinator, ...reports);
   }
 }
 
-/** The first runs pay for compilation of the engine's own code. */
+/** The first runs include compilation by the JavaScript engine. */
 function warmUp(): void {
   for (let round = 0; round < 5; round++) {
     const compiled = compilePlan(plan(100, 30, round % 2 === 0));

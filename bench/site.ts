@@ -1,4 +1,4 @@
-// Deploys a site of many nodes against the simulator and records time, events and payload sizes:
+// Deploys a site of many nodes on the simulator and measures time, events and payload sizes:
 //   npx tsx bench/site.ts [nodes] [groups]
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Compares our engine with recorded outcomes of the reference implementation, by the rules of the conformance test.
- * `npx tsx bench/yaql-differential.ts RECORDS.jsonl…`: prints each difference and a count; exit code 1 when there are
- * some. `bench/yaql-differential.py` makes the records.
+ * Compares our engine with recorded results of the reference implementation, by the rules of the conformance test.
+ * `npx tsx bench/yaql-differential.ts RECORDS.jsonl…` prints each difference and their number; exit code 1 if there
+ * are any. `bench/yaql-differential.py` makes the records.
  */
 import { readFileSync } from 'node:fs';
 import { RecordEvaluator } from '../src/yaql/index.js';
@@ -19,7 +19,7 @@ for (const file of process.argv.slice(2)) {
     const outcome = evaluator.evaluate(record);
     const took = performance.now() - started;
     if (took > 2000) console.log(`SLOW ${took.toFixed(0)} ms: ${record.expr}`);
-    // A skipped position of a variadic call leaks a marker of the reference, and the order of a set is nobody's promise.
+    // A skipped position of a variadic call leaks a marker of the reference, and the order of a set is undefined.
     if (/[[(,]\s*,/.test(record.expr) || JSON.stringify(record.result)?.includes('{"$type":"object"}')) {
       counts.leaks += 1;
       continue;

@@ -1,5 +1,5 @@
 /**
- * Evaluations per second of five workloads over 10 and 10,000 nodes, and of parsing.
+ * Measures evaluations per second of five workloads over 10 and 10,000 nodes, and the speed of parsing.
  * `npx tsx bench/yaql.ts`; the figures of the reference implementation are in bench/yaql-results.md.
  */
 

@@ -1,14 +1,14 @@
-// Health checks of docker-compose.yml and deploy/Dockerfile; exit code 0 when well, else 1 and the reason.
-//   node health.mjs http URL          something answers there, and not with an error
-//   node health.mjs tls HOST:PORT     TLS is spoken there
-//   node health.mjs polls QUEUE...    a process of this host polls these task queues of Temporal
-// Temporal's address and namespace are those of the settings in the environment.
+// Health checks of docker-compose.yml and deploy/Dockerfile. Exit code 0 if healthy, else 1 with the reason.
+//   node health.mjs http URL          the URL answers without an error
+//   node health.mjs tls HOST:PORT     the port accepts TLS connections
+//   node health.mjs polls QUEUE...    a process on this host polls these task queues of Temporal
+// Temporal's address and namespace come from the settings in the environment.
 import { hostname } from 'node:os';
 import { connect } from 'node:tls';
 
 const LIMIT_MS = 8_000;
-/** A poll waits a minute, and is noted when it begins. */
-const LONGEST_SILENCE_MS = 90_000;
+/** A poll waits for up to a minute, and Temporal records the time when it starts. */
+const MAX_POLL_AGE_MS = 90_000;
 
 const checks = { http, tls, polls };
 const [name = '', ...args] = process.argv.slice(2);
@@ -25,7 +25,7 @@ try {
 
 /** @param {unknown} reason */
 function fail(reason) {
-  console.error(`not well: ${reason}`);
+  console.error(`unhealthy: ${reason}`);
   process.exit(1);
 }
 
@@ -39,7 +39,7 @@ async function http(url) {
 async function tls(address) {
   const [, host, port] = /^(.*):(\d+)$/.exec(address) ?? [];
   await new Promise((resolve, reject) => {
-    // Whose certificate it is, is for those who talk to it.
+    // Clients verify the certificate; this check does not.
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => resolve(socket.end()));
     socket.on('error', reject);
   });
@@ -55,13 +55,13 @@ async function polls(...queues) {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace: namespace || 'default',
       taskQueue: { name: queue },
-      // Activities: nodes have nothing else.
+      // Activities: nodes poll for nothing else.
       taskQueueType: 2,
     });
-    const lately = (pollers ?? []).filter(({ identity, lastAccessTime }) => {
+    const recent = (pollers ?? []).filter(({ identity, lastAccessTime }) => {
       const ageMs = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000;
-      return identity?.endsWith(`@${hostname()}`) && ageMs < LONGEST_SILENCE_MS;
+      return identity?.endsWith(`@${hostname()}`) && ageMs < MAX_POLL_AGE_MS;
     });
-    if (lately.length === 0) throw new Error(`nobody of ${hostname()} polls ${queue}`);
+    if (recent.length === 0) throw new Error(`no process on ${hostname()} polls ${queue}`);
   }
 }

@@ -1,6 +1,6 @@
-// Runs a program that only listens on the loopback address, and lets the network of this container in.
+// Runs a program that listens on the loopback address only, and forwards a port of this container to it.
 //   node open-loopback-port.mjs PORT LOOPBACK_PORT PROGRAM [ARG...]
-// For the MAAS simulator, whose keys are well known: its container publishes no port.
+// For the MAAS simulator, whose keys are public: its container publishes no port.
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -10,7 +10,7 @@ if (program === undefined) throw new Error('usage: open-loopback-port.mjs PORT L
 
 const server = createServer((inside) => {
   const program = connect(Number(loopbackPort), '127.0.0.1');
-  // Either side may go at any time; the other then goes, too.
+  // When one side closes, close the other as well.
   pipeline(inside, program, () => inside.destroy());
   pipeline(program, inside, () => program.destroy());
 });

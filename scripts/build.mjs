@@ -1,5 +1,5 @@
-// Builds dist/: the compiled code and the workflow bundle. npm runs it as `prepare` at the end of
-// `npm ci`, so it is silent and quick when nothing changed.
+// Builds dist/: the compiled code and the workflow bundle. npm runs it as `prepare` at the end of `npm ci`, so it is
+// silent and fast when nothing changed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -16,16 +16,16 @@ import { bundleWorkflows } from './workflow-bundle.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
-/** Written last: its content is the key of the sources dist was built from. */
+/** Written last: the content key of the sources that dist was built from. */
 const stamp = join(dist, '.built');
 
-/** An output that is always there in a built dist. */
+/** An output that every built dist contains. */
 const SAMPLE = 'src/core/diagnostic.js';
 
-/** Served as they are; tsconfig.build.json leaves them out. */
+/** Served unchanged; tsconfig.build.json excludes them. */
 const BROWSER_FILES = join('src', 'ui', 'assets');
 
-/** All that dist depends on. */
+/** Everything that dist depends on. */
 const buildSources = [
   'workflows',
   'activities',
@@ -37,7 +37,7 @@ const buildSources = [
   'package-lock.json',
 ].map((path) => join(root, path));
 
-/** The files of dist that the workflow bundle is made of. */
+/** The files of dist that go into the workflow bundle. */
 const bundleSources = ['workflows', 'src/core', 'src/yaql', 'activities/contract.js'].map((path) => join(dist, path));
 
 process.exitCode = await main();
@@ -52,7 +52,7 @@ async function main() {
 async function build() {
   const tsc = compiler();
   if (tsc === undefined) {
-    // `npm ci --omit=dev`: a package that was built elsewhere and copied here needs no compiler.
+    // `npm ci --omit=dev`: a package that was built elsewhere needs no compiler.
     if (existsSync(stamp)) return 0;
     return fail(
       'dist/ is not built and TypeScript is not installed (it is a development package). Run `npm ci` without --omit=dev, then `npm prune --omit=dev`.',
@@ -61,7 +61,7 @@ async function build() {
   const key = await contentKey({ sources: buildSources, root });
   if (await isBuilt(key)) return 0;
   await rm(stamp, { force: true });
-  // Somebody emptied dist by hand, all but its hidden files: the compiler would believe them.
+  // If someone emptied dist except its hidden files, the compiler would assume it is up to date.
   if (!existsSync(join(dist, SAMPLE))) await rm(join(dist, '.tsbuildinfo'), { force: true });
   const code = await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--pretty', 'false']);
   if (code !== 0) return fail('The code does not compile; see above. `npm run typecheck` shows the same.');
@@ -98,7 +98,7 @@ async function built(key) {
   return 0;
 }
 
-/** What is left of a source that was deleted or renamed: code that looks into folders would find it. */
+/** Removes outputs of sources that were deleted or renamed: code that lists folders would find them. */
 async function removeOrphans() {
   for (const file of await filesIn(dist)) {
     const output = /^(.*?)(\.d)?\.([cm]?)(?:js|ts)(?:\.map)?$/.exec(relative(dist, file));
@@ -108,7 +108,7 @@ async function removeOrphans() {
   }
 }
 
-/** Files beside the code that it reads at run time, and what the browser gets as it is. */
+/** Copies files that the code reads at run time, and the browser's files. */
 async function copyAssets() {
   for (const file of await filesIn(join(root, 'src'))) {
     const path = relative(root, file);

@@ -1,6 +1,6 @@
-// Run after `npm install` (`npm run lock:complete`): adds to package-lock.json the optional packages of
-// other platforms that the registry in use did not offer. npm leaves those out silently, and then
-// `npm ci` refuses the lock file on every machine ("Missing: … from lock file").
+// Run it after `npm install` (`npm run lock:complete`). It adds optional packages of other platforms to
+// package-lock.json that the registry in use does not offer. npm omits those silently, and then `npm ci` refuses the
+// lock file on every machine ("Missing: … from lock file").
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const path = new URL('../package-lock.json', import.meta.url);
@@ -15,8 +15,8 @@ if (added.length > 0) {
 console.error(added.length === 0 ? 'The lock file is complete.' : `Added ${added.join(', ')}.`);
 
 /**
- * An added entry has no checksum, since nobody here can fetch the package: npm on that platform takes
- * the exact version from its registry.
+ * An added entry has no checksum, since the package cannot be fetched here. npm on that platform takes the exact
+ * version from its registry.
  *
  * @param {{ packages: Record<string, any> }} lock
  * @returns {string[]} the names added
@@ -28,7 +28,7 @@ function completeLock(lock) {
       const key = `node_modules/${name}`;
       if (lock.packages[key] !== undefined) continue;
       if (!/^\d+\.\d+\.\d+$/.test(version))
-        throw new Error(`${name}@${version} names no exact version; add it by hand`);
+        throw new Error(`${name}@${version} is not an exact version; add it manually`);
       lock.packages[key] = { version, ...platformOf(name), ...(entry.dev ? { dev: true } : {}), optional: true };
       names.push(name);
     }
@@ -37,7 +37,7 @@ function completeLock(lock) {
 }
 
 /**
- * Packages of one platform carry it in their names: `core-linux-arm-gnueabihf`, `cli-win32-x64`.
+ * Packages for one platform have it in their names: `core-linux-arm-gnueabihf`, `cli-win32-x64`.
  *
  * @param {string} name
  */
@@ -49,7 +49,7 @@ function platformOf(name) {
   const cpu = words.find((word) =>
     ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'].includes(word),
   );
-  if (os === undefined || cpu === undefined) throw new Error(`${name} does not name its platform; add it by hand`);
+  if (os === undefined || cpu === undefined) throw new Error(`${name} does not name its platform; add it manually`);
   const musl = words.includes('musl');
   const libc = os === 'linux' ? { libc: [musl ? 'musl' : 'glibc'] } : {};
   return { cpu: [cpu], ...libc, os: [os] };

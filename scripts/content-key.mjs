@@ -1,14 +1,13 @@
-// A hash over the content of files: what "nothing changed" is judged by. Times of files mean nothing
-// after a checkout.
+// A hash of the content of files, to detect changes. File times are meaningless after a checkout.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
 /**
  * @param {object} options
- * @param {readonly string[]} options.sources files and folders; those that do not exist count as empty
+ * @param {readonly string[]} options.sources files and folders; missing ones count as empty
  * @param {string} options.root names in the hash are relative to it, so that a moved checkout keeps its key
- * @param {string} [options.salt] what else the result depends on, as the version of a tool
+ * @param {string} [options.salt] what else the result depends on, e.g. the version of a tool
  * @returns {Promise<string>}
  */
 export async function contentKey({ sources, root, salt = '' }) {
@@ -24,7 +23,7 @@ export async function contentKey({ sources, root, salt = '' }) {
 
 /**
  * @param {string} path a file or a folder
- * @returns {Promise<string[]>} in a stable order; none for what does not exist
+ * @returns {Promise<string[]>} in a stable order; empty if the path does not exist
  */
 export async function filesIn(path) {
   const found = await stat(path).catch(() => undefined);

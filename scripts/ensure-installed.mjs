@@ -1,4 +1,4 @@
-// Makes node_modules what package-lock.json says, by `npm ci`, and only when it is not that already.
+// Runs `npm ci` if node_modules does not match package-lock.json.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -11,19 +11,19 @@ import { nodeVersionProblem } from './node-version.mjs';
 
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
-/** For a person: what is wrong and what to do. Without a stack trace when a script ends by it. */
-export class CannotGoOn extends Error {}
+/** Says what is wrong and what to do. Scripts print its message without a stack trace. */
+export class SetupError extends Error {}
 
 /**
  * @param {{ root?: string, report?: (line: string) => void }} [options]
  * @returns {Promise<'present' | 'installed'>}
- * @throws CannotGoOn when Node is too old or `npm ci` fails
+ * @throws SetupError when Node is too old or `npm ci` fails
  */
 export async function ensureInstalled(options = {}) {
   const root = options.root ?? projectRoot;
   const report = options.report ?? ((line) => console.error(line));
   const outdated = nodeVersionProblem();
-  if (outdated !== undefined) throw new CannotGoOn(outdated);
+  if (outdated !== undefined) throw new SetupError(outdated);
   if ((await installProblem(root)) === undefined) return 'present';
   // Not in node_modules: `npm ci` removes that folder.
   const lock = join(
@@ -41,7 +41,7 @@ export async function ensureInstalled(options = {}) {
       await npmCi(root);
       const still = await installProblem(root);
       if (still !== undefined)
-        throw new CannotGoOn(`\`npm ci\` succeeded, yet ${still}. Remove node_modules and try again.`);
+        throw new SetupError(`\`npm ci\` succeeded, yet ${still}. Remove node_modules and try again.`);
       return 'installed';
     },
     { onWait },
@@ -49,7 +49,7 @@ export async function ensureInstalled(options = {}) {
 }
 
 /**
- * Compares npm's own record of what it installed with the lock file.
+ * Compares npm's record of installed packages with the lock file.
  *
  * @param {string} root
  * @returns {Promise<string | undefined>} why an install is needed, or nothing
@@ -61,7 +61,7 @@ export async function installProblem(root) {
   try {
     installed = JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8')).packages;
   } catch {
-    return 'node_modules is missing or was not made by npm';
+    return 'node_modules is missing or was not created by npm';
   }
   for (const [path, entry] of Object.entries(wanted)) {
     if (path === '') continue;
@@ -72,7 +72,7 @@ export async function installProblem(root) {
       return `${path.replace(/^.*node_modules\//, '')} is not at ${entry.version}`;
     }
   }
-  // Compiled for one version of Node: after a change of Node it must be built again.
+  // It is compiled for one version of Node.js and must be rebuilt after an upgrade.
   if (wanted['node_modules/better-sqlite3'] !== undefined) {
     try {
       const Database = createRequire(join(root, 'package.json'))('better-sqlite3');
@@ -86,12 +86,12 @@ export async function installProblem(root) {
 
 /** @param {string} root */
 async function npmCi(root) {
-  // Our own callers run under npm, whose settings for them must not leak into this one.
+  // The callers run under npm, whose settings must not leak into this npm.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^npm_(lifecycle|command|package)/.test(key)),
   );
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  // Without npm's warnings: they are about packages of packages, and nobody who waits here can do anything about them.
+  // Without npm's warnings: they are about indirect dependencies, and the user cannot do anything about them.
   const child = spawn(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     env,
@@ -102,11 +102,11 @@ async function npmCi(root) {
     child.on('error', fail);
     child.on('close', done);
   }).catch((error) => {
-    throw new CannotGoOn(`npm could not be run (${error.message}). It comes with Node.js: https://nodejs.org.`);
+    throw new SetupError(`npm could not be run (${error.message}). It comes with Node.js: https://nodejs.org.`);
   });
   if (code !== 0) {
-    throw new CannotGoOn(
-      '`npm ci` failed; its own message is above. Often: no way to the npm registry, or no C++ compiler, make and Python 3 to build better-sqlite3 (Debian: apt-get install build-essential python3).',
+    throw new SetupError(
+      '`npm ci` failed; see its message above. Common causes: the npm registry cannot be reached, or there is no C++ compiler, make and Python 3 to build better-sqlite3 (Debian: apt-get install build-essential python3).',
     );
   }
 }
@@ -115,7 +115,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     await ensureInstalled();
   } catch (error) {
-    if (!(error instanceof CannotGoOn)) throw error;
+    if (!(error instanceof SetupError)) throw error;
     console.error(error.message);
     process.exitCode = 1;
   }

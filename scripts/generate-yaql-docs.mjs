@@ -1,4 +1,4 @@
-// Writes the library part of docs/yaql.md from the code; with --check only says whether it is up to date.
+// Writes the library part of docs/yaql.md from the code; with --check it only checks that it is up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tsImport } from 'tsx/esm/api';
 
@@ -8,7 +8,7 @@ const end = '<!-- end of library -->';
 const { libraryMarkdown } = await tsImport('../src/cli/commands/yaql-functions.ts', import.meta.url);
 const text = readFileSync(file, 'utf8');
 const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-if (from < 0 || to < from) throw new Error(`docs/yaql.md has lost the marks ${begin.trim()} and ${end}`);
+if (from < 0 || to < from) throw new Error(`docs/yaql.md does not contain the markers ${begin.trim()} and ${end}`);
 const fresh = `${text.slice(0, from + begin.length)}\n${libraryMarkdown()}\n${text.slice(to)}`;
 if (!process.argv.includes('--check')) writeFileSync(file, fresh);
 else if (fresh !== text) {

@@ -1,25 +1,25 @@
-// A lock between processes of one machine: a file that only one can create. No dependencies.
+// A lock between processes on one machine: a file that only one of them can create. No dependencies.
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A holder on another host (a shared home folder) cannot be asked whether it lives; its lock is void after this long. */
+/** A holder on another host (with a shared home folder) cannot be checked; its lock expires after this time. */
 const FOREIGN_LOCK_MS = 30 * 60_000;
 
 /**
- * Runs `work` while holding the lock `path`, and gives the lock back whatever happens. Waits as long
- * as a living process holds it; the lock of a dead process is taken over.
+ * Runs `work` while holding the lock `path`, and always releases the lock. Waits while a running process holds it, and
+ * takes over the lock of a dead process.
  *
  * @template T
- * @param {string} path the lock file; its folder is made
+ * @param {string} path the lock file; its folder is created
  * @param {() => Promise<T>} work
- * @param {{ onWait?: (holder: number) => void, pollMs?: number }} [options] `onWait` is told once, with the holder's process id
+ * @param {{ onWait?: (holder: number) => void, pollMs?: number }} [options] `onWait` is called once, with the holder's process id
  * @returns {Promise<T>}
  */
 export async function withLock(path, work, options = {}) {
   await mkdir(dirname(path), { recursive: true });
-  let told = false;
+  let hasReported = false;
   while (!(await tryCreate(path))) {
     const holder = await readHolder(path);
     if (holder === 'gone') continue;
@@ -27,8 +27,8 @@ export async function withLock(path, work, options = {}) {
       await removeDead(path);
       continue;
     }
-    if (!told) options.onWait?.(holder);
-    told = true;
+    if (!hasReported) options.onWait?.(holder);
+    hasReported = true;
     await delay(options.pollMs ?? 250);
   }
   try {
@@ -53,7 +53,7 @@ async function tryCreate(path) {
 
 /**
  * @param {string} path
- * @returns {Promise<number | 'dead' | 'gone'>} the living holder's process id
+ * @returns {Promise<number | 'dead' | 'gone'>} process id of the running holder
  */
 async function readHolder(path) {
   /** @type {string} */
@@ -66,7 +66,7 @@ async function readHolder(path) {
   } catch {
     return 'gone';
   }
-  // A file just created may not be written yet; one still empty after ten seconds never will be.
+  // A new file may not be written yet; one that is still empty after ten seconds never will be.
   if (text === '') return age > 10_000 ? 'dead' : -1;
   /** @type {{ pid: number, host: string }} */
   let holder;
@@ -80,8 +80,8 @@ async function readHolder(path) {
 }
 
 /**
- * Renamed first: of two waiters that both see a dead holder only one may remove the file, else the
- * second would remove the lock the first has just created.
+ * Renames the file first: if two waiters see a dead holder, only one may remove the file. Otherwise the second would
+ * remove the lock that the first has just created.
  *
  * @param {string} path
  */
@@ -92,14 +92,14 @@ async function removeDead(path) {
   } catch {
     return;
   }
-  // Another waiter may have taken the lock between our look and our rename: then give it back.
+  // Another waiter may have acquired the lock between our check and our rename: then restore it.
   const moved = await readHolder(aside);
   if (typeof moved === 'number' && moved > 0) await rename(aside, path).catch(() => {});
   await rm(aside, { force: true });
 }
 
 /**
- * Whether a process of this machine lives (also one of another user).
+ * Whether a process is running on this machine, even as another user.
  *
  * @param {number} pid
  */

@@ -1,6 +1,6 @@
-// The Node versions we support, checked before anything else so that the message is ours.
+// Supported Node.js versions, checked before anything else, for a clear message.
 
-/** Kept in step with `engines` of package.json by a test. */
+/** A test compares it with `engines` of package.json. */
 export const MINIMUM_NODE = [20, 19];
 
 /**

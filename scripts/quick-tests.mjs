@@ -1,21 +1,21 @@
-// Which test files `npm run test:quick` runs: those nearest to what changed, as many as take about a minute and a half.
+// Selects the test files of `npm run test:quick`: those nearest to the changes, for about a minute and a half.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** Seconds of tests that fit: two files at once for a minute, beside the start. */
+/** Seconds of tests to select: two files at once for a minute, without start-up. */
 const BUDGET = 120;
 
-/** Of a file that has not run here yet. */
+/** Assumed seconds of a file that has not run here yet. */
 const UNKNOWN = { unit: 1, property: 3, replay: 10, other: 15 };
 
-/** Seconds it takes to load a file's modules. */
+/** Seconds to load a file's modules. */
 const LOAD = 0.5;
 
-/** They look at the project as a whole and are cheap. */
+/** They check the whole project and are cheap. */
 const ALWAYS = /^test\/(architecture|golden|unit\/docs)\//;
 
-/** They use built packages, real daemons and minutes. */
+/** They use built packages and real daemons, and take minutes. */
 const NEVER = /^test\/e2e\//;
 
 /** Their workflows come from the bundle of test/global-setup.ts. */
@@ -43,14 +43,14 @@ export function quickTests(root, say) {
   });
   const out = related.length - chosen.length;
   say(
-    `${changed.length} files changed since ${since}: ${chosen.length} test files, the nearest of ${related.length} that see them, without e2e` +
+    `${changed.length} files changed since ${since}: running ${chosen.length} test files, the nearest of ${related.length} that depend on them, without e2e` +
       `${out > 0 ? `; ${out} would take too long` : ''}. \`npm test\` runs everything.`,
   );
   return chosen.map(({ file }) => file);
 }
 
 /**
- * Since the branch left main, what is not committed included; on main itself, what its last commit changed.
+ * The changes since the branch left main, including uncommitted ones; on main itself, those of its last commit.
  * @param {string} root
  */
 function changes(root) {
@@ -72,7 +72,7 @@ function changes(root) {
 }
 
 /**
- * How many imports lie between each file and the nearest one that changed.
+ * The number of imports between each file and the nearest changed file.
  * @param {readonly string[]} changed
  * @param {string} root
  */
@@ -86,7 +86,7 @@ function distancesFrom(changed, root) {
     for (const used of usesOf(file, root)) usedBy.set(used, [...(usedBy.get(used) ?? []), file]);
   }
   const distances = new Map(changed.filter((file) => existsSync(join(root, file))).map((file) => [file, 0]));
-  // A map goes on with what is added to it meanwhile: breadth first.
+  // Iteration over a map includes entries added meanwhile: breadth first.
   for (const [file, distance] of distances) {
     for (const user of usedBy.get(file) ?? []) if (!distances.has(user)) distances.set(user, distance + 1);
   }
@@ -95,7 +95,7 @@ function distancesFrom(changed, root) {
 }
 
 /**
- * The files of ours it names: imports, programs it starts, data beside it.
+ * The project files that a file names: imports, programs it starts, data files.
  * @param {string} file
  * @param {string} root
  */
@@ -111,7 +111,7 @@ function usesOf(file, root) {
 }
 
 /**
- * In seconds, as vitest has kept them of its last runs here.
+ * Durations in seconds, from vitest's cache of its last runs here.
  * @param {string} root
  * @returns {Map<string, number>}
  */

@@ -1,18 +1,18 @@
-// Runs a command that must not outlive the process that asked for it, however that one ends.
+// Runs a command that must not outlive the process that started it, however that process ends.
 //   node run-with-parent.mjs GRACE_MS COMMAND [ARG...]
-// The asker holds the other end of our standard input and never writes to it. The kernel closes it
-// when the asker ends, also by SIGKILL; then the command gets SIGTERM and, GRACE_MS later, SIGKILL.
-// We tell the asker on standard output: `started PID`, then `ended CODE SIGNAL`.
+// The parent holds the other end of our standard input and never writes to it. The kernel closes it when the parent
+// ends, even by SIGKILL; then the command gets SIGTERM and, GRACE_MS later, SIGKILL. The parent can read
+// `started PID`, then `ended CODE SIGNAL`, from standard output.
 import { spawn } from 'node:child_process';
 
 const [graceMs, command, ...args] = process.argv.slice(2);
 if (graceMs === undefined || command === undefined)
   throw new Error('usage: run-with-parent.mjs GRACE_MS COMMAND [ARG...]');
 
-// What reaches our process group as a whole (Ctrl-C) is the asker's to answer.
+// Signals to the whole process group (Ctrl-C) are handled by the parent.
 for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
 process.on('SIGTERM', stop);
-// The asker may be gone already: then nobody is there to be told.
+// The parent may be gone already, and then no one reads the output.
 process.stdout.on('error', () => {});
 
 const child = spawn(command, args, { stdio: ['ignore', 2, 2] });

@@ -1,5 +1,5 @@
-// Finds a Temporal CLI (it carries the dev server), or gets one. Plain Node without dependencies:
-// scripts use it before `npm ci` has run, src/platform/temporal uses it afterwards.
+// Finds a Temporal CLI (which contains the dev server), or downloads or builds one. Without dependencies, because
+// scripts use it before `npm ci` has run; src/platform/temporal uses it as well.
 import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -8,13 +8,15 @@ import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
 
-/** Newer tags carry `replace` lines in go.mod, so `go install` refuses them. */
+/** Newer tags have `replace` lines in go.mod, so `go install` refuses them. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 
-/** The server inside must know updates, user metadata and worker deployments as SDK 1.24 speaks them. */
+/** The server inside must support updates, user metadata and worker deployments as SDK 1.24 uses them. */
 export const MINIMUM_SERVER_VERSION = '1.27.0';
 
-/** A download of some 50 MB; without internet it fails at once, behind a silent firewall it would hang. */
+/**
+ * A download of about 50 MB; without internet it fails at once, but a firewall that drops packets would make it hang.
+ */
 const SDK_DOWNLOAD_LIMIT_MS = 180_000;
 /** Three minutes on two quiet cores; twelve when they are shared. */
 const GO_BUILD_LIMIT_MS = 30 * 60_000;
@@ -22,12 +24,12 @@ const GO_BUILD_LIMIT_MS = 30 * 60_000;
 const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
 /**
- * One place that was looked at, and what came of it.
+ * One location that was tried, and the result.
  * @typedef {object} Attempt
  * @property {'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'} source
- * @property {string} tried what was looked at or run
- * @property {string} problem why it did not serve
- * @property {string} next what a person can do about it
+ * @property {string} tried the location or command
+ * @property {string} problem why it was not usable
+ * @property {string} next what the user can do about it
  */
 
 /**
@@ -36,7 +38,7 @@ const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
  * @property {string} path absolute path of the executable
  * @property {Attempt['source']} source
  * @property {string} serverVersion the Temporal server inside, e.g. `1.29.1`
- * @property {Attempt[]} attempts the places that came first and did not serve
+ * @property {Attempt[]} attempts the earlier locations that were not usable
  */
 
 /** @typedef {{ status: 'missing', attempts: Attempt[] }} Missing */
@@ -45,12 +47,12 @@ const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
  * @typedef {object} FindOptions
  * @property {NodeJS.ProcessEnv} [env] default: this process's
  * @property {(line: string) => void} [report] progress and skipped candidates, one line each
- * @property {'look' | 'get'} [effort] `look` never downloads or builds; default `get`
+ * @property {'look' | 'get'} [effort] `look` never downloads or builds anything; default `get`
  * @property {(folder: string, limitMs: number) => Promise<void>} [sdkDownload] replaces the SDK's download: put an executable into `folder`
  */
 
 /**
- * The folder for what is costly to get and safe to lose: `$SITEWRIGHT_CACHE`, else the XDG cache.
+ * The cache folder: `$SITEWRIGHT_CACHE`, else below the XDG cache folder.
  *
  * @param {NodeJS.ProcessEnv} [env]
  * @returns {string}
@@ -61,9 +63,8 @@ export function cacheFolder(env = process.env) {
 }
 
 /**
- * Looks in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the SDK's own download, `go install`.
- * A candidate that does not run or is too old is reported and passed over. Never throws for a missing
- * binary: the answer lists each attempt.
+ * Tries, in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the SDK's download, `go install`. A candidate that
+ * does not run or is too old is reported and skipped. Never throws for a missing binary: the result lists each attempt.
  *
  * @param {FindOptions} [options]
  * @returns {Promise<Found | Missing>}
@@ -94,7 +95,7 @@ export async function findTemporalBinary(options = {}) {
     failed({
       source: 'PATH',
       tried: `${executable} in the folders of PATH`,
-      problem: 'none of them has it',
+      problem: 'it is in none of them',
       next: 'install the Temporal CLI (https://docs.temporal.io/cli)',
     });
   }
@@ -107,7 +108,7 @@ export async function findTemporalBinary(options = {}) {
   const built = join(cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
   const downloaded = join(cache, 'temporal-sdk-download', executable);
   for (const path of [built, downloaded]) {
-    const found = await judge('cache', path, 'nothing: it is fetched or built when allowed to');
+    const found = await judge('cache', path, 'nothing: it is downloaded or built when needed');
     if (found) return found;
   }
   if (options.effort === 'look') return { status: 'missing', attempts };
@@ -115,7 +116,7 @@ export async function findTemporalBinary(options = {}) {
   return await withLock(
     join(cache, 'temporal.lock'),
     async () => {
-      // Whoever held the lock before us may have got it.
+      // The previous holder of the lock may have installed it.
       for (const path of [built, downloaded]) {
         const found = await inspectTemporalBinary(path);
         if (found.ok) return hit('cache', path, found.serverVersion);
@@ -125,7 +126,7 @@ export async function findTemporalBinary(options = {}) {
       const byGo = await build(built);
       return byGo ?? { status: /** @type {const} */ ('missing'), attempts };
     },
-    { onWait: (pid) => report(`Another process (${pid}) is getting the Temporal server; waiting for it.`) },
+    { onWait: (pid) => report(`Another process (${pid}) is installing the Temporal server; waiting for it.`) },
   );
 
   /**
@@ -147,21 +148,21 @@ export async function findTemporalBinary(options = {}) {
     const absolute = resolve(path);
     const verdict = await inspectTemporalBinary(absolute);
     if (verdict.ok) return hit(source, absolute, verdict.serverVersion);
-    // A path that somebody named is told of, even when nothing is there.
+    // Report a path that the user set, even if nothing exists there.
     if (source === 'TEMPORAL_CLI' || (await exists(absolute)))
-      report(`Passing over ${absolute} (${source}): ${verdict.problem}.`);
+      report(`Skipping ${absolute} (${source}): ${verdict.problem}.`);
     return failed({ source, tried: absolute, problem: verdict.problem, next });
   }
 
   /** @param {string} target */
   async function download(target) {
-    const tried = 'the Temporal SDK’s own download of the CLI';
+    const tried = 'the Temporal SDK’s download of the CLI';
     report('Downloading the Temporal CLI through the SDK …');
     const folder = await workFolder(cache);
     try {
       await (options.sdkDownload ?? downloadThroughSdk)(folder, SDK_DOWNLOAD_LIMIT_MS);
       const [file] = await readdir(folder);
-      if (file === undefined) throw new Error('it brought no file');
+      if (file === undefined) throw new Error('it downloaded no file');
       const verdict = await inspectTemporalBinary(join(folder, file));
       if (!verdict.ok) throw new Error(verdict.problem);
       await install(join(folder, file), target);
@@ -173,7 +174,7 @@ export async function findTemporalBinary(options = {}) {
         source: 'sdk-download',
         tried,
         problem,
-        next: 'allow access to temporal.download, or put a binary in one of the places above',
+        next: 'allow access to temporal.download, or put a binary in one of the locations above',
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -199,7 +200,7 @@ export async function findTemporalBinary(options = {}) {
         source: 'go-install',
         tried,
         problem,
-        next: 'install Go 1.24 or later and let it reach a Go module proxy',
+        next: 'install Go 1.24 or later, with access to a Go module proxy',
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -208,7 +209,7 @@ export async function findTemporalBinary(options = {}) {
 }
 
 /**
- * A text for a person: each place, why it did not serve, what to do.
+ * A message for the user: each location, why it was not usable, and what to do.
  *
  * @param {Missing} missing
  * @returns {string}
@@ -219,14 +220,14 @@ export function explainMissing(missing) {
 }
 
 /**
- * Runs `temporal --version` and judges the answer.
+ * Runs `temporal --version` and checks the answer.
  *
  * @param {string} path
  * @returns {Promise<{ ok: true, serverVersion: string } | { ok: false, problem: string }>}
  */
 export async function inspectTemporalBinary(path) {
   const file = await stat(path).catch(() => undefined);
-  if (!file) return { ok: false, problem: 'there is no such file' };
+  if (!file) return { ok: false, problem: 'the file does not exist' };
   if (!file.isFile()) return { ok: false, problem: 'it is not a file' };
   try {
     await access(path, constants.X_OK);
@@ -241,10 +242,10 @@ export async function inspectTemporalBinary(path) {
     return { ok: false, problem: `\`--version\` failed: ${firstLine(error)}` };
   }
   // e.g. "temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)". A build by `go install` has no
-  // version of its own, so the server's counts.
+  // version of its own, so the server's version counts.
   const server = /Server (\d+\.\d+\.\d+)/.exec(output)?.[1];
   if (server === undefined) {
-    return { ok: false, problem: `it does not answer as a Temporal CLI with a server inside: "${firstLine(output)}"` };
+    return { ok: false, problem: `it is not a Temporal CLI with a server inside: "${firstLine(output)}"` };
   }
   if (compareVersions(server, MINIMUM_SERVER_VERSION) < 0) {
     return { ok: false, problem: `its server ${server} is older than ${MINIMUM_SERVER_VERSION}` };
@@ -255,7 +256,7 @@ export async function inspectTemporalBinary(path) {
 /**
  * @param {string} a dotted numbers
  * @param {string} b dotted numbers
- * @returns {number} below, at or above 0 as `a` is older, equal or newer
+ * @returns {number} negative, zero or positive if `a` is older, equal or newer
  */
 export function compareVersions(a, b) {
   const left = a.split('.').map(Number);
@@ -283,20 +284,20 @@ async function exists(path) {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-/** In the cache folder, so that the rename into place stays on one file system. @param {string} cache */
+/** In the cache folder, so that the final rename stays on one file system. @param {string} cache */
 async function workFolder(cache) {
   await mkdir(cache, { recursive: true });
   return await mkdtemp(join(cache, 'getting-'));
 }
 
-/** Appears whole or not at all. @param {string} from @param {string} target */
+/** Atomic. @param {string} from @param {string} target */
 async function install(from, target) {
   await mkdir(resolve(target, '..'), { recursive: true });
   await rename(from, target);
 }
 
 /**
- * The SDK can only download and start in one go, and cannot be interrupted: so in a process of its own.
+ * Runs in its own process, because the SDK can only download and start in one step, which cannot be interrupted.
  *
  * @param {string} folder
  * @param {number} limitMs
@@ -324,7 +325,7 @@ async function goInstall(module, folder, env, report) {
     env: { ...env, GOBIN: folder, GOFLAGS: `${env.GOFLAGS ?? ''} -buildvcs=false`.trim(), CGO_ENABLED: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  // Go may leave compilers running when it alone is ended; they end by themselves within seconds.
+  // Killing Go may leave compilers running; they end within seconds.
   const limit = setTimeout(() => child.kill('SIGKILL'), GO_BUILD_LIMIT_MS);
   let compiled = 0;
   let tail = '';
@@ -359,7 +360,7 @@ async function goInstall(module, folder, env, report) {
  * @param {string[]} args
  * @param {number} limitMs
  * @param {{ cwd?: string }} [options]
- * @returns {Promise<string>} what it wrote to its standard output
+ * @returns {Promise<string>} its standard output
  */
 function run(command, args, limitMs, options = {}) {
   return new Promise((done, fail) => {

@@ -1,12 +1,12 @@
-// `npm test`: gets all the tests need, then runs them. Arguments go to vitest:
-//   npm test -- test/unit/platform/settings        only these
-//   npm test -- --project workflow      one suite
-//   npm run test:quick                  what is nearest to what changed: scripts/quick-tests.mjs
+// `npm test`: installs what the tests need, then runs them. Arguments are passed to vitest:
+//   npm test -- test/unit/platform/settings    only these tests
+//   npm test -- --project workflow             one suite
+//   npm run test:quick                         tests nearest to the changes: scripts/quick-tests.mjs
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CannotGoOn, ensureInstalled } from './ensure-installed.mjs';
+import { ensureInstalled, SetupError } from './ensure-installed.mjs';
 import { quickTests } from './quick-tests.mjs';
 import { explainMissing, findTemporalBinary } from './temporal-binary.mjs';
 
@@ -16,14 +16,14 @@ const say = (/** @type {string} */ line) => console.error(line);
 try {
   await ensureInstalled({ report: say });
   const found = await findTemporalBinary({ report: say });
-  if (found.status === 'missing') throw new CannotGoOn(explainMissing(found));
-  // What the tests start must find the same one.
+  if (found.status === 'missing') throw new SetupError(explainMissing(found));
+  // Processes that the tests start must find the same binary.
   const env = { ...process.env, TEMPORAL_CLI: found.path };
   const [first, ...others] = process.argv.slice(2);
   const args = first === '--quick' ? [...quickTests(root, say), ...others] : process.argv.slice(2);
   process.exitCode = await runVitest(args, env);
 } catch (error) {
-  if (!(error instanceof CannotGoOn)) throw error;
+  if (!(error instanceof SetupError)) throw error;
   say(error.message);
   process.exitCode = 1;
 }
@@ -33,7 +33,7 @@ function runVitest(given, env) {
   const folder = dirname(createRequire(join(root, 'package.json')).resolve('vitest/package.json'));
   const args = [join(folder, 'vitest.mjs'), 'run', ...given];
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
-  // Ctrl-C reaches vitest too, which stops its servers; we only wait for it.
+  // Ctrl-C also reaches vitest, which stops its servers; only wait for it.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
   return new Promise((done, fail) => {
     child.on('error', fail);

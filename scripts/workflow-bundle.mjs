@@ -1,33 +1,33 @@
-// Bundles the workflow code once, so that a worker starts in a second instead of ten. The bundle is
-// keyed by the content of what goes in: an unchanged source is never bundled again.
+// Bundles the workflow code once, so that a worker starts in a second instead of ten. The bundle is keyed by the
+// content of its sources: unchanged sources are not bundled again.
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { contentKey } from './content-key.mjs';
 import { withLock } from './lock.mjs';
 
-/** Of the bundle; Node 20 knows all of it. */
+/** Syntax of the bundle; Node.js 20 supports all of it. */
 const SYNTAX = 'es2022';
 
 /**
  * @typedef {object} WorkflowBundleFile
- * @property {string} codePath file to give to `Worker.create({ workflowBundle: { codePath } })`
+ * @property {string} codePath file to pass to `Worker.create({ workflowBundle: { codePath } })`
  * @property {string} key hash of the sources and of the SDK's version
  * @property {number} bytes size of the bundle
- * @property {boolean} fresh whether it was made just now
+ * @property {boolean} fresh whether it has just been made
  */
 
 /**
- * Makes `target` the bundle of `entry`, unless it is already. Two callers at once: one bundles, the
- * other waits for it. Needs the installed packages.
+ * Writes the bundle of `entry` to `target`, unless it is up to date. With concurrent callers, one bundles and the
+ * others wait for it. Needs the installed packages.
  *
  * @param {object} options
  * @param {string} options.entry the module whose named exports are the workflow types
  * @param {readonly string[]} options.sources folders and files whose content the bundle depends on
- * @param {string} options.root what the names of the sources are relative to, so that a moved checkout keeps its key
- * @param {string} options.target file to write; its key is kept beside it
+ * @param {string} options.root base folder of the sources' names, so that a moved checkout keeps its key
+ * @param {string} options.target file to write; its key is stored beside it
  * @returns {Promise<WorkflowBundleFile>}
- * @throws when the bundle holds a forbidden module or does not compile; the message names it
+ * @throws if the bundle contains a forbidden module or does not compile; the message names it
  */
 export async function bundleWorkflows({ entry, sources, root, target }) {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
@@ -59,7 +59,7 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
     await mkdir(dirname(target), { recursive: true });
     const aside = `${target}.${process.pid}`;
     await writeFile(aside, code);
-    // A key must never stand beside another bundle, not even after a crash between the two writes.
+    // A key must never be beside the wrong bundle, not even after a crash between the two writes.
     await rm(keyFile(target), { force: true });
     await rename(aside, target);
     await writeFile(keyFile(target), JSON.stringify({ key, bytes: Buffer.byteLength(code) }));
@@ -68,7 +68,7 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
 }
 
 /**
- * The SDK translates down to ES2017, by which each `...` becomes calls of functions; every Node that runs us knows it.
+ * The SDK compiles to ES2017, where each `...` becomes function calls, although every supported Node.js has it natively.
  *
  * @param {import('webpack').Configuration} config
  */

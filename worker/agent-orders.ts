@@ -8,7 +8,7 @@ import { storeControl } from './store-control.js';
 import { storeOrders } from './store-orders.js';
 import { taskLogs } from './task-logs.js';
 
-/** Orders from the store: for agents on machines that are trusted with it. */
+/** Orders from the store, for agents on machines that may access it. */
 export function localOrders(settings: Settings, store: Store): OrderSource {
   const sources = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
   return storeOrders({
@@ -19,7 +19,7 @@ export function localOrders(settings: Settings, store: Store): OrderSource {
   });
 }
 
-/** The same with a store of its own, to be closed at the end. */
+/** Opens the store for such orders; close it at the end. */
 export async function openLocalOrders(
   settings: Settings,
 ): Promise<{ orders: OrderSource; control: ControlJudge; close(): Promise<void> }> {

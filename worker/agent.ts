@@ -27,41 +27,43 @@ export interface AgentNode {
   readonly node: string;
 }
 
-/** What carries out the tasks of one node: the agent of this machine, or a way to another one. */
+/** What carries out the tasks of one node: the agent of this machine, or a connection to another machine. */
 export interface TaskHost extends ExecutionHost {
   facts(): NodeFacts | Promise<NodeFacts>;
-  /** Ends what lost its supervisor. */
+  /** Ends executions that lost their supervisor. */
   recover(): Promise<void>;
-  /** Deletes what ended before a moment. */
+  /** Deletes executions that ended before a moment. */
   forgetBefore(moment: Date): void | Promise<void>;
 }
 
 export interface StartAgentsOptions {
-  /** Where each node's agent gets its orders, and how it judges them and what comes by Temporal. */
+  /** Where each node's agent gets its orders, and how it verifies them and requests from Temporal. */
   readonly ordersOf: (node: AgentNode) => {
     readonly orders: OrderSource;
     readonly verify?: OrderVerifier;
     readonly control: ControlJudge;
   };
   readonly version: string;
-  /** Default: an agent of this machine. */
+  /** Default: an agent on this machine. */
   readonly hostOf?: (node: AgentNode, orders: OrderSource) => TaskHost;
-  /** Task types that this process has beside the agents' own: then it runs many tasks of a queue at once. */
+  /**
+   * Task types that this process has in addition to the agents' own. With them it runs many tasks of a queue at once.
+   */
   readonly further?: {
     readonly types: readonly string[];
     readonly run: (request: RunTask) => FurtherTask | undefined;
   };
-  /** How payloads are encrypted. */
+  /** Encrypts payloads. */
   readonly dataConverter?: DataConverter;
-  /** Goes on without any node: more may be added. */
+  /** Keeps running without nodes: they may be added later. */
   readonly staysEmpty?: boolean;
-  /** For tests and small sites: what differs from the settings and the defaults of `NodeAgent`. */
+  /** Overrides the settings and the defaults of `NodeAgent`, for tests and small sites. */
   readonly agent?: Partial<NodeAgentOptions>;
-  /** Milliseconds for which the log store may be away at a task's end. */
+  /** Milliseconds for which the log store may be unavailable at a task's end. */
   readonly logPatienceMs?: number;
 }
 
-/** What agents take from the settings. */
+/** The settings that agents use. */
 export interface AgentSettings {
   readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'encryption_key_file'>;
   readonly agent: Settings['agent'];
@@ -69,26 +71,26 @@ export interface AgentSettings {
 
 /** The agents of one process. */
 export interface RunningAgents {
-  /** Resolves when all have ended: stopped, or drained one by one. Rejects when one could not go on. */
+  /** Resolves when all have stopped or been drained. Rejects if one fails. */
   readonly done: Promise<void>;
-  /** Serves one more node. Not after `stop`. */
+  /** Serves another node. Do not call it after `stop`. */
   add(node: AgentNode): Promise<void>;
-  /** Takes nothing new, leaves what runs to its supervisors. May be repeated. */
+  /** Accepts no new tasks and leaves running ones to their supervisors. May be called more than once. */
   stop(): Promise<void>;
 }
 
-/** Such tasks only wait for MAAS. */
+/** Many, because such tasks only wait for MAAS. */
 const FURTHER_SLOTS = 100;
 
-/** A stuck server shall not keep systemd waiting. */
+/** A stuck server must not keep systemd waiting. */
 const FORCE_AFTER = '10 seconds';
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Serves the queues of nodes from one process, over one connection: one task at a time each, and a control queue that
- * answers meanwhile. Waits for a server that is away.
+ * Serves the queues of nodes from one process, over one connection. Each node has a queue with one task at a time, and
+ * a control queue that answers meanwhile. Waits for the server if it is unavailable.
  *
- * @param stop ends the waiting for the server
+ * @param stop stops waiting for the server
  */
 export async function startAgents(
   settings: AgentSettings,
@@ -174,16 +176,16 @@ async function serveNode(
       ...options.agent,
     });
   await agent.recover();
-  const forgetting = forgetNowAndThen(agent, settings.agent.keep_days, log);
+  const forgetting = startForgetting(agent, settings.agent.keep_days, log);
   const shared = {
     connection,
     namespace,
     ...encryptionOf(settings),
     ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
     maxConcurrentActivityTaskPolls: 1,
-    // Beats are sent as they come, so that a cancellation is noticed within seconds.
+    // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '2 seconds',
-    // Tasks have supervisors: an agent that goes waits for none.
+    // Tasks have supervisors, so a stopping agent does not wait for them.
     shutdownGraceTime: 0,
     shutdownForceTime: FORCE_AFTER,
   } as const;
@@ -205,7 +207,7 @@ async function serveNode(
     }),
   });
   const endTasks = () => {
-    // A task that Temporal has cancelled in vain would not hear of the shut-down.
+    // A task with a refused cancellation from Temporal would not notice the shutdown.
     leaving.abort();
     if (tasks.getState() === 'RUNNING') tasks.shutdown();
   };
@@ -214,7 +216,7 @@ async function serveNode(
   };
   const control = await Worker.create({
     ...shared,
-    // The answer to a drain is on its way out.
+    // Leaves time to send the answer to a drain.
     shutdownGraceTime: '2 seconds',
     taskQueue: controlQueue(queue),
     maxConcurrentActivityTaskExecutions: 2,
@@ -248,7 +250,7 @@ async function serveNode(
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function forgetNowAndThen(agent: TaskHost, keepDays: number, log: Logger): NodeJS.Timeout {
+function startForgetting(agent: TaskHost, keepDays: number, log: Logger): NodeJS.Timeout {
   const forget = async () => {
     try {
       await agent.forgetBefore(new Date(Date.now() - keepDays * DAY_MS));
@@ -260,7 +262,7 @@ function forgetNowAndThen(agent: TaskHost, keepDays: number, log: Logger): NodeJ
   return setInterval(() => void forget(), DAY_MS / 4).unref();
 }
 
-/** Again and again: a machine may be up before the server is. */
+/** Retries: a machine may be up before the server is. */
 async function connect(server: ServerSettings, log: Logger, stop: AbortSignal | undefined): Promise<NativeConnection> {
   const { address } = server;
   const options = connectionOptions(server);
@@ -270,7 +272,7 @@ async function connect(server: ServerSettings, log: Logger, stop: AbortSignal | 
     } catch (error) {
       if (stop?.aborted === true) throw error;
       const message = error instanceof Error ? error.message : String(error);
-      log.warn({ address, error: message.split('\n')[0] }, 'Temporal cannot be reached; the agent keeps trying');
+      log.warn({ address, error: message.split('\n')[0] }, 'Temporal cannot be reached; retrying');
     }
     await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
   }

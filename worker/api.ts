@@ -22,22 +22,22 @@ export interface RunningApi {
   readonly url: string;
   /** Resolves when the API has stopped. */
   readonly done: Promise<void>;
-  /** Lets requests under way end, then closes all it opened. May be repeated. */
+  /** Finishes running requests, then closes everything. May be called more than once. */
   stop(): Promise<void>;
 }
 
 export interface StartApiOptions {
-  /** Base address of Temporal's Web UI, when it is known otherwise than by `temporal.ui_url`. */
+  /** Base address of Temporal's Web UI if `temporal.ui_url` is not set. */
   readonly temporalUiUrl?: string;
-  /** Tests: an answer that differs from its schema is an error. */
+  /** For tests: an answer that does not match its schema is an error. */
   readonly checkAnswer?: ApiOptions['checkAnswer'];
 }
 
 /**
- * Starts the REST API as settings say. Temporal and MAAS may be away: the API starts, says so, and uses them when they
- * are back. The store must be there.
+ * Starts the REST API as configured. If Temporal or MAAS is unavailable, the API starts anyway, reports it, and uses
+ * them when they are back. The store must be available.
  *
- * @throws Error in words for the user when the address is taken or not ours
+ * @throws Error with a message for the user if it cannot listen on the address
  */
 export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
   const { host, port } = settings.api;
@@ -45,10 +45,10 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   const tokensOn = settings.access.tokens === 'on';
   if (!tokensOn && !isLoopback(host))
     throw new Error(
-      `the API cannot listen on ${host}:${port}: it asks nobody who they are. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
+      `the API cannot listen on ${host}:${port}: it would accept requests from anyone. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
     );
   const tls = tlsOf(settings);
-  // The store tells of its calls before there are metrics to note them: they ask it in their turn.
+  // The store is opened before the metrics, which read it, so its first calls are not measured.
   let metrics: ApiMetrics | undefined;
   let agents: AgentPresence | undefined;
   const store = await openStore(settings.store.url, { onCall: (call) => metrics?.storeCall(call) });
@@ -117,7 +117,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     if (tls === undefined && !isLoopback(host)) {
       log.warn(
         { host, port: bound },
-        'the API listens beyond this machine without TLS: tokens can be read on the way. Set api.tls.cert_file and api.tls.key_file, or put a proxy with TLS in front',
+        'the API listens beyond this machine without TLS: tokens can be read in transit. Set api.tls.cert_file and api.tls.key_file, or put a proxy with TLS in front',
       );
     }
     if (tokensOn) await warnWithoutTokens(operations, log);
@@ -132,16 +132,14 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   }
 }
 
-/** Nobody can come in before the first token is made, and that is not done here: it would stand in the log. */
+/** Warns if no one can use the API yet. It does not make the first token, which would then be in the log. */
 async function warnWithoutTokens({ tokens }: Operations, log: Logger): Promise<void> {
   const hasAdmin = (await tokens.list()).some(({ role, state }) => role === 'admin' && state === 'valid');
   if (!hasAdmin)
-    log.warn(
-      "there is no token of an admin yet: make one with 'sitewright token bootstrap' where the store can be reached",
-    );
+    log.warn("there is no admin token yet: make one with 'sitewright token bootstrap' where the store can be reached");
 }
 
-/** @throws Error naming the setting when certificate or key cannot be read or do not fit */
+/** @throws Error naming the setting if certificate or key cannot be read or do not match */
 function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string } | undefined {
   const { cert_file: certFile, key_file: keyFile } = api.tls;
   if (certFile === undefined || keyFile === undefined) return undefined;
@@ -160,17 +158,19 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
     createSecureContext(pair);
   } catch (error) {
     throw new Error(
-      `the API cannot listen: api.tls.cert_file and api.tls.key_file are no certificate and its key (${(error as Error).message})`,
+      `the API cannot listen: api.tls.cert_file and api.tls.key_file are not a certificate and its key (${(error as Error).message})`,
       { cause: error },
     );
   }
   return pair;
 }
 
-/** Connects when first used and again whenever it is lost; soon enough for a server that is just starting. */
+/**
+ * Connects on first use and again whenever the connection is lost, quickly enough for a server that is just starting.
+ */
 export function lazyConnection(server: string | ServerSettings, maxAttempts = 3): Connection {
   const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
-  // A caller waits: a server that is away should be told as away within a second, not tried for minutes.
+  // A caller is waiting: report an unavailable server within a second instead of retrying for minutes.
   const retry = defaultGrpcRetryOptions({ maxAttempts, initialIntervalMs: () => 100 });
   const options = connectionOptions(typeof server === 'string' ? { address: server } : server);
   return Connection.lazy({ ...options, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
@@ -180,10 +180,10 @@ function listenError(error: unknown, host: string, port: number): Error {
   const code = (error as { code?: string }).code;
   const fix = 'set api.host and api.port (SITEWRIGHT_API_HOST, SITEWRIGHT_API_PORT)';
   const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'something listens there already',
+    EADDRINUSE: 'the port is already in use',
     EADDRNOTAVAIL: 'this machine does not have that address',
-    EACCES: 'that port is for privileged users',
-    ENOTFOUND: 'that name has no address',
+    EACCES: 'that port needs privileges',
+    ENOTFOUND: 'that name does not resolve to an address',
   };
   const reason = code === undefined ? undefined : why[code];
   return new Error(`the API cannot listen on ${host}:${port}: ${reason ?? String(error)}; ${fix}`, { cause: error });
@@ -192,7 +192,7 @@ function listenError(error: unknown, host: string, port: number): Error {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** An address others can use: a listener on all addresses is reached at loopback from here. */
+/** An address for clients: a listener on all addresses is reachable at loopback. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return isIP(host) === 6 ? `[${host}]` : host;

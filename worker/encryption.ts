@@ -9,7 +9,7 @@ import {
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 
-/** Spread into the options of clients and workers: encrypts what they send, when the settings want it. */
+/** Options for clients and workers: they encrypt what they send if the settings require it. */
 export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['temporal'], 'encryption_key_file'> }): {
   readonly dataConverter?: DataConverter;
 } {
@@ -17,7 +17,7 @@ export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['t
   return dataConverter === undefined ? {} : { dataConverter };
 }
 
-/** Starts the codec endpoint for Temporal's Web UI; undefined when the settings want none. */
+/** Starts the codec endpoint for Temporal's Web UI; undefined if it is not configured. */
 export async function startCodecEndpoint(
   settings: Settings,
   log: Logger,

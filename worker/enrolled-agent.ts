@@ -14,7 +14,7 @@ import { openStateFolder } from './state-folder.js';
 
 /** Files of a node's folder, `/etc/sitewright`. */
 export const nodeFiles = (folder: string) => ({
-  /** What the node was given at its birth; gone once it is enrolled. */
+  /** The enrolment ticket; deleted once the node is enrolled. */
   ticket: join(folder, 'ticket.json'),
   policy: join(folder, 'policy.yaml'),
 });
@@ -22,13 +22,13 @@ export const nodeFiles = (folder: string) => ({
 const ticketSchema = z.strictObject({ gateway: z.url(), authority: z.string().min(1), token: z.string().min(1) });
 
 const LONGEST_PAUSE_MS = 30_000;
-const LOOK_AT_CERTIFICATE_EVERY_MS = 3_600_000;
+const CERTIFICATE_CHECK_MS = 3_600_000;
 
 /**
- * Runs the agent of this machine's own node: enrols with the ticket the first time, then takes orders that the
- * gateway signed for it, as far as the node's own policy allows.
+ * Runs the agent of this machine's own node: enrols with the ticket the first time, then carries out orders that the
+ * gateway signed for it, if the node's own policy allows them.
  *
- * @throws Error in words for the user: no ticket, a token that is no good any more, a policy that cannot be read
+ * @throws Error with a message for the user: no ticket, an invalid token, a policy that cannot be read
  */
 export async function startEnrolledAgent(
   folder: string,
@@ -66,10 +66,8 @@ export async function startEnrolledAgent(
   const renewal = setInterval(() => {
     client
       .renewWhenDue()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'the certificate could not be renewed; it will be tried again'),
-      );
-  }, LOOK_AT_CERTIFICATE_EVERY_MS);
+      .catch((error: unknown) => log.warn({ err: error }, 'the certificate could not be renewed; will retry'));
+  }, CERTIFICATE_CHECK_MS);
   renewal.unref();
   const done = agents.done.finally(async () => {
     clearInterval(renewal);
@@ -98,7 +96,7 @@ async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): P
     } catch (error) {
       if (error instanceof OrderRefused)
         throw new Error(`the gateway does not enrol this node: ${error.message}`, { cause: error });
-      log.warn({ err: error, gateway: ticket.gateway }, 'the gateway is away; trying again');
+      log.warn({ err: error, gateway: ticket.gateway }, 'the gateway is unavailable; retrying');
     }
     await delay(pauseMs, undefined, { signal: stop });
   }
@@ -109,7 +107,7 @@ function readTicket(file: string): EnrolmentTicket | undefined {
   try {
     return ticketSchema.parse(JSON.parse(readPrivate(file) ?? ''));
   } catch (error) {
-    throw new Error(`${file} holds no ticket: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`${file} is not a valid ticket: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }

@@ -5,7 +5,7 @@ import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.
 import { operatorOrders } from './operator-orders.js';
 import { plannedExecution } from './store-orders.js';
 
-/** What nodes are to do, as plans, runs and histories of the store have it. */
+/** The order book of the gateway, from plans, runs and histories in the store. */
 export function storeOrderBook(store: Store): OrderBook {
   return { find: (key) => found(() => findTask(store, key)), ...operatorOrders(store) };
 }
@@ -47,7 +47,7 @@ function stateOf(row: TaskHistoryRow | undefined): PlannedTask['latest']['state'
     case 'retrying':
       return 'retry';
     case 'waiting':
-      // It waits again after an attempt: somebody decided on another one.
+      // It waits again after an attempt: another attempt was requested.
       return row.attempts > 0 ? 'retry' : 'open';
     case 'running':
     case undefined:

@@ -11,29 +11,29 @@ import { storeOrderBook } from './gateway-orders.js';
 import { taskLogs } from './task-logs.js';
 
 export interface RunningGateway {
-  /** As nodes reach it. */
+  /** The address at which nodes reach it. */
   readonly url: string;
   readonly done: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The gateway's own certificate lives for 90 days; its process may live longer. */
+/** The gateway's certificate is valid for 90 days; its process may run longer. */
 const NEW_CERTIFICATE_EVERY_MS = 24 * 3_600_000;
 
-/** Where secrets come from, as the settings say: the folder before the environment. */
+/** The configured sources of secrets: the folder comes before the environment. */
 export const secretsOf = ({ secrets }: Pick<Settings, 'secrets'>): SecretProvider =>
   firstOf([...(secrets.directory === undefined ? [] : [directorySecrets(secrets.directory)]), environmentSecrets()]);
 
-/** The gateway's address as nodes are told it. */
+/** The gateway's address for nodes. */
 export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = gateway.port): string {
   const host = gateway.host ?? '127.0.0.1';
   return gateway.url ?? `https://${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
 }
 
 /**
- * Starts the gateway of node agents as the settings say.
+ * Starts the gateway of node agents as configured.
  *
- * @throws Error in words for the user when the address is taken, or a key file is not kept like one
+ * @throws Error with a message for the user if the address is in use, or a key file has unsafe permissions
  */
 export async function startGateway(settings: Settings, log: Logger): Promise<RunningGateway> {
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;

@@ -14,12 +14,12 @@ import { programVersion } from './program-version.js';
 import { openStateFolder, StateFolderError } from './state-folder.js';
 import { storeControl } from './store-control.js';
 
-/** How often clusters are looked for that have no agent here yet. */
-const LOOK_MS = 3_000;
+/** How often to look for clusters that have no agent here yet. */
+const POLL_MS = 3_000;
 
 /**
- * The agents called `master`, one for each cluster: they run what graphs place on the orchestrator's own host, and
- * carry out through MAAS what no node can do to itself.
+ * The agents called `master`, one per cluster. They run tasks that graphs place on the orchestrator's own host, and
+ * carry out through MAAS what nodes cannot do themselves.
  */
 export async function startMasterAgents(
   settings: Settings,
@@ -36,7 +36,7 @@ export async function startMasterAgents(
   try {
     openStateFolder(settings.agent.state_dir);
   } catch (error) {
-    // All else that a worker does needs no journal.
+    // The rest of the worker needs no journal.
     if (!(error instanceof StateFolderError)) throw error;
     log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
@@ -61,14 +61,14 @@ export async function startMasterAgents(
     }
   };
   const lookAgain = () =>
-    void look().catch((error: unknown) => log.warn({ error: String(error) }, 'clusters could not be looked for'));
+    void look().catch((error: unknown) => log.warn({ error: String(error) }, 'clusters could not be listed'));
   await look();
-  const looking = setInterval(lookAgain, LOOK_MS);
+  const looking = setInterval(lookAgain, POLL_MS);
   void agents.done.finally(() => clearInterval(looking)).catch(() => undefined);
   return agents;
 }
 
-/** How MAAS knows a node of the cluster that a graph's transaction is of. */
+/** Finds the MAAS machine of a node in the cluster of a graph's transaction. */
 async function machineOf(store: Store, run: string, node: string): Promise<NodeMachine | undefined> {
   try {
     const { clusterId } = await store.transactions.get(Number(run));

@@ -14,7 +14,7 @@ import { Traces } from '../src/platform/telemetry/traces.js';
 import type { Store } from '../src/store/index.js';
 import { programVersion } from './program-version.js';
 
-/** Serves a process's metrics where it has no HTTP server of its own; undefined when the settings want none. */
+/** Serves the metrics of a process without its own HTTP server; undefined if it is not configured. */
 export async function startMetricsServer(
   { telemetry }: Settings,
   page: MetricsPage,
@@ -52,14 +52,14 @@ export async function startMetricsServer(
   };
 }
 
-/** Traces of a process, where the settings want them. */
+/** Traces of a process; undefined if not configured. */
 export function tracesOf({ telemetry }: Settings, service: string, log: Logger): Traces | undefined {
   const { otlp_endpoint: endpoint } = telemetry;
   if (endpoint === undefined) return undefined;
   return new Traces({ endpoint, service, version: programVersion(), onTrouble: (message) => log.warn(message) });
 }
 
-/** For the hook `onAttempt` of the MAAS client: measures the attempt, and makes it a span of the work it is done for. */
+/** For the hook `onAttempt` of the MAAS client: measures the attempt, and records it as a span of the current trace. */
 export const observeMaas =
   (metrics: ProcessMetrics, traces: Traces | undefined) =>
   (attempt: AttemptRecord): void => {
@@ -73,7 +73,7 @@ export const observeMaas =
     traces.end({ ...span, startMs: span.startMs - ms }, attributes, isGood ? {} : { error: String(outcome) });
   };
 
-/** What an activity is about, as far as its input says: for lines of the log. */
+/** The subject of an activity, from its input, for log lines. */
 export function subjectOfActivity(input: unknown): Record<string, string> {
   if (typeof input !== 'object' || input === null) return {};
   const fields = input as Record<string, unknown>;
@@ -90,7 +90,7 @@ export function subjectOfActivity(input: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Record<string, string>;
 }
 
-/** Measures every activity of a worker, and logs those that fail with what they are about. */
+/** Measures every activity of a worker, and logs failed ones with their subject. */
 export function observeActivities(
   metrics: WorkerMetrics,
   log: Logger,
@@ -128,7 +128,7 @@ export function observeActivities(
             : traces.inside(span, () => next(input)));
           ended();
           metrics.activityEnded(activity, 'completed', Date.now() - started);
-          if (activity === 'record_tasks') await noteTasks(metrics, typeOf, input.args[0] as RecordTasks);
+          if (activity === 'record_tasks') await measureTasks(metrics, typeOf, input.args[0] as RecordTasks);
           return result;
         } catch (error) {
           const isCancelled = error instanceof CancelledFailure;
@@ -145,8 +145,8 @@ export function observeActivities(
 
 type TaskTypes = (graph: number, node: string, task: string) => Promise<string>;
 
-/** Tasks that came to an end in a batch, with their times. Never fails: what is recorded is recorded. */
-async function noteTasks(metrics: WorkerMetrics, typeOf: TaskTypes, { graph, rows }: RecordTasks): Promise<void> {
+/** Measures the tasks of a batch that ended. Never fails, because the batch is already recorded. */
+async function measureTasks(metrics: WorkerMetrics, typeOf: TaskTypes, { graph, rows }: RecordTasks): Promise<void> {
   for (const { node, task, end } of rows) {
     if (end?.started_at === undefined || end.ended_at === undefined) continue;
     const ms = Date.parse(end.ended_at) - Date.parse(end.started_at);
@@ -154,18 +154,18 @@ async function noteTasks(metrics: WorkerMetrics, typeOf: TaskTypes, { graph, row
   }
 }
 
-const MOST_REMEMBERED = 20_000;
+const CACHE_LIMIT = 20_000;
 
-/** The type of a task, from the plan of its graph; a task is of one type on all nodes, so it is read once. */
+/** Looks up the type of a task in the plan of its graph. A task has the same type on all nodes, so it is read once. */
 function taskTypes({ transactions, plans }: Pick<Store, 'transactions' | 'plans'>): TaskTypes {
   const known = new Map<string, string>();
   return async (graph, node, task) => {
     const key = `${graph} ${task}`;
-    const remembered = known.get(key);
-    if (remembered !== undefined) return remembered;
+    const cached = known.get(key);
+    if (cached !== undefined) return cached;
     const type = await read(graph, node, task).catch(() => undefined);
     if (type === undefined) return 'unknown';
-    if (known.size >= MOST_REMEMBERED) known.clear();
+    if (known.size >= CACHE_LIMIT) known.clear();
     known.set(key, type);
     return type;
   };

@@ -6,8 +6,8 @@ import type { Store } from '../src/store/index.js';
 import { gatewayUrl } from './gateway.js';
 
 /**
- * User data of deployed nodes: the operator's own, and where a gateway and a package of the agent are set, the part
- * that makes the node one of ours.
+ * User data of deployed nodes: the operator's own and, if a gateway and an agent package are configured, the part that
+ * installs the agent.
  */
 export function nodeUserData(
   settings: Pick<Settings, 'gateway'>,
@@ -16,26 +16,26 @@ export function nodeUserData(
 ): NonNullable<ActivityDependencies['userData']> {
   const { host, url, agent_package: agentPackage, node_package: nodePackage, data_dir, token_hours } = settings.gateway;
   if (agentPackage === undefined || (host === undefined && url === undefined)) return async () => own;
-  return async (site, node, wish) => {
+  return async (site, node, cause) => {
     const office = {
       dataDir: data_dir,
       gatewayUrl: gatewayUrl(settings),
       identities: store.nodeIdentities,
       tokenHours: token_hours,
     };
-    const ticket = await issueTicket(office, site, node, wish);
+    const ticket = await issueTicket(office, site, node, cause);
     return mergeUserData([own ?? '', agentCloudConfig(ticket, { agentPackage, nodePackage })]);
   };
 }
 
-const WHY = { release: 'its machine was given back', deploy: 'its machine was installed anew' } as const;
+const WHY = { release: 'its machine was released', deploy: 'its machine was redeployed' } as const;
 
-/** Certificates of a node end before its machine does, so that no copy of its disks is that node afterwards. */
+/** Revokes a node's certificates before its machine is released, so that a copy of its disks cannot act as the node. */
 export const endsIdentities =
   ({ nodeIdentities, audit }: Store): NonNullable<ActivityDependencies['endIdentity']> =>
   async (site, node, by) => {
     const at = new Date().toISOString();
-    // The token of the new installation is there already when it begins.
+    // A deployment already has the token of the new installation.
     const count = await nodeIdentities.revoke({ site, node, at, reason: WHY[by], keepTokens: by === 'deploy' });
     if (count > 0)
       await audit.append({

@@ -1,10 +1,10 @@
 import type { ControlOrder } from '../src/agent/index.js';
 import { type AuditEntry, type Store, StoreError } from '../src/store/index.js';
 
-/** How long an order to drain may be carried out: an agent that is away then is not drained at its return. */
-const DRAIN_COUNTS_MS = 15 * 60_000;
+/** How long an order to drain is valid: an agent that is unavailable for longer is not drained when it returns. */
+const DRAIN_VALID_MS = 15 * 60_000;
 
-/** Of an agent, as entries of the audit trail name it. */
+/** The name of an agent in entries of the audit trail. */
 export const agentTarget = (site: string, node: string): string => `node/${site}/${node}`;
 
 export const DRAIN_ACTION = 'agent.drain';
@@ -15,8 +15,8 @@ const orderOf = ({ actor, reason }: AuditEntry, otherwise: string): ControlOrder
 });
 
 /**
- * What operators have ordered of tasks and agents that are at work, as the audit trail has it: it is written before
- * Temporal is asked, by those who may, and by nothing that comes from Temporal.
+ * Operators' orders to cancel tasks and drain agents, from the audit trail. Only authorised callers write it, before
+ * they send a request to Temporal; nothing that comes from Temporal does.
  */
 export function operatorOrders(store: Store): {
   /** @param run the transaction of a graph, as agents know runs */
@@ -35,13 +35,13 @@ export function operatorOrders(store: Store): {
     },
     async drained(site, node, now = new Date()) {
       const entry = await newest(DRAIN_ACTION, agentTarget(site, node));
-      if (entry === undefined || now.getTime() - Date.parse(entry.at) > DRAIN_COUNTS_MS) return undefined;
+      if (entry === undefined || now.getTime() - Date.parse(entry.at) > DRAIN_VALID_MS) return undefined;
       return { id: entry.id, ...orderOf(entry, 'the agent is drained') };
     },
   };
 }
 
-/** The runs whose cancellation ends a graph: its own, and the run of a site that has it as its last phase. */
+/** The runs whose cancellation also cancels a graph: its own run, and a site's run with the graph as its last phase. */
 async function runsOf(store: Store, run: string): Promise<string[]> {
   if (!/^[1-9]\d{0,14}$/.test(run)) return [];
   try {

@@ -19,22 +19,22 @@ import { installRuntime } from './runtime.js';
 import { activitySettings, machinesOf } from './services.js';
 
 export interface Orchestrator {
-  /** Resolves when the worker has stopped; rejects when it died. */
+  /** Resolves when the worker has stopped; rejects if it fails. */
   readonly done: Promise<void>;
-  /** Lets running workflow and activity tasks end for a moment, then leaves the rest to the next worker. */
+  /** Gives running workflow and activity tasks a moment to finish, then leaves the rest to the next worker. */
   stop(): Promise<void>;
 }
 
 /**
- * Node activities only wait for MAAS: a site's whole limit of them may be open in one process, and a
- * second site's too. A slot costs some kilobytes.
+ * Node activities only wait for MAAS: one process may have the maximum number of them open for a site, and for a
+ * second one. A slot costs some kilobytes.
  */
 const ACTIVITY_SLOTS = 2_000;
 
 /**
- * Starts the worker of the task queue all site workflows run on.
+ * Starts the worker of the task queue of all site workflows.
  *
- * @param bundlePath workflow code to run; default: what the build made
+ * @param bundlePath workflow code to run; default: the output of the build
  */
 export async function startOrchestrator(settings: Settings, log: Logger, bundlePath?: string): Promise<Orchestrator> {
   installRuntime(log);
@@ -72,11 +72,11 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     ...encryption,
     ...workflowCode(bundlePath, encryption.dataConverter !== undefined),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
-    // Beats are sent as they come, so that a cancellation is noticed within seconds.
+    // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',
-    // Most activities wait for machines, for minutes: they are let go at once and go on in the next worker.
+    // Most activities wait minutes for machines: they stop at once and continue in the next worker.
     shutdownGraceTime: '1 second',
-    // Killed activities are waited for by nobody: their state is in MAAS, and the next worker reads it.
+    // No one waits for killed activities: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',
   });
   const metricsServer = await startMetricsServer(settings, metrics, log);
@@ -104,10 +104,10 @@ async function knownAttributes(connection: Connection, namespace: string, log: L
   if (state.status === 'absent') {
     log.warn(
       { names: state.names, command: state.command },
-      `search attributes are absent (${state.problem}): runs work, lists filter less`,
+      `search attributes are absent (${state.problem}): runs work, but lists have fewer filters`,
     );
   } else {
-    log.warn({ state }, 'search attributes have another type: they are left alone');
+    log.warn({ state }, 'search attributes have another type and are not used');
   }
   const missing = new Set(state.names);
   return all.filter((name) => !missing.has(name));

@@ -17,16 +17,16 @@ import { programVersion } from './program-version.js';
 import { openStateFolder } from './state-folder.js';
 
 export interface RunAgentsOptions {
-  /** Tasks run on this machine, which has no agent, over ssh; absent: on the machine of this process. */
+  /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */
   readonly ssh?: SshTarget;
-  /** Policy the nodes are held to. A node reached over ssh is held to its own instead, if it has one. */
+  /** Policy of the nodes. A node reached over ssh may have its own, which then applies instead. */
   readonly policyFile?: string;
 }
 
 /**
- * Runs agents of nodes with orders from the store: on machines that are trusted with it.
+ * Runs agents of nodes with orders from the store, on machines that may access it.
  *
- * @throws Error in words for the user when the policy cannot be read, StateFolderError
+ * @throws Error with a message for the user if the policy cannot be read, StateFolderError
  */
 export async function runAgents(
   settings: Settings,
@@ -47,7 +47,7 @@ export async function runAgents(
         ordersOf: () => ({
           orders,
           control,
-          // Over ssh the node's own policy comes first, and it is asked there.
+          // Over ssh, `SshNode` applies the policy: the node's own comes first.
           ...(policy === undefined || ssh !== undefined
             ? {}
             : { verify: (order) => policyRefusal(policy, order.execution, false) }),

@@ -3,14 +3,14 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 
 let installed = false;
 
-/** Said of every worker that is an agent, and as it shall be. */
+/** The SDK logs this for every agent, where it is intended. */
 const NOISE = 'No workflows registered, not polling for workflow tasks';
 
 /**
- * The SDK's own lines go into ours. Once a process, before the first worker or connection.
+ * Routes the SDK's log lines into ours. Takes effect once per process, before the first worker or connection.
  *
- * @param announces whether workers tell the server of themselves every minute; a process of a thousand agents would
- *   send a thousand descriptions, and pings answer the same
+ * @param announces whether workers send the server a heartbeat every minute. A process of a thousand agents would send
+ *   a thousand, and pings give the same information
  */
 export function installRuntime(log: Logger, announces = true): void {
   if (installed) return;
@@ -19,7 +19,7 @@ export function installRuntime(log: Logger, announces = true): void {
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       if (message === NOISE) return;
-      // Where our log expects errors: elsewhere they would be shown as empty objects.
+      // Our log expects errors in `err`: elsewhere they would be logged as empty objects.
       const { error, ...known } = (meta ?? {}) as Record<string, unknown>;
       log[levels[level]]({ ...known, ...(error === undefined ? {} : { err: error }) }, message);
     }),

@@ -5,8 +5,8 @@ import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js'
 import { readMaasKey, type Settings } from '../src/platform/settings/index.js';
 
 /**
- * MAAS as settings name it. A worker without MAAS starts all the same, since graphs and queries do not
- * need it; whoever asks for machines is told what to set.
+ * Opens the configured MAAS. A worker without MAAS starts anyway, since graphs and queries do not need it; a call that
+ * needs machines then fails with the setting to set.
  */
 export async function machinesOf(
   settings: Settings,
@@ -36,13 +36,15 @@ export async function machinesOf(
   return { maas: () => machines, close: () => machines.close() };
 }
 
-/** Where nodes reach this installation: what {MASTER_IP} in the fields of tasks stands for. None without a gateway. */
+/**
+ * The address at which nodes reach this installation: the value of {MASTER_IP} in tasks. Undefined without a gateway.
+ */
 export function masterAddress({ gateway }: Settings): string | undefined {
   if (gateway.url !== undefined) return new URL(gateway.url).hostname;
   return gateway.host;
 }
 
-/** What activities take from the settings. */
+/** The settings that activities use. */
 export async function activitySettings(settings: Settings): Promise<ActivitySettings> {
   const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds, offline_wait_seconds } =
     settings.deploy;

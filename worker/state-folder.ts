@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 
-/** The folder of an agent's journals is not ours to write. */
+/** This user cannot write to the folder of the agents' journals. */
 export class StateFolderError extends Error {
   override readonly name = 'StateFolderError';
   readonly hint =
@@ -8,7 +8,7 @@ export class StateFolderError extends Error {
 }
 
 /**
- * Makes the folder in which agents keep their journals, before they take any task.
+ * Creates the folder for the agents' journals, before they accept any task.
  * @throws StateFolderError
  */
 export function openStateFolder(path: string): void {
@@ -28,7 +28,7 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is no folder',
-  EEXIST: 'it is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'it is not a folder',
   ENOSPC: 'the disk is full',
 };

@@ -18,7 +18,7 @@ export interface StoreOrdersParts {
   readonly readSource: (path: string) => Promise<Uint8Array>;
 }
 
-/** The stored order of a task as the execution of one of its attempts. */
+/** Converts the stored order of a task to the execution of one attempt. */
 export function plannedExecution(
   { type, parameters, secrets, deadline_sec }: TaskOrder,
   {
@@ -45,8 +45,8 @@ export function plannedExecution(
 }
 
 /**
- * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the
- * store. Agents on nodes ask the gateway.
+ * Unsigned orders directly from the store, for agents in the same process or on machines that may access the store.
+ * Agents on nodes use the gateway.
  */
 export function storeOrders({ store, logs, secrets, readSource }: StoreOrdersParts): OrderSource {
   return {

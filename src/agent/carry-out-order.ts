@@ -8,7 +8,7 @@ import { type OrderKey, OrderRefused, type OrderSource, type OrderVerifier } fro
 import { readableTail } from './output-text.js';
 import type { TaskResult } from './result.js';
 
-/** How far an execution is: what a heartbeat carries, so that the next follower goes on from there. */
+/** How far an execution has come. A heartbeat carries it, so that the next follower continues from there. */
 export interface ExecutionProgress {
   readonly gen: number;
   readonly phase: 'fetching' | 'waiting' | 'running' | 'pausing' | 'ending';
@@ -20,21 +20,21 @@ export interface ExecutionProgress {
 
 export type CarriedOut =
   | { readonly kind: 'ended'; readonly result: TaskResult; readonly unshipped?: string }
-  /** Nothing was done, and nothing will be, however often it is asked again. */
+  /** Nothing was done, and a retry will not change that. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It could not be accepted just now (the disk is full); nothing was done. */
+  /** It cannot be accepted at the moment (the disk is full); nothing was done. */
   | { readonly kind: 'not-accepted'; readonly answer: Extract<EnsureAnswer, { kind: 'refused' }> }
-  /** `leave` was aborted: the supervisor goes on, and whoever asks again follows. */
+  /** `leave` was aborted. The supervisor continues, and the next caller follows it. */
   | { readonly kind: 'left' };
 
-/** What executions are carried out by: the agent of this machine (`NodeAgent`), or a node reached over ssh. */
+/** What carries executions out: the agent of this machine (`NodeAgent`), or a node reached over ssh. */
 export interface ExecutionHost {
   /** An execution that was ensured before. */
   execution(key: ExecutionKey): Execution | undefined | Promise<Execution | undefined>;
-  /** Starts it the first time, and never again. */
+  /** Starts it on the first call only. */
   ensure(execution: Execution): Promise<EnsureAnswer>;
   follow(key: ExecutionKey, from?: Partial<OutputOffsets>, stop?: AbortSignal): AsyncIterable<FollowEvent>;
-  /** Asks for its end, also before it was ensured. Resolves when the request is where it counts. */
+  /** Requests its cancellation, also before it was ensured. Resolves when the request is recorded. */
   cancel(key: ExecutionKey, reason: string, by?: string): void | Promise<void>;
 }
 
@@ -42,14 +42,14 @@ export interface CarryOutOptions {
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
-  /** What an earlier follower of the same execution said last. */
+  /** The last progress of an earlier follower of the same execution. */
   readonly from?: ExecutionProgress;
   readonly onProgress: (progress: ExecutionProgress) => void;
-  /** Aborted: the task is to be ended; its end is waited for. Its reason may be the `ControlOrder`. */
+  /** When aborted, the task is cancelled and its end awaited. The abort reason may be the `ControlOrder`. */
   readonly cancel: AbortSignal;
-  /** Aborted: this follower is to go, the task stays. */
+  /** When aborted, this follower stops and the task continues. */
   readonly leave: AbortSignal;
-  /** Milliseconds for which the log store may be away before the task's end is told without its output. */
+  /** Milliseconds for which the log store may be unavailable before the task's end is reported without its output. */
   readonly logPatienceMs?: number;
 }
 
@@ -57,22 +57,22 @@ const DEFAULT_LOG_PATIENCE_MS = 60_000;
 const LAST_LINE_CHARACTERS = 200;
 
 /**
- * Takes an order from its source to its end: fetched and verified the first time, started once, followed every
- * time, its output brought to the log store. Rejects for outages (of the source, of a secret, of the supervisor's
- * start): asking again, here or in the next agent, goes on where this ended.
+ * Carries an order out to completion: fetches and verifies it the first time, starts it once, follows it on every
+ * call, and ships its output to the log store. Rejects on outages (of the source, of a secret, of the supervisor's
+ * start). A retry, here or in the next agent, continues where this call stopped.
  */
 export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Promise<CarriedOut> {
   const { agent, orders, cancel, leave } = options;
-  // A cancellation that does not arrive is asked again with the next follower; the node keeps its own time limit.
+  // The next follower repeats a cancellation that did not arrive; the node enforces its own time limit.
   const onCancel = async () => {
     const { reason, by } = orderIn(cancel);
     await agent.cancel(key, reason, by);
   };
-  const heard = () => void onCancel().catch(() => undefined);
+  const cancelOnAbort = () => void onCancel().catch(() => undefined);
   if (cancel.aborted) await onCancel();
-  else cancel.addEventListener('abort', heard, { once: true });
+  else cancel.addEventListener('abort', cancelOnAbort, { once: true });
   try {
-    // What is in the journal was verified when it came, and must be followed also while the source is away.
+    // What is in the journal was verified on arrival, and must be followed even while the source is unavailable.
     const known = await agent.execution(key);
     const execution = known ?? (await fetchOrder(key, options));
     if (typeof execution === 'string') return { kind: 'refused', reason: execution };
@@ -83,19 +83,19 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
       return { kind: 'refused', reason: failure.problems.map(({ message }) => message).join('; ') };
     }
     if (answer.kind === 'conflict')
-      return { kind: 'refused', reason: 'this very task was given to the node before, with other parameters' };
+      return { kind: 'refused', reason: 'the node already has this task, with other parameters' };
     return await followToEnd(key, orders, options, leave);
   } finally {
-    cancel.removeEventListener('abort', heard);
+    cancel.removeEventListener('abort', cancelOnAbort);
   }
 }
 
 function orderIn({ reason }: AbortSignal): ControlOrder {
   const given = typeof reason === 'object' && reason !== null && !(reason instanceof Error);
-  return given ? (reason as ControlOrder) : { reason: 'the run asked for its end' };
+  return given ? (reason as ControlOrder) : { reason: 'the run requested it' };
 }
 
-/** The execution to run; a text when there is none to be had. */
+/** The execution to run, or the reason it is refused. */
 async function fetchOrder(key: OrderKey, { orders, verify }: CarryOutOptions): Promise<Execution | string> {
   try {
     const order = await orders.fetch(key);
@@ -120,7 +120,7 @@ async function ensured(agent: ExecutionHost, execution: Execution): Promise<Ensu
     return await agent.ensure(execution);
   } catch (error) {
     if (!(error instanceof OrderRefused)) throw error;
-    // It stands in the journal by now: closed there, it cannot start later.
+    // It is in the journal by now: cancelled there, it cannot start later.
     await agent.cancel(execution, error.message, 'its source');
     return await agent.ensure(execution);
   }
@@ -135,7 +135,7 @@ async function followToEnd(
   const { agent, from, onProgress } = options;
   const offset = from?.gen === key.generation ? { ...from.offset } : { stdout: 0, stderr: 0 };
   let progress: ExecutionProgress = { gen: key.generation, phase: 'waiting', offset, last: from?.last ?? '' };
-  const tell = (change: Partial<ExecutionProgress>) => {
+  const report = (change: Partial<ExecutionProgress>) => {
     progress = { ...progress, ...change };
     onProgress(progress);
   };
@@ -148,12 +148,12 @@ async function followToEnd(
     if (leave.aborted) break;
     switch (event.kind) {
       case 'progress':
-        tell({ phase: event.progress.phase });
+        report({ phase: event.progress.phase });
         break;
       case 'output': {
         await ship(event);
         const end = event.offset + event.bytes.length;
-        tell({ offset: { ...progress.offset, [event.stream]: end }, last: lastLine(event.bytes) || progress.last });
+        report({ offset: { ...progress.offset, [event.stream]: end }, last: lastLine(event.bytes) || progress.last });
         break;
       }
       case 'gap':
@@ -162,7 +162,7 @@ async function followToEnd(
         await ship(event);
         return { kind: 'ended', result: event.result, ...(unshipped === undefined ? {} : { unshipped }) };
     }
-    // A follower that never waits would keep the process from anything else.
+    // Without this pause, a follower with much to read would block the event loop.
     await delay(0);
   }
   return { kind: 'left' };

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The cgroup v2 folder this process lives in; undefined where there is no cgroup v2. */
+/** The cgroup v2 folder this process lives in; undefined without cgroup v2. */
 export function ownCgroup(): string | undefined {
   try {
     const mount = readFileSync('/proc/self/mountinfo', 'utf8')
@@ -17,7 +17,7 @@ export function ownCgroup(): string | undefined {
 
 const processesOf = (folder: string): string => join(folder, 'cgroup.procs');
 
-/** A cgroup of our own: whatever a task starts stays in it, however it detaches itself. */
+/** A cgroup for one task: every process the task starts stays in it, even if it detaches. */
 export class Cgroup {
   readonly folder: string;
   readonly #home: string;
@@ -27,7 +27,7 @@ export class Cgroup {
     this.#home = home;
   }
 
-  /** Opens or makes the group; undefined where that is not possible (no cgroup v2, no permission, no cgroup.kill). */
+  /** Opens or creates the group; undefined if that is not possible (no cgroup v2, no permission, no cgroup.kill). */
   static open(root: string, name: string): Cgroup | undefined {
     const home = ownCgroup();
     if (home === undefined) return undefined;
@@ -43,7 +43,7 @@ export class Cgroup {
     }
   }
 
-  /** What `start` forks is born in the group: this process joins it for that moment. */
+  /** Processes forked by `start` are born in the group: this process joins it for the duration of the call. */
   run<T>(start: () => T): T {
     writeFileSync(processesOf(this.folder), String(process.pid));
     try {
@@ -63,7 +63,7 @@ export class Cgroup {
     });
   }
 
-  /** SIGKILL to all, at once, children that are being forked included. */
+  /** Sends SIGKILL to all at once, including children that are being forked. */
   kill(): void {
     try {
       writeFileSync(join(this.folder, 'cgroup.kill'), '1');
@@ -72,13 +72,13 @@ export class Cgroup {
     }
   }
 
-  /** Takes the empty group away; one that still has processes stays. */
+  /** Removes the group if it is empty. */
   remove(): void {
     removeEmptyGroup(this.folder);
   }
 }
 
-/** The folder and all below it, parents first; none when it is not there. */
+/** The folder and all below it, parents first; empty if it does not exist. */
 function foldersBelow(folder: string): string[] {
   try {
     const inner = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -88,7 +88,7 @@ function foldersBelow(folder: string): string[] {
   }
 }
 
-/** Removes a group and those below it, as far as no process is in them. */
+/** Removes a group and those below it, as far as they are empty. */
 export function removeEmptyGroup(folder: string): void {
   for (const inner of foldersBelow(folder).reverse()) {
     try {

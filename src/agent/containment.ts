@@ -5,30 +5,29 @@ import { Cgroup, removeEmptyGroup } from './cgroup.js';
 import { type ProcessMoment, type ProcessState, readProcess } from './process-identity.js';
 import type { KillRecord } from './result.js';
 
-/** The variable that marks a task's processes, so that they are found without a cgroup. */
+/** Environment variable that marks a task's processes, to find them without a cgroup. */
 export const MARK_VARIABLE = 'SITEWRIGHT_EXECUTION';
 
 const POLL_MS = 20;
 /** How long SIGKILL may take: a process in uninterruptible sleep outlives it. */
 const KILL_WAIT_MS = 5000;
 
-/** All processes that a task started, however they detached themselves. */
+/** All processes that a task started, including detached ones. */
 export interface Containment {
   readonly means: KillRecord['means'];
   /** Starts something inside. */
   run<T>(start: () => T): T;
-  /** Tells the session of a process started inside. */
+  /** Records the session of a process started inside. */
   adopt(pid: number): void;
   members(): number[];
   kill(): void;
-  /** Frees what the containment itself holds. */
+  /** Releases the containment's own resources. */
   close(): void;
 }
 
 /**
- * Contains by cgroup where the machine allows it. Elsewhere by looking at every process: those of the
- * task's sessions, their descendants, those that carry the task's mark in their environment, and all that fell to the
- * supervisor's reaper.
+ * Contains by cgroup where the machine allows it. Elsewhere it looks at every process: those of the task's sessions,
+ * their descendants, those with the task's mark in their environment, and those reparented to the supervisor's reaper.
  */
 export function contain(
   cgroupRoot: string | false,
@@ -48,7 +47,7 @@ export function contain(
   };
 }
 
-/** Frees what an ended execution could not, because daemons of its task were still running. */
+/** Releases what an ended execution could not, because daemons of its task were still running. */
 export function releaseContainment(cgroupRoot: string | false, mark: string): void {
   if (cgroupRoot !== false) removeEmptyGroup(join(cgroupRoot, `sitewright-${mark}`));
 }
@@ -95,7 +94,7 @@ class ProcessWalk implements Containment {
     return [...all.keys()].filter(isOurs);
   }
 
-  /** Descends from the reaper, and is none of its own: supervisor and helpers share its session. */
+  /** Descends from the reaper without belonging to it: supervisor and helpers share the reaper's session. */
   #isLeft(process: ProcessState, all: ReadonlyMap<number, ProcessState>): boolean {
     const reaper = this.#reaper;
     if (reaper === undefined || process.session === reaper.pid) return false;
@@ -124,7 +123,7 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // It has already ended.
     }
   }
 }
@@ -139,7 +138,7 @@ async function becomesEmpty(containment: Containment, withinMs: number, again?: 
   return true;
 }
 
-/** TERM to every process, KILL to those that are left after the grace; says what it took. */
+/** Sends TERM to every process, and KILL to those left after the grace period; returns what was needed. */
 export async function endAll(
   containment: Containment,
   graceMs: number,

@@ -7,17 +7,17 @@ export interface ControlOrder {
 }
 
 /**
- * What an operator has really ordered of the agent. Temporal carries cancellations and drains, but whoever has a
- * credential of its namespace can ask for both: its word alone ends nothing. Undefined: nobody ordered it. Rejects for
- * outages: asking again is right.
+ * Confirms what an operator has ordered. Temporal carries cancellations and drains, but anyone with a credential of
+ * its namespace can request both, so a request from Temporal alone has no effect. Undefined if no one ordered it.
+ * Rejects on outages: retry then.
  */
 export interface ControlJudge {
-  /** Whether the execution is to be ended. */
+  /** Whether the execution is to be cancelled. */
   cancelled(key: ExecutionKey): Promise<ControlOrder | undefined>;
   /**
-   * Whether the node's agent is to take nothing new and end.
+   * Whether the node's agent is to accept nothing new and end.
    *
-   * @param instance names this process of the agent: one order drains one process, and not its successor
+   * @param instance identifies this process of the agent: an order drains one process, not its successor
    */
   drained(node: string, instance: string): Promise<ControlOrder | undefined>;
 }

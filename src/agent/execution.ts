@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.js';
 import { isMapping } from '../core/plain-value.js';
 
-/** Names one execution. A logical retry (an operator's, the workflow's) is a new generation, never the same again. */
+/** Identifies one execution. A logical retry (by an operator or the workflow) is a new generation. */
 export interface ExecutionKey {
   readonly run: string;
   readonly task: string;
@@ -20,30 +20,30 @@ export interface SecretUse {
   readonly as: 'environment' | 'file';
 }
 
-/** One task to be executed on one node: what the journal keeps as the intent. */
+/** One task to execute on one node; the journal keeps it as the intent. */
 export interface Execution extends ExecutionKey {
   /** Name of a registered task type. */
   readonly type: string;
-  /** As docs/agents.md describes them for the type. Values `{secret: REF}` are allowed where that page says so. */
+  /** As docs/task-types.md describes them for the type. Values `{secret: REF}` are allowed where that page says so. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** `noop` changes nothing on the node. Default `apply`. */
   readonly mode?: 'apply' | 'noop';
   /** Asks the runner for more detail (puppet `--debug`). */
   readonly debug?: boolean;
-  /** Upper limit in seconds over everything, retries included; the task's own timeout may be shorter. */
+  /** Upper limit in seconds for everything including retries; the task's own timeout may be shorter. */
   readonly deadlineSec?: number;
   /** Seconds between TERM and KILL. Default: the type's. */
   readonly killGraceSec?: number;
-  /** One try only: whoever started this does the retries, each as a new generation. */
+  /** One try only: the caller does the retries, each as a new generation. */
   readonly singleTry?: boolean;
-  /** Bytes kept of each of stdout and stderr. Default 16 MiB. */
+  /** Bytes kept of each output stream. Default 16 MiB. */
   readonly outputLimitBytes?: number;
   readonly secrets?: readonly SecretUse[];
 }
 
 /**
- * Text as one folder name: letters, digits, `-`, `_` and inner dots stay, everything else becomes `=XX`
- * by byte, so that two names never share a folder and none leaves its parent. Long ones end in a hash.
+ * Encodes text as one folder name. Letters, digits, `-`, `_` and inner dots stay; every other byte becomes `=XX`, so
+ * that two names never share a folder and none escapes its parent. Long names end in a hash.
  */
 export function folderName(text: string): string {
   const name = [...Buffer.from(text, 'utf8')]
@@ -71,10 +71,10 @@ export function executionFolder(stateDir: string, key: ExecutionKey): string {
   );
 }
 
-/** Short name by which processes, cgroup and scratch folder of an execution are found again. */
+/** Short name that identifies the processes, cgroup and scratch folder of an execution. */
 export const executionMark = (folder: string): string => createHash('sha256').update(folder).digest('hex').slice(0, 24);
 
-/** JSON with sorted keys: equal for equal executions, however they were written. */
+/** JSON with sorted keys: equal executions give equal text. */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isMapping(inner)
@@ -83,7 +83,7 @@ export function stableJson(value: unknown): string {
   );
 }
 
-/** All that is wrong with the frame of an execution (its parameters are the type's to judge). */
+/** Checks everything of an execution except its parameters, which its type checks. */
 export function checkExecution(execution: Execution): Diagnostic[] {
   const found: Diagnostic[] = [];
   const wrong = (path: string, message: string, hint: string) =>

@@ -4,24 +4,26 @@ import type { TaskResult } from './result.js';
 import { type Machine, settle } from './settle.js';
 import { watchFolder } from './watch-folder.js';
 
-/** Bytes of each stream that the follower has. */
+/** Number of bytes of each stream that the follower has. */
 export type OutputOffsets = Readonly<Record<OutputStream, number>>;
 
 export type FollowEvent =
   | { readonly kind: 'progress'; readonly progress: Progress }
-  /** At most 256 KiB, good until the next event is asked for (copy what is kept); offsets count every byte written. */
+  /**
+   * At most 256 KiB, valid until the next event is requested (copy what you keep); offsets count every byte written.
+   */
   | { readonly kind: 'output'; readonly stream: OutputStream; readonly offset: number; readonly bytes: Buffer }
-  /** Bytes that were dropped over the limit. */
+  /** Bytes dropped because of the limit. */
   | { readonly kind: 'gap'; readonly stream: OutputStream; readonly offset: number; readonly to: number }
   /** The last event. */
   | { readonly kind: 'ended'; readonly result: TaskResult };
 
-/** How often the supervisor is looked after, and the files where the file system does not notify. */
+/** How often to check the supervisor, and the files if the file system sends no notifications. */
 const LOOK_MS = 1000;
 
 /**
- * Reads an execution live until its end: from the given offsets, so that whoever was away goes on where it was.
- * Holds one chunk at a time, however much the task prints. Ends without a last event when `stop` is aborted.
+ * Follows an execution live to completion, from the given offsets, so that a follower can resume. Holds one chunk at
+ * a time, however much the task prints. Returns without an `ended` event when `stop` is aborted.
  */
 export async function* follow(
   journal: Journal,
@@ -31,14 +33,14 @@ export async function* follow(
 ): AsyncGenerator<FollowEvent, void, void> {
   const offsets = { ...from };
   const bell = new Bell(journal.folder, stop);
-  // One buffer for all: a gigabyte of garbage would make the agent grow before it is collected.
+  // One buffer for all reads: otherwise the agent could grow by a gigabyte of garbage before it is collected.
   const buffer = Buffer.allocUnsafe(READ_BYTES);
   const isStopped = () => stop?.aborted === true;
   let shown = '';
   try {
     while (!isStopped()) {
       bell.reset();
-      // The result is read first: whatever the task wrote is in the files by then.
+      // Read the result first: by then all output is in the files.
       const result = journal.readResult() ?? (await settle(journal.folder, machine));
       const progress = journal.readProgress();
       const text = JSON.stringify(progress);
@@ -70,7 +72,7 @@ export async function* follow(
   }
 }
 
-/** Rings when something in a folder changes, now and then anyway, and at the stop. */
+/** Rings when something in a folder changes, at intervals, and on stop. */
 class Bell {
   readonly #watcher: { close(): void };
   readonly #stop: AbortSignal | undefined;

@@ -5,22 +5,22 @@ import { type Execution, stableJson } from './execution.js';
 import type { ProcessIdentity, ProcessMoment } from './process-identity.js';
 import type { TaskResult, TryRecord } from './result.js';
 
-/** Where an execution is between its claim and its end. */
+/** State of an execution between its claim and its end. */
 export interface Progress {
   readonly phase: 'waiting' | 'running' | 'pausing' | 'ending';
   readonly startedAt?: string;
-  /** When the deadline falls by the wall clock, for display; the supervisor keeps it by the monotonic one. */
+  /** The deadline by the wall clock, for display; the supervisor enforces it by the monotonic clock. */
   readonly deadlineAt?: string;
-  /** Sessions the task's processes were started in. */
+  /** Sessions in which the task's processes were started. */
   readonly sessions: readonly number[];
   readonly tries: readonly TryRecord[];
-  /** Set before a reboot is asked for: the boot id that must change. */
+  /** Set before a reboot is requested: the boot id that must change. */
   readonly rebootFrom?: string;
 }
 
 /** Who runs an execution. */
 export interface Claim extends ProcessIdentity {
-  /** To whom its orphans fall. */
+  /** The process that adopts its orphans. */
   readonly reaper?: ProcessMoment;
 }
 
@@ -30,13 +30,13 @@ export interface CancelRequest {
   readonly at: string;
 }
 
-/** Room kept on the disk so that the end of a task can be written when the task has filled it. */
+/** Disk space reserved so that the result of a task can be written even if the task has filled the disk. */
 const RESERVE_BYTES = 128 * 1024;
 
 /**
- * The folder of one execution. Each file is written whole and synced, and says one thing:
- * `execution.json` (the intent), `claim.json` (who runs it: created once, so it runs once),
- * `progress.json`, `cancel.json`, `exit.json` (the one result), beside the output files.
+ * The folder of one execution. Each file is written whole and synced: `execution.json` (the intent), `claim.json` (the
+ * process that runs it; created once, so it runs once), `progress.json`, `cancel.json`, `exit.json` (the only result).
+ * The output files are in the same folder.
  */
 export class Journal {
   readonly folder: string;
@@ -49,7 +49,7 @@ export class Journal {
     return join(this.folder, name);
   }
 
-  /** Creates the folder, and its parents, so that they survive a power cut. */
+  /** Creates the folder and its parents durably: they survive a power cut. */
   create(): void {
     if (existsSync(this.folder)) return;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
@@ -59,7 +59,7 @@ export class Journal {
     }
   }
 
-  /** False when there is an intent already. */
+  /** False if there is already an intent. */
   writeExecution(execution: Execution): boolean {
     return createDurably(this.#path('execution.json'), stableJson(execution));
   }
@@ -68,7 +68,7 @@ export class Journal {
     return readJson<Execution>(this.#path('execution.json'));
   }
 
-  /** False when somebody else claimed it: then it must not be run. */
+  /** False if another process has claimed it: do not run it then. */
   claim(identity: Claim): boolean {
     if (!existsSync(this.#path('reserve')))
       writeFileSync(this.#path('reserve'), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
@@ -79,7 +79,7 @@ export class Journal {
     return readJson<Claim>(this.#path('claim.json'));
   }
 
-  /** On a full disk the old record stays: losing a display line must not end a task. */
+  /** Keeps the old record if the disk is full: a lost display line must not end a task. */
   writeProgress(progress: Progress): void {
     try {
       replaceDurably(this.#path('progress.json'), JSON.stringify(progress));
@@ -101,7 +101,7 @@ export class Journal {
     return readJson<CancelRequest>(this.#path('cancel.json'));
   }
 
-  /** The first result is the one; false when there was one. */
+  /** Only the first result is kept; false if there was one. */
   writeResult(result: TaskResult): boolean {
     rmSync(this.#path('reserve'), { force: true });
     return createDurably(this.#path('exit.json'), JSON.stringify(result));

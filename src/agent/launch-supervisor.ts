@@ -6,15 +6,15 @@ import { runnableProgram } from '../platform/threads/runnable-program.js';
 import type { Journal } from './journal.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 
-/** This Node with the supervisor's program. */
+/** The command of a supervisor: this Node.js with the supervisor's program. */
 export function ownSupervisor(): readonly [string, string] {
   return [process.execPath, fileURLToPath(runnableProgram(new URL('./supervisor-main.js', import.meta.url)))];
 }
 
 /**
- * Starts a supervisor in a session of its own, hands it its order, and returns when the execution is claimed,
- * by it or by another one that was quicker.
- * @throws Error when it ends before that; its own words are in the message
+ * Starts a supervisor in its own session, passes it its order, and returns when the execution is claimed, by this
+ * supervisor or by another that was faster.
+ * @throws Error when it ends before that, with its error output in the message
  */
 export async function launchSupervisor(
   command: readonly [string, ...string[]],
@@ -27,7 +27,7 @@ export async function launchSupervisor(
   const log = openSync(logPath, 'a', 0o600);
   const child = spawn(program, args, { detached: true, env: environment, stdio: ['pipe', 'pipe', log] });
   closeSync(log);
-  // Its standard output says one thing, by being closed: the execution is claimed.
+  // The supervisor closes its standard output to signal that the execution is claimed.
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.stdout!.once('end', resolve).resume();
@@ -38,5 +38,7 @@ export async function launchSupervisor(
   child.stdout!.destroy();
   child.unref();
   if (journal.readClaim() === undefined)
-    throw new Error(`The supervisor ended before it began: ${readFileSync(logPath, 'utf8').trim().slice(-1000)}`);
+    throw new Error(
+      `The supervisor ended before it claimed the execution: ${readFileSync(logPath, 'utf8').trim().slice(-1000)}`,
+    );
 }

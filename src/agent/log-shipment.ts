@@ -6,8 +6,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Brings one piece to the log store, again and again while that is away.
- * @returns why it was given up; undefined when it is there (or nobody waits for it any more)
+ * Ships one chunk to the log store, with retries while the store is unavailable.
+ * @returns why it gave up; undefined when the chunk is stored (or no one needs it any more)
  */
 export async function shipLog(
   orders: OrderSource,
@@ -15,14 +15,14 @@ export async function shipLog(
   chunk: LogChunk,
   { patienceMs, leave }: { readonly patienceMs: number; readonly leave: AbortSignal },
 ): Promise<string | undefined> {
-  const givenUpAt = performance.now() + patienceMs;
+  const giveUpAt = performance.now() + patienceMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       await orders.ship(key, chunk);
       return undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (error instanceof OrderRefused || performance.now() >= givenUpAt) return reason;
+      if (error instanceof OrderRefused || performance.now() >= giveUpAt) return reason;
     }
     await delay(pauseMs, undefined, { signal: leave }).catch(() => undefined);
     if (leave.aborted) return undefined;

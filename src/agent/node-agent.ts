@@ -32,36 +32,36 @@ export interface NodeAgentOptions {
   readonly node: string;
   /** Folder that survives restarts, e.g. `/var/lib/sitewright`. Agents of other nodes may share it. */
   readonly stateDir: string;
-  /** The value of a secret reference. Absent: executions with secrets cannot start. */
+  /** Resolves a secret reference. Without it, executions with secrets cannot start. */
   readonly resolveSecret?: (ref: string, key: ExecutionKey) => Promise<string>;
-  /** Content of a source of `copy_files`. Default: a file of this machine. */
+  /** Reads a source of `copy_files`. Default: a file on this machine. */
   readonly readSource?: (path: string, key: ExecutionKey) => Promise<Uint8Array>;
   /** Task types this node accepts. Default: all. */
   readonly allowedTypes?: readonly string[];
-  /** Where files may be placed. */
+  /** Folders below which files may be placed. */
   readonly pathRoots?: readonly string[];
   /** Default `systemctl reboot`. */
   readonly rebootCommand?: readonly [string, ...string[]];
-  /** Seconds an execution waits for another one on this node before it fails as busy. Default 60. */
+  /** Seconds to wait for another execution on this node before failing as busy. Default 60. */
   readonly lockWaitSec?: number;
   /** The PATH of tasks. */
   readonly taskPath?: string;
   /** Free bytes below which nothing new is accepted. Default 64 MiB. */
   readonly minFreeBytes?: number;
-  /** The cgroup for tasks; default: this process's own, where it can make groups. False: none. */
+  /** The parent cgroup of tasks. Default: this process's own, if groups can be created in it. False: none. */
   readonly cgroupRoot?: string | false;
-  /** Folder in memory. Default /dev/shm where there is one. */
+  /** Folder in memory. Default /dev/shm if it exists. */
   readonly scratchRoot?: string;
   readonly bootIdPath?: string;
-  /** How a supervisor is started. Default: this Node with the program beside this file. */
+  /** Command that starts a supervisor. Default: this Node.js with the program in this folder. */
   readonly supervisorCommand?: readonly [string, ...string[]];
 }
 
-/** What came of asking for an execution. A refusal leaves nothing behind and may be asked again. */
+/** Answer to `ensure`. A refusal leaves nothing behind, and the request may be repeated. */
 export type EnsureAnswer =
   | { readonly kind: 'accepted'; readonly result: TaskResult | undefined }
   | { readonly kind: 'refused'; readonly failure: TaskFailure }
-  /** The same key was used before for something else. */
+  /** The same key is already used for another execution. */
   | { readonly kind: 'conflict' };
 
 export interface NodeFacts {
@@ -73,7 +73,7 @@ export interface NodeFacts {
   readonly unfinished: readonly ExecutionKey[];
 }
 
-/** Executes tasks on one node of this machine, each exactly once. Holds no state of its own but the journal. */
+/** Executes tasks on one node of this machine, each exactly once. Its only state is the journal. */
 export class NodeAgent {
   readonly #options: NodeAgentOptions;
   readonly #stateDir: string;
@@ -93,9 +93,9 @@ export class NodeAgent {
   }
 
   /**
-   * Makes sure that the execution exists: starts it the first time, and never again, whoever asks how often.
-   * Returns when it is in the journal and under supervision, or over. Rejects only when a secret or a source
-   * cannot be had, or no supervisor can be started: asking again is right then.
+   * Makes sure that the execution exists: starts it on the first call only. Returns when it is in the journal and
+   * supervised, or has ended. Rejects only when a secret or a source is unavailable or no supervisor can be started:
+   * retry then.
    */
   async ensure(execution: Execution): Promise<EnsureAnswer> {
     const prepared = prepareTask(execution);
@@ -123,17 +123,17 @@ export class NodeAgent {
     return { kind: 'accepted', result: journal.readResult() };
   }
 
-  /** An execution that was ensured before, by this or an earlier agent. */
+  /** An execution that this agent or an earlier one has ensured. */
   execution(key: ExecutionKey): Execution | undefined {
     return this.#journal(key).readExecution();
   }
 
-  /** Reads an execution live; offsets where the reader already was. It must have been ensured. */
+  /** Follows an execution live, from the given offsets. It must have been ensured. */
   follow(key: ExecutionKey, from?: Partial<OutputOffsets>, stop?: AbortSignal): AsyncGenerator<FollowEvent> {
     return follow(this.#journal(key), this.#machine, { stdout: 0, stderr: 0, ...from }, stop);
   }
 
-  /** Waits for the end of an execution that was ensured. */
+  /** Waits for the result of an execution that was ensured. */
   async result(key: ExecutionKey): Promise<TaskResult> {
     for await (const event of this.follow(key, {
       stdout: Number.MAX_SAFE_INTEGER,
@@ -141,12 +141,12 @@ export class NodeAgent {
     })) {
       if (event.kind === 'ended') return event.result;
     }
-    throw new Error('The execution was followed to no end.');
+    throw new Error('The execution did not end while it was followed.');
   }
 
   /**
-   * Asks for the end of an execution: its processes get TERM, then KILL. Also before it was ensured: then it
-   * never starts. The first request counts; after the end it changes nothing.
+   * Requests the cancellation of an execution: its processes get TERM, then KILL. If it is not ensured yet, it never
+   * starts. The first request counts; a request after the end has no effect.
    */
   cancel(key: ExecutionKey, reason: string, by?: string): void {
     const journal = this.#journal(key);
@@ -154,7 +154,7 @@ export class NodeAgent {
     journal.requestCancel({ reason, at: new Date().toISOString(), ...(by === undefined ? {} : { by }) });
   }
 
-  /** Ends what lost its supervisor, e.g. by a restart of the machine. For the start of an agent. */
+  /** Ends executions that lost their supervisor, e.g. when the machine restarted. Call it when an agent starts. */
   async recover(): Promise<void> {
     for (const folder of this.#executionFolders()) {
       const result = await settle(folder, this.#machine);
@@ -163,8 +163,8 @@ export class NodeAgent {
   }
 
   /**
-   * Deletes journal and output of all ended executions of a run, once nobody can ask for them any more: one that
-   * is ensured again afterwards would be run again.
+   * Deletes journal and output of all ended executions of a run. Call it when no one can request them any more: an
+   * execution that is ensured again afterwards runs again.
    */
   forget(run: string): void {
     this.#forgetWhere((journal) => journal.readExecution()?.run === run);
@@ -202,7 +202,7 @@ export class NodeAgent {
     };
   }
 
-  /** Whether groups can be made here is tried, not guessed. */
+  /** Tries whether groups can be created here. */
   #means(): NodeFacts['containment'] {
     if (this.#triedMeans === undefined) {
       const probe = contain(this.#machine.cgroupRoot, `probe-${process.pid}`);
@@ -229,7 +229,7 @@ export class NodeAgent {
     return { kind: 'rejected', problems: [{ ...problem, hint: "Send it to that node's agent." }] };
   }
 
-  /** Writes the intent; says why not when the disk has no room for it and its output. */
+  /** Writes the intent; returns the failure if the disk has no space for it and its output. */
   #register(journal: Journal, execution: Execution): TaskFailure | undefined {
     try {
       mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 });
@@ -244,7 +244,7 @@ export class NodeAgent {
     }
   }
 
-  /** The end of an execution that needs no process; undefined when it does. */
+  /** The end of an execution that needs no process; undefined if it needs one. */
   #withoutRunning(execution: Execution, task: RunnableTask): [TaskFailure | null, Partial<TaskResult>] | undefined {
     const { allowedTypes } = this.#options;
     if (allowedTypes !== undefined && !allowedTypes.includes(execution.type)) {
@@ -263,7 +263,7 @@ export class NodeAgent {
     return [null, { outcome: 'skipped', changed: false, message }];
   }
 
-  /** Ends an execution that was never started, unless somebody starts it in this moment. */
+  /** Ends an execution that was never started, unless another process claims it first. */
   #close(journal: Journal, failure: TaskFailure | null, rest: Partial<TaskResult>): void {
     const identity = ownIdentity(this.#machine.bootIdPath);
     if (!journal.claim(identity)) return;
@@ -296,7 +296,7 @@ export class NodeAgent {
 
   async #secret(ref: string, key: ExecutionKey): Promise<string> {
     if (this.#options.resolveSecret === undefined)
-      throw new Error(`The task needs the secret ${ref}, and this agent has no service to ask for it.`);
+      throw new Error(`The task needs the secret ${ref}, and this agent has no source of secrets.`);
     return await this.#options.resolveSecret(ref, key);
   }
 

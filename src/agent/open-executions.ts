@@ -2,16 +2,16 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Execution } from './execution.js';
 import { Journal, type Progress } from './journal.js';
-import { isAlive, readBootId } from './process-identity.js';
+import { isRunning, readBootId } from './process-identity.js';
 
 export interface OpenExecution {
   readonly execution: Execution;
   readonly progress: Progress | undefined;
-  /** Whether its supervisor lives; one that does not is settled by the next agent. */
-  readonly alive: boolean;
+  /** Whether its supervisor is running; otherwise the next agent settles it. */
+  readonly isSupervised: boolean;
 }
 
-/** What has no result yet in the journals of all nodes below a state folder. Reads only. */
+/** Executions without a result in the journals of all nodes below a state folder. Read-only. */
 export function openExecutions(stateDir: string): OpenExecution[] {
   const below = (folder: string) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []);
   const folders = below(join(stateDir, 'nodes'))
@@ -24,6 +24,8 @@ export function openExecutions(stateDir: string): OpenExecution[] {
     const execution = journal.readResult() === undefined ? journal.readExecution() : undefined;
     if (execution === undefined) return [];
     const claim = journal.readClaim();
-    return [{ execution, progress: journal.readProgress(), alive: claim !== undefined && isAlive(claim, bootId) }];
+    return [
+      { execution, progress: journal.readProgress(), isSupervised: claim !== undefined && isRunning(claim, bootId) },
+    ];
   });
 }

@@ -7,11 +7,11 @@ import type { OutputRecord } from './result.js';
 export type OutputStream = 'stdout' | 'stderr';
 export const OUTPUT_STREAMS: readonly OutputStream[] = ['stdout', 'stderr'];
 
-/** Bytes kept of each stream: one segment at the start, the others at the end. */
+/** Bytes kept of each stream: one segment from the start, the others from the end. */
 const DEFAULT_OUTPUT_LIMIT = 16 * 1024 * 1024;
 const SEGMENT_BYTES = 1024 * 1024;
 const TAIL_BYTES = 4096;
-/** The longest answer of one read, so that a follower never holds more. */
+/** Limit of one read, which bounds a follower's memory. */
 export const READ_BYTES = 256 * 1024;
 
 interface Segment {
@@ -30,9 +30,9 @@ export function segmentsOf(folder: string, stream: OutputStream): Segment[] {
 }
 
 /**
- * One output stream as files named after the offset of their first byte. They are only ever appended to,
- * so that anyone can read them live and go on from an offset; over the limit the oldest but the first go.
- * A full disk loses output (counted), not the task.
+ * Stores one output stream in files named after the offset of their first byte. Files are only appended to, so that
+ * anyone can read them live and resume from an offset. Over the limit, the oldest files except the first are removed.
+ * On a full disk, output is lost (and counted), but the task continues.
  */
 export class SegmentedOutput {
   readonly #folder: string;
@@ -45,7 +45,7 @@ export class SegmentedOutput {
   #kept = 0;
   #tail: Buffer = Buffer.alloc(0);
   #binary = false;
-  /** Start of a character whose rest has not come yet. */
+  /** Start of a character whose remaining bytes are still to come. */
   #unfinished: Buffer = Buffer.alloc(0);
 
   constructor(folder: string, stream: OutputStream, limit: number = DEFAULT_OUTPUT_LIMIT) {
@@ -67,7 +67,7 @@ export class SegmentedOutput {
     if (!this.#binary) this.#judge(chunk);
   }
 
-  /** The segment that takes the next byte; undefined when the disk has no room for one. */
+  /** The segment for the next byte; undefined if the disk has no space for one. */
   #current(): { start: number; path: string; size: number } | undefined {
     const last = this.#segments.at(-1);
     if (this.#fd !== undefined && last !== undefined && last.size < this.#segmentBytes) return last;
@@ -89,7 +89,7 @@ export class SegmentedOutput {
     return segment;
   }
 
-  /** False when not all could be written: the rest of the part is lost and the segment is over. */
+  /** False if not everything could be written: the rest of the part is lost and the segment is closed. */
   #append(segment: { size: number }, part: Buffer): boolean {
     try {
       for (let at = 0; at < part.length; ) {
@@ -116,7 +116,7 @@ export class SegmentedOutput {
     }
     const text = this.#unfinished.length === 0 ? chunk : Buffer.concat([this.#unfinished, chunk]);
     let end = text.length;
-    // At most three bytes back stands the lead byte of a character that is cut off here.
+    // The lead byte of a character that is cut off here is at most three bytes back.
     for (let back = 1; back <= Math.min(3, text.length); back += 1) {
       const byte = text[text.length - back]!;
       if (byte < 0x80) break;
@@ -128,13 +128,13 @@ export class SegmentedOutput {
     this.#unfinished = Buffer.from(text.subarray(end));
   }
 
-  /** Ends the writing; the record counts every byte. */
+  /** Closes the stream; the record counts every byte. */
   end(): OutputRecord {
     if (this.#fd !== undefined) {
       try {
         fdatasyncSync(this.#fd);
       } catch {
-        // A full or broken disk: what is not on it is found missing when it is read.
+        // A full or broken disk: readers will see what is missing.
       }
     }
     this.#closeSegment();
@@ -147,15 +147,15 @@ export class SegmentedOutput {
   }
 }
 
-/** What is to be had of a stream at an offset. */
+/** Result of reading a stream at an offset. */
 export type OutputPart =
   | { readonly kind: 'data'; readonly offset: number; readonly bytes: Buffer }
-  /** These bytes were dropped; reading goes on at `to`. */
+  /** These bytes were dropped; reading continues at `to`. */
   | { readonly kind: 'gap'; readonly offset: number; readonly to: number }
-  /** Nothing more at present. */
+  /** Nothing more yet. */
   | { readonly kind: 'none' };
 
-/** Reads on from an offset, at most as much as the buffer takes; the part's bytes are a view of it. */
+/** Reads from an offset, at most as much as the buffer holds; the part's bytes are a view of the buffer. */
 export function readOutput(
   folder: string,
   stream: OutputStream,
@@ -191,7 +191,7 @@ function readAt(path: string, position: number, buffer: Buffer): Buffer | undefi
   }
 }
 
-/** The record of a stream whose writer is gone: what the files show. */
+/** The record of a stream whose writer is gone, from its files. */
 export function measureOutput(folder: string, stream: OutputStream): OutputRecord {
   const segments = segmentsOf(folder, stream);
   const last = segments.at(-1);

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 
-/** Where tasks may place files, unless the agent is told otherwise. */
+/** Where tasks may place files by default. */
 export const DEFAULT_PATH_ROOTS: readonly string[] = [
   '/etc',
   '/home',
@@ -18,7 +18,7 @@ export const DEFAULT_PATH_ROOTS: readonly string[] = [
 const isInside = (path: string, root: string): boolean =>
   path === root || root === sep || path.startsWith(`${root}${sep}`);
 
-/** Whether a folder, with all links resolved, lies under one of the roots. */
+/** Whether a folder, with all links resolved, is under one of the roots. */
 export function isUnderRoots(resolved: string, roots: readonly string[]): boolean {
   return roots.some((root) => {
     if (isInside(resolved, root)) return true;

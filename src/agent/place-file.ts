@@ -5,22 +5,22 @@ import { allowedPath } from '../core/task-types/index.js';
 import { isUnderRoots } from './path-rules.js';
 import type { TaskFailure } from './result.js';
 
-/** One file as it shall be. */
+/** The desired state of one file. */
 export interface WantedFile {
   readonly path: string;
   readonly data: Uint8Array;
   readonly permissions: number;
-  /** Name or number; undefined: as the agent's own. */
+  /** Name or number; undefined: the agent's own user or group. */
   readonly owner: string | undefined;
   readonly group: string | undefined;
-  /** False leaves an existing file alone, whatever it holds. */
+  /** False leaves an existing file unchanged. */
   readonly overwrite: boolean;
-  /** Whether missing folders are made, with `dirPermissions`. Existing ones are never changed. */
+  /** Whether to create missing folders, with `dirPermissions`. Existing folders are never changed. */
   readonly parents: boolean;
   readonly dirPermissions: number;
 }
 
-/** A file that was not placed; carries the reason as a value. */
+/** A file could not be placed, for the reason in `failure`. */
 export class PlacementError extends Error {
   readonly failure: TaskFailure;
 
@@ -34,7 +34,7 @@ const refuse = (path: string, rule: string): never => {
   throw new PlacementError({ kind: 'refused-path', path, rule });
 };
 
-/** A failure of the system at a path, as a value. */
+/** Converts a system error at a path to a task failure. */
 export function systemFailure(path: string, error: unknown): TaskFailure {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
@@ -43,13 +43,13 @@ export function systemFailure(path: string, error: unknown): TaskFailure {
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** A name inside an open folder: also when somebody renames or replaces the folder's path meanwhile. */
+/** The path of a name inside an open folder. It stays valid if the folder is renamed or replaced. */
 const inside = (folder: FileHandle, name: string): string => `/proc/self/fd/${folder.fd}/${name}`;
 
 /**
- * Places a file under one of the roots: written beside its target with final owner and permissions, synced,
- * renamed, so that the path holds the old or the new content at any moment. Links are followed in folders
- * only, and only to places under the roots; what is no regular file is never replaced.
+ * Places a file under one of the roots. It is written beside its target with final owner and permissions, synced and
+ * renamed, so that the path always has either the old or the new content. Links are followed in folders only, and only
+ * to places under the roots. Only regular files are replaced.
  * @returns whether anything was changed
  * @throws PlacementError
  */
@@ -74,8 +74,8 @@ export async function placeFile(wanted: WantedFile, roots: readonly string[]): P
 }
 
 /**
- * Opens a folder under one of the roots, part by part and without following links any more; makes what is missing. What
- * is then done by names inside it stays there, whoever replaces a part of its path meanwhile.
+ * Opens a folder under one of the roots, part by part and without following links, and creates missing folders.
+ * Operations by name inside the open folder stay in it, even if a part of its path is replaced meanwhile.
  * @throws PlacementError, or the system's error
  */
 export async function openFolder(
@@ -138,7 +138,7 @@ async function placeInside(
       await there.close();
     }
   }
-  // Own to the process: two writers never share one, and the next try of a killed one starts afresh.
+  // Named after the process: two writers never share one, and a retry after a kill starts with a new one.
   const temporary = inside(folder, `.sitewright-${process.pid}-${Date.now().toString(36)}`);
   const file = await open(
     temporary,
@@ -148,7 +148,7 @@ async function placeInside(
   try {
     try {
       await file.writeFile(wanted.data);
-      // Owner before permissions: chown takes setuid bits away.
+      // Owner before permissions: chown clears setuid bits.
       if (owner !== undefined || group !== undefined) await file.chown(owner ?? -1, group ?? -1);
       await file.chmod(wanted.permissions);
       await file.sync();
@@ -164,22 +164,22 @@ async function placeInside(
   return true;
 }
 
-/** The regular file of that name; undefined when there is nothing. */
+/** The regular file of that name; undefined if nothing exists there. */
 async function existing(folder: FileHandle, name: string, path: string): Promise<FileHandle | undefined> {
   let file: FileHandle;
   try {
-    // Not blocking: opening a FIFO would wait for its other end.
+    // Non-blocking: opening a FIFO would wait for its other end.
     file = await open(inside(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') return undefined;
     if (code === 'ELOOP') return refuse(path, 'it is a symbolic link');
-    if (code === 'ENXIO') return refuse(path, 'it is no regular file');
+    if (code === 'ENXIO') return refuse(path, 'it is not a regular file');
     throw error;
   }
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  return refuse(path, 'it is no regular file');
+  return refuse(path, 'it is not a regular file');
 }
 
 async function isSame(
@@ -198,7 +198,7 @@ async function isSame(
   );
 }
 
-/** The number of a user or group name, as the node's files have it. */
+/** The numeric id of a user or group name, from the node's files. */
 async function idOf(name: string | undefined, file: string, path: string): Promise<number | undefined> {
   if (name === undefined) return undefined;
   if (/^\d{1,10}$/.test(name)) return Number(name);

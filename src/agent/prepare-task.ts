@@ -11,7 +11,7 @@ export type Preparation =
 
 const MOST_PROBLEMS = 20;
 
-/** Reads an execution's parameters by its type; otherwise says everything that is wrong. */
+/** Reads an execution's parameters by its type, or reports all problems. */
 export function prepareTask(execution: Execution): Preparation {
   const frame = checkExecution(execution);
   if (frame.length > 0) return { ok: false, problems: frame.slice(0, MOST_PROBLEMS) };

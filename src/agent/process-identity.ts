@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 
 export const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
 
-/** A process of this boot, told apart from a later one with the same number. */
+/** Identifies a process within this boot, even if its number is reused. */
 export interface ProcessMoment {
   readonly pid: number;
   /** Clock ticks since boot, as the kernel counts them. */
   readonly startTime: string;
 }
 
-/** The same over all boots. */
+/** Identifies a process across boots. */
 export interface ProcessIdentity extends ProcessMoment {
   readonly bootId: string;
 }
@@ -25,7 +25,7 @@ export interface ProcessState {
 
 export const readBootId = (path: string = BOOT_ID_PATH): string => readFileSync(path, 'utf8').trim();
 
-/** What the kernel says of a process; undefined when there is none. */
+/** What the kernel reports of a process; undefined if it does not exist. */
 export function readProcess(pid: number): ProcessState | undefined {
   let stat: string;
   try {
@@ -33,7 +33,7 @@ export function readProcess(pid: number): ProcessState | undefined {
   } catch {
     return undefined;
   }
-  // The name, in parentheses, may itself hold spaces and parentheses.
+  // The name, in parentheses, may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     pid,
@@ -48,7 +48,7 @@ export function ownIdentity(bootIdPath?: string): ProcessIdentity {
   return { pid: process.pid, startTime: readProcess(process.pid)!.startTime, bootId: readBootId(bootIdPath) };
 }
 
-export function isAlive(identity: ProcessIdentity, bootId: string): boolean {
+export function isRunning(identity: ProcessIdentity, bootId: string): boolean {
   if (identity.bootId !== bootId) return false;
   const found = readProcess(identity.pid);
   return found !== undefined && found.startTime === identity.startTime && found.state !== 'Z' && found.state !== 'X';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type ProcessMoment, readProcess } from './process-identity.js';
 
-/** Number of prctl, by which a process becomes the parent of its orphans; Node has no word for it. */
+/** Number of the prctl call, which Node.js does not offer. It makes a process adopt its orphaned descendants. */
 const PRCTL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
   x64: 157,
   arm64: 167,
@@ -14,12 +14,13 @@ const PRCTL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
 };
 const PERL = '/usr/bin/perl';
 
-/** Tells a supervisor that its parent is its reaper. */
+/** Set for a supervisor whose parent is its reaper. */
 const VARIABLE = 'SITEWRIGHT_REAPER';
 
 /**
- * 36 is PR_SET_CHILD_SUBREAPER. It takes in what ends, so that nothing stays as a zombie, and goes with a supervisor
- * that ended well; after one that was killed it stays until all it left has ended, so that it can be found.
+ * 36 is PR_SET_CHILD_SUBREAPER. The reaper waits for its children, so that none stays a zombie, and exits with a
+ * supervisor that ends normally. If the supervisor is killed, the reaper stays until all processes left have ended, so
+ * that they can be found.
  */
 const PROGRAM = `syscall(0 + shift, 36, 1, 0, 0, 0);
 my $own = fork;
@@ -31,10 +32,10 @@ open STDOUT, '>', '/dev/null';
 while ((my $ended = waitpid(-1, 0)) > 0) { exit 0 if $ended == $own && $? == 0 }`;
 
 /**
- * A supervisor's command under a parent of its own, to whom everything falls that a task starts and leaves: for
- * machines without cgroups, where a process could otherwise hide by clearing its environment and beginning a session.
+ * Wraps a supervisor's command in a parent process that adopts all orphans of the task. For machines without cgroups,
+ * where a process could otherwise hide by clearing its environment and starting a session.
  *
- * @returns undefined where there is no perl (every Debian and Ubuntu has it), or on an unknown kind of processor
+ * @returns undefined without perl (every Debian and Ubuntu has it), or on an unknown processor architecture
  */
 export function underReaper(
   command: readonly [string, ...string[]],

@@ -6,16 +6,16 @@ export type TaskFailure =
   | { readonly kind: 'signal'; readonly signal: string }
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'cancelled'; readonly reason: string; readonly by?: string }
-  /** The supervisor ended before the task, or the machine did. Whether it may run again is the caller's to know. */
+  /** The supervisor or the machine stopped before the task ended. The caller must know whether it may run again. */
   | { readonly kind: 'interrupted'; readonly cause: 'reboot' | 'supervisor-lost' | 'supervisor-stopped' }
   | { readonly kind: 'rejected'; readonly problems: readonly Diagnostic[] }
-  /** Another execution (`holder`: its folder) or another program had the node for too long. */
+  /** Another execution (`holder`: its folder) or another program occupied the node for too long. */
   | { readonly kind: 'busy'; readonly holder: string }
   | { readonly kind: 'no-space'; readonly path: string }
   | { readonly kind: 'missing-program'; readonly program: string }
   | { readonly kind: 'refused-path'; readonly path: string; readonly rule: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
-  /** Files that could not be handled, each with its reason; the others were. */
+  /** The files that could not be placed, each with its reason; the other files were placed. */
   | { readonly kind: 'files'; readonly files: readonly { readonly path: string; readonly reason: string }[] }
   /** puppet's exit code and its summary contradict each other, or the summary is missing or old. */
   | { readonly kind: 'puppet-summary'; readonly reason: string }
@@ -24,7 +24,7 @@ export type TaskFailure =
 
 export type TaskOutcome = 'ok' | 'failed' | 'timeout' | 'cancelled' | 'interrupted' | 'rejected' | 'skipped';
 
-/** One run of the task's work; retries are further ones of the same execution. */
+/** One try of an execution; a retry adds another. */
 export interface TryRecord {
   /** From 1. */
   readonly number: number;
@@ -38,11 +38,11 @@ export interface TryRecord {
 export interface OutputRecord {
   /** Bytes the task wrote. */
   readonly bytes: number;
-  /** Of these, bytes that are in no file: over the limit, or the disk was full. */
+  /** Of these, bytes that were not stored: over the limit, or the disk was full. */
   readonly dropped: number;
-  /** The last of it as text, at most 4,000 characters. */
+  /** The end of the output as text, at most 4,000 characters. */
   readonly tail: string;
-  /** It holds NUL or is no UTF-8. */
+  /** It contains NUL or invalid UTF-8. */
   readonly binary: boolean;
 }
 
@@ -52,19 +52,19 @@ export interface KillRecord {
   /** The strongest signal that was needed. */
   readonly signal: 'SIGTERM' | 'SIGKILL' | null;
   readonly means: 'cgroup' | 'process-walk';
-  /** Processes that were there when it began, and that still are. */
+  /** Number of processes found, and of those that survived. */
   readonly found: number;
   readonly survivors: number;
 }
 
-/** What became of an execution. Under 64 KiB as JSON, and free of secrets. */
+/** Result of an execution. Under 64 KiB as JSON, without secrets. */
 export interface TaskResult {
   readonly v: 1;
   readonly outcome: TaskOutcome;
   readonly failure: TaskFailure | null;
   /** One sentence for a person. */
   readonly message: string;
-  /** Whether the node was changed; null when the task cannot tell. */
+  /** Whether the node was changed; null if unknown. */
   readonly changed: boolean | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -73,9 +73,9 @@ export interface TaskResult {
   readonly bootId: string;
   readonly tries: readonly TryRecord[];
   readonly killed: KillRecord | null;
-  /** Processes that a task left behind on purpose (daemons): counted, not killed. */
+  /** Number of processes that the task left running on purpose (daemons). They are not killed. */
   readonly leftRunning: number;
-  /** What the type has to tell, e.g. puppet's counts and names. */
+  /** Details by task type, e.g. puppet's counts and names. */
   readonly summary: Readonly<Record<string, unknown>>;
   readonly output: { readonly stdout: OutputRecord; readonly stderr: OutputRecord };
 }
@@ -95,7 +95,7 @@ export function outcomeOf(failure: TaskFailure): TaskOutcome {
   }
 }
 
-/** Failures that the same try would meet again: no retry. */
+/** Whether a retry would fail the same way. */
 export function isFinal(failure: TaskFailure): boolean {
   return ['cancelled', 'interrupted', 'rejected', 'missing-program', 'refused-path', 'not-rebooted'].includes(
     failure.kind,
@@ -115,7 +115,7 @@ export function describeFailure(failure: TaskFailure): string {
     case 'interrupted':
       return {
         reboot: 'the machine was restarted while it ran',
-        'supervisor-lost': 'its supervisor was killed; what it had started was killed too',
+        'supervisor-lost': 'its supervisor was killed; the processes it had started were killed too',
         'supervisor-stopped': 'the machine was shutting down',
       }[failure.cause];
     case 'rejected':

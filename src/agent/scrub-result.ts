@@ -2,7 +2,7 @@ import type { Progress } from './journal.js';
 import type { TaskFailure, TaskResult, TryRecord } from './result.js';
 import { scrubValue } from './scrubber.js';
 
-/** Takes secrets out of what a program or a file may have put into a record; our own words stay. */
+/** Removes secrets from the parts of a result that a program or a file may have written. */
 export function scrubResult(result: TaskResult, secrets: readonly string[]): TaskResult {
   return {
     ...result,
@@ -22,7 +22,7 @@ const scrubTries = (tries: readonly TryRecord[], secrets: readonly string[]): Tr
 
 function scrubFailure(failure: TaskFailure, secrets: readonly string[]): TaskFailure {
   switch (failure.kind) {
-    // Nothing in these comes from outside.
+    // These contain nothing from outside.
     case 'exit':
     case 'signal':
     case 'timeout':

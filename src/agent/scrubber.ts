@@ -1,11 +1,11 @@
-/** What stands where a secret was. */
+/** Replaces each secret. */
 export const REDACTED = '[secret]';
 const MARK = Buffer.from(REDACTED);
 
-/** Shorter values would turn every output into marks; docs/agents.md says so. */
+/** Shorter values are not redacted: they would match almost anywhere; see docs/agents.md. */
 const SHORTEST = 4;
 
-/** The texts to look for: each secret, and each longer line of one (keys are printed line by line). */
+/** The texts to look for: each secret, and each long line of one (keys are printed line by line). */
 function needlesOf(secrets: Iterable<string>): Buffer[] {
   const texts = new Set<string>();
   for (const secret of secrets) {
@@ -18,8 +18,8 @@ function needlesOf(secrets: Iterable<string>): Buffer[] {
 }
 
 /**
- * Takes secrets out of a stream, also where a chunk ends in the middle of one: bytes that may begin
- * a secret are held back until it is known.
+ * Removes secrets from a stream, even if a secret is split between chunks: bytes that may be the start of a secret are
+ * held back until more arrives.
  */
 export class Scrubber {
   readonly #needles: readonly Buffer[];
@@ -29,20 +29,20 @@ export class Scrubber {
     this.#needles = needlesOf(secrets);
   }
 
-  /** What may be passed on now. */
+  /** Returns what may be passed on now. */
   push(chunk: Buffer): Buffer {
     if (this.#needles.length === 0) return chunk;
     const text = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     return this.#replace(text, (at) => this.#openFrom(text, at));
   }
 
-  /** The rest, when nothing more comes. */
+  /** Returns the rest at the end of the stream. */
   flush(): Buffer {
     const rest = this.#held;
     return this.#replace(rest, () => rest.length);
   }
 
-  /** Replaces from the left; what stands at `openFrom` or later waits for more. */
+  /** Replaces from the left; bytes at `openFrom` or later are held back. */
   #replace(text: Buffer, openFrom: (at: number) => number): Buffer {
     const passed: Buffer[] = [];
     let at = 0;
@@ -59,7 +59,7 @@ export class Scrubber {
 
   #firstHit(text: Buffer, from: number): { at: number; length: number } | undefined {
     let first: { at: number; length: number } | undefined;
-    // Longer ones come first, so that of two at one place the longer is taken.
+    // Needles are sorted by length, so that the longer of two at the same position matches.
     for (const needle of this.#needles) {
       const at = text.indexOf(needle, from);
       if (at >= 0 && (first === undefined || at < first.at)) first = { at, length: needle.length };
@@ -67,7 +67,7 @@ export class Scrubber {
     return first;
   }
 
-  /** Where the first suffix begins, at `from` or later, that may be the start of a secret. */
+  /** Start of the first suffix, at `from` or later, that may be the start of a secret. */
   #openFrom(text: Buffer, from: number): number {
     const longest = this.#needles[0]!.length;
     for (let at = Math.max(from, text.length - longest + 1); at < text.length; at += 1) {
@@ -81,7 +81,7 @@ export class Scrubber {
   }
 }
 
-/** The same for every text inside a value. */
+/** Removes secrets from every string inside a value. */
 export function scrubValue<T>(value: T, secrets: readonly string[]): T {
   if (secrets.length === 0) return value;
   const scrub = (inner: unknown): unknown => {

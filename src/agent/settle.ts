@@ -4,22 +4,22 @@ import { contain, endAll } from './containment.js';
 import { executionMark } from './execution.js';
 import { Journal } from './journal.js';
 import { measureOutput } from './output-segments.js';
-import { isAlive, readBootId } from './process-identity.js';
+import { isRunning, readBootId } from './process-identity.js';
 import { describeFailure, type KillRecord, outcomeOf, type TaskFailure, type TaskResult } from './result.js';
 
-/** What of this machine both the agent and the supervisor must agree on. */
+/** Settings of this machine on which agent and supervisor must agree. */
 export interface Machine {
   readonly bootIdPath: string;
-  /** The cgroup under which each task gets its own; false: go by the processes' marks. */
+  /** The parent of the tasks' cgroups; false: identify processes by their marks. */
   readonly cgroupRoot: string | false;
-  /** Folder in memory for what must not touch a disk. */
+  /** Folder in memory for data that must not be written to a disk. */
   readonly scratchRoot: string;
 }
 
 export const scratchFolder = (machine: Machine, folder: string): string =>
   join(machine.scratchRoot, `sitewright-${executionMark(folder)}`);
 
-/** A result of an execution that no supervisor ended. */
+/** The result of an execution without data from a task's process. */
 export function resultWithout(
   journal: Journal,
   bootId: string,
@@ -49,16 +49,16 @@ export function resultWithout(
 }
 
 /**
- * Ends an execution whose supervisor is gone: kills what it left, and writes the one result: `interrupted`, or
- * success for a reboot that has happened. Safe to be called by several at once, and for an execution that is well.
- * @returns its result; undefined while it is not claimed or still supervised
+ * Ends an execution whose supervisor is gone: kills its processes and writes its result, which is `interrupted`, or
+ * success if it was a reboot and the machine has restarted. Safe to call concurrently, and for a healthy execution.
+ * @returns its result; undefined while it is unclaimed or still supervised
  */
 export async function settle(folder: string, machine: Machine): Promise<TaskResult | undefined> {
   if (!existsSync(folder)) return undefined;
   const journal = new Journal(folder);
   const claim = journal.readClaim();
   const bootId = readBootId(machine.bootIdPath);
-  if (claim === undefined || isAlive(claim, bootId)) return journal.readResult();
+  if (claim === undefined || isRunning(claim, bootId)) return journal.readResult();
   const progress = journal.readProgress();
   const before = journal.readResult();
   if (before !== undefined) return before;

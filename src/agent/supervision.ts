@@ -30,16 +30,16 @@ type StopCause =
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'terminated' };
 
-/** A timer cannot be longer. */
+/** Longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A runner that has not noticed the end of its processes by then is left behind. */
+/** How long a runner may take to notice that its processes have ended, before it is abandoned. */
 const NOTICE_MS = 5000;
-/** The file system's own notification is missing on some; then a request is seen after this. */
-const LOOK_MS = 1000;
+/** How often to poll for a cancellation, for file systems without notifications. */
+const POLL_MS = 1000;
 
 const NEVER_ENDED: TryEnd = { failure: { kind: 'signal', signal: 'SIGKILL' }, changed: null, signal: 'SIGKILL' };
 
-/** What a try has changed stays changed, also when a later one finds nothing to do. */
+/** A change by one try counts even if a later try has nothing to do. */
 const eitherChanged = (one: boolean | null, other: boolean | null): boolean | null =>
   one === true || other === true ? true : one === null || other === null ? null : false;
 
@@ -60,7 +60,7 @@ function failureOf(cause: StopCause): TaskFailure {
   }
 }
 
-/** One claimed execution from the node's lock to its result. */
+/** Runs one claimed execution, from the node's lock to its result. */
 export class Supervision {
   readonly #order: SupervisorOrder;
   readonly #journal: Journal;
@@ -73,7 +73,7 @@ export class Supervision {
   readonly #scratch: string;
   #containment: Containment | undefined;
   #progress: Progress = { phase: 'waiting', sessions: [], tries: [] };
-  /** What ends the whole execution; the first counts. */
+  /** What ends the whole execution; only the first counts. */
   #cause: StopCause | undefined;
   readonly #stop = new AbortController();
   #killing: Promise<KillRecord> | undefined;
@@ -91,14 +91,14 @@ export class Supervision {
     this.#scratch = scratchFolder(order.machine, order.folder);
   }
 
-  /** Runs the task and writes its result. Returns when all is written. */
+  /** Runs the task and writes its result. */
   async run(): Promise<void> {
     const look = () => {
       const request = this.#journal.readCancel();
       if (request !== undefined) this.#end({ kind: 'cancel', request });
     };
     const watcher = watchFolder(this.#order.folder, look);
-    const looking = setInterval(look, LOOK_MS);
+    const looking = setInterval(look, POLL_MS);
     const terminate = () => this.#end({ kind: 'terminated' });
     process.on('SIGTERM', terminate);
     look();
@@ -126,7 +126,7 @@ export class Supervision {
       return;
     }
     const last = answer.lock.lastHolder();
-    // What a killed supervisor left running must not run beside us.
+    // Processes of a killed supervisor must not run beside this task.
     if (last !== '' && last !== folder) await settle(last, machine);
     answer.lock.sign(folder);
     this.#containment = contain(machine.cgroupRoot, this.#mark, [], ownReaper());
@@ -225,7 +225,7 @@ export class Supervision {
     return end;
   }
 
-  /** A task that was stopped has that as its reason, unless it had succeeded by then. */
+  /** The failure of a stopped task is the cause of the stop, unless it had already succeeded. */
   #verdict(end: TryEnd, tooLong: boolean, killed: KillRecord | undefined): TryEnd {
     const stopped: StopCause | undefined =
       this.#cause ?? (tooLong ? { kind: 'timeout', seconds: this.#task.limits.timeoutSec } : undefined);
@@ -237,7 +237,7 @@ export class Supervision {
     this.#record({ phase: 'ending' });
     const containment = this.#containment!;
     this.#killed = (await this.#killing) ?? null;
-    // Ended by somebody else's signal: its children have lost their parent, not their reason to run.
+    // Ended by a foreign signal: its children have lost their parent but may still be running.
     if (end.failure?.kind === 'signal') this.#killed = await endAll(containment, 0, 'signal');
     if (this.#cause?.kind === 'terminated' && this.#progress.rebootFrom !== undefined) return;
     const { stdout, stderr } = this.#output.end();
@@ -266,7 +266,7 @@ export class Supervision {
   #end(cause: StopCause): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
-    // First the kill: whoever hears of the stop may wait for it.
+    // Kill first: listeners of the stop may wait for it.
     this.#killAll(cause.kind === 'timeout' ? 'timeout' : cause.kind === 'cancel' ? 'cancel' : 'interrupted');
     this.#stop.abort();
   }
@@ -285,7 +285,7 @@ export class Supervision {
 
   #secret(ref: string): string {
     const value = this.#order.secrets[ref];
-    if (value === undefined) throw new Error(`no value was handed over for the secret ${ref}`);
+    if (value === undefined) throw new Error(`no value was passed for the secret ${ref}`);
     return value;
   }
 
@@ -311,7 +311,7 @@ export class Supervision {
       rebootCommand: this.#order.rebootCommand,
       stop,
       run: async (command) => {
-        // Between the stop and the kill nothing new may begin.
+        // Nothing new may start between the stop and the kill.
         if (stop.aborted) return { kind: 'signal', signal: 'SIGTERM' };
         return await runCommand(
           { ...command, environment: { ...this.#environment(), ...command.environment } },

@@ -2,8 +2,8 @@ import type { TaskFailure } from './result.js';
 import type { Machine } from './settle.js';
 
 /**
- * What the agent tells a supervisor on its standard input, once. It holds values of secrets, so it is never
- * written anywhere; everything else the supervisor needs is in the journal.
+ * What the agent sends a supervisor, once, on its standard input. It contains values of secrets, so it is never
+ * written to a file; everything else the supervisor needs is in the journal.
  */
 export interface SupervisorOrder {
   /** The execution's folder. */
@@ -14,8 +14,8 @@ export interface SupervisorOrder {
   readonly pathRoots: readonly string[];
   readonly rebootCommand: readonly [string, ...string[]];
   readonly taskPath: string;
-  /** By reference. */
+  /** Values by reference. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Content of `copy_files` sources by path, or why there is none. */
+  /** Content of `copy_files` sources by path, or why it could not be read. */
   readonly sources: Readonly<Record<string, { readonly base64: string } | { readonly failure: TaskFailure }>>;
 }

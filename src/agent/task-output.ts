@@ -2,7 +2,7 @@ import { OUTPUT_STREAMS, type OutputStream, SegmentedOutput } from './output-seg
 import type { OutputRecord } from './result.js';
 import { Scrubber } from './scrubber.js';
 
-/** Both output streams of a task, without its secrets, in the journal's folder. */
+/** Stores both output streams of a task in the journal's folder, without its secrets. */
 export class TaskOutput {
   readonly #files: Readonly<Record<OutputStream, SegmentedOutput>>;
   readonly #scrubbers: Readonly<Record<OutputStream, Scrubber>>;

@@ -6,10 +6,10 @@ import { type Containment, MARK_VARIABLE } from './containment.js';
 import { systemFailure } from './place-file.js';
 import type { Command, CommandEnd } from './task-runner.js';
 
-/** Where a task's programs are looked for, unless the agent is told otherwise. */
+/** Default PATH of tasks. */
 export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/puppetlabs/bin';
 
-/** A daemon may keep the output open after the program's end: it is read until it is this long silent. */
+/** A daemon may keep the output open after the program's end: reading stops after this much silence. */
 const SILENCE_MS = 300;
 
 export interface OutputSink {
@@ -29,8 +29,8 @@ function findProgram(name: string, path: string): string | undefined {
 }
 
 /**
- * Runs a program in a session of its own inside the containment: no shell, no standard input, an environment
- * made from scratch. Its output goes to the sink as it comes; a slow disk slows the program, not our memory.
+ * Runs a program in its own session inside the containment, without a shell or standard input, in a clean environment.
+ * Its output goes to the sink as it arrives; a slow disk slows the program down instead of filling memory.
  */
 export async function runCommand(
   command: Command,

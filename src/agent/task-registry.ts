@@ -8,12 +8,12 @@ import { sync } from './task-types/sync.js';
 import { uploadFile } from './task-types/upload-file.js';
 import { uploadFiles } from './task-types/upload-files.js';
 
-/** How nodes carry tasks out. What a type is called and takes stands in src/core/task-types. */
+/** How nodes carry tasks out. Names and parameters of types are in src/core/task-types. */
 const runners: readonly TaskRunner[] = [copyFiles, masterShell, puppet, reboot, shell, sync, uploadFile, uploadFiles];
 
 const byName = new Map(runners.map((one) => [one.type.name, one]));
 
-/** How a node carries tasks of a type out; undefined for types that are none of its own. */
+/** How a node carries tasks of a type out; undefined for types that nodes do not carry out. */
 export function findRunner(name: string): TaskRunner | undefined {
   const type = findTaskType(name);
   if (type === undefined || type.kind === 'work' || !type.over.includes('agent')) return byName.get(name);

@@ -3,12 +3,12 @@ import type { Execution } from './execution.js';
 import type { TaskFailure } from './result.js';
 import type { RemoteScript, ScriptContext, SshWork } from './ssh/ssh-work.js';
 
-/** A program to run. Never a shell line: each argument is one operand as it stands. */
+/** A program to run, without a shell: arguments are passed unchanged. */
 export interface Command {
   readonly argv: readonly [string, ...string[]];
   readonly cwd?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Sees what the program prints to stdout, chunk by chunk, beside the output files. */
+  /** Also receives stdout, chunk by chunk, in addition to the output files. */
   readonly onStdout?: (chunk: Buffer) => void;
 }
 
@@ -30,26 +30,26 @@ export interface TryEnd {
 export interface TaskContext {
   readonly execution: Execution;
   readonly noop: boolean;
-  /** A folder of this try alone, on disk; stays with the journal. */
+  /** Folder of this try, on disk; kept with the journal. */
   readonly tryFolder: string;
-  /** A folder in memory (tmpfs where there is one), mode 0700, gone when the task ends. */
+  /** Folder in memory (tmpfs if there is one), mode 0700; removed when the task ends. */
   readonly scratchFolder: string;
-  /** Where files may be placed. */
+  /** Folders below which files may be placed. */
   readonly pathRoots: readonly string[];
   readonly rebootCommand: readonly [string, ...string[]];
-  /** Aborted when the task is cancelled or out of time; its processes are killed by the supervisor. */
+  /** Aborted when the task is cancelled or times out; the supervisor kills its processes. */
   readonly stop: AbortSignal;
   run(command: Command): Promise<CommandEnd>;
   /** Adds a line to the task's stdout. */
   print(line: string): void;
   /** The value of a secret reference of this execution. */
   secret(ref: string): string;
-  /** The fetched content of a source file, or why there is none. */
+  /** The fetched content of a source file, or why it could not be read. */
   source(path: string): Buffer | TaskFailure;
-  /** Ends early, without an error, when the task is stopped. */
+  /** Returns early, without an error, when the task is stopped. */
   pause(ms: number): Promise<void>;
   readBootId(): string;
-  /** Records durably that the machine is about to go down on purpose. */
+  /** Records durably that the machine is about to restart on purpose. */
   armReboot(bootId: string): void;
 }
 
@@ -60,7 +60,7 @@ interface Work<P> {
   readonly ssh?: SshWork<P>;
 }
 
-/** A task that can be carried out: its parameters are read, and right when there are no problems. */
+/** A task whose parameters have been read; it can run if there are no problems. */
 export interface RunnableTask extends Omit<Prepared<unknown>, 'parameters'> {
   readonly type: TaskType;
   run(context: TaskContext): Promise<TryEnd>;
@@ -68,7 +68,7 @@ export interface RunnableTask extends Omit<Prepared<unknown>, 'parameters'> {
   overSsh(context: ScriptContext): RemoteScript | Promise<RemoteScript> | undefined;
 }
 
-/** A type of task with its work. */
+/** A task type with the code that carries it out. */
 export interface TaskRunner {
   readonly type: TaskType;
   readonly ssh: Omit<SshWork<unknown>, 'script'> | undefined;
@@ -89,7 +89,7 @@ export const runner = <P>(type: TaskType<P>, { run, ssh }: Work<P>): TaskRunner 
   },
 });
 
-/** The end of a command as the end of a try: exit code 0 is success. */
+/** Converts the end of a command to the end of a try: exit code 0 is success. */
 export function tryEndOf(end: CommandEnd, changed: boolean | null): TryEnd {
   switch (end.kind) {
     case 'not-started':

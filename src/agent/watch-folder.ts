@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 
 /**
- * Calls `ring` when something in a folder changes. Only to be quick: where the kernel has no watch left, or the
- * file system none to offer, nothing rings, and the caller's own looking now and then has to do.
+ * Calls `ring` when something in a folder changes. An optimisation only: if the kernel has no watches left or the file
+ * system does not support them, it never rings, so the caller must poll as well.
  */
 export function watchFolder(folder: string, ring: () => void): { close(): void } {
   let watcher: FSWatcher;

@@ -98,7 +98,7 @@ describe('without Temporal and MAAS', () => {
   it('a second one on the same port is refused in plain words, and leaves the first alone', async () => {
     const settings = await settingsFor({ SITEWRIGHT_API_PORT: new URL(api.url).port });
     await expect(startApi(settings, log)).rejects.toThrow(
-      /cannot listen on 127\.0\.0\.1:\d+: something listens there already; set api\.host and api\.port/,
+      /cannot listen on 127\.0\.0\.1:\d+: the port is already in use; set api\.host and api\.port/,
     );
     expect((await ask(api, 'GET', '/api/v1/version')).status).toBe(200);
   });
@@ -107,7 +107,7 @@ describe('without Temporal and MAAS', () => {
 it('nobody is listened to beyond this machine without tokens', async () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org'])
     await expect(startApi(await settingsFor({ SITEWRIGHT_API_HOST: host }), log)).rejects.toThrow(
-      /^the API cannot listen on .*: it asks nobody who they are\. Set access\.tokens to on/,
+      /^the API cannot listen on .*: it would accept requests from anyone\. Set access\.tokens to on/,
     );
 });
 

@@ -155,16 +155,14 @@ it('a node that is deployed anew is nobody from the moment its machine is given 
   await deploy('redeploy_nodes', { nodes: [node] });
   expect(await valid()).toEqual(others);
   const [newest] = await nodeIdentities.listCertificates(site.name, node);
-  expect(newest).toMatchObject({ reason: 'its machine was given back' });
+  expect(newest).toMatchObject({ reason: 'its machine was released' });
   const old = new GatewayClient(folderOf('before'), before);
   const key = { run: '1', task: 't', node, generation: 1, plan: 'p', type: 'shell', mode: 'apply' } as const;
   await expect(old.fetch(key)).rejects.toThrow('has been revoked');
   await old.close();
   await expect(enrolNode(folderOf('late'), unused)).rejects.toThrow('is not known');
   const trail = await site.store.audit.list({ action: 'identity.revoke', target: `node/${site.name}/${node}` });
-  expect(trail.items.map(({ actor, reason }) => [actor, reason])).toEqual([
-    ['sitewright', 'its machine was given back'],
-  ]);
+  expect(trail.items.map(({ actor, reason }) => [actor, reason])).toEqual([['sitewright', 'its machine was released']]);
   // The new installation is that node.
   const { ticket } = (await given()).at(-1)!;
   expect(await enrolNode(folderOf('anew'), ticket)).toMatchObject({ node });

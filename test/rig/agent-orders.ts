@@ -37,7 +37,7 @@ export function countedOrders(folder: string, more: Partial<OrderSource> = {}): 
 
 /** For tests in which whoever asks by Temporal may. */
 export const obeysTemporal: ControlJudge = {
-  cancelled: async () => ({ reason: 'the run asked for its end' }),
+  cancelled: async () => ({ reason: 'the run requested it' }),
   drained: async () => ({ reason: 'an upgrade' }),
 };
 

@@ -18,38 +18,38 @@ import { type OutputStream, readOutput, segmentPath, segmentsOf } from '../outpu
 import type { TaskResult } from '../result.js';
 import { watchFolder } from '../watch-folder.js';
 
-/** Where the output of tasks is kept, and how much of it. */
+/** Where to keep the output of tasks, and how much of it. */
 export interface TaskLogsOptions {
-  /** Made when first needed. Processes that share it share all logs. */
+  /** Created when first needed. Processes that share it share all logs. */
   readonly folder: string;
-  /** Bytes kept of each stream of each attempt: the first part and the last. Default 16 MiB. */
+  /** Bytes kept of each stream of each attempt, from its start and its end. Default 16 MiB. */
   readonly bytesPerStream?: number;
 }
 
-/** What there is to read of one stream. */
+/** One part of a stream. */
 export type LogPart =
   | { readonly kind: 'output'; readonly offset: number; readonly bytes: Buffer }
-  /** Bytes that are not kept; reading goes on at `to`. */
+  /** Bytes that were not kept; reading continues at `to`. */
   | { readonly kind: 'gap'; readonly offset: number; readonly to: number }
-  /** The task is over, and nothing more comes. */
+  /** The task has ended; nothing follows. */
   | { readonly kind: 'ended'; readonly result: TaskResult };
 
 export interface ReadOptions {
   readonly offset?: number;
-  /** Waits for more until the task's end; otherwise ends with what is there now. */
+  /** Waits for more until the task's end; otherwise ends with what is there. */
   readonly follow?: boolean;
   readonly stop?: AbortSignal;
 }
 
 const DEFAULT_BYTES = 16 * 1024 * 1024;
 const SEGMENT_BYTES = 1024 * 1024;
-/** Where the file system does not tell of changes, and for a log that has not begun. */
-const LOOK_MS = 500;
+/** How often to poll if the file system sends no notifications, and for a log that has not started. */
+const POLL_MS = 500;
 
 /**
- * The output of tasks on nodes, in files laid out as on the node: readable while the task runs, and from any offset.
- * A piece may be brought twice, by two followers at once, in any order: the bytes of an offset are the same wherever
- * they come from, so they are only ever written to their own place.
+ * The output of tasks on nodes, in files laid out as on the node: readable while the task runs, from any offset.
+ * Chunks may arrive twice, from two followers at once, and in any order: the bytes at an offset are always the same,
+ * and are written at that offset only.
  */
 export class TaskLogs {
   readonly #root: string;
@@ -62,7 +62,7 @@ export class TaskLogs {
     this.#segmentBytes = Math.max(1, Math.min(SEGMENT_BYTES, Math.floor(this.#limit / 4)));
   }
 
-  /** Adds a piece. @throws the file system's errors, e.g. a full disk: bring it again. */
+  /** Stores a chunk. @throws the file system's errors, e.g. a full disk: retry it then. */
   append(key: ExecutionKey, chunk: LogChunk): void {
     const folder = this.#folder(key);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -74,7 +74,7 @@ export class TaskLogs {
     for (let at = 0; at < bytes.length; ) at += this.#write(folder, stream, offset + at, bytes.subarray(at));
   }
 
-  /** Attempts of a task that have a log, in order. */
+  /** The attempts of a task that have a log, in order. */
   attempts({ run, task, node }: Omit<ExecutionKey, 'generation'>): number[] {
     const folder = join(this.#root, folderName(run), folderName(task), folderName(node));
     if (!existsSync(folder)) return [];
@@ -84,12 +84,12 @@ export class TaskLogs {
       .sort((a, b) => a - b);
   }
 
-  /** How the attempt ended; undefined while it has not, as far as is known here. */
+  /** The result of the attempt; undefined until it is shipped. */
   result(key: ExecutionKey): TaskResult | undefined {
     return readJson<TaskResult>(join(this.#folder(key), 'result.json'));
   }
 
-  /** Reads a stream of one attempt. Parts of 256 KiB at most, each good until the next is asked for. */
+  /** Reads a stream of one attempt, in parts of at most 256 KiB, each valid until the next is requested. */
   async *read(key: ExecutionKey, stream: OutputStream, options: ReadOptions = {}): AsyncGenerator<LogPart, void, void> {
     const folder = this.#folder(key);
     const { follow = false, stop } = options;
@@ -99,7 +99,7 @@ export class TaskLogs {
     while (!isStopped()) {
       const change = nextChange(folder, stop);
       try {
-        // Read first: all output is here by the time the end is.
+        // Read the result first: by then all output is in the files.
         const result = this.result(key);
         for (;;) {
           const part = existsSync(folder) ? readOutput(folder, stream, offset, buffer) : { kind: 'none' as const };
@@ -131,7 +131,7 @@ export class TaskLogs {
     return join(this.#root, folderName(run), folderName(task), folderName(node), String(generation));
   }
 
-  /** Writes what belongs into one segment; answers how much that was. */
+  /** Writes as much as fits into one segment; returns how much that was. */
   #write(folder: string, stream: OutputStream, offset: number, bytes: Uint8Array): number {
     const segment = segmentsOf(folder, stream).findLast(({ start }) => start <= offset);
     const isInside =
@@ -150,7 +150,7 @@ export class TaskLogs {
     return part.length;
   }
 
-  /** Over the limit the oldest segment but the first goes. */
+  /** Over the limit, removes the oldest segments except the first. */
   #keepLimit(folder: string, stream: OutputStream): void {
     const segments = segmentsOf(folder, stream);
     const tooMany = segments.length - Math.floor(this.#limit / this.#segmentBytes);
@@ -158,20 +158,20 @@ export class TaskLogs {
       try {
         unlinkSync(path);
       } catch {
-        // Another process was quicker.
+        // Another process has already removed it.
       }
     }
   }
 }
 
-/** Comes when something in the folder changes, after a while anyway, and at the stop. */
+/** Resolves when something in the folder changes, after a timeout, and on stop. */
 function nextChange(folder: string, stop: AbortSignal | undefined): { came: Promise<void>; close(): void } {
   let ring: () => void = () => undefined;
   const came = new Promise<void>((resolve) => {
     ring = resolve;
   });
   const watcher = watchFolder(folder, ring);
-  const timer = setTimeout(ring, LOOK_MS);
+  const timer = setTimeout(ring, POLL_MS);
   stop?.addEventListener('abort', ring, { once: true });
   return {
     came,

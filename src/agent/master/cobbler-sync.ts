@@ -1,7 +1,7 @@
 import { cobblerSync as type } from '../../core/task-types/machines.js';
 import { maasTaskType } from './task-type.js';
 
-/** MAAS writes its DHCP and DNS itself: all that is left of a sync is that it answers. */
+/** MAAS manages DHCP and DNS itself, so a sync only checks that it answers. */
 export const cobblerSync = maasTaskType(type, {
   needsMachine: false,
   run: async (_, { maas, options }) => {

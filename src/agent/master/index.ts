@@ -5,7 +5,10 @@ import type { MaasTaskType } from './task-type.js';
 
 export type { MaasTask, MaasTaskEnd, MaasTaskType } from './task-type.js';
 
-/** Types that the orchestrator's host does through MAAS. A new one is a file in this folder and an entry here. */
+/**
+ * Task types that the orchestrator's host carries out through MAAS. To add one, add a file to this folder and an entry
+ * here.
+ */
 const registered: readonly MaasTaskType[] = [cobblerSync, eraseNode, moveToBootstrap, reboot];
 
 export const maasTaskTypes: ReadonlyMap<string, MaasTaskType> = new Map(registered.map((type) => [type.name, type]));

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reboot as type } from '../../core/task-types/machines.js';
 import { type MaasTask, maasTaskType } from './task-type.js';
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 /**
- * The second way to restart a node whose own `reboot` did not help, or which does not answer: off and on again from
- * outside. Whether it came up is for its boot id to say.
+ * Restarts a node through its power supply, when its own `reboot` did not work or the node does not answer. The node's
+ * boot id shows whether it came up.
  */
 export const reboot = maasTaskType(type, {
   run: async ({ timeout }, task) => {
@@ -14,14 +14,14 @@ export const reboot = maasTaskType(type, {
     const { machines } = task.maas.client;
     const { signal } = options;
     const end = performance.now() + timeout * 1000;
-    // Switched off before this process died: a second time would be a second restart.
+    // An earlier process switched it off already: doing so again would be a second restart.
     if (task.reached !== 'off') {
       await machines.powerOff(systemId, { stopMode: 'hard', comment }, signal);
-      if (!(await becomes(task, 'off', end))) return { ok: false, message: `${hostname} did not go off in time` };
+      if (!(await becomes(task, 'off', end))) return { ok: false, message: `${hostname} did not power off in time` };
       task.reach('off');
     }
     await machines.powerOn(systemId, comment, signal);
-    if (!(await becomes(task, 'on', end))) return { ok: false, message: `${hostname} did not go on again in time` };
+    if (!(await becomes(task, 'on', end))) return { ok: false, message: `${hostname} did not power on again in time` };
     return { ok: true, changed: true, warnings: [] };
   },
 });
@@ -30,6 +30,6 @@ async function becomes({ maas, systemId, options }: MaasTask, wanted: 'on' | 'of
   for (;;) {
     if ((await maas.client.machines.queryPower(systemId, options.signal)) === wanted) return true;
     if (performance.now() >= end) return false;
-    await delay(LOOK_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
+    await delay(POLL_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
   }
 }

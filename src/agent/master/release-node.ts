@@ -10,11 +10,11 @@ async function release(task: MaasTask, erase: object): Promise<MaasTaskEnd> {
   return { ok: true, changed: outcome.actions.length > 0, warnings };
 }
 
-/** Gives the machine back with its disks erased. */
+/** Releases the machine and erases its disks. */
 export const eraseNode = maasTaskType(machines.eraseNode, {
   run: ({ secure_erase }, task) =>
     release(task, { erase: true, ...(secure_erase ? { secureErase: true } : { quickErase: true }) }),
 });
 
-/** Makes the machine bare again, as it was when it was discovered. */
+/** Releases the machine: it is bare again, as when it was discovered. */
 export const moveToBootstrap = maasTaskType(machines.moveToBootstrap, { run: (_, task) => release(task, {}) });

@@ -1,21 +1,21 @@
 import type { TaskType } from '../../core/task-types/index.js';
 import type { MachineContext, OperationOptions } from '../../maas/index.js';
 
-/** One task on one machine, as it is carried out from the orchestrator's host through MAAS. */
+/** One task on one machine, carried out from the orchestrator's host through MAAS. */
 export interface MaasTask {
   readonly maas: MachineContext;
   readonly systemId: string;
   readonly hostname: string;
-  /** Whose machine it must be. */
+  /** The site that must own the machine. */
   readonly site: string;
-  /** For MAAS' log. */
+  /** For the log of MAAS. */
   readonly comment: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What an earlier try of the same execution said last. */
+  /** The last step that an earlier try of the same execution reached. */
   readonly reached: string | undefined;
-  /** Remembers how far it is, for a try after the death of this process. */
+  /** Records a step, for a later try if this process dies. */
   readonly reach: (step: string) => void;
-  /** The signal cancels; the operation ends at once with its reason. */
+  /** Its signal cancels: the operation ends at once with the abort reason. */
   readonly options: OperationOptions;
 }
 
@@ -24,13 +24,13 @@ export type MaasTaskEnd =
   | { readonly ok: false; readonly message: string };
 
 interface MaasWork<P> {
-  /** False: it is about MAAS itself, and no machine is looked up. Default true. */
+  /** False for a task about MAAS itself, which needs no machine. Default true. */
   readonly needsMachine?: boolean;
-  /** May be called again at any point, and goes on from the machine's real state. */
+  /** May be called again at any time; continues from the machine's actual state. */
   run(parameters: P, task: MaasTask): Promise<MaasTaskEnd>;
 }
 
-/** A type of task that MAAS carries out. */
+/** A task type that MAAS carries out. */
 export interface MaasTaskType {
   readonly name: string;
   readonly needsMachine: boolean;

@@ -1,7 +1,7 @@
-/** What a node is given at its birth, by user data or by `agent install`. */
+/** What a node needs to enrol. It gets it in its user data or from `agent install`. */
 export interface EnrolmentTicket {
   readonly gateway: string;
-  /** PEM of the authority. */
+  /** Certificate of the authority, as PEM. */
   readonly authority: string;
   readonly token: string;
 }

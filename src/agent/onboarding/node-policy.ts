@@ -13,18 +13,18 @@ import {
 } from '../../documents/index.js';
 import { type Execution, type NodeAgentOptions, prepareTask } from '../index.js';
 
-/** What a node lets itself be told. It is the node's own file: nothing that comes from outside changes it. */
+/** What a node accepts. It is the node's own file: nothing from outside changes it. */
 export interface NodePolicy {
   /** Task types that run here. Absent: all. */
   readonly types?: readonly string[];
-  /** Folders below which files may be placed. Absent: the agent's usual ones. */
+  /** Folders below which files may be placed. Absent: the agent's default. */
   readonly path_roots?: readonly string[];
   /**
-   * Scripts of any content: `deny` refuses them, `signed` wants a signed order, `allow` runs
-   * them also where orders are not signed (SSH, one trusted machine). Default `signed`.
+   * Arbitrary scripts: `deny` refuses them, `signed` requires a signed order, `allow` also runs them from unsigned
+   * orders (SSH, a single trusted machine). Default `signed`.
    */
   readonly shell: 'deny' | 'signed' | 'allow';
-  /** Most seconds a task may take, all its tries together. Absent: no limit of the node's own. */
+  /** Maximum number of seconds for a task, including all its tries. Absent: the node sets no limit. */
   readonly max_timeout?: number;
 }
 
@@ -45,7 +45,10 @@ export type PolicyReading =
   | { readonly ok: true; readonly policy: NodePolicy }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
-/** Reads a policy (YAML or JSON): all that is wrong at once, each with its place. An empty file is the default. */
+/**
+ * Reads a policy (YAML or JSON). Reports all problems at once, each with its position. An empty file is the default
+ * policy.
+ */
 export function readPolicy(text: string, file?: string): PolicyReading {
   const parsed = parseYaml(text, file === undefined ? {} : { file });
   const problems = parsed.diagnostics.filter(isError);
@@ -55,7 +58,7 @@ export function readPolicy(text: string, file?: string): PolicyReading {
     problems.push({
       severity: 'error',
       code: 'policy.several-documents',
-      message: 'a policy is one document',
+      message: 'a policy must be a single document',
       ...named,
     });
   if (problems.length > 0) return { ok: false, problems };
@@ -82,13 +85,13 @@ const POLICY_WORDS: SchemaWords = {
 
 const HINTS: Readonly<Record<string, string>> = {
   types: `The types are ${taskTypeNames.join(', ')}.`,
-  path_roots: 'Give a list of folders, as [/etc, /srv].',
+  path_roots: 'Give a list of folders, e.g. [/etc, /srv].',
   shell: 'One of deny, signed, allow.',
-  max_timeout: 'Seconds, as 3600.',
-  policy: 'Write rules, as `shell: deny`.',
+  max_timeout: 'Give seconds, e.g. 3600.',
+  policy: 'Write rules, e.g. `shell: deny`.',
 };
 
-/** The policy of a file; the default when there is none. */
+/** Reads the policy file; without one, the default policy holds. */
 export function loadPolicy(path: string): PolicyReading {
   try {
     return readPolicy(readFileSync(path, 'utf8'), path);
@@ -104,7 +107,7 @@ export function loadPolicy(path: string): PolicyReading {
   }
 }
 
-/** What of a policy the agent itself enforces. */
+/** The part of a policy that the agent itself enforces. */
 export function agentOptionsOf(policy: NodePolicy): Pick<NodeAgentOptions, 'allowedTypes' | 'pathRoots'> {
   const types = (policy.types ?? taskTypeNames).filter((type) => policy.shell !== 'deny' || !runsAnyScript(type));
   const restricts = policy.types !== undefined || policy.shell === 'deny';
@@ -115,9 +118,9 @@ export function agentOptionsOf(policy: NodePolicy): Pick<NodeAgentOptions, 'allo
 }
 
 /**
- * Why the policy forbids an execution; undefined when it does not. For whoever accepts orders, before they start.
+ * Why the policy forbids an execution; undefined if it allows it. For callers that accept orders, before starting them.
  *
- * @param isSigned whether a signed order for it was verified
+ * @param isSigned whether a signed order for the execution was verified
  */
 export function policyRefusal(policy: NodePolicy, execution: Execution, isSigned: boolean): string | undefined {
   const { type } = execution;
@@ -130,7 +133,7 @@ export function policyRefusal(policy: NodePolicy, execution: Execution, isSigned
   const { max_timeout: most } = policy;
   if (most === undefined) return undefined;
   const prepared = prepareTask(execution);
-  // What cannot be read is refused by the agent, with all its problems.
+  // The agent refuses parameters that cannot be read, and reports all their problems.
   if (!prepared.ok) return undefined;
   const { timeoutSec, timeoutCovers, retries, intervalSec } = prepared.task.limits;
   const whole = timeoutCovers === 'all-tries' ? timeoutSec : timeoutSec * (retries + 1) + intervalSec * retries;

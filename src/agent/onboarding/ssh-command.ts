@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 
 /** A machine as ssh reaches it. */
 export interface SshTarget {
-  /** Name or address; no option, no user. */
+  /** Name or address, without options or user. */
   readonly host: string;
   readonly user?: string;
   readonly port?: number;
-  /** Private key; else what ssh finds itself. */
+  /** Private key. Default: ssh's own choice. */
   readonly identityFile?: string;
-  /** Host keys; else the user's own. A host that is not in it is refused, never learnt. */
+  /** Known hosts. Default: the user's file. An unknown host is refused, never added. */
   readonly knownHostsFile?: string;
 }
 
 export interface SshEnd {
-  /** Of the remote command; 255 is ssh's own trouble. */
+  /** Of the remote command; 255 is an error of ssh itself. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -21,12 +21,12 @@ export interface SshEnd {
 
 const LARGEST_OUTPUT = 256 * 1024;
 
-/** What is wrong with a target as written; undefined when nothing is. */
+/** What is wrong with a target's syntax; undefined if nothing is. */
 export function sshTargetProblem({ host, user }: SshTarget): string | undefined {
   if (!/^[A-Za-z0-9[:_][A-Za-z0-9.:_%\]-]*$/.test(host))
-    return `${JSON.stringify(host)} is no name or address of a host`;
+    return `${JSON.stringify(host)} is not the name or address of a host`;
   if (user !== undefined && !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(user))
-    return `${JSON.stringify(user)} is no name of a user`;
+    return `${JSON.stringify(user)} is not a user name`;
   return undefined;
 }
 
@@ -57,8 +57,8 @@ function sshArguments(target: SshTarget): string[] {
 }
 
 /**
- * Runs a script on another machine by its `sh`. The script and all its data go through stdin: ssh joins its arguments
- * and lets the remote shell part them again, so none carries anything of ours.
+ * Runs a script on another machine with its `sh`. The script and all its data go through stdin, never through
+ * arguments: ssh joins those and the remote shell splits them again.
  */
 export function runOverSsh(target: SshTarget, script: string, program = 'ssh'): Promise<SshEnd> {
   return new Promise((resolve, reject) => {
@@ -66,23 +66,23 @@ export function runOverSsh(target: SshTarget, script: string, program = 'ssh'): 
     const [stdout, stderr] = [keep(child.stdout), keep(child.stderr)];
     child.on('error', reject);
     child.on('close', (code) => resolve({ exitCode: code ?? 255, stdout: stdout(), stderr: stderr() }));
-    // It may end before it has read all.
+    // It may end before it has read everything.
     child.stdin.on('error', () => undefined);
     child.stdin.end(script);
   });
 }
 
-/** A connection that stays for as long as its script talks. */
+/** A connection that stays open while its script prints. */
 export interface SshConnection {
-  /** What the script prints. Ends when it has ended, or the connection has. */
+  /** What the script prints. Ends when the script or the connection ends. */
   readonly output: AsyncIterable<Buffer>;
-  /** What ssh or the script last complained of. */
+  /** The last error of ssh or the script. */
   trouble(): string;
-  /** May be repeated. */
+  /** May be called more than once. */
   close(): void;
 }
 
-/** Runs a script as `runOverSsh` does, and lets its output be read as it comes. */
+/** Like `runOverSsh`, but streams the output. */
 export function openOverSsh(target: SshTarget, script: string, program = 'ssh'): SshConnection {
   const child = spawn(program, [...sshArguments(target), 'exec sh -s'], { stdio: 'pipe' });
   const stderr = keep(child.stderr);
@@ -100,7 +100,7 @@ export function openOverSsh(target: SshTarget, script: string, program = 'ssh'):
   };
 }
 
-/** A stream that was destroyed has ended, too. */
+/** Treats a destroyed stream as ended. */
 async function* readAll(stream: NodeJS.ReadableStream): AsyncGenerator<Buffer, void, void> {
   try {
     for await (const piece of stream) yield piece as Buffer;
@@ -119,5 +119,5 @@ function keep(stream: NodeJS.ReadableStream): () => string {
   return () => Buffer.concat(pieces).toString('utf8');
 }
 
-/** A text as one word of `sh`. */
+/** Quotes text as one word for `sh`. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,10 +1,10 @@
 /**
- * The unit of the agent on a node. `KillMode=process` and `Delegate=yes`: a restart of the agent leaves its tasks
- * alone. Tasks inherit every fence of their agent and may have to change anything on the machine (puppet, chrt), so
- * there are none here: what a task may do is for signed orders and the node's policy to say.
+ * The unit of the agent on a node. `KillMode=process` and `Delegate=yes` keep tasks running when the agent restarts.
+ * The unit has no sandboxing: tasks would inherit it, and they may have to change anything on the machine (puppet,
+ * chrt). Signed orders and the node's policy decide what a task may do.
  *
  * @param program absolute path of the `sitewright` command
- * @param folder with ticket, credentials and policy
+ * @param folder the folder with ticket, credentials and policy
  */
 export const systemdUnit = (program: string, folder: string): string => `[Unit]
 Description=Sitewright node agent

@@ -3,21 +3,21 @@ import { dump } from 'js-yaml';
 import type { EnrolmentTicket } from './enrolment-ticket.js';
 import { systemdUnit } from './systemd-unit.js';
 
-/** Where the agent lives on a node. */
+/** The agent's configuration folder on a node. */
 export const NODE_FOLDER = '/etc/sitewright';
 const UNIT_FILE = '/etc/systemd/system/sitewright-agent.service';
 const PROGRAM_FOLDER = '/opt/sitewright';
 
 export interface AgentInstallation {
-  /** URL of our package (.tgz). */
+  /** URL of the Sitewright package (.tgz). */
   readonly agentPackage: string;
-  /** Package of the distribution, or URL of a .tar.xz as Node.js is released. */
+  /** A package of the distribution, or the URL of a Node.js release (.tar.xz). */
   readonly nodePackage: string;
 }
 
 /**
- * The part of a node's user data (cloud-config) that makes it a node of ours: ticket, unit, Node.js, our package. The
- * ticket is written before anything is fetched; the agent is started when all is there.
+ * The part of a node's user data (cloud-config) that installs the agent: ticket, unit, Node.js, the Sitewright package.
+ * The ticket is written before anything is fetched; the agent starts when everything is installed.
  */
 export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePackage }: AgentInstallation): string {
   const isUrl = /^https?:\/\//.test(nodePackage);
@@ -37,7 +37,7 @@ export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePa
         content: systemdUnit(`${PROGRAM_FOLDER}/bin/sitewright`, NODE_FOLDER),
       },
     ],
-    // Lists are run without a shell.
+    // cloud-init runs lists without a shell.
     runcmd: [
       ['chmod', '0700', NODE_FOLDER],
       ...(isUrl
@@ -81,8 +81,8 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Several pieces of user data as one (MIME multi-part), in order: the operator's own first. A piece that is multi-part
- * itself goes in whole: cloud-init opens it.
+ * Merges pieces of user data into one (MIME multi-part), in order: the operator's own first. A piece that is itself
+ * multi-part is nested; cloud-init unpacks it.
  */
 export function mergeUserData(parts: readonly string[]): string {
   const present = parts.filter((part) => part.trim() !== '');

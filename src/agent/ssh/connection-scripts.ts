@@ -3,22 +3,25 @@ import { shellWord } from '../onboarding/ssh-command.js';
 import { COMMON, RUNNER } from './remote-runner.js';
 import type { RemoteTask } from './remote-task.js';
 
-/** Where an execution is on its node. */
+/** Location of an execution on its node. */
 export interface RemotePlace {
   readonly folder: string;
-  /** The lock an agent on the node has, too. */
+  /** The lock, shared with an agent on the node. */
   readonly lock: string;
   readonly mark: string;
 }
 
-/** @param stateDir the folder an agent on the node would have for the site */
+/** @param stateDir the folder that an agent on the node would use for the site */
 export function remotePlace(stateDir: string, key: ExecutionKey): RemotePlace {
   const node = nodeFolder(stateDir, key.node);
   const folder = `${node}/ssh/${folderName(key.run)}/${folderName(key.task)}/${key.generation}`;
   return { folder, lock: `${node}/lock`, mark: executionMark(folder) };
 }
 
-/** A script that came in halves must not begin: as one compound it is read to its end before anything is done. */
+/**
+ * Wraps a script in one compound command, so that `sh` reads all of it before it runs anything: a truncated script must
+ * not start.
+ */
 const whole = (script: string): string => `{\n${script}\nexit 0\n}\n`;
 
 const head = ({ folder, mark }: RemotePlace): string => `umask 077
@@ -28,19 +31,19 @@ scratch=/tmp/sitewright-$mark
 ${COMMON}`;
 
 /**
- * Prints what a node knows before anything is begun: a line `begun`, `intent` or `none`, a line with its own policy (in
- * base64 after `=`; empty when it has none), and the intent.
+ * Prints what a node knows of an execution before it starts: a line `started`, `intent` or `none`, a line with the
+ * node's own policy (in base64 after `=`; empty if it has none), and the intent.
  */
 export const lookScript = (place: RemotePlace, policyFile: string): string =>
   whole(`dir=${shellWord(place.folder)} policy=${shellWord(policyFile)}
 state=none
 [ -e "$dir/execution" ] && state=intent
-[ "$state" = intent ] && { [ -e "$dir/claim" ] || [ -e "$dir/exit" ]; } && state=begun
+[ "$state" = intent ] && { [ -e "$dir/claim" ] || [ -e "$dir/exit" ]; } && state=started
 echo "$state"
 if [ -e "$policy" ]; then text=$(base64 <"$policy") || exit 4; printf '=%s\n' "$(printf %s "$text" | tr -d '\n')"; else echo; fi
 [ "$state" = none ] || cat "$dir/execution"`);
 
-/** Says `accepted` or `conflict`; starts the execution unless somebody did. */
+/** Prints `accepted` or `conflict`; starts the execution unless it is already started. */
 export function ensureScript(place: RemotePlace, execution: Execution, task: RemoteTask, lockWaitSec: number): string {
   const { limits } = task;
   const hundredths = (seconds: number) => Math.max(1, Math.round(seconds * 100));
@@ -62,7 +65,7 @@ export function ensureScript(place: RemotePlace, execution: Execution, task: Rem
     `final_codes=${shellWord(task.finalCodes.join(' '))}`,
   ];
   const put = (name: string, text: string) => `printf %s ${shellWord(text)} >"$dir/${name}"`;
-  // By a built-in command: a secret is in no argument of a process, and in no file but those in memory.
+  // `printf` is a shell built-in: secrets are never in a process's arguments, and only in files in memory.
   const contents = task.contents.map(
     (content, at) => `printf %s ${shellWord(Buffer.from(content).toString('base64'))} | base64 -d >"$scratch/${at}"`,
   );
@@ -86,12 +89,12 @@ setsid sh "$dir/runner.sh" "$dir" </dev/null >/dev/null 2>"$dir/runner.log" &
 set +e
 looks=100
 while [ ! -e "$dir/claim" ] && [ "$looks" -gt 0 ]; do sleep 0.1; looks=$((looks - 1)); done
-[ -e "$dir/claim" ] || { cat "$dir/runner.log" >&2; echo 'the runner did not begin' >&2; exit 5; }
+[ -e "$dir/claim" ] || { cat "$dir/runner.log" >&2; echo 'the runner did not start' >&2; exit 5; }
 fi
 echo accepted`);
 }
 
-/** Writes the wish to end into the folder; also where nothing was begun: then it never begins. */
+/** Writes the cancellation request into the folder. An execution that is not started yet then never starts. */
 export const cancelScript = (place: RemotePlace, reason: string): string =>
   whole(`${head(place)}
 mkdir -p "$dir" || exit 4
@@ -99,9 +102,9 @@ printf %s ${shellWord(reason)} | first cancel
 echo noted`);
 
 /**
- * Follows an execution from the given offsets to its end, in lines and pieces: `S` (a beat), `O OFFSET LENGTH` and
- * `E OFFSET LENGTH` with that many bytes after them, `X LENGTH` with the record of the end, `N`: there is no such
- * execution. The beat is also what makes it end soon after the connection has.
+ * Follows an execution from the given offsets to completion. Prints lines, some followed by bytes: `S` (a heartbeat),
+ * `O OFFSET LENGTH` and `E OFFSET LENGTH` with bytes of stdout and stderr, `X LENGTH` with the end record, `N` if the
+ * execution does not exist. Writing the heartbeat ends the script soon after the connection is closed.
  */
 export const followScript = (place: RemotePlace, from: { readonly stdout: number; readonly stderr: number }): string =>
   whole(`${head(place)}
@@ -131,12 +134,12 @@ while :; do
   sleep 0.2
 done`);
 
-/** Boot id, and whether the programs are there that everything needs. */
+/** Prints the boot id; fails if a required program is missing. */
 export const factsScript = (): string =>
   whole(`cat /proc/sys/kernel/random/boot_id
 for program in flock setsid base64 mkfifo; do command -v $program >/dev/null || { echo "$program is not installed" >&2; exit 3; }; done`);
 
-/** Deletes what ended long ago. */
+/** Deletes executions that ended more than some minutes ago. */
 export const forgetScript = (stateDir: string, node: string, minutes: number): string =>
   whole(
     `find ${shellWord(`${nodeFolder(stateDir, node)}/ssh`)} -mindepth 4 -maxdepth 4 -name exit -mmin +${minutes} 2>/dev/null | while read -r exit_file; do rm -rf "\${exit_file%/exit}"; done`,

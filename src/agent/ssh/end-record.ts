@@ -1,4 +1,4 @@
-/** Record of an end as the runner wrote it: `key=value` lines, of which `try` and `file_failed` may come often. */
+/** The end record that the runner wrote: `key=value` lines; `try` and `file_failed` may occur more than once. */
 export class EndRecord {
   readonly #lines: readonly (readonly [string, string])[];
 

@@ -1,4 +1,4 @@
-/** Exit codes of our own scripts, which programs do not use. */
+/** Exit codes of Sitewright's own scripts, which other programs do not use. */
 export const REFUSED_PATH = 240;
 export const MISSING_PROGRAM = 241;
 export const BUSY = 242;

@@ -1,13 +1,13 @@
 import { REFUSED_PATH } from './exit-codes.js';
 
 /**
- * `place`, in plain `sh`, as the agent places files: beside the target with its final owner and permissions, then
- * renamed. After `enter` everything goes by names in the folder it is in, and by the open file: a link that is swapped
- * in meanwhile is replaced, never followed. Wants `enterFolder`, and `$dir`: the execution's folder.
+ * `place`, in plain `sh`, places files as the agent does: writes beside the target with final owner and permissions,
+ * then renames. After `enter` it uses only names in the current folder and the open file: a link that is swapped in
+ * meanwhile is replaced, never followed. Requires `enterFolder`, and `$dir`, the execution's folder.
  */
 export const PLACE = `refuse() { # code path why
   echo "$2: $3" >&2
-  echo "file_failed=$(printf '%s\\n%s' "$2" "$3" | base64 | tr -d '\\n')" >>"$dir/told"
+  echo "file_failed=$(printf '%s\\n%s' "$2" "$3" | base64 | tr -d '\\n')" >>"$dir/details"
   return "$1"
 }
 place() ( # content path mode mode-of-folders owner group overwrite parents
@@ -17,32 +17,32 @@ place() ( # content path mode mode-of-folders owner group overwrite parents
   enter "\${parent:-/}" "$folders"
   case $? in
     0) ;;
-    2) refuse 1 "$path" 'its folder is not there'; exit ;;
-    ${REFUSED_PATH}) refuse ${REFUSED_PATH} "$path" 'it is under none of the allowed folders'; exit ;;
-    *) refuse 1 "$path" 'its folder cannot be made'; exit ;;
+    2) refuse 1 "$path" 'its folder does not exist'; exit ;;
+    ${REFUSED_PATH}) refuse ${REFUSED_PATH} "$path" 'it is outside the allowed folders'; exit ;;
+    *) refuse 1 "$path" 'its folder cannot be created'; exit ;;
   esac
-  if [ -L "$name" ]; then refuse ${REFUSED_PATH} "$path" 'a link is there'; exit; fi
-  if [ -e "$name" ] && [ ! -f "$name" ]; then refuse ${REFUSED_PATH} "$path" 'something that is no file is there'; exit; fi
+  if [ -L "$name" ]; then refuse ${REFUSED_PATH} "$path" 'it is a symbolic link'; exit; fi
+  if [ -e "$name" ] && [ ! -f "$name" ]; then refuse ${REFUSED_PATH} "$path" 'it is not a regular file'; exit; fi
   if [ -e "$name" ] && [ "$overwrite" != true ]; then echo "unchanged: $path"; exit 0; fi
   new=$(mktemp -u ./.sitewright.XXXXXXXX)
-  # Made by nobody but us (O_EXCL), and open from here on.
+  # Created exclusively (O_EXCL), and open from here on.
   set -C
-  command exec 6>"$new" || { refuse 1 "$path" 'nothing can be written there'; exit; }
+  command exec 6>"$new" || { refuse 1 "$path" 'its folder is not writable'; exit; }
   set +C
   file=/proc/self/fd/6
-  give_up() { rm -f -- "$new"; refuse 1 "$path" "$1"; exit; }
-  cat "$content" >&6 || give_up 'it cannot be written'
-  [ -z "$owner" ] || chown "$owner" $file || give_up "there is no user $owner"
-  [ -z "$group" ] || chgrp "$group" $file || give_up "there is no group $group"
-  chmod "$mode" $file || give_up 'its permissions cannot be set'
+  fail() { rm -f -- "$new"; refuse 1 "$path" "$1"; exit; }
+  cat "$content" >&6 || fail 'it cannot be written'
+  [ -z "$owner" ] || chown "$owner" $file || fail "there is no user $owner"
+  [ -z "$group" ] || chgrp "$group" $file || fail "there is no group $group"
+  chmod "$mode" $file || fail 'its permissions cannot be set'
   if [ -e "$name" ] && cmp -s $file "$name" && [ "$(stat -L -c '%a %u %g' $file)" = "$(stat -c '%a %u %g' "$name")" ]; then
     rm -f -- "$new"
     echo "unchanged: $path"
     exit 0
   fi
   sync $file
-  mv -fT -- "$new" "$name" || give_up 'it cannot be written'
-  echo "changed=1" >>"$dir/told"
+  mv -fT -- "$new" "$name" || fail 'it cannot be written'
+  echo "changed=1" >>"$dir/details"
   echo "written: $path"
 )
 `;

@@ -2,10 +2,10 @@ import { shellWord } from '../onboarding/ssh-command.js';
 import { REFUSED_PATH } from './exit-codes.js';
 
 /**
- * `enter FOLDER MODE`, in plain `sh`: goes into a folder under the roots, makes what is missing of it with that mode
- * (none: nothing is made), and stays where it is then: whoever swaps a part of the path for a link afterwards moves
- * nothing that is done by names in it. Links are followed to places under the roots only. Returns 0; 1 when it cannot;
- * 2 when it is not there; `REFUSED_PATH` when it is under none of the roots.
+ * `enter FOLDER MODE`, in plain `sh`, changes into a folder under the roots and creates missing folders with that mode
+ * (none if the mode is empty). Operations by name then stay in the folder, even if a part of its path is replaced by a
+ * link. Links are followed to places under the roots only. Returns 0; 1 if it fails; 2 if the folder does not exist;
+ * `REFUSED_PATH` if it is outside the roots.
  */
 export const enterFolder = (roots: readonly string[]): string => `allowed() { # a folder, resolved
   for root in ${roots.map(shellWord).join(' ')}; do
@@ -17,7 +17,7 @@ export const enterFolder = (roots: readonly string[]): string => `allowed() { # 
   done
   return 1
 }
-here() { # where this really is, also when the name ends with a newline
+here() { # the physical path of the current folder, even if it ends with a newline
   here=$(pwd -P; echo .)
   here=\${here%??}
   [ "$here" = / ] && here=

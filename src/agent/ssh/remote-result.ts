@@ -13,9 +13,9 @@ import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } fro
 import type { RemoteEnd } from './ssh-work.js';
 
 /**
- * What became of an execution, from the record on its node. The same record is always the same result.
+ * The result of an execution, from the record on its node. The same record always gives the same result.
  *
- * @param limitSeconds for the words of a timeout
+ * @param limitSeconds for the message of a timeout
  */
 export function remoteResult(type: string, text: string, limitSeconds: number, cancelReason: string): TaskResult {
   const record = new EndRecord(text);
@@ -83,7 +83,7 @@ function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReas
   const unknown = { changed: null, exitCode: null, summary: {} };
   const last = record.all('try').at(-1)?.split(' ')[2];
   const exitCode = last === undefined ? null : Number(last);
-  const begun = exitCode !== null;
+  const isStarted = exitCode !== null;
   switch (record.text('cause')) {
     case 'interrupted': {
       const cause = record.text('lost') === 'reboot' ? 'reboot' : 'supervisor-lost';
@@ -93,7 +93,7 @@ function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReas
       return {
         ...unknown,
         exitCode,
-        changed: begun ? null : false,
+        changed: isStarted ? null : false,
         failure: { kind: 'cancelled', reason: cancelReason },
       };
     case 'timeout':

@@ -1,29 +1,29 @@
 /**
- * What runs on a node that has no agent: plain `sh`, with `flock`, `setsid` and coreutils. One copy of it lies in the
- * folder of each execution and takes it from the node's lock to its one result, whoever is connected meanwhile.
+ * The runner for nodes without an agent: plain `sh`, with `flock`, `setsid` and coreutils. Each execution's folder has
+ * a copy of it, which runs the execution to completion whether or not anyone is connected.
  *
- * Files of an execution's folder: `execution` (the intent), `claim` (who runs it: linked once, so it runs once),
- * `sessions`, `known` (processes seen last, where there are no groups), `stdout`, `stderr`, `cancel`, `exit` (the one
- * result, `key=value` lines).
+ * Files of an execution's folder: `execution` (the intent), `claim` (the process that runs it; linked once, so it runs
+ * once), `sessions`, `known` (processes last seen, without cgroups), `details` (`key=value` lines of the task's
+ * script), `stdout`, `stderr`, `cancel`, `exit` (the only result, `key=value` lines).
  */
 
-/** Shared by runner and connections: who is alive, whose processes there are, how they end. `$dir` is the folder. */
+/** Shared by runner and connections: finds and ends the processes of an execution. `$dir` is its folder. */
 export const COMMON = `
 boot_id() { cat /proc/sys/kernel/random/boot_id; }
-start_of() { # pid; its start time, nothing when it is gone
+start_of() { # pid; its start time, nothing if it is gone
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
   stat=\${stat##*) }
   set -- $stat
   [ "$1" != Z ] && echo "\${20}"
 }
-supervised() { # 0: its runner lives; 1: it is gone; 2: never claimed
+supervised() { # 0: its runner is running; 1: it is gone; 2: never claimed
   read -r pid start boot 2>/dev/null <"$dir/claim" || return 2
   [ "$boot" = "$(boot_id)" ] && [ "$(start_of "$pid")" = "$start" ]
 }
-processes() { # all that live, each a line: pid, parent, session, start time
+processes() { # all running ones, a line each: pid, parent, session, start time
   for file in /proc/[0-9]*/stat; do
     text=
-    # A name may hold anything, ends of lines included.
+    # A name may contain anything, even newlines.
     { while IFS= read -r line || [ -n "$line" ]; do text="$text $line"; done <"$file"; } 2>/dev/null
     file=\${file#/proc/}
     set -- \${text##*) }
@@ -31,7 +31,7 @@ processes() { # all that live, each a line: pid, parent, session, start time
     echo "\${file%/stat} $2 $4 \${20}"
   done
 }
-members() { # what the task started: by its cgroup, its mark, its sessions, and by descent
+members() { # processes of the task: by its cgroup, its mark, its sessions, and by descent
   all=$(processes)
   ours=" $(
     {
@@ -40,18 +40,18 @@ members() { # what the task started: by its cgroup, its mark, its sessions, and 
     } 2>/dev/null | tr '\\n' ' '
   )"
   sessions=" $({ tr '\\n' ' ' <"$dir/sessions"; } 2>/dev/null)"
-  # Orphans are the runner's (see RUNNER), so what descends from it is complete; its helpers share its session.
+  # The runner adopts orphans (see RUNNER), so its descendants are complete; its helpers share its session.
   runner=
   if supervised; then runner=$pid; else known=" $({ tr '\\n' ' ' <"$dir/known"; } 2>/dev/null)"; fi
   before=
   while [ "$ours" != "$before" ]; do
     before=$ours
-    while read -r process parent session began; do
+    while read -r process parent session born; do
       case $ours in *" $process "*) continue ;; esac
       if [ -n "$runner" ]; then
         [ "$process" = "$runner" ] && { ours="$ours$process "; continue; }
       else
-        case $known in *" $process:$began "*) ours="$ours$process "; continue ;; esac
+        case $known in *" $process:$born "*) ours="$ours$process "; continue ;; esac
       fi
       case $ours in *" $parent "*) ours="$ours$process "; continue ;; esac
       case $sessions in *" $session "*) ours="$ours$process " ;; esac
@@ -59,21 +59,21 @@ members() { # what the task started: by its cgroup, its mark, its sessions, and 
 $all
 PROCESSES
   done
-  while read -r process parent session began; do
+  while read -r process parent session born; do
     [ "$session" = "$runner" ] && continue
     case $ours in *" $process "*) echo "$process" ;; esac
   done <<PROCESSES
 $all
 PROCESSES
 }
-remember() { # for whoever ends what a killed runner has left
+remember() { # for the caller that ends the processes of a killed runner
   living=" $(members | tr '\\n' ' ')"
-  processes | while read -r process parent session began; do
-    case $living in *" $process "*) echo "$process:$began" ;; esac
+  processes | while read -r process parent session born; do
+    case $living in *" $process "*) echo "$process:$born" ;; esac
   done >"$dir/.known" && mv "$dir/.known" "$dir/known"
 }
 send() { for member in $(members); do kill "-$1" "$member" 2>/dev/null; done; }
-end_all() { # grace in seconds; sets found, survivors, strongest
+end_all() { # grace period in seconds; sets found, survivors, strongest
   found=$(members | wc -l)
   survivors=$found
   strongest=
@@ -115,13 +115,13 @@ settle() { # ends an execution whose runner is gone
 `;
 
 /**
- * The runner. `$1` is the folder; what it is to do stands in its file `settings`: `whole`, `each` and `lock_wait` in
- * hundredths of a second by the clock that nobody sets (0: no limit), `interval` in fifths. Ends when the task has:
- * nothing of it stays but what the task itself left on purpose.
+ * The runner. `$1` is the folder; its file `settings` has the limits: `whole`, `each` and `lock_wait` in hundredths of a
+ * second by the monotonic clock (0: no limit), `interval` in fifths of a second. It ends with the task, and leaves only
+ * processes that the task left running on purpose.
  */
 export const RUNNER = `dir=$1
-# Whatever a task starts and leaves becomes a child of this process, not of init: so a task cannot hide by clearing its
-# environment and beginning a session. The shell has no word for it (prctl 36, PR_SET_CHILD_SUBREAPER).
+# This process, not init, adopts orphans of the task, so that a process cannot hide by clearing its environment and
+# starting a session. The shell has no command for it (prctl 36, PR_SET_CHILD_SUBREAPER).
 if [ "$2" != adopting ]; then
   case $(uname -m) in
     x86_64) call=157 ;;
@@ -154,13 +154,13 @@ write_exit() { # cause, code
     echo "strongest=$strongest"
     echo "left=$(members | wc -l)"
     output_record
-    cat "$dir/told" 2>/dev/null
+    cat "$dir/details" 2>/dev/null
   } | first exit
   rm -rf "$scratch"
   [ -z "$group" ] || rmdir "$group" 2>/dev/null
   exit 0
 }
-end_of_output() { # a daemon may keep it open: it is not waited for
+end_of_output() { # does not wait for daemons that keep it open
   exec 7>&- 8>&-
   looks=10
   while [ "$looks" -gt 0 ] && { kill -0 "$reader_out" || kill -0 "$reader_err"; } 2>/dev/null; do sleep 0.2; looks=$((looks - 1)); done
@@ -170,14 +170,14 @@ umask 077
 echo "$$ $(start_of $$) $(boot_id)" | first claim || exit 0
 found=0 survivors=0 strongest= started=$(moment) number=0
 : >"$dir/sessions"
-# Where groups can be made, nothing leaves one; the task enters it by itself.
+# Where cgroups can be created, no process leaves one; the task enters its own.
 for mount in /sys/fs/cgroup /sys/fs/cgroup/unified; do
   [ -w "$mount/cgroup.procs" ] && mkdir "$mount/sitewright-$mark" 2>/dev/null && echo "$mount/sitewright-$mark" >"$dir/group"
 done
 group=$(cat "$dir/group" 2>/dev/null)
 rm -f "$dir/.out" "$dir/.err"
 mkfifo "$dir/.out" "$dir/.err"
-# What is over the limit is read, counted and dropped: a pipe that is full would stop the task.
+# Output over the limit is read, counted and dropped: a full pipe would block the task.
 unbuffered=$(command -v stdbuf >/dev/null && echo 'stdbuf -o0')
 { $unbuffered head -c "$limit" >"$dir/stdout"; wc -c >"$dir/dropped.stdout"; } <"$dir/.out" 2>/dev/null &
 reader_out=$!
@@ -185,12 +185,12 @@ reader_out=$!
 reader_err=$!
 exec 7>"$dir/.out" 8>"$dir/.err"
 rm -f "$dir/.out" "$dir/.err"
-# One execution at a time on a node, agents of ours included. By hand, so that a cancellation is heard meanwhile.
+# One execution at a time on a node, agents included. Polled, so that a cancellation is seen meanwhile.
 exec 9>>"$lock"
-now; give_up=$((now + lock_wait))
+now; lock_deadline=$((now + lock_wait))
 until flock -n 9; do
   [ -e "$dir/cancel" ] && write_exit cancel 0
-  now; [ "$now" -ge "$give_up" ] && write_exit busy 0
+  now; [ "$now" -ge "$lock_deadline" ] && write_exit busy 0
   sleep 0.2
 done
 now; deadline=$((now + whole))
@@ -198,11 +198,11 @@ started=$(moment)
 while :; do
   [ -e "$dir/cancel" ] && write_exit cancel 0
   number=$((number + 1))
-  begun=$(moment)
+  try_started=$(moment)
   now; try_ends=$((now + each))
   mkdir -p "$dir/try-$number"
   rm -f "$dir/code"
-  # Descriptors of ours stay ours; its session is written down before it begins.
+  # The task does not inherit the runner's descriptors; its session is recorded before it starts.
   ( setsid sh "$dir/start.sh" "$dir" "$number" </dev/null >&7 2>&8 7>&- 8>&- 9>&-; echo $? >"$dir/.code"; mv "$dir/.code" "$dir/code" ) &
   waiter=$!
   cause= turns=0
@@ -221,7 +221,7 @@ while :; do
     sleep 0.1
   done
   code=$(cat "$dir/code")
-  echo "try=$begun $(moment) $code $cause" >>"$dir/tries"
+  echo "try=$try_started $(moment) $code $cause" >>"$dir/tries"
   fine=no
   for good in $good_codes; do [ "$code" = "$good" ] && fine=yes; done
   [ "$fine" = yes ] && write_exit done "$code"

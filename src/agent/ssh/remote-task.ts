@@ -4,7 +4,7 @@ import type { RunnableTask } from '../task-runner.js';
 import { MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
 import type { RemoteScript, ScriptContext } from './ssh-work.js';
 
-/** What a connection brings to the node for one execution. */
+/** What a connection sends to the node for one execution. */
 export interface RemoteTask extends Required<RemoteScript> {
   readonly limits: TaskLimits;
 }

@@ -27,27 +27,27 @@ import {
   type RemotePlace,
   remotePlace,
 } from './connection-scripts.js';
-import { readNews } from './follow-stream.js';
+import { readEvents } from './follow-stream.js';
 import { remoteResult } from './remote-result.js';
 import { remoteTask } from './remote-task.js';
 
 export interface SshNodeOptions {
   readonly node: string;
   readonly target: SshTarget;
-  /** On the node: what an agent of the site would have there. */
+  /** On the node: the folder that an agent of the site would use. */
   readonly stateDir: string;
   readonly orders: Pick<OrderSource, 'secret' | 'source'>;
-  /** Where the node has none of its own. Default: no scripts. */
+  /** For nodes without their own policy. Default: no scripts. */
   readonly policy?: NodePolicy;
   /** On the node. */
   readonly policyFile?: string;
   readonly lockWaitSec?: number;
-  /** Milliseconds without any connection after which following is given up, to be asked for again. */
+  /** Milliseconds without a connection after which following fails, to be retried. */
   readonly patienceMs?: number;
 }
 
 interface Seen {
-  readonly state: 'none' | 'intent' | 'begun';
+  readonly state: 'none' | 'intent' | 'started';
   readonly policy: NodePolicy;
   readonly intent?: Execution;
 }
@@ -56,18 +56,18 @@ const DEFAULT_PATIENCE_MS = 60_000;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * A node without an agent, as executions see it: everything they need to survive a cut connection lies on the node, so
- * this holds no state. Orders over ssh are not signed: the node's policy must allow them.
+ * Carries out executions on a node without an agent. Everything needed to survive a lost connection is on the node, so
+ * this process keeps caches only. Orders over ssh are not signed: the node's policy must allow them.
  */
 export class SshNode implements ExecutionHost {
   readonly #options: SshNodeOptions;
-  /** Wishes to end that may not have arrived yet. */
-  readonly #wishes = new Map<string, string>();
-  /** What was seen before an execution begins, and what was begun: it saves connections, and may be forgotten. */
+  /** Reasons of cancellations that may not have arrived yet. */
+  readonly #cancellations = new Map<string, string>();
+  /** Cached state and intents of executions, to save connections. */
   readonly #seen = new Map<string, Seen>();
   readonly #intents = new Map<string, Execution>();
-  /** Ends of what needed no connection. */
-  readonly #untold = new Map<string, TaskResult>();
+  /** Results that needed no connection and are not yet followed. */
+  readonly #localResults = new Map<string, TaskResult>();
 
   constructor(options: SshNodeOptions) {
     this.#options = options;
@@ -82,15 +82,15 @@ export class SshNode implements ExecutionHost {
     const { state, intent, policy } = this.#seen.get(nameOf(execution)) ?? (await this.#look(execution));
     this.#seen.delete(nameOf(execution));
     if (intent !== undefined && stableJson(intent) !== stableJson(execution)) return { kind: 'conflict' };
-    // What is there runs, or ran: the policy is not asked again.
-    if (state === 'begun') return { kind: 'accepted', result: undefined };
+    // It is running or has ended: the policy is not checked again.
+    if (state === 'started') return { kind: 'accepted', result: undefined };
     const prepared = prepareTask(execution);
     if (!prepared.ok) return refused(prepared.problems);
     const { type } = prepared.task;
     const isNoop = execution.mode === 'noop' && type.noop === 'skip';
     if (type.kind !== 'work' || isNoop) {
       const result = nothingDone(isNoop ? 'nothing was done: this is a noop run' : 'there is nothing to do');
-      this.#untold.set(nameOf(execution), result);
+      this.#localResults.set(nameOf(execution), result);
       return { kind: 'accepted', result };
     }
     const refusal = unfit(execution) ?? policyRefusal(policy, execution, false);
@@ -106,7 +106,7 @@ export class SshNode implements ExecutionHost {
     });
     if (task === undefined) return refused([problem(`tasks of type ${execution.type} need an agent on the node`)]);
     this.#intents.set(nameOf(execution), execution);
-    const answer = (await this.#say(ensureScript(place, execution, task, lockWaitSec))).trim();
+    const answer = (await this.#runScript(ensureScript(place, execution, task, lockWaitSec))).trim();
     if (answer === 'conflict') return { kind: 'conflict' };
     if (answer !== 'accepted') throw new Error(`the node answered ${JSON.stringify(answer.slice(0, 200))}`);
     return { kind: 'accepted', result: undefined };
@@ -117,10 +117,10 @@ export class SshNode implements ExecutionHost {
     from: Partial<OutputOffsets> = {},
     stop?: AbortSignal,
   ): AsyncGenerator<FollowEvent, void, void> {
-    const untold = this.#untold.get(nameOf(key));
-    if (untold !== undefined) {
-      this.#untold.delete(nameOf(key));
-      yield { kind: 'ended', result: untold };
+    const localResult = this.#localResults.get(nameOf(key));
+    if (localResult !== undefined) {
+      this.#localResults.delete(nameOf(key));
+      yield { kind: 'ended', result: localResult };
       return;
     }
     const place = this.#place(key);
@@ -129,34 +129,34 @@ export class SshNode implements ExecutionHost {
     if (execution === undefined) throw new Error('the node does not know this execution');
     const prepared = prepareTask(execution);
     const patienceMs = this.#options.patienceMs ?? DEFAULT_PATIENCE_MS;
-    let heardAt = performance.now();
+    let lastEventAt = performance.now();
     let shown = false;
     const isStopped = () => stop?.aborted === true;
     for (let pauseMs = 200; !isStopped(); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      await this.#sendWish(place, key);
+      await this.#sendCancellation(place, key);
       const connection = openOverSsh(this.#options.target, followScript(place, offsets));
       const close = () => connection.close();
       stop?.addEventListener('abort', close, { once: true });
       try {
-        for await (const news of readNews(connection.output)) {
-          [heardAt, pauseMs] = [performance.now(), 200];
+        for await (const event of readEvents(connection.output)) {
+          [lastEventAt, pauseMs] = [performance.now(), 200];
           if (isStopped()) return;
-          if (news.kind === 'unknown') throw new Error('the node does not know this execution');
+          if (event.kind === 'unknown') throw new Error('the node does not know this execution');
           if (!shown) {
             shown = true;
             yield { kind: 'progress', progress: { phase: 'running', sessions: [], tries: [] } };
           }
-          if (news.kind === 'output') {
-            offsets[news.stream] = news.offset + news.bytes.length;
-            yield news;
+          if (event.kind === 'output') {
+            offsets[event.stream] = event.offset + event.bytes.length;
+            yield event;
           }
-          if (news.kind === 'ended') {
+          if (event.kind === 'ended') {
             const seconds = prepared.ok ? prepared.task.limits.timeoutSec : 0;
             const limit = Math.min(seconds, execution.deadlineSec ?? seconds);
-            const reason = this.#wishes.get(nameOf(key)) ?? 'the run asked for its end';
-            this.#wishes.delete(nameOf(key));
+            const reason = this.#cancellations.get(nameOf(key)) ?? 'the run requested it';
+            this.#cancellations.delete(nameOf(key));
             this.#intents.delete(nameOf(key));
-            const result = remoteResult(execution.type, news.record, limit, reason);
+            const result = remoteResult(execution.type, event.record, limit, reason);
             for (const stream of ['stdout', 'stderr'] as const) {
               const to = result.output[stream].bytes;
               if (to > offsets[stream]) yield { kind: 'gap', stream, offset: offsets[stream], to };
@@ -169,50 +169,50 @@ export class SshNode implements ExecutionHost {
         stop?.removeEventListener('abort', close);
         connection.close();
       }
-      if (performance.now() - heardAt > patienceMs)
+      if (performance.now() - lastEventAt > patienceMs)
         throw new Error(`no connection to ${this.#options.target.host}: ${connection.trouble()}`);
       await delay(pauseMs, undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
     }
   }
 
   async cancel(key: ExecutionKey, reason: string): Promise<void> {
-    this.#wishes.set(nameOf(key), reason);
-    await this.#sendWish(this.#place(key), key);
+    this.#cancellations.set(nameOf(key), reason);
+    await this.#sendCancellation(this.#place(key), key);
   }
 
   async facts(): Promise<NodeFacts> {
-    const [bootId = ''] = (await this.#say(factsScript())).split('\n');
+    const [bootId = ''] = (await this.#runScript(factsScript())).split('\n');
     const { node } = this.#options;
     return { node, bootId, taskTypes: typesOver('ssh'), containment: 'process-walk', unfinished: [] };
   }
 
-  /** Nothing to do: what lost its runner is ended by whoever asks for it. */
+  /** Does nothing: the next connection settles an execution that lost its runner. */
   async recover(): Promise<void> {}
 
-  /** Deletes on the node what ended before a moment. */
+  /** Deletes executions that ended before a moment from the node. */
   async forgetBefore(moment: Date): Promise<void> {
     const minutes = Math.max(1, Math.ceil((Date.now() - moment.getTime()) / 60_000));
-    await this.#say(forgetScript(this.#options.stateDir, this.#options.node, minutes));
+    await this.#runScript(forgetScript(this.#options.stateDir, this.#options.node, minutes));
   }
 
   #place(key: ExecutionKey): RemotePlace {
     return remotePlace(this.#options.stateDir, key);
   }
 
-  /** A wish that does not arrive is sent again with the next connection. */
-  async #sendWish(place: RemotePlace, key: ExecutionKey): Promise<void> {
-    const reason = this.#wishes.get(nameOf(key));
-    if (reason !== undefined) await this.#say(cancelScript(place, reason)).catch(() => undefined);
+  /** A cancellation that does not arrive is sent again with the next connection. */
+  async #sendCancellation(place: RemotePlace, key: ExecutionKey): Promise<void> {
+    const reason = this.#cancellations.get(nameOf(key));
+    if (reason !== undefined) await this.#runScript(cancelScript(place, reason)).catch(() => undefined);
   }
 
   async #look(key: ExecutionKey): Promise<Seen> {
     const { policy: fallback = DEFAULT_POLICY, policyFile = '/etc/sitewright/policy.yaml' } = this.#options;
-    const answer = await this.#say(lookScript(this.#place(key), policyFile));
+    const answer = await this.#runScript(lookScript(this.#place(key), policyFile));
     const [state = '', own = '', ...rest] = answer.split('\n');
-    if (state !== 'none' && state !== 'intent' && state !== 'begun')
+    if (state !== 'none' && state !== 'intent' && state !== 'started')
       throw new Error(`the node answered ${JSON.stringify(state.slice(0, 200))}`);
     const text = rest.join('\n');
-    // The node's own, where it has one: nothing that comes from outside changes it.
+    // The node's own policy wins: nothing from outside changes it.
     const reading = own.startsWith('=')
       ? readPolicy(Buffer.from(own.slice(1), 'base64').toString('utf8'), policyFile)
       : ({ ok: true, policy: fallback } as const);
@@ -230,12 +230,12 @@ export class SshNode implements ExecutionHost {
     return seen;
   }
 
-  async #say(script: string): Promise<string> {
+  async #runScript(script: string): Promise<string> {
     const { target } = this.#options;
     const end = await runOverSsh(target, script);
     if (end.exitCode === 0) return end.stdout;
     const said = end.stderr.trim().split('\n').slice(-3).join('; ').slice(0, 300);
-    throw new Error(end.exitCode === 255 ? `no connection to ${target.host}: ${said}` : `the node said: ${said}`);
+    throw new Error(end.exitCode === 255 ? `no connection to ${target.host}: ${said}` : `the node reported: ${said}`);
   }
 }
 
@@ -272,7 +272,7 @@ function nothingDone(message: string): TaskResult {
 
 /** Why a task cannot run without an agent. */
 function unfit({ secrets }: Execution): string | undefined {
-  // Nothing there keeps them out of the output.
+  // Nothing on the node would remove them from the output.
   return secrets === undefined || secrets.length === 0
     ? undefined
     : 'a task with secrets of its own needs an agent on the node';

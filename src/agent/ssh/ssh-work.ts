@@ -5,13 +5,16 @@ import { DEFAULT_TASK_PATH } from '../task-process.js';
 import type { EndRecord } from './end-record.js';
 import { MISSING_FOLDER, MISSING_PROGRAM } from './exit-codes.js';
 
-/** What a connection brings to the node for one execution. */
+/** What a task type sends to the node for one execution. */
 export interface RemoteScript {
-  /** The script of one try (`$1`: the execution's folder, `$2`: number of the try). `clean` runs a program. */
+  /**
+   * The script of one try (`$1`: the execution's folder, `$2`: number of the try). `clean` runs a program in a clean
+   * environment.
+   */
   readonly text: string;
   /** Exit codes that are success. Default: 0. */
   readonly goodCodes?: readonly number[];
-  /** Exit codes of its own that no further try would change. */
+  /** Its own exit codes after which a retry is useless. */
   readonly finalCodes?: readonly number[];
   /** Files for the folder in memory, by number. */
   readonly contents?: readonly Uint8Array[];
@@ -21,7 +24,7 @@ export interface ScriptContext {
   readonly execution: Execution;
   /** Folders below which files may be placed. */
   readonly roots: readonly string[];
-  /** Content of a secret or of a source that the task names. */
+  /** Reads a secret or a source that the task names. */
   contentOf(input: { readonly secret: string } | { readonly source: string }): Promise<Uint8Array>;
 }
 
@@ -33,24 +36,24 @@ export interface RemoteEnd {
   readonly summary: Readonly<Record<string, unknown>>;
 }
 
-/** A type of task as a node without an agent carries it out. */
+/** How a node without an agent carries out tasks of a type. */
 export interface SshWork<P> {
   /** May throw what `contentOf` throws. */
   script(parameters: P, context: ScriptContext): RemoteScript | Promise<RemoteScript>;
-  /** Default: whether the script wrote `changed=…` into `$1/told`. */
+  /** Default: whether the script wrote `changed=…` into `$1/details`. */
   changed?(record: EndRecord): boolean | null;
   summary?(record: EndRecord): Readonly<Record<string, unknown>>;
-  /** The verdict on an exit code of the script's own. Default: 0 is success. */
+  /** Interprets the script's exit code. Default: 0 is success. */
   end?(record: EndRecord, exitCode: number): RemoteEnd;
 }
 
-/** Goes into the folder a task runs in. */
+/** Changes into the folder in which a task runs. */
 export const enterScript = (cwd: string): string => `cd ${shellWord(cwd)} || exit ${MISSING_FOLDER}\n`;
 
-/** Ends the try when a program is missing. */
+/** Ends the try if a program is missing. */
 export const needScript = (program: string): string =>
   `(PATH=${DEFAULT_TASK_PATH}; command -v ${shellWord(program)}) >/dev/null || { echo ${shellWord(`${program} is not installed`)} >&2; exit ${MISSING_PROGRAM}; }\n`;
 
-/** Runs a program as the last thing of a try. `last`: a word that only the node can make. */
+/** Runs a program as the last command of a try. `last`: an argument that the node's shell expands. */
 export const runScript = (words: readonly [string, ...string[]], last = ''): string =>
   `${needScript(words[0])}clean ${words.map(shellWord).join(' ')} ${last}\n`;

@@ -3,7 +3,7 @@ import { describeFailure } from '../result.js';
 import { runner } from '../task-runner.js';
 import { frameOf, type PlacedOverSsh, place, placeScript, STOPPED } from './placed-file.js';
 
-/** Places files whose content is read on the machine that holds the sources. All are tried; one try. */
+/** Places files whose content is read on the machine that has the sources. Tries all files, once. */
 export const copyFiles = runner(type, {
   run: async (p, context) => {
     const failed: { path: string; reason: string }[] = [];
@@ -29,7 +29,7 @@ export const copyFiles = runner(type, {
         try {
           files.push({ ...frameOf(file.dst, file, p), data: await contentOf({ source: file.src }) });
         } catch (error) {
-          // As in the agent: what the file system says of one file fails that file.
+          // As in the agent: an error of the file system fails only that file.
           const { code } = error as NodeJS.ErrnoException;
           if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
           files.push({ path: file.src, reason: code });

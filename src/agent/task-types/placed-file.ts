@@ -8,7 +8,7 @@ import { enterFolder } from '../ssh/remote-folders.js';
 import type { RemoteScript, ScriptContext } from '../ssh/ssh-work.js';
 import type { TaskContext, TryEnd } from '../task-runner.js';
 
-/** A file of `upload_file`, `upload_files` or `copy_files`, content apart. */
+/** A file of `upload_file`, `upload_files` or `copy_files`, without its content. */
 export type FileFrame = Omit<WantedFile, 'data'>;
 
 export interface UploadedFile extends FileFrame {
@@ -28,12 +28,12 @@ interface FileParameters extends Partial<{ readonly [Name in keyof Modes]: numbe
   readonly parents: boolean;
 }
 
-/** A file as its parameters want it; permissions that it does not say are the task's. */
+/** A file from its parameters; permissions default to those of the task. */
 export const frameOf = (path: string, file: FileParameters, task: Modes): FileFrame => ({
   path,
   permissions: file.permissions ?? task.permissions,
   dirPermissions: file.dir_permissions ?? task.dir_permissions,
-  // Root's as in the reference; an agent that is not root can only make files of its own.
+  // Root as in the reference; an agent that does not run as root can only create its own files.
   owner: file.user_owner ?? asRoot('root'),
   group: file.group_owner ?? asRoot('root'),
   overwrite: file.overwrite,
@@ -42,7 +42,7 @@ export const frameOf = (path: string, file: FileParameters, task: Modes): FileFr
 
 const asRoot = (name: string): string | undefined => (process.getuid?.() === 0 ? name : undefined);
 
-/** Places one file and says so in the output. */
+/** Places one file and prints the result. */
 export async function place(
   frame: FileFrame,
   data: Uint8Array,
@@ -58,10 +58,10 @@ export async function place(
   }
 }
 
-/** The end of a runner that was told to stop; the supervisor knows why and says so. */
+/** The end of a runner that was stopped; the supervisor replaces the failure by the cause of the stop. */
 export const STOPPED: TryEnd = { failure: { kind: 'signal', signal: 'SIGTERM' }, changed: null };
 
-/** Places files in order and stops at the first that fails: what follows may rely on it. */
+/** Places files in order and stops at the first failure: later files may depend on earlier ones. */
 export async function placeInOrder(files: readonly UploadedFile[], context: TaskContext): Promise<TryEnd> {
   let changed = false;
   let done = 0;
@@ -91,7 +91,7 @@ export type PlacedOverSsh =
   | (FileFrame & { readonly data: Uint8Array })
   | { readonly path: string; readonly reason: string };
 
-/** @param onFailure what the script does when a file was not placed */
+/** @param onFailure shell command to run if a file was not placed */
 export function placeScript(
   files: readonly PlacedOverSsh[],
   roots: readonly string[],
@@ -116,7 +116,7 @@ export function placeScript(
   return {
     text: `. "$1/settings"
 dir=$1 failed=0
-: >"$dir/told"
+: >"$dir/details"
 ${enterFolder(roots)}${PLACE}${lines.join('\n')}
 [ "$failed" -eq 0 ] || exit ${FILES_FAILED}
 `,

@@ -1,13 +1,13 @@
-/** What `last_run_summary.yaml` says: sections of numbers and texts. */
+/** Content of `last_run_summary.yaml`: sections of numbers and texts. */
 export type PuppetSummary = Readonly<Record<string, Readonly<Record<string, string | number>>>>;
 
-/** Names listed in a result, and their length. */
+/** Limits of the names in a result: their number, and the length of each. */
 const MOST_NAMES = 50;
 const LONGEST_NAME = 200;
 
 /**
- * Reads puppet's summary, which is YAML of exactly two levels of plain keys and scalars. Lines of any other
- * form are passed over, so that a newer puppet's additions do no harm.
+ * Reads puppet's summary, which is YAML with exactly two levels of plain keys and scalars. Ignores other lines, so that
+ * additions of a newer puppet do no harm.
  */
 export function readPuppetSummary(text: string): PuppetSummary {
   const sections: Record<string, Record<string, string | number>> = {};
@@ -23,15 +23,15 @@ export function readPuppetSummary(text: string): PuppetSummary {
   return sections;
 }
 
-/** A count of the summary; undefined when it is not there. */
+/** A count of the summary; undefined if absent. */
 export function countIn(summary: PuppetSummary, section: string, name: string): number | undefined {
   const value = summary[section]?.[name];
   return typeof value === 'number' ? value : undefined;
 }
 
 /**
- * Names of resources that changed and that failed, from `last_run_report.yaml`. Its Ruby tags are nothing to
- * load: the few lines wanted always stand alone at one depth, the resource's name before its verdicts.
+ * Names of the resources that changed and that failed, from `last_run_report.yaml`. Reads it line by line instead of
+ * loading its Ruby tags: the relevant lines always have the same indentation, with the resource's name before its status.
  */
 export function namesInReport(text: string): { readonly changed: string[]; readonly failed: string[] } {
   const names = { changed: new Set<string>(), failed: new Set<string>() };

@@ -13,12 +13,12 @@ import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.js';
 
 type PuppetParameters = ReturnType<typeof type.prepare>['parameters'];
 
-/** Where puppet's own agent keeps the lock of a catalog run, by packaging. `puppet apply` itself has none. */
+/** Where puppet's own agent keeps the lock of a catalog run, by packaging. `puppet apply` itself has no lock. */
 const PUPPET_LOCKS = ['/var/cache/puppet', '/var/lib/puppet', '/opt/puppetlabs/puppet/cache'].map(
   (folder) => `${folder}/state/agent_catalog_run.lock`,
 );
 
-/** Waits for a run of puppet's own agent; the lock's file when it is still there at the end. */
+/** Waits for a run of puppet's own agent to end; returns the lock file if it is still held at the timeout. */
 async function foreignRun(p: PuppetParameters, context: TaskContext): Promise<string | undefined> {
   const ends = performance.now() + p.puppet_start_timeout * 1000;
   for (;;) {
@@ -50,7 +50,7 @@ async function run(p: PuppetParameters, context: TaskContext): Promise<TryEnd> {
   }
 }
 
-/** @param folder where its summary and report go, and with `noop` its state */
+/** @param folder for its summary and report, and with `noop` its state */
 function puppetArguments(
   p: PuppetParameters,
   folder: string,
@@ -71,7 +71,7 @@ function puppetArguments(
     '--reports=none',
     `--lastrunfile=${folder}/last_run_summary.yaml`,
     `--lastrunreport=${folder}/last_run_report.yaml`,
-    // A run that may change nothing keeps its own state, too, to itself.
+    // A noop run must not change puppet's state folder either.
     ...(noop ? ['--noop', `--statedir=${folder}/state`] : []),
     ...(debug ? ['--debug', '--evaltrace'] : []),
     '--',
@@ -92,7 +92,7 @@ async function applyOnce(p: PuppetParameters, context: TaskContext, number: numb
   });
   if (command.kind === 'not-started') return { failure: command.failure, changed: false };
   const summaryText = await readFile(summaryFile, 'utf8').catch(() => undefined);
-  // The start by the clock as it is now: one that was set back meanwhile must not make the summary look old.
+  // The start by the current wall clock: if the clock was set back meanwhile, the summary must not look old.
   const startedAt = Math.floor((Date.now() - (performance.now() - begin)) / 1000);
   const names = namesInReport(await readFile(reportFile, 'utf8').catch(() => ''));
   const verdict = judgePuppet(command, summaryText, startedAt);
@@ -106,10 +106,10 @@ async function applyOnce(p: PuppetParameters, context: TaskContext, number: numb
 }
 
 /**
- * The verdict on one `puppet apply --detailed-exitcodes`: its exit code first (0 nothing to do, 2 changed,
- * 4 failed, 6 both, 1 no run), then the summary must agree. A summary alone says "0 failed" of a run that
- * was ended in the middle; an exit code alone says 0 of one whose services did not restart.
- * @param startedAt seconds since 1970: an older summary is another run's
+ * The outcome of one `puppet apply --detailed-exitcodes`. The exit code decides first (0 nothing to do, 2 changed,
+ * 4 failed, 6 both, 1 no run), then the summary must agree. A summary alone may report "0 failed" for an interrupted
+ * run; an exit code alone may be 0 although services did not restart.
+ * @param startedAt seconds since 1970; an older summary belongs to another run
  */
 export function judgePuppet(
   end: { readonly kind: 'exit'; readonly exitCode: number } | { readonly kind: 'signal'; readonly signal: string },
@@ -125,7 +125,7 @@ export function judgePuppet(
   const summary = fresh === undefined ? {} : { ...fresh, noopPending };
   const changedByCode = exitCode === 2 || exitCode === 6;
   if (exitCode !== 0 && exitCode !== 2) {
-    // 1 is "no catalog", and also "ended by TERM in the middle": then it is unknown what was done.
+    // 1 means "no catalog", but also "interrupted by TERM": then it is unknown what changed.
     const changed = exitCode === 4 || exitCode === 6 ? changedByCode : null;
     return { failure: { kind: 'exit', exitCode }, changed, exitCode, summary };
   }
@@ -151,7 +151,7 @@ function doubtOf(
 function puppetScript(p: PuppetParameters, execution: Execution): string {
   const noop = execution.mode === 'noop' || p.puppet_noop_run;
   const words = puppetArguments(p, '@FOLDER@', noop, p.debug || execution.debug === true);
-  // Its folders are known on the node only.
+  // Only the node knows its folders.
   const line = words.map((word) => shellWord(word).replaceAll('@FOLDER@', `'"$folder"'`)).join(' ');
   const locks = PUPPET_LOCKS.map(shellWord).join(' ');
   return `${enterScript(p.cwd)}${needScript('puppet')}looks=${Math.ceil(p.puppet_start_timeout * 5)}
@@ -165,18 +165,18 @@ confirmation=0 changed=0
 while :; do
   folder=$1/try-$2/puppet-$confirmation
   mkdir -p "$folder/state"
-  begun=$(date +%s)
+  apply_started=$(date +%s)
   (clean ${line})
   code=$?
   [ "$code" = 2 ] && changed=1
   {
-    echo "puppet_begun=$begun"
+    echo "puppet_begun=$apply_started"
     echo "puppet_code=$code"
     echo "puppet_changed=$changed"
     echo "puppet_folder=$folder"
     echo "puppet_summary=$(head -c 65536 "$folder/last_run_summary.yaml" 2>/dev/null | base64 | tr -d '\\n')"
     echo "puppet_report=$({ echo resource_statuses:; sed -n '/^resource_statuses:/,$p' "$folder/last_run_report.yaml" 2>/dev/null | grep -E '^    (resource|changed|failed|failed_to_restart): '; } | head -c 131072 | base64 | tr -d '\\n')"
-  } >"$1/told"
+  } >"$1/details"
   case $code in 0 | 2) ;; *) exit "$code" ;; esac
   [ "$confirmation" -ge ${p.succeed_retries} ] && exit "$code"
   confirmation=$((confirmation + 1))

@@ -1,14 +1,14 @@
 import { reboot as type } from '../../core/task-types/machines.js';
 import { runner } from '../task-runner.js';
 
-/** How often the command is given when the machine does not go down. */
-const MOST_FIRES = 3;
-const LOOK_MS = 500;
+/** How many times to run the command if the machine does not go down. */
+const MOST_REBOOTS = 3;
+const POLL_MS = 500;
 
 /**
- * Restarts the machine. The boot id that must change is written down before; the restart ends this
- * runner, and the agent that comes up afterwards finds the new boot id and calls it done. A machine
- * that does not go down is asked again, then given up: the caller may have its power cycled.
+ * Restarts the machine. The old boot id is recorded first. The restart ends this runner, and the agent that starts
+ * afterwards sees the new boot id and closes the execution as successful. If the machine does not go down, the command
+ * is repeated, then the task fails: the caller may power-cycle the machine.
  */
 export const reboot = runner(type, {
   run: async (p, context) => {
@@ -17,16 +17,16 @@ export const reboot = runner(type, {
     const summary = { bootIdBefore: before };
     const ends = performance.now() + p.timeout * 1000;
     for (let fired = 1; ; fired += 1) {
-      context.print(`restart ${fired} of at most ${MOST_FIRES}`);
+      context.print(`restart ${fired} of at most ${MOST_REBOOTS}`);
       const end = await context.run({ argv: context.rebootCommand });
       if (end.kind === 'not-started') return { failure: end.failure, changed: false, summary };
-      const again = fired < MOST_FIRES ? performance.now() + (p.timeout * 1000) / MOST_FIRES : ends;
+      const again = fired < MOST_REBOOTS ? performance.now() + (p.timeout * 1000) / MOST_REBOOTS : ends;
       while (performance.now() < Math.min(again, ends) && !context.stop.aborted) {
         if (context.readBootId() !== before) return { failure: null, changed: true, summary };
-        await context.pause(LOOK_MS);
+        await context.pause(POLL_MS);
       }
       if (context.readBootId() !== before) return { failure: null, changed: true, summary };
-      if (fired === MOST_FIRES || context.stop.aborted)
+      if (fired === MOST_REBOOTS || context.stop.aborted)
         return { failure: { kind: 'not-rebooted', fired }, changed: false, summary };
     }
   },

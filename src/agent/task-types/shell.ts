@@ -12,7 +12,7 @@ interface Script {
 }
 
 const work = {
-  /** `cmd` goes into a file, so that no quoting of ours can change it. */
+  /** `cmd` goes into a file, so that quoting cannot change it. */
   run: async ({ cmd, cwd }: Script, context: TaskContext) => {
     const script = join(context.tryFolder, 'command.sh');
     try {

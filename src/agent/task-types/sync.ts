@@ -41,14 +41,14 @@ async function run(p: SyncParameters, context: TaskContext): Promise<TryEnd> {
   }
 }
 
-/** Inside the folder as it was opened: its path may lead elsewhere by now. */
+/** Works in the open folder: its path may lead elsewhere by now. */
 async function synchronise(p: SyncParameters, folder: FileHandle, context: TaskContext): Promise<TryEnd> {
   let changes = 0;
   let rest = '';
   const end = await context.run({
     argv: [...SYNC_ARGUMENTS, p.src, './'],
     cwd: `/proc/${process.pid}/fd/${folder.fd}`,
-    // No one is there to answer a question of ssh.
+    // No one is there to answer prompts of ssh.
     environment: { RSYNC_RSH: 'ssh -o BatchMode=yes' },
     onStdout: (chunk) => {
       const lines = (rest + chunk.toString('latin1')).split('\n');
@@ -64,8 +64,8 @@ const overSsh: SshWork<SyncParameters> = {
     text: `${enterFolder(roots)}enter ${shellWord(dst)} 700
 case $? in
   0) ;;
-  ${REFUSED_PATH}) echo 'it is under none of the allowed folders' >&2; exit ${REFUSED_PATH} ;;
-  *) echo 'the folder cannot be made' >&2; exit 1 ;;
+  ${REFUSED_PATH}) echo 'it is outside the allowed folders' >&2; exit ${REFUSED_PATH} ;;
+  *) echo 'the folder cannot be created' >&2; exit 1 ;;
 esac
 ${runScript([...SYNC_ARGUMENTS, src, './/'])}`,
   }),

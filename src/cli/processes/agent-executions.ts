@@ -6,7 +6,7 @@ import { openExecutions } from '../../agent/index.js';
 export function agentExecutions(stateDir: string) {
   if (!existsSync(stateDir)) return [];
   return readdirSync(stateDir).flatMap((site) =>
-    openExecutions(join(stateDir, site)).map(({ execution, progress, alive }) => ({
+    openExecutions(join(stateDir, site)).map(({ execution, progress, isSupervised }) => ({
       site,
       node: execution.node,
       run: execution.run,
@@ -15,7 +15,7 @@ export function agentExecutions(stateDir: string) {
       type: execution.type,
       phase: progress?.phase ?? 'accepted',
       since: progress?.startedAt ?? null,
-      alive,
+      alive: isSupervised,
     })),
   );
 }

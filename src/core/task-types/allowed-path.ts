@@ -1,12 +1,12 @@
 import { utf8Length } from '../utf8.js';
 
-/** What is wrong with a path as written; undefined when nothing is. */
+/** What is wrong with a path's syntax; undefined if nothing is. */
 export function allowedPath(path: string): string | undefined {
   if (!path.startsWith('/')) return 'the path must be absolute';
-  if (path.includes('\0')) return 'the path holds a NUL character';
+  if (path.includes('\0')) return 'the path contains a NUL character';
   if (utf8Length(path) > 4095) return 'the path is longer than 4095 bytes';
   const parts = path.split('/').slice(1);
-  if (parts.includes('..') || parts.includes('.')) return 'the path holds . or ..';
+  if (parts.includes('..') || parts.includes('.')) return 'the path contains . or ..';
   if (parts.some((part) => utf8Length(part) > 255)) return 'a part of the path is longer than 255 bytes';
   return undefined;
 }

@@ -23,23 +23,23 @@ const file = (meaning: string) =>
 
 const taskPermissions = {
   permissions: permissions('of the file', 0o644),
-  dir_permissions: permissions('of folders that are made', 0o755),
+  dir_permissions: permissions('of folders that are created', 0o755),
 };
 
-/** What a file of every type may say, permissions apart. */
+/** Parameters of a file that all types have, except permissions. */
 const fileParameters = {
   user_owner: optional(text('name or number'), 'root'),
   group_owner: optional(text('name or number'), 'root'),
-  overwrite: flag('false: an existing file stays as it is', true),
+  overwrite: flag('false: an existing file is not changed', true),
   parents: flag('false: the folder must exist', true),
   allow_special_permissions: flag('true for files that are setuid, setgid or writable for everyone', false),
 };
 
-/** One of several files: permissions that it does not say are the task's. */
+/** One of several files; permissions default to those of the task. */
 const listedFile = {
   dst: file('the file'),
   permissions: optional(permissions('of the file'), "the task's"),
-  dir_permissions: optional(permissions('of folders that are made'), "the task's"),
+  dir_permissions: optional(permissions('of folders that are created'), "the task's"),
   ...fileParameters,
 };
 
@@ -54,7 +54,7 @@ function checkMode(one: Mode, fallback: number, place: Place): void {
       .below('permissions')
       .broken(
         'the file would be setuid, setgid or writable for everyone',
-        'Choose others, or set allow_special_permissions: true if that is meant.',
+        'Choose others, or set allow_special_permissions: true if this is intended.',
       );
 }
 
@@ -62,7 +62,7 @@ const checkModes = (files: readonly Mode[], fallback: number, place: Place): voi
   for (const [at, one] of files.entries()) checkMode(one, fallback, place.below(at));
 };
 
-/** An upload's timeout holds for each try, and tries follow each other without a pause. */
+/** The timeout of an upload applies to each try; tries follow each other without a pause. */
 const uploadLimits = (timeoutSec: number, retries: number): Partial<TaskLimits> => ({
   timeoutSec,
   timeoutCovers: 'each-try',
@@ -112,15 +112,15 @@ const uid: Parameter<string> = text('id of the node', undefined, (value, place) 
 
 export const uploadFiles = taskType('upload_files', {
   over: ['agent', 'ssh'],
-  does: `A list of nodes with their files. Each node's part is an execution of its own on that node; its files are placed in
-order, and none after one that failed.`,
+  does: `Places files on a list of nodes. Each node's part is a separate execution on that node. It places the files in
+order and stops at the first failure.`,
   parameters: {
     nodes: list('the nodes', { uid, files: list('its files', { ...listedFile, data }) }),
     ...taskPermissions,
     timeout: amount('seconds for each file', 60),
     retries: count('further tries', 3),
   },
-  // The limit is one file's: a task with many has that much for each.
+  // The timeout is for one file, so a task with several files has a multiple of it.
   limits: ({ nodes, timeout, retries }) =>
     uploadLimits(timeout * Math.max(1, nodes.flatMap(({ files }) => files).length), retries),
   inputs: ({ nodes }) => secretsOf(nodes.flatMap(({ files }) => files)),
@@ -132,7 +132,7 @@ order, and none after one that failed.`,
     const byNode = filesByNode(given);
     const others = [...byNode.keys()].filter((node) => node !== uid);
     const nodes = (byNode.get(uid) ?? []).map((entry) => (isMapping(entry) ? { ...entry, uid: agent } : entry));
-    const problem = `has files for ${others.join(', ')} too, which only a task on those nodes can place: place it there`;
+    const problem = `also has files for ${others.join(', ')}, which only a task on those nodes can place: place it there`;
     return { parameters: { ...given, nodes }, ...(others.length === 0 ? {} : { problem }) };
   },
   examples: [
@@ -153,7 +153,7 @@ order, and none after one that failed.`,
   ],
 });
 
-/** The entries of `nodes` by the node they are for, in the order of first mention; under `''` those that name none. */
+/** The entries of `nodes` by their node, in order of first mention; those without a node are under `''`. */
 function filesByNode({ nodes }: Mapping): Map<string, readonly unknown[]> {
   const parts = new Map<string, readonly unknown[]>();
   for (const entry of Array.isArray(nodes) ? nodes : []) {
@@ -165,8 +165,8 @@ function filesByNode({ nodes }: Mapping): Map<string, readonly unknown[]> {
 
 export const copyFiles = taskType('copy_files', {
   over: ['agent', 'ssh'],
-  does: `Files whose content is read on the machine that holds the sources. Every file is tried; one that cannot be read or
-placed fails the task at the end. There are no retries.`,
+  does: `Places files whose content is read on the machine that has the sources. It tries every file; if one cannot be
+read or placed, the task fails at the end. There are no retries.`,
   parameters: {
     files: list('the files', { src: path('the source'), ...listedFile }),
     ...taskPermissions,
@@ -193,7 +193,7 @@ placed fails the task at the end. There are no retries.`,
   ],
 });
 
-/** rsync's own spellings of a source: a daemon's module (two ways), a host over ssh, a path of this machine. */
+/** The forms of a source in rsync: a daemon's module (two forms), a host over ssh, a local path. */
 const SOURCES = [
   /^rsync:\/\/[\w.@[\]:-]+\/[^\n]+$/,
   /^(?:[\w.-]+@)?[\w.-]+::[^\n]+$/,
@@ -203,8 +203,8 @@ const SOURCES = [
 
 export const sync = taskType('sync', {
   over: ['agent', 'ssh'],
-  does: `Makes \`dst\` and then runs \`rsync -c -r --delete -l\`: equal by checksum, links as links, what is too much deleted.
-\`changed\` is what rsync itemizes.`,
+  does: `Creates \`dst\` and runs \`rsync -c -r --delete -l\`: compares by checksum, copies links as links, and deletes
+extra files. \`changed\` is true if rsync itemizes changes.`,
   parameters: {
     src: operand(
       '`rsync://HOST/MODULE/PATH`, `HOST::MODULE/PATH`, `HOST:/PATH` or `/PATH`',
@@ -212,7 +212,7 @@ export const sync = taskType('sync', {
       (value, place) => {
         if (value !== '' && !SOURCES.some((form) => form.test(value)))
           place.wrong(
-            'src is not a source that rsync knows',
+            'src is not a valid rsync source',
             'Use rsync://HOST/MODULE/PATH, HOST::MODULE/PATH, HOST:/PATH or /PATH.',
           );
       },

@@ -10,7 +10,10 @@ export { allowedPath } from './allowed-path.js';
 export type { Content, Parameter, ParameterProblem, Parameters, Reading, Values } from './parameter.js';
 export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.js';
 
-/** Every type of task that the files beside this one export, by name. What is known of types elsewhere is derived from here. */
+/**
+ * All task types exported by the other files of this folder, by name. Everything else about types is derived from this
+ * list.
+ */
 export const TASK_TYPES = Object.values({ ...scripts, ...files, ...machines, ...order }).sort((a, b) =>
   a.name < b.name ? -1 : 1,
 );
@@ -21,26 +24,26 @@ const byName: ReadonlyMap<unknown, TaskType> = new Map<string, TaskType>(TASK_TY
 
 export const findTaskType = (name: unknown): TaskType | undefined => byName.get(name);
 
-/** Names of the types that are carried out so. */
+/** Names of the types with this transport. */
 export const typesOver = (transport: Transport): readonly TaskTypeName[] =>
   TASK_TYPES.filter(({ over }) => over.includes(transport)).map(({ name }) => name);
 
-/** Whether a type of task holds work; tasks without work never become activities. */
+/** Whether tasks of the type do work; tasks without work never become activities. */
 export const hasWork = (type: string | undefined): boolean => (findTaskType(type)?.kind ?? 'work') === 'work';
 
-/** Whether tasks of the type only place and order others: they are never switched off by a selection of tasks. */
+/** Whether tasks of the type only place and order others: a selection of tasks never disables them. */
 export const onlyOrders = (type: unknown): boolean => findTaskType(type)?.kind === 'order';
 
 /**
- * Whether a task of the type goes to the agent `master`, whichever node it is about: the node itself cannot carry it
- * out, and need not be there.
+ * Whether tasks of the type go to the agent `master`, whatever their node: the node itself cannot carry them out and
+ * may be unavailable.
  */
 export const goesToMaster = (type: string): boolean => findTaskType(type)?.over[0] === 'maas';
 
-/** Whether tasks of the type run a script of any content. */
+/** Whether tasks of the type run arbitrary scripts. */
 export const runsAnyScript = (type: string): boolean => findTaskType(type)?.anyScript === true;
 
-/** All that is wrong with the parameters of a task, and what in them no one reads. */
+/** All problems of a task's parameters, including unused ones. */
 export function checkParameters(
   type: unknown,
   parameters: unknown,

@@ -9,31 +9,31 @@ const placeInTheOrder = {
 export const group = taskType('group', {
   kind: 'order',
   over: [],
-  does: 'Places the tasks of its `tasks` on its nodes, too, and says how many of them may fail ([graphs](graphs.md)).',
+  does: 'Also places the tasks listed in its `tasks` on its nodes, and sets how many of them may fail ([graphs](graphs.md)).',
   parameters: {},
 });
 
 export const stage = taskType('stage', {
   ...placeInTheOrder,
   kind: 'order',
-  does: 'A point in the order that all nodes can wait for. Always `skipped`.',
+  does: 'A point in the order for which all nodes can wait. Always `skipped`.',
   examples: [{ parameters: {}, result: { outcome: 'skipped', changed: false, tries: [] } }],
 });
 
 export const skipped = taskType('skipped', {
   ...placeInTheOrder,
   kind: 'order',
-  does: 'Switches a task of a lower layer off, and keeps its place in the order. Always `skipped`.',
+  does: 'Disables a task of a lower layer but keeps its place in the order. Always `skipped`.',
 });
 
 export const noop = taskType('noop', {
   ...placeInTheOrder,
   kind: 'nothing',
-  does: 'Takes its turn, and does nothing. Always `skipped`.',
+  does: 'Does nothing when its turn comes. Always `skipped`.',
 });
 
 export const role = taskType('role', {
   over: [],
-  does: 'A name that old graphs have for `group`. Accepted in graphs; nothing carries it out.',
+  does: 'The name of `group` in old graphs. Accepted in graphs, but not carried out.',
   parameters: {},
 });

@@ -6,17 +6,17 @@ import { allowedPath } from './allowed-path.js';
 export interface Parameter<T> {
   /** For the documentation, in Markdown. */
   readonly meaning: string;
-  /** What holds when it is not given, as the documentation shows it. Absent: it must be given. */
+  /** The default, as the documentation shows it. Absent: the parameter is required. */
   readonly fallback?: string;
   /** Of a list: the parameters of each entry. */
   readonly entries?: Parameters;
-  /** After a problem the value is a stand-in that is never used: a task with problems does not run. */
+  /** Returns a placeholder after a problem; it is never used, since a task with problems does not run. */
   read(place: Place): T;
 }
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What reading gives, by name. */
+/** The values read, by name. */
 export type Values<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
@@ -25,26 +25,26 @@ export type Values<P extends Parameters> = {
 export type Content = { readonly text: string } | { readonly secret: string };
 
 export interface ParameterProblem {
-  /** `unknown`: no one reads it; a node runs the task all the same. */
+  /** `unknown`: the parameter is not used; a node runs the task anyway. */
   readonly kind: 'wrong' | 'missing' | 'unknown';
-  /** From `parameters`. */
+  /** Relative to `parameters`. */
   readonly path: ValuePath;
   readonly message: string;
   readonly hint: string;
 }
 
-/** How parameters are read. */
+/** Options for reading parameters. */
 export interface Reading {
-  /** The node they are for, where it is known. */
+  /** The node they are for, if known. */
   readonly node?: string;
-  /** Whether a value is still to be evaluated: what it will be is not judged. */
+  /** Whether a value is still to be evaluated: it is not checked then. */
   readonly isOpen?: (value: unknown) => boolean;
 }
 
-/** Parameters planning adds to tasks of any type, or reads itself. */
+/** Parameters that planning adds to tasks of any type, or reads itself. */
 const OF_ANY_TASK: readonly string[] = ['cwd', 'strategy'];
 
-/** A value, where it stands, and where to report what is wrong with it. */
+/** A value with its path and the list for its problems. */
 export class Place {
   readonly value: unknown;
   readonly path: ValuePath;
@@ -62,13 +62,13 @@ export class Place {
     return printPath(this.path.slice(-1));
   }
 
-  /** Reports a value that cannot be read; of several problems at one place the first, which the others follow from. */
+  /** Reports a value that cannot be read. Only the first problem of a path is reported; others follow from it. */
   wrong(message: string, hint: string): undefined {
     if (this.value === undefined) this.#report('missing', `${this.name} is missing`, 'Add it.');
     else this.broken(message, hint);
   }
 
-  /** Reports that a rule is broken, also by a value that was not given. */
+  /** Reports a broken rule, even if the value is missing. */
   broken(message: string, hint: string): void {
     this.#report('wrong', message, hint);
   }
@@ -83,14 +83,14 @@ export class Place {
     return new Place(inner ?? undefined, this.reading, [...this.path, step], this.problems);
   }
 
-  /** Reads the parameters below, and reports keys that no one reads. */
+  /** Reads the parameters below, and reports unknown keys. */
   readAll<P extends Parameters>(known: P, given: Mapping): Values<P> {
     const values = Object.entries(known).map(([name, parameter]) => [name, parameter.read(this.below(name))]);
     for (const key of Object.keys(given)) {
       if (Object.hasOwn(known, key) || OF_ANY_TASK.includes(key)) continue;
       const names = Object.keys(known);
       const list = names.length === 0 ? 'There are none.' : `Known: ${names.join(', ')}.`;
-      this.below(key).#report('unknown', `${key} is not a parameter of it`, didYouMean(key, names) ?? list);
+      this.below(key).#report('unknown', `${key} is not a known parameter`, didYouMean(key, names) ?? list);
     }
     return Object.fromEntries(values) as Values<P>;
   }
@@ -102,11 +102,11 @@ export class Place {
   }
 }
 
-/** @param parse undefined after it has reported what is wrong */
+/** @param parse returns undefined after reporting a problem */
 function parameter<T>(
   meaning: string,
   fallback: T | undefined,
-  standIn: T,
+  placeholder: T,
   parse: (place: Place) => T | undefined,
   show: (value: T) => string = String,
 ): Parameter<T> {
@@ -116,22 +116,22 @@ function parameter<T>(
     read: (place) => {
       const isLeftOut = place.value === undefined && fallback !== undefined;
       const isOpen = place.value !== undefined && place.reading.isOpen?.(place.value) === true;
-      return (isLeftOut || isOpen ? undefined : parse(place)) ?? fallback ?? standIn;
+      return (isLeftOut || isOpen ? undefined : parse(place)) ?? fallback ?? placeholder;
     },
   };
 }
 
-/** One that may be left out without a value in its place; `instead` says what holds then. */
+/** A parameter that may be omitted and has no default value; `instead` documents what applies then. */
 export const optional = <T>(inner: Parameter<T>, instead: string): Parameter<T | undefined> => ({
   ...inner,
   fallback: instead,
   read: (place) => (place.value === undefined ? undefined : inner.read(place)),
 });
 
-/** Any value: of those that other systems give and no one reads here. */
+/** A parameter that other systems give and that is not used here. */
 export const unused = (meaning: string): Parameter<undefined> => ({ meaning, fallback: '', read: () => undefined });
 
-/** Never with NUL. */
+/** Text without NUL. */
 export const text = (
   meaning: string,
   fallback?: string,
@@ -144,23 +144,26 @@ export const text = (
     (place) => {
       const { value, name } = place;
       if (typeof value !== 'string') return place.wrong(`${name} must be a text`, 'Put it in quotes.');
-      if (value.includes('\0')) return place.wrong(`${name} holds a NUL character`, 'Remove it.');
+      if (value.includes('\0')) return place.wrong(`${name} contains a NUL character`, 'Remove it.');
       rule?.(value, place);
       return value;
     },
     (value) => (value === '' ? 'none' : `\`${value}\``),
   );
 
-/** An operand of a program: not empty and not to be taken for an option. */
+/** An operand of a program: not empty, and not to be mistaken for an option. */
 export const operand = (meaning: string, fallback?: string, rule?: (value: string, place: Place) => void) =>
   text(meaning, fallback, (value, place) => {
     if (value === '') place.wrong(`${place.name} must not be empty`, 'Give a value.');
     if (value.startsWith('-'))
-      place.wrong(`${place.name} must not begin with -`, 'Begin a relative path with ./, better give an absolute one.');
+      place.wrong(
+        `${place.name} must not start with -`,
+        'Start a relative path with ./, or better, use an absolute path.',
+      );
     rule?.(value, place);
   });
 
-/** An absolute path without detours. */
+/** An absolute path without `.` and `..`. */
 export const path = (meaning: string, fallback?: string, rule?: (value: string, place: Place) => void) =>
   text(meaning, fallback, (value, place) => {
     const broken = allowedPath(value);
@@ -168,13 +171,13 @@ export const path = (meaning: string, fallback?: string, rule?: (value: string, 
     rule?.(value, place);
   });
 
-/** A number from 0; digits as text count too, because YAML authors quote them. */
+/** A number from 0; also accepts digits as text, because YAML authors quote them. */
 export const amount = (meaning: string, fallback: number): Parameter<number> =>
   parameter(meaning, fallback, 0, (place) => {
     const { value, name } = place;
     const number = typeof value === 'string' && /^\d{1,9}(\.\d+)?$/.test(value) ? Number(value) : value;
     if (typeof number === 'number' && Number.isFinite(number) && number >= 0 && number < 1e9) return number;
-    return place.wrong(`${name} must be a number from 0`, `Leave it out for ${fallback}.`);
+    return place.wrong(`${name} must be a number from 0`, `Omit it for the default, ${fallback}.`);
   });
 
 export const count = (meaning: string, fallback: number): Parameter<number> => {
@@ -183,7 +186,8 @@ export const count = (meaning: string, fallback: number): Parameter<number> => {
     ...any,
     read: (place) => {
       const value = any.read(place);
-      if (!Number.isInteger(value)) place.wrong(`${place.name} must be an integer`, `Leave it out for ${fallback}.`);
+      if (!Number.isInteger(value))
+        place.wrong(`${place.name} must be an integer`, `Omit it for the default, ${fallback}.`);
       return value;
     },
   };
@@ -193,7 +197,7 @@ export const flag = (meaning: string, fallback: boolean): Parameter<boolean> =>
   parameter(meaning, fallback, false, (place) =>
     typeof place.value === 'boolean'
       ? place.value
-      : place.wrong(`${place.name} must be true or false`, `Leave it out for ${fallback}.`),
+      : place.wrong(`${place.name} must be true or false`, `Omit it for the default, ${fallback}.`),
   );
 
 /** File permissions: three or four octal digits, as text. */
@@ -207,7 +211,7 @@ export const permissions = (meaning: string, fallback?: number): Parameter<numbe
       if (typeof value === 'string' && /^[0-7]{3,4}$/.test(value)) return Number.parseInt(value, 8);
       const hint =
         typeof value === 'number'
-          ? 'Put it in quotes: without them YAML reads another number.'
+          ? 'Put it in quotes: without them, YAML reads a different number.'
           : 'Write it like "0644".';
       return place.wrong(`${name} must be three or four octal digits as text`, hint);
     },
@@ -228,7 +232,7 @@ export const content = (meaning: string): Parameter<Content> =>
 export const list = <P extends Parameters>(meaning: string, entries: P): Parameter<readonly Values<P>[]> => ({
   ...parameter<readonly Values<P>[]>(meaning, undefined, [], (place) => {
     const { value, name, reading } = place;
-    if (!Array.isArray(value)) return place.wrong(`${name} must be a list`, 'Begin each entry with a dash.');
+    if (!Array.isArray(value)) return place.wrong(`${name} must be a list`, 'Start each entry with a dash.');
     return value.flatMap((entry: unknown, at) => {
       const inner = place.below(at);
       if (isMapping(entry)) return reading.isOpen?.(entry) === true ? [] : [inner.readAll(entries, entry)];

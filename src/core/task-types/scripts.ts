@@ -5,7 +5,7 @@ const scriptParameters = {
   cmd: text('the script', undefined, (value, place) => {
     if (value === '') place.wrong('cmd must not be empty', 'Give a command.');
   }),
-  cwd: path('folder it runs in', '/'),
+  cwd: path('working directory', '/'),
   timeout: amount('seconds for all tries together', 300),
   retries: count('further tries', 2),
   interval: amount('seconds between tries', 2),
@@ -19,7 +19,7 @@ const scriptLimits = ({ timeout, retries, interval }: Tries) =>
 export const shell = taskType('shell', {
   over: ['agent', 'ssh'],
   anyScript: true,
-  does: 'Runs `cmd`, a bash script, from a file, so that nothing is quoted twice. Exit code 0 is success.',
+  does: 'Runs `cmd`, a bash script, from a file, so that no further quoting is needed. Exit code 0 is success.',
   parameters: scriptParameters,
   limits: scriptLimits,
   examples: [
@@ -41,7 +41,7 @@ export const shell = taskType('shell', {
 export const masterShell = taskType('master_shell', {
   over: ['agent', 'ssh'],
   anyScript: true,
-  does: 'As `shell`, for the agent of the orchestrator’s machine: place it there with `roles: [master]`.',
+  does: 'Like `shell`, for the agent of the orchestrator’s machine: place it there with `roles: [master]`.',
   parameters: scriptParameters,
   limits: scriptLimits,
   examples: [
@@ -55,21 +55,21 @@ const PREFIXES = ['nice', 'ionice', 'chrt', 'taskset', 'nohup', 'stdbuf'];
 export const puppet = taskType('puppet', {
   over: ['agent', 'ssh'],
   noop: 'simulate',
-  does: `Runs \`puppet apply --detailed-exitcodes\`. The exit code decides first: 0 nothing to do, 2 changed; 4, 6 and 1
-failed. Then the summary of this very run must be there and count no failure: a run that was ended in the middle
-never counts as success. The result has puppet's counts, and up to 50 names of what changed and what failed.`,
+  does: `Runs \`puppet apply --detailed-exitcodes\`. The exit code decides first: 0 means nothing to do, 2 changed; 4, 6
+and 1 failed. Then the summary of this run must exist and count no failure: an interrupted run never counts as success.
+The result has puppet's counts, and up to 50 names of resources that changed and that failed.`,
   parameters: {
     puppet_manifest: path('the manifest'),
     puppet_modules: operand('absolute paths joined by `:`', '/etc/puppet/modules', (value, place) => {
       if (value.split(':').some((folder) => !folder.startsWith('/')))
         place.wrong('puppet_modules must be absolute paths joined by :', 'Give absolute paths.');
     }),
-    cwd: path('folder it runs in', '/'),
+    cwd: path('working directory', '/'),
     timeout: amount('seconds for all tries together', 5400),
     retries: count('further tries', 2),
-    succeed_retries: count('runs after a success that must succeed, too', 0),
-    puppet_start_timeout: amount("seconds for which a run of puppet's own agent is waited for", 10),
-    puppet_start_interval: amount('seconds between looks at it', 2),
+    succeed_retries: count('further runs after a success that must succeed as well', 0),
+    puppet_start_timeout: amount("seconds to wait for a run of puppet's own agent", 10),
+    puppet_start_interval: amount('seconds between checks for it', 2),
     puppet_noop_run: flag('`--noop` for this task only', false),
     debug: flag('`--debug --evaltrace`', false),
     command_prefix: text(
@@ -84,8 +84,8 @@ never counts as success. The result has puppet's counts, and up to 50 names of w
           );
       },
     ),
-    raw_report: flag("the result names the file of puppet's report", false),
-    // The reference polled another process, whose answers could be missing.
+    raw_report: flag("true: the result names the file of puppet's report", false),
+    // The reference polled another process, which might not answer.
     undefined_retries: count('accepted; there is no undefined state here', 3),
   },
   limits: ({ timeout, retries }) => ({ timeoutSec: timeout, retries }),

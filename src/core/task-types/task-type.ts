@@ -1,7 +1,7 @@
 import { isMapping, type Mapping } from '../plain-value.js';
 import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.js';
 
-/** Limits of a task, from its parameters. */
+/** Limits of a task, derived from its parameters. */
 export interface TaskLimits {
   readonly timeoutSec: number;
   /** Whether the timeout covers all tries together, or each. */
@@ -14,25 +14,25 @@ export interface TaskLimits {
   readonly killGraceSec: number;
 }
 
-/** Content a task needs and does not carry: fetched by the agent before the task starts. */
+/** Content that a task needs but does not contain. The agent fetches it before the task starts. */
 export type TaskInput =
   | { readonly kind: 'secret'; readonly ref: string }
-  /** A file of the machine that holds the sources (`copy_files`). */
+  /** A file on the machine that has the sources (`copy_files`). */
   | { readonly kind: 'source'; readonly path: string };
 
-/** Who carries a task out: the node's agent, a node without one over ssh, MAAS from the orchestrator's host. */
+/** What carries a task out: the node's agent, ssh for a node without an agent, or MAAS from the orchestrator's host. */
 export type Transport = 'agent' | 'ssh' | 'maas';
 
-/** An example of the documentation: a test runs it. */
+/** An example for the documentation; a test runs it. */
 export interface Example {
   readonly parameters: Mapping;
-  /** Part of the result. */
+  /** Expected part of the result. */
   readonly result: Mapping;
-  /** A program without which it cannot run. */
+  /** A program that it requires. */
   readonly needs?: string;
 }
 
-/** What a task of this type brings, once its parameters are read. */
+/** A task of this type after its parameters are read. */
 export interface Prepared<P> {
   readonly parameters: P;
   readonly limits: TaskLimits;
@@ -40,26 +40,26 @@ export interface Prepared<P> {
   readonly problems: readonly ParameterProblem[];
 }
 
-/** What all places know of a type of task. How it is carried out stands in src/agent, under the same name. */
+/** Definition of a task type. The code that carries it out is in src/agent, under the same name. */
 export interface TaskType<P = unknown, Name extends string = string> {
   readonly name: Name;
   /**
-   * `work`: something is done. `nothing`: it is done as soon as its turn comes. `order`: it only places and orders other
-   * tasks, whichever tasks were selected.
+   * `work`: it does work. `nothing`: it ends as soon as its turn comes. `order`: it only places and orders other tasks,
+   * whichever tasks are selected.
    */
   readonly kind: 'work' | 'nothing' | 'order';
-  /** The first that can; none: no one carries it out. */
+  /** Transports in order of preference; empty if nothing carries it out. */
   readonly over: readonly Transport[];
-  /** In noop mode: `skip` does nothing at all, `simulate` runs it, and it must change nothing. */
+  /** In noop mode, `skip` does nothing, and `simulate` runs the task, which must change nothing. */
   readonly noop: 'skip' | 'simulate';
-  /** Whether it runs a script of any content, which a node's policy may forbid. */
+  /** Whether it runs arbitrary scripts, which a node's policy may forbid. */
   readonly anyScript: boolean;
   /** For the documentation, in Markdown. */
   readonly does: string;
   readonly parameters: Parameters;
   readonly examples: readonly Example[];
   prepare(given: Mapping, reading: Reading): Prepared<P>;
-  /** Of parameters that name nodes: the part for one of them. */
+  /** For parameters that name nodes: the part for one of them. */
   partFor?(given: Mapping, uid: string, agent: string): { readonly parameters: Mapping; readonly problem?: string };
 }
 
@@ -70,7 +70,7 @@ interface Definition<P extends Parameters>
   readonly parameters: P;
   readonly limits?: (values: Values<P>) => Partial<TaskLimits>;
   readonly inputs?: (values: Values<P>) => readonly TaskInput[];
-  /** Rules over several parameters. */
+  /** Rules that involve several parameters. */
   readonly rule?: (values: Values<P>, place: Place) => void;
 }
 

@@ -268,7 +268,7 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
         ],
         timeout: 9,
       },
-      problem: 'has files for 1 too, which only a task on those nodes can place: place it there',
+      problem: 'also has files for 1, which only a task on those nodes can place: place it there',
     });
     expect(uploadFiles.partFor!({ nodes: nodes.slice(1, 2) }, '1', 'one')).toEqual({
       parameters: { nodes: [{ uid: 'one', files: [b] }] },

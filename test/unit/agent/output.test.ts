@@ -301,7 +301,7 @@ linux('output of a task', () => {
       { cmd: 'echo "$WORD"' },
       { secrets: [{ name: 'WORD', ref: 'x', as: 'environment' }] },
     );
-    await expect(agent.ensure(task)).rejects.toThrow('no service to ask');
+    await expect(agent.ensure(task)).rejects.toThrow('no source of secrets');
     expect(await rig.run(rig.agent({ resolveSecret: async () => 'word-of-power' }), task)).toMatchObject({
       outcome: 'ok',
       output: { stdout: { tail: `${REDACTED}\n` } },

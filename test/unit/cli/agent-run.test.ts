@@ -11,8 +11,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it.each([
-  ['a file', 'file', /it is no folder/],
-  ['below a file', 'file/below', /a part of the path is no folder/],
+  ['a file', 'file', /it is not a folder/],
+  ['below a file', 'file/below', /a part of the path is not a folder/],
 ])('an agent whose journals would be %s says which setting to correct, and takes nothing', async (_what, path, why) => {
   writeFileSync(join(folder, 'file'), '');
   const stateDir = join(folder, path);

@@ -91,7 +91,7 @@ describe('a graph', () => {
       ['warning', 'graph.bad-parameters', '[0].parameters.cmd', 'Add it.'],
     ]);
     expect(problems({ id: 'a', type: 'reboot', parameters: { timeout: 'soon' } })).toEqual([
-      ['warning', 'graph.bad-parameters', '[0].parameters.timeout', 'Leave it out for 900.'],
+      ['warning', 'graph.bad-parameters', '[0].parameters.timeout', 'Omit it for the default, 900.'],
     ]);
   });
 

@@ -65,7 +65,7 @@ describe('what operators have ordered', () => {
     const judge = storeControl(store);
     const run = await runOf('run-3', (cluster) => graphWorkflowId(cluster, 'y'));
     const key = { run, task: 'db', node: 'n7', generation: 1 };
-    expect(await judge.cancelled(key)).toEqual({ reason: 'the run asked for its end' });
+    expect(await judge.cancelled(key)).toEqual({ reason: 'the run requested it' });
     await cancel('run-3', 'nina', 'enough');
     expect(await judge.cancelled(key)).toEqual({ reason: 'enough', by: 'nina' });
     expect(await judge.drained('n7', 'p1')).toMatchObject({ reason: expect.any(String) });

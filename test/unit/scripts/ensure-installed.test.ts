@@ -26,7 +26,7 @@ describe('installProblem', () => {
 
   it('is a folder that npm did not make', async () => {
     await write({ 'node_modules/a': a });
-    expect(await installProblem(root)).toContain('not made by npm');
+    expect(await installProblem(root)).toContain('not created by npm');
   });
 
   it('is another version, another content, or a package that is not there', async () => {
