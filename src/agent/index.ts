@@ -1,10 +1,4 @@
-export {
-  type CarriedOut,
-  type CarryOutOptions,
-  carryOutOrder,
-  type ExecutionHost,
-  type ExecutionProgress,
-} from './carry-out-order.js';
+export { type CarriedOut, carryOutOrder, type ExecutionHost, type ExecutionProgress } from './carry-out-order.js';
 export type { ControlJudge, ControlOrder } from './control-judge.js';
 export {
   type Execution,
@@ -16,14 +10,13 @@ export {
   stableJson,
 } from './execution.js';
 export type { FollowEvent, OutputOffsets } from './follow.js';
-export type { CancelRequest, Progress } from './journal.js';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.js';
-export { type OpenExecution, openExecutions } from './open-executions.js';
+export { openExecutions } from './open-executions.js';
 export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from './order-source.js';
 export { OrderRefused } from './order-source.js';
 export type { OutputStream } from './output-segments.js';
 export { readableTail, readableText } from './output-text.js';
 export { DEFAULT_PATH_ROOTS } from './path-rules.js';
-export { type Preparation, prepareTask } from './prepare-task.js';
-export type { KillRecord, OutputRecord, TaskFailure, TaskOutcome, TaskResult, TryRecord } from './result.js';
+export { prepareTask } from './prepare-task.js';
+export type { OutputRecord, TaskFailure, TaskResult, TryRecord } from './result.js';
 export { describeFailure, outcomeOf } from './result.js';

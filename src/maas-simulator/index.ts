@@ -21,11 +21,10 @@ import type { Seed } from './seed.js';
 import { PhaseTimers } from './timers.js';
 
 export type { Clock as SimulatorClock } from './clock.js';
-export type { FaultKind } from './faults.js';
 export { simulatorKeys } from './oauth.js';
-export { type RackEvent, rackEvents } from './rack-events.js';
+export { rackEvents } from './rack-events.js';
 export type { Effect, RequestEntry } from './records.js';
-export type { Seed, SeedImage, SeedMachine } from './seed.js';
+export type { Seed } from './seed.js';
 
 export interface SimulatorOptions {
   /** 0 takes a free port. */

@@ -13,41 +13,26 @@ import { type TagOperations, tagOperations } from './tags/index.js';
 import { type TaskLogOperations, taskLogOperations } from './task-logs.js';
 import { type TokenOperations, tokenOperations } from './tokens.js';
 
-export type { MaasCheck } from '../maas/index.js';
 export type { TagOwner } from '../store/index.js';
-export { type AgentCounts, AgentPresence } from './agent-presence.js';
-export type { OpsDependencies, TemporalAccess } from './dependencies.js';
+export { AgentPresence } from './agent-presence.js';
+export type { OpsDependencies } from './dependencies.js';
 export {
   type ClusterLayer,
-  type ClusterPlanView,
   type DeploymentOptions,
   fuelStatus,
   type GraphSource,
-  type GraphUseCases,
   type HistoryRecord,
   type StartedDeployment,
   type UploadedGraph,
 } from './graphs/index.js';
-export type { Health, HealthCheck } from './health.js';
-export type {
-  ClusterView,
-  InventoryOperations,
-  NetworkProvider,
-  NodePart,
-  NodeView,
-  Role,
-  RoleOwner,
-} from './inventory/index.js';
+export type { ClusterView, NodeView } from './inventory/index.js';
 export { extendedReleases, hasUploadedFacts, isDeployable } from './inventory/index.js';
-export type { NodeStatus, NodeStatuses } from './nodes.js';
-export type { InstalledPackage, PackageOperations, PackageView } from './packages/index.js';
+export type { InstalledPackage, PackageView } from './packages/index.js';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
-export type { RunView } from './runs.js';
-export type { CommitAnswer, CommitRequest, DocumentCheck } from './sites.js';
-export { type StrategyView, viewStrategy } from './strategy.js';
-export { type TagExtension, type TagOperations, type TagUpload, type TagView, tagExtensionsOf } from './tags/index.js';
+export { viewStrategy } from './strategy.js';
+export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.js';
 
-export type { Authentication, CreatedToken, Principal, TokenOperations, TokenRequest, TokenView } from './tokens.js';
+export type { CreatedToken, Principal, TokenOperations } from './tokens.js';
 
 export interface Operations extends GraphUseCases {
   readonly sites: SiteOperations;

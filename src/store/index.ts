@@ -1,7 +1,5 @@
-export type { DialectName } from './backend.js';
-export { type ConflictUser, StoreError, type StoreFailure, type StoreFailureKind } from './failure.js';
+export { StoreError, type StoreFailure } from './failure.js';
 export { claimFor, endIfGone, type IsOpen } from './gone-holders.js';
-export { isSiteName } from './input.js';
 export type { Migration } from './migrations/migration.js';
 export { type OpenStoreOptions, openStore } from './open-store.js';
 export type * from './ports/api-token-store.js';
@@ -26,4 +24,4 @@ export * from './ports/task-history-store.js';
 export type * from './ports/task-state-store.js';
 export type * from './ports/transaction-store.js';
 export type { StoreCall } from './session.js';
-export { parseStoreUrl, type StoreLocation } from './store-url.js';
+export { parseStoreUrl } from './store-url.js';

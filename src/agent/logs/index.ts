@@ -1,1 +1,1 @@
-export { type LogPart, type ReadOptions, TaskLogs, type TaskLogsOptions } from './task-logs.js';
+export { type LogPart, TaskLogs } from './task-logs.js';

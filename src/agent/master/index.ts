@@ -3,7 +3,7 @@ import { reboot } from './power-cycle.js';
 import { eraseNode, moveToBootstrap } from './release-node.js';
 import type { MaasTaskType } from './task-type.js';
 
-export type { MaasTask, MaasTaskEnd, MaasTaskType } from './task-type.js';
+export type { MaasTaskEnd, MaasTaskType } from './task-type.js';
 
 /**
  * Task types that the orchestrator's host carries out through MAAS. To add one, add a file to this folder and an entry

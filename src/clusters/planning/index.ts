@@ -8,7 +8,7 @@
  * await store.plans.put({ ...planned.value, hash: planned.value.reference.hash });
  * ```
  */
-export { type OpenPlanner, openPlanner } from './open-planner.js';
+export { openPlanner } from './open-planner.js';
 export { plannerHere } from './plan-here.js';
-export type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.js';
-export type { PreparedRun, StoredExplanation, StoredReference } from './prepared-run.js';
+export type { PlanForm, PlanForms, Planner } from './planning-work.js';
+export type { PreparedRun, StoredReference } from './prepared-run.js';

@@ -3,18 +3,15 @@
  * come out. Runs inside workflows; the CLI's `strategy` commands use the same code.
  */
 export type { SuccessCriteria } from '../contracts/site-run.js';
-export type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.js';
-export type { Call, NodeState } from '../words.js';
+export type { NodeReport } from '../contracts/site-run-report.js';
+export type { NodeState } from '../words.js';
 export {
   type BaremetalState,
   type CallEnd,
-  type CurrentCall,
   finishCall,
   finishNode,
-  type GroupProgress,
   halts,
   type NextCall,
-  type NodeProgress,
   type NodeResult,
   nextCall,
   planGroups,
@@ -23,12 +20,12 @@ export {
   startNode,
   whyNotRetry,
 } from './baremetal.js';
-export { checkStrategy, describeStrategyProblem, type StrategyPath, type StrategyProblem } from './check-strategy.js';
-export { type CriterionName, type CriterionVerdict, judgeCriteria, successesNeeded } from './criteria.js';
-export { describeGroupFailure, type GroupFailure, type NodeFailure } from './failures.js';
-export type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
-export { type Label, parseLabelEntry } from './labels.js';
-export { type Ordered, stableOrder } from './order.js';
+export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.js';
+export { judgeCriteria, successesNeeded } from './criteria.js';
+export { describeGroupFailure, type GroupFailure } from './failures.js';
+export type { GroupPlan } from './group-plan.js';
+export { parseLabelEntry } from './labels.js';
+export { stableOrder } from './order.js';
 export { countNodes, reportBaremetal, reportNodes } from './report.js';
 export { selectNodes } from './selectors.js';
 export { type SimulatedOutcome, type SimulationInput, type SimulationResult, simulateStrategy } from './simulate.js';
@@ -36,8 +33,6 @@ export {
   allAtOnceStrategy,
   DEFAULT_STRATEGY_NAME,
   type DeploymentStrategy,
-  type Group,
-  type LabelEntry,
   type Selector,
   type SiteNode,
   targetedStrategy,

@@ -43,8 +43,6 @@ export interface Coordinator {
   readonly quiet: boolean[];
   readonly inboxes: readonly MessageOrder<FromPart>[];
   readonly drafts: Map<number, Draft>;
-  /** Failing nodes, for snapshots. */
-  readonly failing: Set<number>;
   started: boolean;
   paused: boolean;
   stopped: boolean;
@@ -95,7 +93,6 @@ export function createCoordinator(plan: Coordination): Coordinator {
     quiet: each(false),
     inboxes: Array.from({ length: plan.parts }, () => messageOrder<FromPart>()),
     drafts: new Map(),
-    failing: new Set(),
     started: false,
     paused: false,
     stopped: false,
@@ -201,24 +198,18 @@ const ownerOf = (c: Coordinator, key: string): number | undefined => {
 function begin(c: Coordinator, offline: readonly string[]): void {
   c.started = true;
   const nodes = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
-  for (const node of nodes) setFailing(c, node, true);
+  for (const node of nodes) c.tolerance.set(node, true);
   // The verdict travels with the first message, so that nothing starts before it.
   for (let part = 0; part < c.plan.parts; part++) {
     draftFor(c, part).begin = { offline: nodes.filter((node) => c.plan.partOf[node] === part) };
   }
 }
 
-function setFailing(c: Coordinator, node: number, failing: boolean): void {
-  c.tolerance.set(node, failing);
-  if (failing) c.failing.add(node);
-  else c.failing.delete(node);
-}
-
 function receive(c: Coordinator, message: FromPart): void {
   const { part } = message;
   c.seen[part] = message.seen;
   c.quiet[part] = message.quiet;
-  for (const [node, failing] of message.failing ?? []) setFailing(c, node, failing === 1);
+  for (const [node, failing] of message.failing ?? []) c.tolerance.set(node, failing === 1);
   for (const [task, bits, cause] of message.tasks ?? []) {
     for (const listener of c.taskListeners.get(task) ?? []) {
       (draftFor(c, listener).tasks ??= []).push([task, bits, cause]);

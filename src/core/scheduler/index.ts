@@ -39,37 +39,23 @@
  */
 
 export { apply, isTriedAgain, rejectionOf } from './apply.js';
-export type { Compiled } from './compile.js';
 export { compilePlan } from './compile.js';
 export type { EarlierTask } from './continue-from.js';
 export { continueFrom } from './continue-from.js';
-export type { Coordinator, CoordinatorCommand, CoordinatorEvent } from './coordinator.js';
+export type { CoordinatorCommand, CoordinatorEvent } from './coordinator.js';
 export { coordinate, createCoordinator } from './coordinator.js';
-export type { CoordinatorSnapshot } from './coordinator-snapshot.js';
-export { restoreCoordinator, takeCoordinatorSnapshot } from './coordinator-snapshot.js';
 export type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
-export type { GraphPart, SchedulerGraph } from './graph.js';
+export type { SchedulerGraph } from './graph.js';
 export type { FromPart, ToPart } from './part-messages.js';
 export type { Coordination, SplitRun } from './partition.js';
 export { blocksOfNodes, partition } from './partition.js';
-export type {
-  FaultToleranceGroup,
-  PlanJoin,
-  PlanLimits,
-  PlanNode,
-  PlanTask,
-  Refusal,
-  SchedulerPlan,
-  Subgraph,
-  TaskStrategy,
-} from './plan.js';
+export type { PlanLimits, Refusal, SchedulerPlan, Subgraph } from './plan.js';
 export { taskKey } from './plan.js';
-export type { Progress, TaskReport } from './report.js';
 export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
 export { workLeft } from './rest.js';
 export type { SchedulerSnapshot } from './snapshot.js';
 export { restoreScheduler, takeSnapshot } from './snapshot.js';
 export type { Scheduler, SchedulerOptions } from './state.js';
 export { createScheduler } from './state.js';
-export type { NodeStatus, RunResult, SettledStatus, TaskStatus } from './status.js';
+export type { NodeStatus, RunResult, SettledStatus } from './status.js';
 export { tolerated } from './tolerance.js';

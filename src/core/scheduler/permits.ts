@@ -11,21 +11,14 @@ export interface Permits {
   receive(part: number, demand: Counts, release: Counts): void;
   /** `[part, class, count]`: what can be handed out now, one at a time in turn, so that no part starves. */
   grant(): [number, number, number][];
-  readonly snapshot: PermitsSnapshot;
 }
 
-export interface PermitsSnapshot {
-  readonly demand: readonly Counts[];
-  readonly granted: Counts;
-  readonly turn: number;
-}
-
-export function createPermits(plan: Coordination, from?: PermitsSnapshot): Permits {
+export function createPermits(plan: Coordination): Permits {
   const limits = new Map(plan.classLimits);
-  const demand = Array.from({ length: plan.parts }, (_, part) => new Map(from?.demand[part] ?? []));
-  const granted = new Map(from?.granted ?? []);
-  let busy = [...granted.values()].reduce((sum, n) => sum + n, 0);
-  let turn = from?.turn ?? 0;
+  const demand = Array.from({ length: plan.parts }, () => new Map<number, number>());
+  const granted = new Map<number, number>();
+  let busy = 0;
+  let turn = 0;
   const add = (counts: Map<number, number>, cls: number, change: number): void => {
     const next = (counts.get(cls) ?? 0) + change;
     if (next === 0) counts.delete(cls);
@@ -64,9 +57,6 @@ export function createPermits(plan: Coordination, from?: PermitsSnapshot): Permi
         else grant[2]++;
       }
       return [...grants.values()];
-    },
-    get snapshot() {
-      return { demand: demand.map(ascending), granted: ascending(granted), turn };
     },
   };
 }

@@ -7,7 +7,7 @@ import * as scripts from './scripts.js';
 import type { TaskType, Transport } from './task-type.js';
 
 export { allowedPath } from './allowed-path.js';
-export type { Content, Parameter, ParameterProblem, Parameters, Reading, Values } from './parameter.js';
+export type { Content, ParameterProblem, Parameters, Reading } from './parameter.js';
 export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.js';
 
 /**

@@ -4,9 +4,9 @@
  */
 export { type ControlTarget, verifyControl } from './control-statement.js';
 export { hashOfToken, newEnrolmentToken } from './enrolment-token.js';
-export { type GenerationVerdict, judgeGeneration, type LatestAttempt } from './generation-rule.js';
+export { judgeGeneration, type LatestAttempt } from './generation-rule.js';
 export { fingerprintOf, newKeyPair, privateKeyPem, renewalTime } from './key-pair.js';
-export { executionHash, type OrderStatement } from './order.js';
-export { type ControlToSign, OrderKeys, type OrderToSign } from './order-keys.js';
+export { executionHash } from './order.js';
+export { OrderKeys } from './order-keys.js';
 export type { PublicOrderKey } from './proof.js';
-export { type OrderRejection, type OrderVerdict, verifyOrder } from './verify-order.js';
+export { type OrderVerdict, verifyOrder } from './verify-order.js';

@@ -10,24 +10,10 @@ import { type SequenceOperations, sequenceOperations } from './sequence-operatio
 import { type TransactionOperations, transactionOperations } from './transaction-operations.js';
 
 export type { ClusterLayer } from './cluster-tasks.js';
-export type {
-  DeploymentOperations,
-  DeploymentOptions,
-  DeployRequest,
-  StartedDeployment,
-} from './deployment-operations.js';
-export type {
-  GraphCheck,
-  GraphListFilter,
-  GraphOperations,
-  GraphSource,
-  UploadedGraph,
-} from './graph-operations.js';
-export type { ClusterPlanView, PlanOperations, PlanRequest } from './plan-operations.js';
-export type { GraphCounts, RunTaskFilter, RunTaskOperations, TaskCounts } from './run-tasks.js';
-export type { NewSequence, SequenceChange, SequenceOperations } from './sequence-operations.js';
-export type { HistoryFilter, HistoryRecord } from './task-history.js';
-export { fuelStatus, type TransactionListFilter, type TransactionOperations } from './transaction-operations.js';
+export type { DeploymentOptions, StartedDeployment } from './deployment-operations.js';
+export type { GraphSource, UploadedGraph } from './graph-operations.js';
+export type { HistoryRecord } from './task-history.js';
+export { fuelStatus } from './transaction-operations.js';
 
 /** All use cases around graphs, as `Operations` has them. */
 export interface GraphUseCases {

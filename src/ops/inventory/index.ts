@@ -10,14 +10,11 @@ import { type PluginOperations, pluginOperations } from './plugins.js';
 import { type ReleaseOperations, releaseOperations } from './releases.js';
 import { type RoleOperations, roleOperations } from './roles.js';
 
-export type { RoleAssignment } from './assignment.js';
-export type { NetworkProvider } from './cluster-settings.js';
 export type { ClusterView } from './clusters.js';
 export { hasUploadedFacts } from './facts.js';
-export type { NodePart, NodeView } from './nodes.js';
+export type { NodeView } from './nodes.js';
 export { extendedReleases } from './plugin-fit.js';
 export { isDeployable } from './releases.js';
-export type { Role, RoleOwner } from './roles.js';
 
 export interface InventoryOperations {
   readonly releases: ReleaseOperations;

@@ -4,6 +4,5 @@ import { inFuelWords } from '../graphs/fuel-words.js';
 import { packageOperations as bare, type PackageOperations } from './package-operations.js';
 
 export type { InstalledPackage, PackageOperations, PackageView } from './package-operations.js';
-export type { PluginParts } from './plugin-conflicts.js';
 
 export const packageOperations = (deps: OpsDependencies): PackageOperations => inFuelWords(bare(deps));

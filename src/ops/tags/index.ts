@@ -4,7 +4,7 @@ import { inFuelWords } from '../graphs/fuel-words.js';
 import { tagOperations as bare, type TagOperations } from './tag-operations.js';
 
 export { tagExtensionsOf } from './load-tag-extensions.js';
-export type { ExtensionAnswer, ExtensionNode, ExtensionRequest, TagExtension } from './tag-extension.js';
-export type { TagOperations, TagUpload, TagView } from './tag-operations.js';
+export type { TagExtension } from './tag-extension.js';
+export type { TagOperations, TagUpload } from './tag-operations.js';
 
 export const tagOperations = (deps: OpsDependencies): TagOperations => inFuelWords(bare(deps));

@@ -1,3 +1,3 @@
 export { directorySecrets } from './directory-secrets.js';
 export { environmentSecrets } from './environment-secrets.js';
-export { firstOf, isSecretReference, type SecretAnswer, type SecretProvider } from './secret-provider.js';
+export { firstOf, isSecretReference, type SecretProvider } from './secret-provider.js';

@@ -1,5 +1,5 @@
-export { type LoadedSettings, type LoadOptions, loadSettings, type SettingOrigin } from './load-settings.js';
-export { type MaasKey, readMaasKey } from './secrets.js';
-export { type SettingDefinition, type Settings, settingDefinitions } from './settings.js';
+export { type LoadOptions, loadSettings } from './load-settings.js';
+export { readMaasKey } from './secrets.js';
+export { type Settings, settingDefinitions } from './settings.js';
 export { settingsReference } from './settings-reference.js';
-export { type ShownSetting, showSettings } from './show-settings.js';
+export { showSettings } from './show-settings.js';

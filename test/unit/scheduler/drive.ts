@@ -13,10 +13,8 @@ import {
   createScheduler,
   nodeStatus,
   partition,
-  restoreCoordinator,
   restoreScheduler,
   rootCauses,
-  takeCoordinatorSnapshot,
   takeSnapshot,
   taskReports,
 } from '../../../src/core/scheduler/index.js';
@@ -170,7 +168,7 @@ export function driveSplit(
   const tape = new Tape();
   const options = { instantNoWork: disturb.instant ?? false };
   const parts = graphs.map((graph) => createScheduler(graph, options));
-  let coordinator = createCoordinator(coordination);
+  const coordinator = createCoordinator(coordination);
   const down: ToPart[][] = graphs.map(() => []);
   const up: Extract<SchedulerCommand, { type: 'send' }>['message'][][] = graphs.map(() => []);
   const wakeAt: (number | undefined)[] = graphs.map(() => undefined);
@@ -192,9 +190,6 @@ export function driveSplit(
     }
   };
   const sendCoordinator = (event: CoordinatorEvent): void => {
-    if (disturb.restarts && pick(4) === 0) {
-      coordinator = restoreCoordinator(coordination, roundTrip(takeCoordinatorSnapshot(coordinator)));
-    }
     for (const command of coordinate(coordinator, event) as CoordinatorCommand[]) {
       if (command.type === 'send') down[command.part]!.push(roundTrip(command.message));
       if (command.type === 'finish') result = command.result;
