@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { type CamelCase, camelCase } from '../core/casing.js';
 import type { Wire } from '../core/contracts/wire.js';
-
-type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 
 /** A record of ours whose fields are those of a wire shape, by the names they have in TypeScript. */
 type RecordOf<T> = unknown extends T
@@ -32,8 +31,7 @@ function showerOf(schema: unknown): (value: unknown) => unknown {
   }
   if (!(schema instanceof z.ZodObject) || !(schema.def.catchall instanceof z.ZodNever)) return (value) => value;
   const fields = Object.entries(schema.shape as Record<string, unknown>).map(
-    ([name, field]) =>
-      [name, name.replace(/_([a-z])/g, (_, first: string) => first.toUpperCase()), showerOf(field)] as const,
+    ([name, field]) => [name, camelCase(name), showerOf(field)] as const,
   );
   return (value) => {
     const record = value as Readonly<Record<string, unknown>>;

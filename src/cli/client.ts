@@ -19,7 +19,10 @@ type Ask<R extends At> = AskOf<Api[R]>;
 /** Optional where a route needs nothing. */
 type AskArguments<R extends At> = Record<never, never> extends Ask<R> ? [ask?: Ask<R>] : [ask: Ask<R>];
 type Query<R extends At> = NonNullable<Ask<R>['query']>;
-type Body<R extends At> = NonNullable<Ask<R>['body']>;
+/** What a route takes as its body. */
+export type Body<R extends At> = NonNullable<Ask<R>['body']>;
+/** What a route answers with. */
+export type Answer<R extends At> = AnswerOf<Api[R]>;
 
 /** What is sent, whatever the route. */
 interface Sent {
@@ -27,6 +30,9 @@ interface Sent {
   readonly query?: object;
   readonly body?: unknown;
 }
+
+/** What a user wrote, as (part of) a body: the API checks it, and names what is wrong. */
+export const unchecked = (written: unknown) => written as never;
 
 export interface ApiClientOptions {
   /** Base address, as `http://127.0.0.1:8080`. */
@@ -53,23 +59,13 @@ export class ApiClient {
   }
 
   /** Asks a route of the API. A body of bytes is an archive. */
-  call<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<AnswerOf<Api[R]>> {
+  call<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<Answer<R>> {
     return this.#json(at, ask ?? {});
   }
 
   /** The same for an answer that is no JSON. */
   async text<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<string> {
     return (await this.#send(at, ask ?? {}, '*/*')).text;
-  }
-
-  /** A path below /api/v1 as text, `at` by `apiPath`; `call` is checked against the map of routes. */
-  request<T>(
-    method: string,
-    at: string,
-    { as = 'json', ...ask }: { readonly query?: object; readonly body?: unknown; readonly as?: 'json' | 'text' } = {},
-  ): Promise<T> {
-    if (as === 'json') return this.#json(`${method} ${at}`, ask);
-    return this.#send(`${method} ${at}`, ask, '*/*').then(({ text }) => text as T);
   }
 
   readonly sites = {
@@ -102,7 +98,7 @@ export class ApiClient {
   readonly runs = {
     list: (query: Query<'GET /runs'>) => this.call('GET /runs', { query }),
     get: (run: string) => this.call('GET /runs/:run', { params: { run } }),
-    status: (run: string, signal?: AbortSignal): Promise<AnswerOf<Api['GET /runs/:run/status']>> =>
+    status: (run: string, signal?: AbortSignal): Promise<Answer<'GET /runs/:run/status'>> =>
       this.#json('GET /runs/:run/status', { params: { run } }, signal),
     report: (run: string) => this.call('GET /runs/:run/report', { params: { run } }),
     tree: (run: string) => this.call('GET /runs/:run/tree', { params: { run } }),
@@ -119,7 +115,7 @@ export class ApiClient {
   readonly maas = { check: () => this.call('GET /maas/check') };
 
   /** Also when the answer is that something is away. */
-  readonly health = (): Promise<AnswerOf<Api['GET /health']>> => this.#json('GET /health', {}, undefined, 503);
+  readonly health = (): Promise<Answer<'GET /health'>> => this.#json('GET /health', {}, undefined, 503);
   readonly version = () => this.call('GET /version');
 
   /** Events of an answer that goes on, as they come; ends with the answer. The API's limits of time do not hold. */
@@ -246,10 +242,6 @@ export class ApiClient {
     );
   }
 }
-
-/** Only the values are escaped: names with slashes stay one step of the path. */
-export const apiPath = (steps: TemplateStringsArray, ...values: readonly string[]): string =>
-  steps.map((text, at) => text + (at < values.length ? step(values[at]!) : '')).join('');
 
 function step(value: string): string {
   // A URL would take these for folders.

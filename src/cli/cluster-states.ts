@@ -1,4 +1,3 @@
-import { apiPath } from './client.js';
 import type { ClusterStates } from './commands/yaql-input.js';
 import { EXIT } from './exit-codes.js';
 import { idArgument } from './id-argument.js';
@@ -12,7 +11,7 @@ export async function loadClusterStates(
   node: string | undefined,
 ): Promise<ClusterStates> {
   const client = await session.client();
-  const all = await client.request<readonly { readonly id: number; readonly name: string }[]>('GET', '/clusters');
+  const all = await client.call('GET /clusters');
   const found = all.find(({ name }) => name === cluster) ?? all.find(({ id }) => String(id) === cluster);
   if (found === undefined) {
     const names = all.map(({ name }) => name).join(', ');
@@ -26,5 +25,5 @@ export async function loadClusterStates(
     );
   }
   const query = { node: node === undefined ? undefined : idArgument(node) };
-  return client.request<ClusterStates>('GET', apiPath`/clusters/${String(found.id)}/states`, { query });
+  return client.call('GET /clusters/:id/states', { params: { id: found.id }, query });
 }

@@ -1,6 +1,6 @@
 import { graphWorkflowId } from '../../workflows/protocol.js';
 import type { Run } from '../core/contracts/index.js';
-import { type ApiClient, apiPath } from './client.js';
+import type { ApiClient } from './client.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 import { subjectOf } from './started-run.js';
@@ -55,14 +55,10 @@ async function ofWorkflow(client: ApiClient, workflow: string): Promise<Run> {
 
 /** A run of graphs by the id of its transaction, or of that of one of its graphs. */
 async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
-  interface Transaction {
-    readonly id: number;
-    readonly cluster: number;
-    readonly parent_id: number | null;
-  }
-  const found = await client.request<Transaction>('GET', apiPath`/transactions/${id}`).catch((error: unknown) => {
+  const found = await client.call('GET /transactions/:id', { params: { id } }).catch((error: unknown) => {
     throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(id) : error;
   });
+  if (found.cluster === null) throw noSuchRun(id);
   return ofWorkflow(client, graphWorkflowId(found.cluster, found.parent_id ?? found.id));
 }
 

@@ -1,4 +1,3 @@
-import { apiPath } from './client.js';
 import type { CliCommand } from './command.js';
 import { idArgument } from './id-argument.js';
 import { usageError } from './problem.js';
@@ -20,8 +19,8 @@ export const ownerOptions = (command: CliCommand): CliCommand =>
 export interface GraphOwner {
   readonly kind: 'cluster' | 'release' | 'plugin';
   readonly id: string;
-  /** Its graphs in the API. */
-  readonly path: string;
+  /** As in paths of the API. */
+  readonly folder: 'clusters' | 'releases' | 'plugins';
   /** As people say it: `cluster 3`. */
   readonly text: string;
 }
@@ -43,5 +42,5 @@ export function ownerOf(flags: OwnerFlags): GraphOwner {
     );
   const [flag, kind, folder] = first;
   const id = flags[flag]!;
-  return { kind, id, path: apiPath`/${folder}/${id}/deployment_graphs`, text: `${kind} ${id}` };
+  return { kind, id, folder, text: `${kind} ${id}` };
 }

@@ -57,6 +57,6 @@ export { type LayerName, type LayerTasks, type MergedTask, mergeLayers } from '.
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
 export { diffGraphs, diffText, type FieldDifference, type GraphDifference } from './view/diff-graphs.js';
 export { type DrawOptions, drawGraph } from './view/draw-graph.js';
-export { explainPlan, type NodeExplanation, type PlanExplanation } from './view/explain-plan.js';
+export { explainPlan } from './view/explain-plan.js';
 export { planDot, planText } from './view/plan-text.js';
 export { type TaskGraph, taskGraph } from './view/task-graph.js';

@@ -1,4 +1,3 @@
-import type { AuditPage } from '../../core/contracts/index.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printList } from '../formats/output.js';
 import type { Session } from '../session.js';
@@ -28,7 +27,7 @@ export function registerAudit(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ format, column, ...query }: AuditFlags) => {
       const client = await session.client();
-      const { items } = await client.request<AuditPage>('GET', '/audit', { query });
+      const { items } = await client.call('GET /audit', { query });
       const flags = { format, ...(column ? { column } : {}) };
       await printList(session.terminal, flags, items, ['at', 'actor', 'action', 'target', 'reason']);
     });

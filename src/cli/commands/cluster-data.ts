@@ -1,4 +1,4 @@
-import { apiPath } from '../client.js';
+import { unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printOne, yamlText } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
@@ -11,7 +11,7 @@ const ID = 'id of the cluster';
 const DATA = [
   ['settings', 'attributes', 'settings (attributes)'],
   ['facts', 'orchestrator/deployment', 'data that tasks are given, in place of what is worked out'],
-  ['network', 'network_configuration/neutron', 'network configuration'],
+  ['network', 'network_configuration/:provider', 'network configuration'],
 ] as const;
 
 interface DataFlags extends OutputFlags {
@@ -38,21 +38,25 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       const given = [download, upload, reset, set].filter((one) => one !== undefined);
       if (given.length > 1) throw usageError('one thing at a time', 'Say one of what --help lists.');
       const client = await session.client();
-      const at = apiPath`/clusters/${id}/` + path;
+      const params = { id, provider: 'neutron' };
       if (set !== undefined) {
-        await client.request('PATCH', at, { body: { editable: changedSettings(set) } });
+        await client.call('PATCH /clusters/:id/attributes', {
+          params: { id },
+          body: { editable: changedSettings(set) },
+        });
         return say(`changed ${set.length === 1 ? 'a setting' : `${set.length} settings`} of cluster ${id}\n`);
       }
       if (reset) {
-        await client.request('DELETE', at);
+        await client.call('DELETE /clusters/:id/orchestrator/deployment', { params: { id } });
         return say(`the ${name} of cluster ${id} are worked out again\n`);
       }
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.js');
-        await client.request('PUT', at, { body: await readDataFile(upload, terminal) });
+        const body = unchecked(await readDataFile(upload, terminal));
+        await client.call(`PUT /clusters/:id/${path}`, { params, body });
         return say(`loaded the ${name} of cluster ${id} from ${upload}\n`);
       }
-      const data = await client.request<object>('GET', at);
+      const data = await client.call(`GET /clusters/:id/${path}`, { params });
       const text = await yamlText(data);
       if (download === undefined) return printOne(terminal, flags, data, text);
       await save(session, String(download), text);

@@ -1,4 +1,3 @@
-import { apiPath } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { EXIT } from '../exit-codes.js';
@@ -8,18 +7,7 @@ import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 import { registerClusterData } from './cluster-data.js';
-import { presentGraphRun, type StartedTransaction } from './graph-execute.js';
-
-interface Cluster {
-  readonly id: number;
-  readonly name: string;
-}
-
-interface ClusterChecks {
-  /** No error: a run may start. */
-  readonly ok: boolean;
-  readonly findings: readonly { readonly severity: string; readonly code: string; readonly message: string }[];
-}
+import { presentGraphRun } from './graph-execute.js';
 
 interface NodesFlags extends OutputFlags {
   readonly nodes: readonly number[];
@@ -37,7 +25,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .description('All clusters')
     .output()
     .action(async (flags: OutputFlags) => {
-      const found = await (await session.client()).request<readonly Cluster[]>('GET', '/clusters');
+      const found = await (await session.client()).call('GET /clusters');
       await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
     });
 
@@ -47,7 +35,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      await printOne(terminal, flags, await (await session.client()).request<object>('GET', apiPath`/clusters/${id}`));
+      await printOne(terminal, flags, await (await session.client()).call('GET /clusters/:id', { params: { id } }));
     });
 
   group
@@ -60,7 +48,8 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
       const client = await session.client();
-      const checks = await client.request<ClusterChecks>('GET', apiPath`/clusters/${id}/checks`, {
+      const checks = await client.call('GET /clusters/:id/checks', {
+        params: { id },
         query: { nodes: node?.join(',') },
       });
       await printList(terminal, flags, checks.findings, ['severity', 'code', 'message', 'hint']);
@@ -76,7 +65,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (name: string, { release, site, ...flags }: OutputFlags & { release: string; site?: string }) => {
       const body = { name, release_id: Number(release), ...(site === undefined ? {} : { site }) };
-      const made = await (await session.client()).request<Cluster>('POST', '/clusters', { body });
+      const made = await (await session.client()).call('POST /clusters', { body });
       await printOne(terminal, flags, made, `created cluster ${made.id} ${made.name}\n`);
     });
 
@@ -90,7 +79,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .action(async (id: string, { name, site, ...flags }: OutputFlags & { name?: string; site?: string }) => {
       if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
       const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
-      const updated = await (await session.client()).request<Cluster>('PUT', apiPath`/clusters/${id}`, { body });
+      const updated = await (await session.client()).call('PUT /clusters/:id', { params: { id }, body });
       await printOne(terminal, flags, updated, `updated cluster ${id}\n`);
     });
 
@@ -102,7 +91,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete cluster ${id} with its graphs and its history?`, yes, 'required');
-      await (await session.client()).request('DELETE', apiPath`/clusters/${id}`);
+      await (await session.client()).call('DELETE /clusters/:id', { params: { id } });
       await printOne(terminal, flags, { id: Number(id) }, `deleted cluster ${id}\n`);
     });
 
@@ -115,7 +104,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { nodes, roles, ...flags }: NodesFlags & { readonly roles: readonly string[] }) => {
       const body = nodes.map((node) => ({ id: node, roles }));
-      await (await session.client()).request('POST', apiPath`/clusters/${id}/assignment`, { body });
+      await (await session.client()).call('POST /clusters/:id/assignment', { params: { id }, body });
       const text = `cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`;
       await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
     });
@@ -128,13 +117,17 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
       const body = nodes.map((node) => ({ id: node }));
-      await (await session.client()).request('POST', apiPath`/clusters/${id}/unassignment`, { body });
+      await (await session.client()).call('POST /clusters/:id/unassignment', { params: { id }, body });
       await printOne(terminal, flags, { id: Number(id), nodes }, `cluster ${id} lets nodes ${nodes.join(', ')} go\n`);
     });
 
-  for (const [name, path, text] of [
-    ['deploy', 'changes', 'Deploy what has changed: the sequence deploy-changes of its release, else graph default'],
-    ['redeploy', 'changes/redeploy', 'The same, as if nothing had ever been deployed'],
+  for (const [name, route, text] of [
+    [
+      'deploy',
+      'PUT /clusters/:id/changes/',
+      'Deploy what has changed: the sequence deploy-changes of its release, else graph default',
+    ],
+    ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'The same, as if nothing had ever been deployed'],
   ] as const) {
     group
       .command(name)
@@ -145,8 +138,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
         const query = { dry_run: dryRun ? 1 : undefined, noop_run: noop ? 1 : undefined };
         const client = await session.client();
-        const at = apiPath`/clusters/${id}/` + path;
-        await presentGraphRun(session, await client.request<StartedTransaction>('PUT', at, { query }), flags);
+        await presentGraphRun(session, await client.call(route, { params: { id }, query }), flags);
       });
   }
 
@@ -156,7 +148,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      await (await session.client()).request('PUT', apiPath`/clusters/${id}/stop_deployment`);
+      await (await session.client()).call('PUT /clusters/:id/stop_deployment/', { params: { id } });
       await printOne(terminal, flags, { id: Number(id) }, `the run of cluster ${id} stops\n`);
     });
 

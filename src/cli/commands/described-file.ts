@@ -1,5 +1,5 @@
 import { isMapping } from '../../core/plain-value.js';
-import { apiPath } from '../client.js';
+import { unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
@@ -41,7 +41,7 @@ export function ownerOf({ release, env }: { readonly release?: string; readonly 
 
 /** A kind of thing that releases and clusters own, and that is described by files. */
 export interface DescribedKind<Flags extends FileFlags = FileFlags> {
-  readonly noun: string;
+  readonly noun: 'role' | 'tag';
   /** What messages call the owner. */
   owner(owner: Owner): string;
   /** Folder of the files of an owner. */
@@ -63,12 +63,10 @@ export function registerDescribed<Flags extends FileFlags>(
 ): void {
   const named = (command: CliCommand): CliCommand =>
     ownedBy(command).requiredOption('-n, --name <name>', `name of the ${noun}`);
-  const listAt = ({ kind, id }: Owner): string => `${apiPath`/${kind}/${id}`}/${noun}s`;
-  const at = (owner: Owner, name: string): string => listAt(owner) + apiPath`/${name}`;
 
-  for (const [action, verb, method] of [
-    ['create', 'Create', 'POST'],
-    ['update', 'Change', 'PUT'],
+  for (const [action, verb] of [
+    ['create', 'Create'],
+    ['update', 'Change'],
   ] as const) {
     const description = `${verb} a ${noun} as DIR/OWNER_ID/NAME.FORMAT describes it${without?.by ?? ''}`;
     const command = inFile(named(group.command(action).description(description)));
@@ -76,8 +74,12 @@ export function registerDescribed<Flags extends FileFlags>(
       const owner = ownerOf(flags);
       const file = await describedFile(folder(owner), flags);
       const given = without?.data(flags);
-      const body = given ?? (await readDescribed(`${noun} '${flags.name}'`, file, flags.format));
-      await (await client()).request(method, action === 'create' ? listAt(owner) : at(owner, flags.name), { body });
+      const body = unchecked(given ?? (await readDescribed(`${noun} '${flags.name}'`, file, flags.format)));
+      const { kind, id } = owner;
+      const api = await client();
+      await (action === 'create'
+        ? api.call(`POST /${kind}/:id/${noun}s`, { params: { id }, body })
+        : api.call(`PUT /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name }, body }));
       const from = given === undefined ? ` from ${file}` : '';
       const whose = `${called(owner)} with id ${owner.id}`;
       terminal.out(`Description of ${noun} '${flags.name}' for ${whose} was ${action}d${from}\n`);
@@ -87,7 +89,8 @@ export function registerDescribed<Flags extends FileFlags>(
   inFile(named(group.command('download').description(`Write the description of a ${noun} to a file`))).action(
     async (flags: FileFlags) => {
       const owner = ownerOf(flags);
-      const data = await (await client()).request<object>('GET', at(owner, flags.name));
+      const { kind, id } = owner;
+      const data = await (await client()).call(`GET /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name } });
       const file = await describedFile(folder(owner), flags);
       await writeDescribed(file, flags.format, data);
       const whose = `${called(owner)} id ${owner.id}`;
@@ -99,7 +102,8 @@ export function registerDescribed<Flags extends FileFlags>(
     .output()
     .action(async (flags: OutputFlags & Pick<FileFlags, 'release' | 'env' | 'name'>) => {
       const owner = ownerOf(flags);
-      await (await client()).request('DELETE', at(owner, flags.name));
+      const { kind, id } = owner;
+      await (await client()).call(`DELETE /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name } });
       const title = noun[0]!.toUpperCase() + noun.slice(1);
       const text = `${title} '${flags.name}' was deleted from ${called(owner)} with id ${owner.id}\n`;
       await printOne(terminal, flags, { name: flags.name, [singular(owner)]: Number(owner.id) }, text);

@@ -1,4 +1,5 @@
 import { graphWorkflowId } from '../../../workflows/protocol.js';
+import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { findRun } from '../find-run.js';
@@ -7,19 +8,6 @@ import { idArgument, idListArgument, nameListArgument } from '../id-argument.js'
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
-
-/** The transaction of a run, as far as commands read it. */
-export interface StartedTransaction {
-  readonly id: number;
-  readonly cluster: number;
-  readonly status: string;
-  readonly dry_run?: boolean;
-  readonly message?: string | null;
-  /** Id of the run; absent where it is not started yet. */
-  readonly run?: string | null;
-  /** What the checks of the cluster found. */
-  readonly warnings?: readonly { readonly severity: string; readonly message: string; readonly hint?: string }[];
-}
 
 /** What every command that runs graphs may say. */
 export interface GraphRunFlags extends FollowFlags {
@@ -78,11 +66,11 @@ async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
     ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
   };
   const client = await session.client();
-  await presentGraphRun(session, await client.request<StartedTransaction>('POST', '/graphs/execute', { body }), flags);
+  await presentGraphRun(session, await client.call('POST /graphs/execute/', { body }), flags);
 }
 
 /** What every command that starts a run of graphs may say in its body. */
-export function runOptions(flags: GraphRunFlags): object {
+export function runOptions(flags: GraphRunFlags) {
   return {
     ...(flags.dryRun && { dry_run: true }),
     ...(flags.noop && { noop_run: true }),
@@ -95,19 +83,22 @@ export function runOptions(flags: GraphRunFlags): object {
 /** Says what was started and where to look, and follows it when asked to. */
 export async function presentGraphRun(
   session: Session,
-  started: StartedTransaction,
+  started: Answer<'POST /graphs/execute/'>,
   flags: FollowFlags,
 ): Promise<void> {
   const { terminal } = session;
   const client = await session.client();
-  const workflow = graphWorkflowId(started.cluster, started.id);
+  const { id } = started;
+  // Only a cluster that was deleted since is null.
+  const cluster = started.cluster!;
+  const workflow = graphWorkflowId(cluster, id);
   const steps = [
     ['watch it', `sitewright run watch ${workflow}`],
-    ['page', started.run ? `${client.url}/runs/${started.run}` : `${client.url}/clusters/${started.cluster}`],
-    ['tasks', `sitewright history show ${started.id}`],
+    ['page', started.run ? `${client.url}/runs/${started.run}` : `${client.url}/clusters/${cluster}`],
+    ['tasks', `sitewright history show ${id}`],
     ['Temporal', `temporal workflow describe --workflow-id ${workflow}`],
   ] as const;
-  const text = `started run ${started.id} on cluster ${started.cluster}\n${steps
+  const text = `started run ${id} on cluster ${cluster}\n${steps
     .map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`)
     .join('')}`;
   for (const { severity, message, hint } of started.warnings ?? [])

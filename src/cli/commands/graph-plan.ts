@@ -1,6 +1,3 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { PlanExplanation } from '../../graph/index.js';
-import { apiPath } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
@@ -46,12 +43,6 @@ interface PlanFlags {
   readonly node?: readonly string[];
 }
 
-/** As the API answers it. */
-type StoredPlan = PlanExplanation & {
-  readonly left_out: readonly { readonly node: number; readonly reason: string }[];
-  readonly warnings: readonly Diagnostic[];
-};
-
 /** What a run of a stored graph would do now, as the API plans it. */
 async function planStored(
   { client, terminal }: Session,
@@ -59,9 +50,9 @@ async function planStored(
 ): Promise<void> {
   const asked = format === 'dot' ? 'dot' : 'json';
   const query = { graph_type: type, nodes: on?.join(','), tasks: tasks?.join(','), format: asked };
-  const at = apiPath`/clusters/${env}/plan`;
-  if (format === 'dot') return terminal.out(await (await client()).request<string>('GET', at, { query, as: 'text' }));
-  const plan = await (await client()).request<StoredPlan>('GET', at, { query });
+  const ask = { params: { id: env }, query };
+  if (format === 'dot') return terminal.out(await (await client()).text('GET /clusters/:id/plan/', ask));
+  const plan = await (await client()).call('GET /clusters/:id/plan/', ask);
   const shown = node === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => node.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
   terminal.out((await import('../../graph/index.js')).planText(shown));

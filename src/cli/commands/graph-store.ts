@@ -1,4 +1,3 @@
-import { apiPath } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -6,15 +5,7 @@ import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.js';
 import { idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
-import { LAYERS, tasksPath } from './stored-graph.js';
-
-/** A stored graph as the API answers it, as far as commands read it. */
-interface StoredGraph {
-  readonly id: number;
-  readonly name: string | null;
-  readonly tasks?: readonly { readonly id: string }[];
-  readonly relations: readonly { readonly model: string; readonly model_id: number; readonly type: string }[];
-}
+import { LAYERS, TASKS_OF } from './stored-graph.js';
 
 const DEFAULT_TYPE = 'default';
 
@@ -61,7 +52,9 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .action(async ({ type, yes, ...flags }: OwnerFlags & OutputFlags & { type: string; yes?: boolean }) => {
       const owner = ownerOf(flags);
       await confirm(session.terminal, `Delete the graph of type ${type} of ${owner.text}?`, yes, 'required');
-      await (await session.client()).request('DELETE', owner.path + apiPath`/${type}`);
+      await (await session.client()).call(`DELETE /${owner.folder}/:id/deployment_graphs/:type`, {
+        params: { id: owner.id, type },
+      });
       const text = `deleted the graph of type ${type} of ${owner.text}\n`;
       await printOne(session.terminal, flags, { type, [owner.kind]: Number(owner.id) }, text);
     });
@@ -89,13 +82,13 @@ async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
     graph_types: type?.join(','),
     fetch_related: related ? 1 : undefined,
   };
-  const found = await (await session.client()).request<readonly StoredGraph[]>('GET', '/graphs', { query });
+  const found = await (await session.client()).call('GET /graphs/', { query });
   const wanted = new Set([cluster && 'cluster', plugins && 'plugin', releases && 'release'].filter(Boolean));
   const shown = found.filter(({ relations }) => wanted.size === 0 || relations.some(({ model }) => wanted.has(model)));
   const rows = shown.map(({ id, name, tasks, relations, ...rest }) => ({
     id,
     name: name ?? '',
-    tasks: (tasks ?? []).map((task) => task.id).sort(),
+    tasks: tasks.map((task) => task.id).sort(),
     relations: relations.map((one) => `as "${one.type}" to ${one.model}(ID=${one.model_id})`),
     ...rest,
   }));
@@ -136,13 +129,13 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
     await confirm(session.terminal, question, flags.yes, 'required');
   }
   const client = await session.client();
-  const at = owner.path + apiPath`/${type}`;
-  const stored = await client.request<StoredGraph>('PUT', at, { body }).catch((error: unknown) => {
+  const at = `/${owner.folder}/:id/deployment_graphs/:type` as const;
+  const graph = { params: { id: owner.id, type }, body };
+  const stored = await client.call(`PUT ${at}`, graph).catch((error: unknown) => {
     if (!(error instanceof CliError) || error.problem.code !== 'not-found') throw error;
-    return client.request<StoredGraph>('POST', at, { body });
+    return client.call(`POST ${at}`, graph);
   });
-  const count = stored.tasks?.length ?? body.tasks.length;
-  const text = `stored graph ${stored.id} of type ${type} of ${owner.text}: ${count} tasks\n`;
+  const text = `stored graph ${stored.id} of type ${type} of ${owner.text}: ${stored.tasks.length} tasks\n`;
   await printOne(session.terminal, flags, stored, text);
 }
 
@@ -163,8 +156,7 @@ async function downloadGraph(session: Session, flags: DownloadFlags): Promise<vo
   if (named.length > 1) throw usageError('--all, --cluster, --plugins and --release exclude each other');
   const layer = named[0] ?? 'all';
   const client = await session.client();
-  const query = { graph_type: type };
-  const tasks = await client.request<readonly object[]>('GET', tasksPath(env, layer), { query });
+  const tasks = await client.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
   const text =
     format === 'json'
       ? `${JSON.stringify(tasks, null, 2)}\n`

@@ -1,18 +1,10 @@
-import { apiPath } from '../client.js';
+import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
 import { idArgument, nameListArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 import { save } from './cluster-data.js';
-
-/** A task on a node as its run's history answers it. */
-interface HistoryRow {
-  readonly task_name: string;
-  readonly node_id: string;
-  readonly status: string;
-  readonly parameters?: object;
-}
 
 const ID = 'id of the transaction: of a run, or of one graph of it';
 
@@ -30,7 +22,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ env, statuses, names, ...flags }: ListFlags) => {
       const query = { cluster_id: env, statuses: statuses?.join(','), transaction_types: names?.join(',') };
-      const found = await (await session.client()).request<readonly object[]>('GET', '/transactions', { query });
+      const found = await (await session.client()).call('GET /transactions/', { query });
       const columns = ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'];
       await printList(terminal, flags, found, columns);
     });
@@ -52,8 +44,8 @@ export function registerHistory(program: CliCommand, session: Session): void {
         tasks_names: tasks?.join(','),
         include_summary: summary ? 1 : undefined,
       };
-      const at = apiPath`/transactions/${id}/deployment_history`;
-      const rows = await (await session.client()).request<readonly HistoryRow[]>('GET', at, { query });
+      const client = await session.client();
+      const rows = await client.call('GET /transactions/:id/deployment_history/', { params: { id }, query });
       const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end', 'root_cause', 'message'];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
@@ -72,7 +64,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
       .option('--file <file>', 'save it as YAML')
       .output()
       .action(async (id: string, { file, ...flags }: OutputFlags & { readonly file?: string }) => {
-        const data = await (await session.client()).request<object>('GET', apiPath`/transactions/${id}/` + path);
+        const data = await (await session.client()).call(`GET /transactions/:id/${path}`, { params: { id } });
         const text = await yamlText(data);
         if (file === undefined) return printOne(terminal, flags, data, text);
         await save(session, file, text);
@@ -90,7 +82,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
     .action(async (id: string, { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
       await confirm(terminal, `Delete run ${id} with its history for good?`, yes, 'required');
       const query = { force: force ? 1 : undefined };
-      await (await session.client()).request('DELETE', apiPath`/transactions/${id}`, { query });
+      await (await session.client()).call('DELETE /transactions/:id', { params: { id }, query });
       await printOne(terminal, flags, { id: Number(id) }, `deleted ${id}\n`);
     });
 }
@@ -110,8 +102,8 @@ interface ShowFlags extends OutputFlags {
 }
 
 /** Fuel's `error` is also what never began: people shall see at once that it did not fail itself. */
-function withReason(row: HistoryRow): HistoryRow {
-  const { message, root_cause: cause, time_start: begun } = row as HistoryRow & Record<string, unknown>;
+function withReason(row: Answer<'GET /transactions/:id/deployment_history/'>[number]) {
+  const { message, root_cause: cause, time_start: begun } = row;
   if (message != null || cause == null || begun != null) return row;
-  return { ...row, message: `did not run, because of ${String(cause)}` } as HistoryRow;
+  return { ...row, message: `did not run, because of ${String(cause)}` };
 }

@@ -1,4 +1,4 @@
-import { apiPath } from '../client.js';
+import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -6,11 +6,7 @@ import { idArgument, idListArgument, nameListArgument } from '../id-argument.js'
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
-interface Node {
-  readonly id: number;
-  readonly name: string;
-  readonly site: string | null;
-}
+type Node = Answer<'GET /nodes/:id'>;
 
 interface RegisterFlags extends OutputFlags {
   readonly name?: readonly string[];
@@ -61,14 +57,14 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
         const which = ids.length === 1 ? `node ${ids[0]}` : `nodes ${ids.join(', ')}`;
         await confirm(terminal, `Forget ${which}?`, yes, 'required');
         const query = { ids: ids.join(','), force: force ? 1 : undefined };
-        await (await session.client()).request('DELETE', '/nodes', { query });
+        await (await session.client()).call('DELETE /nodes', { query });
         await printOne(terminal, flags, { ids }, `forgot ${which}\n`);
       },
     );
 }
 
 async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {
-  return (await session.client()).request<readonly Node[]>('GET', '/nodes', { query: { cluster_id: cluster } });
+  return (await session.client()).call('GET /nodes', { query: { cluster_id: cluster } });
 }
 
 /** One by one: what is known already of a whole site is left alone, so that it may be repeated. */
@@ -92,9 +88,9 @@ async function register(session: Session, { name, mac, ip, site, provisioned, ..
       ...(mac === undefined ? {} : { mac }),
       ...(ip === undefined ? {} : { ip }),
       ...(site === undefined ? {} : { site }),
-      ...(provisioned ? { status: 'provisioned', online: true } : {}),
+      ...(provisioned ? { status: 'provisioned' as const, online: true } : {}),
     };
-    made.push(await client.request<Node>('POST', apiPath`/nodes`, { body }));
+    made.push(await client.call('POST /nodes', { body }));
   }
   if (flags.format === 'table' && flags.column === undefined) {
     for (const node of made) session.terminal.out(`registered node ${node.id} ${node.name}\n`);

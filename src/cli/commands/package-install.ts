@@ -1,4 +1,4 @@
-import { apiPath } from '../client.js';
+import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -6,24 +6,7 @@ import { idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
-interface Named {
-  readonly id: number;
-  readonly name: string;
-  readonly version: string;
-}
-
-interface Package extends Named {
-  readonly kind: string;
-  readonly package_version: string;
-  readonly releases: readonly Named[];
-  readonly plugins: readonly Named[];
-}
-
-interface Installed extends Package {
-  readonly created: boolean;
-  readonly replaced: string | null;
-  readonly warnings: readonly object[];
-}
+type Package = Answer<'GET /packages/:id'>;
 
 /** `sitewright package install|list|show|remove|sync`: packages of a running system. */
 export function registerInstalledPackages(group: CliCommand, session: Session): void {
@@ -37,7 +20,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .output()
     .action(async (path: string, flags: OutputFlags & { readonly force?: boolean }) => {
       const archive = await archiveOf(path);
-      const installed = await (await session.client()).request<Installed>('POST', '/packages', {
+      const installed = await (await session.client()).call('POST /packages', {
         query: flags.force ? { force: 1 } : {},
         body: archive,
       });
@@ -49,7 +32,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .description('Installed packages')
     .output()
     .action(async (flags: OutputFlags) => {
-      const packages = await (await session.client()).request<readonly Package[]>('GET', '/packages');
+      const packages = await (await session.client()).call('GET /packages');
       await printList(terminal, flags, isTabular(flags) ? packages.map(withTexts) : packages, [
         'id',
         'name',
@@ -76,7 +59,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .output()
     .action(async (which: string, flags: OutputFlags) => {
       const found = await find(session, which);
-      await (await session.client()).request('DELETE', apiPath`/packages/${String(found.id)}`);
+      await (await session.client()).call('DELETE /packages/:id', { params: { id: found.id } });
       await printOne(
         terminal,
         flags,
@@ -94,7 +77,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
       const body = ids === undefined || ids.length === 0 ? {} : { ids };
-      const synced = await (await session.client()).request<readonly Package[]>('POST', '/packages/sync', { body });
+      const synced = await (await session.client()).call('POST /packages/sync', { body });
       await printList(terminal, flags, isTabular(flags) ? synced.map(withTexts) : synced, [
         'id',
         'name',
@@ -144,7 +127,7 @@ async function archiveOf(path: string): Promise<Uint8Array> {
 }
 
 async function find(session: Session, which: string): Promise<Package> {
-  const packages = await (await session.client()).request<readonly Package[]>('GET', '/packages');
+  const packages = await (await session.client()).call('GET /packages');
   const [name, version] = which.split('==') as [string, string | undefined];
   const found = packages.filter((one) =>
     /^\d+$/.test(which)
@@ -171,12 +154,20 @@ async function find(session: Session, which: string): Promise<Package> {
   );
 }
 
-const texts = (all: readonly Named[]): string =>
+const texts = (all: Package['releases']): string =>
   all.map(({ id, name, version }) => `${name} ${version} (${id})`).join(', ');
 
 const withTexts = (one: Package): object => ({ ...one, releases: texts(one.releases), plugins: texts(one.plugins) });
 
-function installedText({ name, version, created, replaced, releases, plugins, warnings }: Installed): string {
+function installedText({
+  name,
+  version,
+  created,
+  replaced,
+  releases,
+  plugins,
+  warnings,
+}: Answer<'POST /packages'>): string {
   const how = created ? 'installed' : replaced === null ? 'installed again' : `installed in place of ${replaced}`;
   const made = [
     ...releases.map((one) => `  release ${one.id}: ${one.name} ${one.version}\n`),

@@ -1,4 +1,3 @@
-import { apiPath } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
@@ -18,7 +17,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .description(`All ${name}s; packages bring them: package install`)
       .output()
       .action(async (flags: OutputFlags) => {
-        const found = await (await session.client()).request<readonly Contents[]>('GET', `/${name}s`);
+        const found = await (await session.client()).call(`GET /${name}s`);
         await printList(terminal, flags, isTabular(flags) ? found.map(withVersions) : found, columns);
       });
     group
@@ -27,7 +26,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .argument('<id>', `id of the ${name}`, idArgument)
       .output()
       .action(async (id: string, flags: OutputFlags) => {
-        const found = await (await session.client()).request<object>('GET', apiPath`/${`${name}s`}/${id}`);
+        const found = await (await session.client()).call(`GET /${name}s/:id`, { params: { id } });
         await printOne(terminal, flags, found);
       });
   }

@@ -1,13 +1,8 @@
-import { apiPath } from '../client.js';
+import { isMapping } from '../../core/plain-value.js';
 import type { CliCommand } from '../command.js';
 import { isTabular, type OutputFlags, printList } from '../formats/output.js';
 import type { Session } from '../session.js';
 import { ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
-
-interface Role {
-  readonly name: string;
-  readonly meta: Readonly<Record<string, unknown>>;
-}
 
 /** `sitewright role …`: roles of releases and clusters, with the tags they bring. */
 export function registerRole(program: CliCommand, session: Session): void {
@@ -18,14 +13,11 @@ export function registerRole(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const { kind, id } = ownerOf(flags);
-      const roles = await (await session.client()).request<readonly Role[]>('GET', apiPath`/${kind}/${id}/roles`);
-      const rows = roles.map(({ name, meta }) => ({
-        name,
-        tags: listed(meta.tags) || name,
-        group: meta.group ?? null,
-        conflicts: listed(meta.conflicts),
-        description: meta.description ?? null,
-      }));
+      const roles = await (await session.client()).call(`GET /${kind}/:id/roles`, { params: { id } });
+      const rows = roles.map(({ name, meta }) => {
+        const { tags, group = null, conflicts, description = null } = isMapping(meta) ? meta : {};
+        return { name, tags: listed(tags) || name, group, conflicts: listed(conflicts), description };
+      });
       await printList(terminal, flags, isTabular(flags) ? rows : roles, [
         'name',
         'tags',

@@ -9,7 +9,7 @@ import { findRun } from '../find-run.js';
 import { usageError } from '../problem.js';
 import { type Session, userOf } from '../session.js';
 import { type FollowFlags, presentStarted, subjectOf } from '../started-run.js';
-import { presentGraphRun, runOptions, type StartedTransaction } from './graph-execute.js';
+import { presentGraphRun, runOptions } from './graph-execute.js';
 
 interface AgainFlags extends FollowFlags, DescriptionFlags {
   readonly revision?: string;
@@ -81,7 +81,7 @@ async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlag
     ...descriptionOf(flags),
   };
   const client = await session.client();
-  await presentGraphRun(session, await client.request<StartedTransaction>('POST', '/graphs/execute', { body }), flags);
+  await presentGraphRun(session, await client.call('POST /graphs/execute/', { body }), flags);
 }
 
 /** What a run of the other kind would take. @throws CliError naming what was asked for */

@@ -1,19 +1,12 @@
 import { isMapping } from '../../core/plain-value.js';
-import { apiPath } from '../client.js';
+import { type Answer, type Body, unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
-import { type GraphRunFlags, presentGraphRun, runOptions, type StartedTransaction } from './graph-execute.js';
-
-interface Sequence {
-  readonly id: number;
-  readonly name: string;
-  readonly release_id: number;
-  readonly graphs: readonly { readonly type: string }[];
-}
+import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.js';
 
 const ID = 'id of the sequence';
 
@@ -30,7 +23,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const query = { release, cluster: env };
-      const found = await (await session.client()).request<readonly Sequence[]>('GET', '/sequences', { query });
+      const found = await (await session.client()).call('GET /sequences/', { query });
       await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
     });
 
@@ -40,7 +33,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      const found = await (await session.client()).request<Sequence>('GET', apiPath`/sequences/${id}`);
+      const found = await (await session.client()).call('GET /sequences/:id', { params: { id } });
       await printOne(terminal, flags, withTypes(flags)(found));
     });
 
@@ -63,7 +56,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
     .output()
     .action(async ({ release, file, ...flags }: OutputFlags & { readonly release: string; readonly file: string }) => {
-      const body = { ...(await mappingIn(session, file)), release: Number(release) };
+      const body = unchecked({ ...(await mappingIn(session, file)), release: Number(release) });
       await create(session, flags, body);
     });
 
@@ -77,7 +70,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .action(async (id: string, { name, type, ...flags }: Partial<CreateFlags> & OutputFlags) => {
       if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
       const body = { ...(name && { name }), ...(type && { graphs: type.map((one) => ({ type: one })) }) };
-      const updated = await (await session.client()).request<Sequence>('PATCH', apiPath`/sequences/${id}`, { body });
+      const updated = await (await session.client()).call('PATCH /sequences/:id', { params: { id }, body });
       await printOne(terminal, flags, updated, `updated sequence ${id}\n`);
     });
 
@@ -87,7 +80,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      const { name, graphs } = await (await session.client()).request<Sequence>('GET', apiPath`/sequences/${id}`);
+      const { name, graphs } = await (await session.client()).call('GET /sequences/:id', { params: { id } });
       await printOne(terminal, flags, { name, graphs }, await yamlText({ name, graphs }));
     });
 
@@ -99,7 +92,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete sequence ${id}?`, yes, 'required');
-      await (await session.client()).request('DELETE', apiPath`/sequences/${id}`);
+      await (await session.client()).call('DELETE /sequences/:id', { params: { id } });
       await printOne(terminal, flags, { id: Number(id) }, `deleted sequence ${id}\n`);
     });
 
@@ -113,7 +106,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .action(async (id: string, { env, ...flags }: GraphRunFlags & { readonly env: string }) => {
       const body = { cluster: Number(env), ...runOptions(flags) };
       const client = await session.client();
-      const started = await client.request<StartedTransaction>('POST', apiPath`/sequences/${id}/execute`, { body });
+      const started = await client.call('POST /sequences/:id/execute/', { params: { id }, body });
       await presentGraphRun(session, started, flags);
     });
 }
@@ -124,15 +117,19 @@ interface CreateFlags extends OutputFlags {
   readonly type: readonly string[];
 }
 
-async function create({ client, terminal }: Session, flags: OutputFlags, body: object): Promise<void> {
-  const made = await (await client()).request<Sequence>('POST', '/sequences', { body });
+async function create(
+  { client, terminal }: Session,
+  flags: OutputFlags,
+  body: Body<'POST /sequences/'>,
+): Promise<void> {
+  const made = await (await client()).call('POST /sequences/', { body });
   await printOne(terminal, flags, made, `created sequence ${made.id} ${made.name}\n`);
 }
 
 /** Tables show the types only. */
 const withTypes =
   ({ format }: OutputFlags) =>
-  (sequence: Sequence): object =>
+  (sequence: Answer<'GET /sequences/:id'>): object =>
     format === 'table' || format === 'csv'
       ? { ...sequence, graphs: sequence.graphs.map(({ type }) => type).join(', ') }
       : sequence;

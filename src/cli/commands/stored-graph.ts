@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { apiPath } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
@@ -45,9 +44,12 @@ export async function readGraphOf(
 }
 
 /** Where the API has the tasks of a cluster's graph: of one layer, or all merged. */
-export const tasksPath = (env: string, layer: Layer): string =>
-  apiPath`/clusters/${env}/deployment_tasks` +
-  { all: '', cluster: '/own', plugins: '/plugins', release: '/release' }[layer];
+export const TASKS_OF = {
+  all: 'GET /clusters/:id/deployment_tasks/',
+  cluster: 'GET /clusters/:id/deployment_tasks/own/',
+  plugins: 'GET /clusters/:id/deployment_tasks/plugins/',
+  release: 'GET /clusters/:id/deployment_tasks/release/',
+} as const;
 
 /** The tasks of a cluster's graph as the API keeps them. */
 export async function readStoredGraph(
@@ -55,8 +57,8 @@ export async function readStoredGraph(
   { env, type = 'default', layer = 'all' }: GraphOrigin & { readonly env: string },
   complain: (text: string) => void,
 ): Promise<ReadGraph> {
-  const at = tasksPath(env, layer);
-  const value = await (await session.client()).request<unknown>('GET', at, { query: { graph_type: type } });
+  const client = await session.client();
+  const value = await client.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
   const { checkGraph, readTasks } = await import('../../graph/index.js');
   const { tasks, problems } = readTasks(value);
   const all = [...problems, ...checkGraph(tasks)].map(({ at: _at, ...problem }) => problem);

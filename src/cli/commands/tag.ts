@@ -1,4 +1,4 @@
-import { apiPath } from '../client.js';
+import { isMapping } from '../../core/plain-value.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idListArgument, nameListArgument } from '../id-argument.js';
@@ -9,20 +9,6 @@ import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from '.
 interface OwnerFlags {
   readonly release?: string;
   readonly env?: string;
-}
-
-interface Assignment {
-  readonly node_id: number;
-  readonly tag: string;
-  readonly source: string;
-  readonly role: string | null;
-}
-
-interface OwnedTag {
-  readonly name: string;
-  readonly meta: { readonly has_primary?: boolean };
-  readonly owner: { readonly kind: string; readonly id: number };
-  readonly read_only: boolean;
 }
 
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
@@ -38,16 +24,14 @@ export function registerTag(program: CliCommand, session: Session): void {
       const owner = ownerOf(flags);
       const { kind, id } = owner;
       const client = await session.client();
-      const tags = await client.request<readonly OwnedTag[]>('GET', '/tags', {
+      const tags = await client.call('GET /tags', {
         query: { [`${singular(owner)}_id`]: id },
       });
       const given =
-        kind === 'releases'
-          ? []
-          : await client.request<readonly Assignment[]>('GET', apiPath`/clusters/${id}/tag_assignments`);
+        kind === 'releases' ? [] : await client.call('GET /clusters/:id/tag_assignments', { params: { id } });
       const rows = tags.map(({ name, meta, owner, read_only }) => ({
         name,
-        has_primary: meta.has_primary === true,
+        has_primary: isMapping(meta) && meta.has_primary === true,
         owner: `${owner.kind} ${owner.id}`,
         read_only,
         nodes: [...new Set(given.filter(({ tag }) => tag === name).map(({ node_id }) => node_id))].join(', '),
@@ -71,7 +55,9 @@ export function registerTag(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
       const { kind, id } = ownerOf(flags);
-      const tag = await (await session.client()).request<object>('GET', apiPath`/${kind}/${id}/tags/${flags.name}`);
+      const tag = await (await session.client()).call(`GET /${kind}/:id/tags/:name`, {
+        params: { id, name: flags.name },
+      });
       await printOne(terminal, flags, tag);
     });
 
@@ -107,9 +93,7 @@ export function registerTag(program: CliCommand, session: Session): void {
       .action(async (flags: OutputFlags & { readonly nodes: readonly number[]; readonly tags: readonly string[] }) => {
         if (flags.nodes.length === 0 || flags.tags.length === 0) throw usageError('name at least one node and one tag');
         const body = { nodes: flags.nodes, tags: flags.tags };
-        const given = await (await session.client()).request<readonly Assignment[]>('POST', `/tags/${action}`, {
-          body,
-        });
+        const given = await (await session.client()).call(`POST /tags/${action}`, { body });
         await printList(terminal, flags, given, ['node_id', 'tag', 'source', 'role']);
       });
   }

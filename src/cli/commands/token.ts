@@ -1,5 +1,5 @@
-import type { CreatedToken, Token, TokenList } from '../../core/contracts/index.js';
-import { apiPath } from '../client.js';
+import type { CreatedToken } from '../../core/contracts/index.js';
+import { unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -26,8 +26,8 @@ export function registerToken(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
       const client = await session.client();
-      const body = { name, role, ...(expires === undefined ? {} : { expires }) };
-      await showCreated(terminal, flags, await client.request<CreatedToken>('POST', '/tokens', { body }));
+      const body = { name, role: unchecked(role), ...(expires === undefined ? {} : { expires }) };
+      await showCreated(terminal, flags, await client.call('POST /tokens', { body }));
     });
 
   group
@@ -36,7 +36,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const client = await session.client();
-      const { items } = await client.request<TokenList>('GET', '/tokens');
+      const { items } = await client.call('GET /tokens');
       await printList(terminal, flags, items, ['name', 'role', 'state', 'created_by', 'expires_at', 'last_used_at']);
     });
 
@@ -49,7 +49,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Revoke the token '${token}'?`, yes, 'asked');
       const client = await session.client();
-      const revoked = await client.request<Token>('DELETE', apiPath`/tokens/${token}`);
+      const revoked = await client.call('DELETE /tokens/:token', { params: { token } });
       await printOne(terminal, flags, revoked, `the token '${revoked.name}' is revoked\n`);
     });
 

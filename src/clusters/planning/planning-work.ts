@@ -1,5 +1,6 @@
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { GraphProblem, PlanExplanation } from '../../graph/index.js';
+import type { GraphProblem } from '../../graph/index.js';
 import type { TaskStates } from '../../store/index.js';
 import type { ClusterPlanRequest, ClusterSources, NodeLeftOut, StoredLayer, Surroundings } from '../index.js';
 import type { PreparedRun } from './prepared-run.js';

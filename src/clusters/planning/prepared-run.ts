@@ -1,6 +1,7 @@
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import type { PlanReference } from '../../core/graph-run/index.js';
 import { taskKey } from '../../core/scheduler/index.js';
-import { explainPlan, type PlanExplanation } from '../../graph/index.js';
+import { explainPlan } from '../../graph/index.js';
 import type { PlannedTaskRow, PlanOrder } from '../../store/index.js';
 import { type ClusterPlan, type ClusterSources, nodeTransitions } from '../index.js';
 import { cutPlan } from './cut-plan.js';

@@ -1,57 +1,16 @@
+import type {
+  NodeExplanation,
+  PlanExplanation,
+  RunExplanation,
+  SkipExplanation,
+} from '../../core/contracts/fuel/plan-explanation.js';
 import { pathsRead } from '../fields/condition-reads.js';
 import { FieldEvaluator, type NodeScope } from '../fields/evaluator.js';
 import { isExpression } from '../fields/template.js';
-import type { AnyChoice, FaultTolerance, Plan, SkipReason, TaskInstance } from '../plan.js';
+import type { Plan, TaskInstance } from '../plan.js';
 import type { PlanInput } from '../plan-graph.js';
 import { GraphProblemError } from '../problem.js';
 import { shownValue } from './shown-value.js';
-
-/** A plan for people: what runs and what does not on each node, and why. Plain JSON. */
-export interface PlanExplanation {
-  readonly totals: {
-    readonly nodes: number;
-    readonly tasks: number;
-    readonly running: number;
-    readonly first_time: number;
-  };
-  readonly nodes: readonly NodeExplanation[];
-  /** Tasks that are on no node. */
-  readonly not_placed: readonly { readonly task: string; readonly reason: string }[];
-  /** Dependencies that order nothing in this run. */
-  readonly dropped_dependencies: readonly {
-    readonly task: string;
-    readonly field: string;
-    readonly name: string;
-    readonly reason: string;
-  }[];
-  readonly fault_tolerance: readonly FaultTolerance[];
-  readonly any_choices: readonly AnyChoice[];
-}
-
-export interface NodeExplanation {
-  readonly node: string;
-  readonly runs: readonly RunExplanation[];
-  readonly skipped: readonly SkipExplanation[];
-}
-
-export interface RunExplanation {
-  readonly task: string;
-  readonly type: string;
-  readonly placed_by: string;
-  /** The last run of this task here is not known, or there was none. */
-  readonly first_time: boolean;
-  /** What its condition reads and is new since then, as `$.path: old -> new`. */
-  readonly changed: readonly string[];
-}
-
-export interface SkipExplanation {
-  readonly task: string;
-  readonly reason: SkipReason;
-  /** What the reason is in words, with the type or the condition. */
-  readonly why: string;
-  /** What the condition read, as `$.path = value`. */
-  readonly values: readonly string[];
-}
 
 /** Explains a plan; `input` is what it was made of. Evaluates the parts of conditions once more to show their values. */
 export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {

@@ -1,7 +1,7 @@
+import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import { planOrder } from '../linking/order.js';
 import type { Plan } from '../plan.js';
 import { dotId } from './draw-graph.js';
-import type { NodeExplanation, PlanExplanation } from './explain-plan.js';
 
 /** An explanation as text: a section for each node, then what is on none and what orders nothing. */
 export function planText(explanation: PlanExplanation): string {

@@ -5,8 +5,9 @@ import {
   readGraphLayers,
 } from '../../clusters/index.js';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.js';
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { type DrawOptions, drawGraph, GraphProblemError, type PlanExplanation } from '../../graph/index.js';
+import { type DrawOptions, drawGraph, GraphProblemError } from '../../graph/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
 import { checkClusterNodes } from './cluster-nodes.js';

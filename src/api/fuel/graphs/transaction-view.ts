@@ -1,38 +1,33 @@
-import type {
+import {
   sequenceSchema,
-  startedTransactionSchema,
+  type startedTransactionSchema,
   transactionSchema,
 } from '../../../core/contracts/fuel/deployments.js';
 import type { Wire } from '../../../core/contracts/wire.js';
 import { fuelStatus, type StartedDeployment } from '../../../ops/index.js';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.js';
+import { shown } from '../../shown.js';
 
 type TransactionAnswer = Wire<typeof transactionSchema>;
 
-/** A transaction as Fuel shows it below /transactions. */
-export const viewTransaction = (one: TransactionRecord): TransactionAnswer => ({
-  id: one.id,
-  uuid: one.uuid,
-  name: one.name,
-  status: fuelStatus(one.status),
-  progress: one.progress,
-  cluster: one.clusterId,
-  graph_type: one.graphType,
-  dry_run: one.mode !== 'apply',
-  message: one.message,
-  result: one.result ?? {},
-  time_start: one.timeStart,
-  time_end: one.timeEnd,
-  mode: one.mode,
-  workflow_id: one.workflowId,
-  run: one.temporalRunId,
-});
+const show = shown(transactionSchema);
 
-/** The same below /tasks and where a run is started. */
-export const viewTask = (one: TransactionRecord): TransactionAnswer => ({
-  ...viewTransaction(one),
-  parent_id: one.parentId,
-});
+/** A transaction as Fuel shows it below /tasks, and where a run is started. */
+export const viewTask = (one: TransactionRecord): TransactionAnswer =>
+  show({
+    ...one,
+    status: fuelStatus(one.status),
+    cluster: one.clusterId,
+    dryRun: one.mode !== 'apply',
+    result: one.result ?? {},
+    run: one.temporalRunId,
+  });
+
+/** The same below /transactions. */
+export const viewTransaction = (one: TransactionRecord): TransactionAnswer => {
+  const { parent_id: _parent, ...transaction } = viewTask(one);
+  return transaction;
+};
 
 /** The answer to a start. */
 export const viewStarted = ({ run, warnings }: StartedDeployment): Wire<typeof startedTransactionSchema> => ({
@@ -45,10 +40,8 @@ export const viewStarted = ({ run, warnings }: StartedDeployment): Wire<typeof s
   })),
 });
 
+const showSequence = shown(sequenceSchema);
+
 /** A sequence as the API shows it. */
-export const viewSequence = ({ id, name, releaseId, graphs }: SequenceRecord): Wire<typeof sequenceSchema> => ({
-  id,
-  name,
-  release_id: releaseId,
-  graphs: graphs as Wire<typeof sequenceSchema>['graphs'],
-});
+export const viewSequence = (sequence: SequenceRecord) =>
+  showSequence({ ...sequence, graphs: sequence.graphs as Wire<typeof sequenceSchema>['graphs'] });

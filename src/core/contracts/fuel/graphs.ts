@@ -3,6 +3,7 @@ import { OWNER_KINDS } from '../../words.js';
 import { diagnosticSchema } from '../problem.js';
 import { gone, media, tagged } from '../route.js';
 import { commaList, flagText, idParams, idText } from './parts.js';
+import { planExplanationSchema } from './plan-explanation.js';
 
 /** Types of graphs stand in paths. */
 export const graphType = z
@@ -133,14 +134,11 @@ export const serializedSchema = z
   })
   .meta({ id: 'SerializedTasks' });
 
-export const clusterPlanSchema = z
-  .looseObject({
+export const clusterPlanSchema = planExplanationSchema
+  .extend({
     cluster: z.int(),
     type: z.string(),
-    totals: z.strictObject({ nodes: z.int(), tasks: z.int(), running: z.int(), first_time: z.int() }),
-    nodes: z.array(z.looseObject({ node: z.string() })).describe('By node what runs and what does not, and why.'),
-    not_placed: z.array(z.strictObject({ task: z.string(), reason: z.string() })),
-    left_out: z.array(z.strictObject({ node: z.int(), reason: z.string() })),
+    left_out: z.array(z.strictObject({ node: z.int(), reason: z.string() })).describe('Nodes the run is not for.'),
     warnings: z.array(diagnosticSchema.loose()),
   })
   .meta({ id: 'ClusterPlan', description: 'What a run would do now, and why.' });
