@@ -17,7 +17,14 @@ const plain = (nodes: readonly ClusterNode[], more = {}) => ({
   ...sixNodes({ deploymentInfo: { common: {}, nodes: {} }, ...more }),
   nodes,
 });
-const shell = (id: string, more: Fields = {}): Fields => ({ id, type: 'shell', version: '2.1.0', roles: '*', ...more });
+const shell = (id: string, more: Fields = {}): Fields => ({
+  id,
+  type: 'shell',
+  version: '2.1.0',
+  roles: '*',
+  parameters: { cmd: 'true' },
+  ...more,
+});
 const planned = (sources: ReturnType<typeof plain>, tasks: readonly Fields[], request = {}, context = {}) => {
   const result = planCluster(sources, [layer('release', tasks)], { type: 'default', ...request }, context);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));

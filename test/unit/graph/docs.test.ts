@@ -26,7 +26,12 @@ async function run(line: string): Promise<string> {
   for (const spy of spies) spy.mockImplementation(take);
   try {
     const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api }, cwd: folder });
-    const code = await runCli(line.split(/\s+/).slice(1), { ...terminal, out: take, err: take });
+    const code = await runCli(line.split(/\s+/).slice(1), {
+      ...terminal,
+      out: take,
+      err: take,
+      outAll: async (text) => void take(text),
+    });
     return code ? `${said}exit status ${code}\n` : said;
   } finally {
     process.exitCode = 0;
