@@ -1,5 +1,21 @@
 import { MachineStatus as S } from '../maas/status.js';
 
+/** States to which a machine returns from a test or from rescue mode. */
+const BEFORE_A_VISIT = [
+  S.New,
+  S.FailedCommissioning,
+  S.Missing,
+  S.Ready,
+  S.Reserved,
+  S.Deployed,
+  S.Retired,
+  S.Broken,
+  S.Allocated,
+  S.FailedDeployment,
+  S.FailedReleasing,
+  S.FailedDiskErasing,
+];
+
 /**
  * MAAS' own table of allowed moves between machine states. Everything else is 409
  * `Invalid transition: A -> B.` A machine may always stay where it is.
@@ -40,37 +56,11 @@ export const transitions: Readonly<Record<S, readonly S[]>> = {
     S.Broken,
   ],
   [S.FailedEnteringRescueMode]: [S.EnteringRescueMode, S.ExitingRescueMode, S.Broken, S.Testing],
-  [S.ExitingRescueMode]: [
-    S.FailedExitingRescueMode,
-    S.New,
-    S.FailedCommissioning,
-    S.Ready,
-    S.Deployed,
-    S.Broken,
-    S.Allocated,
-    S.FailedDeployment,
-    S.FailedDiskErasing,
-    S.FailedTesting,
-    S.Missing,
-    S.Reserved,
-    S.Retired,
-    S.FailedReleasing,
-  ],
+  [S.ExitingRescueMode]: [...BEFORE_A_VISIT, S.FailedExitingRescueMode, S.FailedTesting],
   [S.FailedExitingRescueMode]: [S.ExitingRescueMode, S.Broken, S.Testing],
   [S.Testing]: [
+    ...BEFORE_A_VISIT,
     S.FailedTesting,
-    S.New,
-    S.FailedCommissioning,
-    S.Ready,
-    S.Deployed,
-    S.Broken,
-    S.Allocated,
-    S.FailedDeployment,
-    S.FailedReleasing,
-    S.FailedDiskErasing,
-    S.Missing,
-    S.Reserved,
-    S.Retired,
     S.RescueMode,
     S.FailedEnteringRescueMode,
     S.FailedExitingRescueMode,

@@ -74,14 +74,7 @@ const decodeKey = (key: Value): Value => (Array.isArray(key) ? new Tuple(key.map
 function decodeDateTime(iso: string, offsetSeconds: number): DateTime {
   const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?/.exec(iso);
   if (found === null) throw valueError(`not a datetime: ${iso}`);
-  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map(Number);
   const seconds = daysFromCivil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
   const offset = BigInt(Math.round((offsetSeconds ?? 0) * 1e6));
   return new DateTime(BigInt(seconds) * 1_000_000n + BigInt((found[7] ?? '').padEnd(6, '0')) - offset, offset);

@@ -1,15 +1,11 @@
-import type { SuccessCriteria } from '../contracts/site-run.js';
 import type { Call } from '../words.js';
 import type { CriterionVerdict } from './criteria.js';
+import type { Group } from './strategy.js';
 
 /** A group with its selectors resolved: what a workflow is given. */
-export interface GroupPlan {
-  readonly name: string;
-  readonly critical: boolean;
-  readonly depends_on: readonly string[];
+export interface GroupPlan extends Omit<Group, 'selectors'> {
   /** Ascending indexes into the site's nodes. */
   readonly nodes: readonly number[];
-  readonly success_criteria?: SuccessCriteria;
 }
 
 /** One call as it was made. */

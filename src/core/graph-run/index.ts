@@ -1,6 +1,7 @@
 /** A run of task graphs, pure: its input, what became of tasks, progress, status, report and failures. */
 export type { FailedTask, GraphRunReport, GraphRunStatus, GraphStatus, TaskCounts } from '../contracts/graph-run.js';
 export type { TreeNode } from '../contracts/site-run.js';
+export { NO_TASKS } from '../scheduler/index.js';
 export type { GraphState } from '../words.js';
 export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
 export {
@@ -20,7 +21,7 @@ export { type GraphRequest, type GraphRunInput, parseGraphRunInput } from './inp
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
 export { createPace } from './pace.js';
 export { mergeReports, type PartReport, reportPart } from './part-report.js';
-export { NO_TASKS, type PartStatus, sumCounts } from './part-status.js';
+export { type PartStatus, sumCounts } from './part-status.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';
 export type { GraphProgress, GraphRunProgress } from './progress.js';
 export { describeRejection } from './rejection.js';

@@ -1,7 +1,13 @@
 import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
-import { type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.js';
+import {
+  NO_TASKS,
+  type Scheduler,
+  type SchedulerCommand,
+  type SchedulerGraph,
+  taskReports,
+} from '../scheduler/index.js';
 import { utf8Length } from '../utf8.js';
-import { NO_TASKS, type PartStatus } from './part-status.js';
+import type { PartStatus } from './part-status.js';
 import type { TaskEnd, TaskRow } from './task-end.js';
 
 /** Most of a record: half of what a payload may hold (design §5). */

@@ -1,15 +1,5 @@
 import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
-
-export const NO_TASKS: TaskCounts = {
-  waiting: 0,
-  running: 0,
-  retrying: 0,
-  successful: 0,
-  ignored: 0,
-  skipped: 0,
-  failed: 0,
-  dep_failed: 0,
-};
+import { NO_TASKS } from '../scheduler/index.js';
 
 /** Where one part of a graph stands, in a few hundred bytes: what a child tells its parent now and then. */
 export interface PartStatus {

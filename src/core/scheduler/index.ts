@@ -51,7 +51,7 @@ export type { Coordination, SplitRun } from './partition.js';
 export { blocksOfNodes, partition } from './partition.js';
 export type { PlanLimits, Refusal, SchedulerPlan, Subgraph } from './plan.js';
 export { taskKey } from './plan.js';
-export { nodeStatus, progress, rootCauses, taskReports } from './report.js';
+export { NO_TASKS, nodeStatus, progress, rootCauses, taskReports } from './report.js';
 export { workLeft } from './rest.js';
 export type { SchedulerSnapshot } from './snapshot.js';
 export { restoreScheduler, takeSnapshot } from './snapshot.js';

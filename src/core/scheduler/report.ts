@@ -57,19 +57,20 @@ export interface Progress {
   readonly paused: boolean;
 }
 
+export const NO_TASKS: Readonly<Record<Exclude<TaskStatus, 'ready'>, number>> = {
+  waiting: 0,
+  running: 0,
+  retrying: 0,
+  successful: 0,
+  ignored: 0,
+  skipped: 0,
+  failed: 0,
+  dep_failed: 0,
+};
+
 /** Numbers for a status line. Linear in the run. */
 export function progress(s: Scheduler): Progress {
-  const tasks: Record<TaskStatus, number> = {
-    waiting: 0,
-    ready: 0,
-    running: 0,
-    retrying: 0,
-    successful: 0,
-    ignored: 0,
-    skipped: 0,
-    failed: 0,
-    dep_failed: 0,
-  };
+  const tasks: Record<TaskStatus, number> = { ...NO_TASKS, ready: 0 };
   const running: string[] = [];
   const failed: string[] = [];
   for (let task = 0; task < taskCount(s.graph); task++) {

@@ -12,14 +12,7 @@ export function readTimestamp(text: string): string | 'impossible' | undefined {
   if (date) return isDate(Number(date[1]), Number(date[2]), Number(date[3])) ? text : 'impossible';
   const time = DATE_TIME.exec(text);
   if (!time) return undefined;
-  const [year, month, day, hour, minute, second] = time.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = time.slice(1, 7).map(Number);
   const [offsetHours, offsetMinutes] = [Number(time[9] ?? 0), Number(time[10] ?? 0)];
   if (!isDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return 'impossible';
   if (offsetHours > 23 || offsetMinutes > 59) return 'impossible';

@@ -1,6 +1,6 @@
 import type { Node } from '../../yaql/index.js';
 import { isSecretKey } from '../view/shown-value.js';
-import { isItemMethod } from './read-set.js';
+import { partsOf } from './read-set.js';
 
 /** A path into the state that an expression reads, e.g. `$.murano.enabled`, as the expression writes it. */
 export interface ReadPath {
@@ -19,7 +19,7 @@ export function pathsRead(text: string, tree: Node): ReadPath[] {
       if (!found.has(path)) found.set(path, { text: path, secret: keys.some(isSecretKey) });
       return;
     }
-    for (const [child, item] of children(node, onItem)) visit(child, item);
+    for (const [part, partOnItem] of partsOf(node, onItem)) if (part !== null) visit(part, partOnItem);
   };
   visit(tree, false);
   return [...found.values()];
@@ -38,28 +38,4 @@ function pathKeys(node: Node, onItem: boolean): string[] | undefined {
   if (right.type === 'constant' && typeof right.value === 'string') return [...before, right.value];
   const first = right.type === 'call' && right.name === 'get' ? right.args[0] : undefined;
   return first?.type === 'constant' && typeof first.value === 'string' ? [...before, first.value] : undefined;
-}
-
-function children(node: Node, onItem: boolean): (readonly [Node, boolean])[] {
-  const all = (nodes: readonly (Node | null)[], item = onItem) =>
-    nodes.flatMap((one) => (one === null ? [] : [[one, item] as const]));
-  switch (node.type) {
-    case 'constant':
-    case 'variable':
-      return [];
-    case 'wrap':
-      return all([node.inner]);
-    case 'unary':
-      return all([node.operand]);
-    case 'rule':
-      return all([node.source, node.destination]);
-    case 'index':
-      return all([node.value, ...node.args]);
-    case 'binary':
-      if (node.right.type !== 'call' || (node.operator !== '.' && node.operator !== '?.'))
-        return all([node.left, node.right]);
-      return [...all([node.left]), ...all(node.right.args, onItem || isItemMethod(node.right.name))];
-    default:
-      return all(node.args);
-  }
 }

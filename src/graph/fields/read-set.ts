@@ -24,9 +24,6 @@ const ITEM_METHODS: ReadonlySet<string> = new Set([
   'distinct',
 ]);
 
-/** Whether a method's arguments see an item as `$`. */
-export const isItemMethod = (name: string): boolean => ITEM_METHODS.has(name);
-
 /** Functions whose arguments see a whole state as `$`, wherever they stand. */
 const STATE_FUNCTIONS: ReadonlySet<string> = new Set([
   'new',
@@ -61,13 +58,15 @@ function walk(node: Argument, onItem: boolean, read: (key: string) => void): voi
     if (node.name === '$node' || (isState(node) && !onItem)) throw new Unbounded();
     return;
   }
+  const called = node.type === 'binary' ? node.right : node;
+  if (called.type === 'call' && UNSTEADY.has(called.name)) throw new Unbounded();
   const key = keyRead(node, onItem);
   if (key !== undefined) read(key);
   for (const [part, partOnItem] of partsOf(node, onItem, key !== undefined)) walk(part, partOnItem, read);
 }
 
 /** What is inside a node, and whether `$` means an item there. `direct`: its receiver has been dealt with. */
-function partsOf(node: Node, onItem: boolean, direct: boolean): (readonly [Argument, boolean])[] {
+export function partsOf(node: Node, onItem: boolean, direct = false): (readonly [Argument, boolean])[] {
   const all = (args: readonly Argument[], item = onItem) => args.map((arg) => [arg, item] as const);
   switch (node.type) {
     case 'constant':
@@ -83,7 +82,6 @@ function partsOf(node: Node, onItem: boolean, direct: boolean): (readonly [Argum
     case 'map':
       return all(node.args);
     case 'call':
-      if (UNSTEADY.has(node.name)) throw new Unbounded();
       return all(node.args, onItem && !STATE_FUNCTIONS.has(node.name));
     case 'index':
       return all(direct ? node.args : [node.value, ...node.args]);
@@ -92,7 +90,6 @@ function partsOf(node: Node, onItem: boolean, direct: boolean): (readonly [Argum
       if (operator !== '.' && operator !== '?.') return all([left, right]);
       const receiver = direct ? [] : all([left]);
       if (right.type !== 'call') return [...receiver, ...all([right])];
-      if (UNSTEADY.has(right.name)) throw new Unbounded();
       return [...receiver, ...all(right.args, onItem || ITEM_METHODS.has(right.name))];
     }
   }

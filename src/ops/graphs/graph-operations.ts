@@ -1,7 +1,7 @@
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import { printPath } from '../../core/plain-value.js';
 import { drawGraph, type GraphTask } from '../../graph/index.js';
-import type { GraphContent, GraphOwner, GraphWithTasks } from '../../store/index.js';
+import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { type ClusterLayer, clusterTasks } from './cluster-tasks.js';
@@ -11,11 +11,7 @@ import { type CheckedUpload, checkGraphUpload, checkTaskList, type GraphUpload }
 import { cutTasks, type TaskCut } from './task-cut.js';
 
 /** Graphs wanted of a list. Owners are added up, then narrowed by the types. */
-export interface GraphListFilter {
-  readonly clusters?: readonly number[];
-  readonly plugins?: readonly number[];
-  readonly releases?: readonly number[];
-  readonly types?: readonly string[];
+export interface GraphListFilter extends Omit<GraphFilter, 'ids'> {
   /** Also the graphs of the release and the enabled plugins of each cluster. */
   readonly fetchRelated?: boolean;
 }

@@ -1,3 +1,5 @@
+import type { newClusterBody } from '../../core/contracts/fuel/clusters.js';
+import type { Wire } from '../../core/contracts/wire.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import {
   type ClusterDetails,
@@ -16,18 +18,7 @@ import { finding, refuseIfAny, unchangeable } from './refuse.js';
 import { isDeployable } from './releases.js';
 import { pluginDefaults } from './settings.js';
 
-export interface ClusterRequest {
-  readonly name: string;
-  readonly release_id?: number | undefined;
-  /** The same as `release_id`. */
-  readonly release?: number | undefined;
-  readonly site?: string | undefined;
-  readonly mode?: string | undefined;
-  readonly net_provider?: string | undefined;
-  readonly net_segment_type?: string | undefined;
-  readonly components?: readonly string[] | undefined;
-  readonly nodes?: readonly number[] | undefined;
-}
+export type ClusterRequest = Wire<typeof newClusterBody>;
 
 /** What is sent of a cluster; fields that cannot be changed may come back as they were shown. */
 export interface ClusterUpdate {

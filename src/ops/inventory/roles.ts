@@ -1,3 +1,4 @@
+import type { RoleBody } from '../../core/contracts/fuel/roles.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 
@@ -20,18 +21,12 @@ export interface Role {
   readonly volumes_roles_mapping: Json;
 }
 
-export interface RoleUpload {
-  readonly name: string;
-  readonly meta: { readonly tags?: readonly string[] | undefined; readonly [key: string]: unknown };
-  readonly volumes_roles_mapping: readonly { readonly id: string; readonly allocate_size: string }[];
-}
-
 export interface RoleOperations {
   /** Of a release: its own. Of a cluster: those of its release, its own, and of its enabled plugins. */
   list(owner: RoleOwner): Promise<readonly Role[]>;
   get(owner: RoleOwner, name: string): Promise<Role>;
-  create(owner: RoleOwner, role: RoleUpload, actor: string): Promise<Role>;
-  update(owner: RoleOwner, name: string, role: RoleUpload, actor: string): Promise<Role>;
+  create(owner: RoleOwner, role: RoleBody, actor: string): Promise<Role>;
+  update(owner: RoleOwner, name: string, role: RoleBody, actor: string): Promise<Role>;
   delete(owner: RoleOwner, name: string, actor: string): Promise<void>;
 }
 
@@ -190,7 +185,7 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
 
 function withRole(
   { roles, volumes }: { readonly roles: JsonObject; readonly volumes: JsonObject },
-  { name, meta, volumes_roles_mapping }: RoleUpload,
+  { name, meta, volumes_roles_mapping }: RoleBody,
 ): [JsonObject, JsonObject] {
   const mapping = { ...objectOf(volumes.volumes_roles_mapping), [name]: volumes_roles_mapping as unknown as Json };
   return [
@@ -205,7 +200,7 @@ const hasVolumes = ({ volumes_roles_mapping: mapping }: JsonObject, role: string
 };
 
 function checkRole(
-  role: RoleUpload,
+  role: RoleBody,
   tags: ReadonlySet<string>,
   volumes: JsonObject,
   needsVolumes: boolean,

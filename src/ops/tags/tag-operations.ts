@@ -1,4 +1,6 @@
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.js';
+import type { tagBody } from '../../core/contracts/fuel/tags.js';
+import type { Wire } from '../../core/contracts/wire.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 
@@ -9,12 +11,7 @@ import { finding, refuseIfAny } from '../inventory/refuse.js';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
 import { problem } from '../problem.js';
 
-export interface TagUpload {
-  readonly name: string;
-  readonly meta: { readonly has_primary: boolean; readonly [key: string]: unknown };
-  /** Of a role: it brings the tag from now on. The role of the tag's own name need not be there yet. */
-  readonly role?: string;
-}
+export type TagUpload = Wire<typeof tagBody>;
 
 /** A tag as lists show it; `owner` of a tag that only a role implies is that role's. */
 export interface TagView {

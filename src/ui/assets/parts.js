@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { html } from './html.js';
-import { addressWith } from './router.js';
+import { addressWith, filterBy } from './router.js';
 import { lookOf, said, standingOf } from './words.js';
 
 /** A state as a word with a coloured mark: never by colour alone. */
@@ -212,3 +212,19 @@ export function Fold({ label, open = false, children, onToggle }) {
     ${isOpen && children()}
   </details>`;
 }
+
+/** Buttons to page through a list that is all here; the page is in the address. */
+export const Pages = ({ page, size, of }) =>
+  of > size &&
+  html`<nav class="pages" aria-label="Pages">
+    <button type="button" disabled=${page === 0} onClick=${() => filterBy({ page: page === 1 ? '' : page - 1 })}>Before</button>
+    <span>${page * size + 1}–${Math.min((page + 1) * size, of)} of ${of}</span>
+    <button type="button" disabled=${(page + 1) * size >= of} onClick=${() => filterBy({ page: page + 1 })}>After</button>
+  </nav>`;
+
+/** Buttons to page through a list that the API cuts; where the page begins is in the address. */
+export const Older = ({ before, next, back = 'Newest', on = 'Older' }) =>
+  html`<nav class="pages" aria-label="Pages">
+    ${before !== '' && html`<button type="button" onClick=${() => filterBy({ before: '' })}>${back}</button>`}
+    ${next !== null && html`<button type="button" onClick=${() => filterBy({ before: next })}>${on}</button>`}
+  </nav>`;

@@ -62,14 +62,7 @@ type Changes = PartOf<Routes['PUT /clusters/:id/changes/'], 'query'>;
 
 type Caller = Parameters<typeof actorOf>[0];
 
-interface Flags {
-  readonly dry_run?: boolean | undefined;
-  readonly noop_run?: boolean | undefined;
-  readonly force?: boolean | undefined;
-  readonly debug?: boolean | undefined;
-  readonly started_by?: string | undefined;
-  readonly reason?: string | undefined;
-}
+type Flags = Omit<PartOf<Routes['POST /sequences/:id/execute/'], 'body'>, 'cluster'>;
 
 function optionsOf(request: Caller, flags: Flags): DeploymentOptions {
   const { dry_run, noop_run, force, debug, started_by, ...said } = flags;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Need } from '../../access-role.js';
+import { below, gone, tagged } from '../route.js';
 
 /** Ids of Fuel's things are whole numbers from 1; what the database can hold. */
 export const LARGEST_ID = 2_147_483_647;
@@ -22,3 +24,58 @@ export const commaList = (of: string) => z.string().max(100_000).optional().desc
 
 /** A flag of a query as Fuel's clients write it; read it with `isSet`. */
 export const flagText = z.enum(['0', '1', 'true', 'false', 'True', 'False', 'yes', 'no', 'on', 'off', 't', 'f', '']);
+
+/** Routes for the roles or tags of a release or cluster: list, create, show, replace, delete. */
+export function namedPartRoutes<
+  const Part extends 'role' | 'tag',
+  One extends z.ZodType,
+  List extends z.ZodType,
+  Body extends z.ZodType,
+>(
+  kind: 'release' | 'cluster',
+  part: Part,
+  write: Need,
+  { one, list, body }: { readonly one: One; readonly list: List; readonly body: Body },
+  summaries: { readonly list: string; readonly replace: string; readonly delete: string },
+) {
+  const id = `${kind === 'release' ? 'Release' : 'Cluster'}${part === 'role' ? 'Role' : 'Tag'}`;
+  const params = idParams(kind);
+  const named = namedParams(kind, part);
+  const routes = {
+    'GET ': { id: `list${id}s`, access: 'viewer', summary: summaries.list, params, answers: { 200: list } },
+    'POST ': {
+      id: `create${id}`,
+      access: write,
+      summary: `Create a ${part} of a ${kind}`,
+      params,
+      body,
+      answers: { 201: one },
+      also: [409],
+    },
+    'GET /:name': {
+      id: `get${id}`,
+      access: 'viewer',
+      summary: `Show a ${part} of a ${kind}`,
+      params: named,
+      answers: { 200: one },
+    },
+    'PUT /:name': {
+      id: `replace${id}`,
+      access: write,
+      summary: summaries.replace,
+      params: named,
+      body,
+      answers: { 200: one },
+      also: [409],
+    },
+    'DELETE /:name': {
+      id: `delete${id}`,
+      access: write,
+      summary: summaries.delete,
+      params: named,
+      answers: gone,
+      also: [409],
+    },
+  } as const;
+  return tagged(`${part}s`, below(`/${part}s`, routes));
+}

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Need } from '../../access-role.js';
 import { anyJson } from '../primitives.js';
-import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
-import { idParams, namedParams } from './parts.js';
+import { namedPartRoutes } from './parts.js';
 
 const identifier = z
   .string()
@@ -47,51 +46,20 @@ export const roleListSchema = z.array(roleSchema).meta({ id: 'RoleList' });
 export type RoleBody = Wire<typeof roleBody>;
 
 /** Roles of releases, and of clusters: there also those of its release and plugins, which can only be read. */
-const rolesOf = <const Id extends string>(kind: 'release' | 'cluster', id: Id, write: Need) =>
-  tagged('roles', {
-    'GET /roles': {
-      id: `list${id}Roles`,
-      access: 'viewer',
-      summary: `List the roles of a ${kind}`,
-      params: idParams(kind),
-      answers: { 200: roleListSchema },
+const rolesOf = (kind: 'release' | 'cluster', write: Need) =>
+  namedPartRoutes(
+    kind,
+    'role',
+    write,
+    { one: roleSchema, list: roleListSchema, body: roleBody },
+    {
+      list: `List the roles of a ${kind}`,
+      replace: `Replace a role of a ${kind}`,
+      delete: `Delete a role of a ${kind} that no node has`,
     },
-    'POST /roles': {
-      id: `create${id}Role`,
-      access: write,
-      summary: `Create a role of a ${kind}`,
-      params: idParams(kind),
-      body: roleBody,
-      answers: { 201: roleSchema },
-      also: [409],
-    },
-    'GET /roles/:name': {
-      id: `get${id}Role`,
-      access: 'viewer',
-      summary: `Show a role of a ${kind}`,
-      params: namedParams(kind, 'role'),
-      answers: { 200: roleSchema },
-    },
-    'PUT /roles/:name': {
-      id: `replace${id}Role`,
-      access: write,
-      summary: `Replace a role of a ${kind}`,
-      params: namedParams(kind, 'role'),
-      body: roleBody,
-      answers: { 200: roleSchema },
-      also: [409],
-    },
-    'DELETE /roles/:name': {
-      id: `delete${id}Role`,
-      access: write,
-      summary: `Delete a role of a ${kind} that no node has`,
-      params: namedParams(kind, 'role'),
-      answers: gone,
-      also: [409],
-    },
-  });
+  );
 
 export const ROLES_OF = {
-  release: rolesOf('release', 'Release', 'admin'),
-  cluster: rolesOf('cluster', 'Cluster', 'operator'),
+  release: rolesOf('release', 'admin'),
+  cluster: rolesOf('cluster', 'operator'),
 };

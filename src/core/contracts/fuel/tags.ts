@@ -3,7 +3,7 @@ import { OWNER_KINDS } from '../../words.js';
 import { anyJson } from '../primitives.js';
 import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
-import { idNumber, idParams, idText, namedParams } from './parts.js';
+import { idNumber, idParams, idText, namedPartRoutes } from './parts.js';
 
 const tagName = z.string().min(1).max(1000);
 
@@ -63,54 +63,23 @@ export const tagQuery = z.strictObject({
 });
 export type TagQuery = Wire<typeof tagQuery>;
 
-const tagsOf = <const Id extends string>(kind: 'release' | 'cluster', id: Id, list: string) =>
-  tagged('tags', {
-    'GET /tags': {
-      id: `list${id}Tags`,
-      access: 'viewer',
-      summary: list,
-      params: idParams(kind),
-      answers: { 200: tagListSchema },
+const tagsOf = (kind: 'release' | 'cluster', list: string) =>
+  namedPartRoutes(
+    kind,
+    'tag',
+    'operator',
+    { one: tagSchema, list: tagListSchema, body: tagBody },
+    {
+      list,
+      replace: `Change a tag that a user made for a ${kind}`,
+      delete: `Delete a tag that a user made for a ${kind}, and take it from all nodes`,
     },
-    'POST /tags': {
-      id: `create${id}Tag`,
-      access: 'operator',
-      summary: `Create a tag of a ${kind}`,
-      params: idParams(kind),
-      body: tagBody,
-      answers: { 201: tagSchema },
-      also: [409],
-    },
-    'GET /tags/:name': {
-      id: `get${id}Tag`,
-      access: 'viewer',
-      summary: `Show a tag of a ${kind}`,
-      params: namedParams(kind, 'tag'),
-      answers: { 200: tagSchema },
-    },
-    'PUT /tags/:name': {
-      id: `replace${id}Tag`,
-      access: 'operator',
-      summary: `Change a tag that a user made for a ${kind}`,
-      params: namedParams(kind, 'tag'),
-      body: tagBody,
-      answers: { 200: tagSchema },
-      also: [409],
-    },
-    'DELETE /tags/:name': {
-      id: `delete${id}Tag`,
-      access: 'operator',
-      summary: `Delete a tag that a user made for a ${kind}, and take it from all nodes`,
-      params: namedParams(kind, 'tag'),
-      answers: gone,
-      also: [409],
-    },
-  });
+  );
 
 /** Tags of releases and clusters, by path; those of plugins can be read. */
 export const TAGS_OF = {
-  release: tagsOf('release', 'Release', 'List the tags of a release'),
-  cluster: tagsOf('cluster', 'Cluster', 'List the tags of a cluster, with those of its release and plugins'),
+  release: tagsOf('release', 'List the tags of a release'),
+  cluster: tagsOf('cluster', 'List the tags of a cluster, with those of its release and plugins'),
 };
 
 const changed = { access: 'operator', answers: { 200: assignmentListSchema } } as const;

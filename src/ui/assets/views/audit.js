@@ -1,7 +1,7 @@
 import { query as queryOf } from '../api.js';
 import { Search } from '../ask.js';
 import { html } from '../html.js';
-import { Empty, Loaded, Table, Title } from '../parts.js';
+import { Empty, Loaded, Older, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { timeOf } from '../words.js';
@@ -39,10 +39,7 @@ export function AuditView({ query }) {
               ['Why', (one) => one.reason ?? '', 'wide'],
             ]}
           />
-          <nav class="pages" aria-label="Pages">
-            ${before !== '' && html`<button type="button" onClick=${() => filterBy({ before: '' })}>Newest</button>`}
-            ${next !== null && html`<button type="button" onClick=${() => filterBy({ before: next })}>Older</button>`}
-          </nav>`}
+          <${Older} before=${before} next=${next} />`}
     <//>`;
 }
 

@@ -2,7 +2,7 @@ import { NODE_STATUSES } from 'core/words';
 import { query } from '../api.js';
 import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Command, Empty, Loaded, State, Table, Title } from '../parts.js';
+import { Cells, Command, Empty, Loaded, Pages, State, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { count } from '../words.js';
@@ -51,14 +51,7 @@ export function NodesView({ query: given }) {
           </p>
           <${Cells} label="Nodes at a glance" cells=${cells} chosen=${name} onChoose=${({ name: chosen }) => filterBy({ name: chosen === name ? '' : chosen, page: '' })} />
           <${NodeTable} nodes=${wanted.slice(page * PAGE, (page + 1) * PAGE)} nameOf=${nameOf} />
-          ${
-            wanted.length > PAGE &&
-            html`<nav class="pages" aria-label="Pages">
-            <button type="button" disabled=${page === 0} onClick=${() => filterBy({ page: page === 1 ? '' : page - 1 })}>Before</button>
-            <span>${page * PAGE + 1}–${Math.min((page + 1) * PAGE, wanted.length)} of ${wanted.length}</span>
-            <button type="button" disabled=${(page + 1) * PAGE >= wanted.length} onClick=${() => filterBy({ page: page + 1 })}>After</button>
-          </nav>`
-          }`;
+          <${Pages} page=${page} size=${PAGE} of=${wanted.length} />`;
       }}
     <//>`;
 }

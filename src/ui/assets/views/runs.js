@@ -1,7 +1,7 @@
 import { query } from '../api.js';
 import { Choice } from '../ask.js';
 import { html } from '../html.js';
-import { Empty, Loaded, RunState, Table, Title } from '../parts.js';
+import { Empty, Loaded, Older, RunState, Table, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { count, lasting, said, timeOf } from '../words.js';
@@ -53,10 +53,7 @@ export function RunsView({ query: given }) {
       <${Loaded} from=${list}>
         ${({ items, next }) =>
           html`<${RunTable} runs=${items} empty=${none} />
-            <nav class="pages" aria-label="Pages">
-              ${filter.before !== '' && html`<button type="button" onClick=${() => filterBy({ before: '' })}>Newest</button>`}
-              ${next !== null && html`<button type="button" onClick=${() => filterBy({ before: next })}>Older</button>`}
-            </nav>`}
+            <${Older} before=${filter.before} next=${next} />`}
       <//>
     </section>`
     }`;

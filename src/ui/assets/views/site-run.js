@@ -1,7 +1,7 @@
 import { post } from '../api.js';
 import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Loaded, Progress, State, Table, Tabs } from '../parts.js';
+import { Cells, Loaded, Pages, Progress, State, Table, Tabs } from '../parts.js';
 import { filterBy } from '../router.js';
 import { useData } from '../store.js';
 import { count, lasting, said, some, timeOf } from '../words.js';
@@ -213,12 +213,5 @@ function NodeTable({ base, rows, report, query, live }) {
         ],
       ]}
     />
-    ${
-      wanted.length > PAGE &&
-      html`<nav class="pages" aria-label="Pages">
-      <button type="button" disabled=${page === 0} onClick=${() => filterBy({ page: page === 1 ? '' : page - 1 })}>Before</button>
-      <span>${page * PAGE + 1}–${Math.min((page + 1) * PAGE, wanted.length)} of ${wanted.length}</span>
-      <button type="button" disabled=${(page + 1) * PAGE >= wanted.length} onClick=${() => filterBy({ page: page + 1 })}>After</button>
-    </nav>`
-    }`;
+    <${Pages} page=${page} size=${PAGE} of=${wanted.length} />`;
 }

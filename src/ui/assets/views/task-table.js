@@ -1,7 +1,7 @@
 import { post, query as queryOf } from '../api.js';
 import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Loaded, State, Table } from '../parts.js';
+import { Loaded, Older, State, Table } from '../parts.js';
 import { addressWith, filterBy } from '../router.js';
 import { useData } from '../store.js';
 import { lasting, placeOf, said, TASK_STATUSES, timeOf } from '../words.js';
@@ -50,10 +50,7 @@ export function TaskTable({ base, graph, query, version, live, names }) {
               ['', (one) => live && html`<${TaskActions} base=${base} task=${one} names=${names} />`, 'actions'],
             ]}
           />
-          <nav class="pages" aria-label="Pages">
-            ${before !== '' && html`<button type="button" onClick=${() => filterBy({ before: '' })}>First</button>`}
-            ${next !== null && html`<button type="button" onClick=${() => filterBy({ before: next })}>More</button>`}
-          </nav>`}
+          <${Older} before=${before} next=${next} back="First" on="More" />`}
     <//>`;
 }
 
