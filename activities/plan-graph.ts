@@ -63,7 +63,7 @@ async function plan(
       },
       ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: masterIp === undefined ? {} : { masterIp },
-      ...(request.room === undefined ? {} : { room: request.room }),
+      ...(request.room === undefined ? {} : { capacity: request.room }),
     },
     signal,
   );

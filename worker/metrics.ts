@@ -56,7 +56,7 @@ export async function startMetricsServer(
 export function tracesOf({ telemetry }: Settings, service: string, log: Logger): Traces | undefined {
   const { otlp_endpoint: endpoint } = telemetry;
   if (endpoint === undefined) return undefined;
-  return new Traces({ endpoint, service, version: programVersion(), onTrouble: (message) => log.warn(message) });
+  return new Traces({ endpoint, service, version: programVersion(), onOutage: (message) => log.warn(message) });
 }
 
 /** For the hook `onAttempt` of the MAAS client: measures the attempt, and records it as a span of the current trace. */

@@ -2,17 +2,17 @@ import { type ClusterFacts, type ClusterNode, uidOf } from './sources.js';
 
 type NamedNode = Pick<ClusterNode, 'id' | 'name' | 'hostname'>;
 
-/** The two names in a node's task queue, `node.<site>.<node>`. */
+/** The names in a node's task queue, `node.<site>.<node>`. */
 export interface AgentAddress {
   readonly site: string;
   readonly node: string;
 }
 
 /**
- * How the agent of a cluster's node is called; also the name its orders are kept under. In a cluster of a site the
- * site's name and the node's, as the site's documents and MAAS have it: its `name` where that can stand in a queue and
- * no other node of the cluster has it, else its host name. In any other cluster `cluster-<id>` and the node's id. The
- * host of the orchestrator is `master`.
+ * The agent's address of a cluster's node, which is also the key of its orders. In a cluster of a site: the site's name
+ * and the node's name in the site's documents and MAAS. That is its `name` if it is unique in the cluster and valid in
+ * a queue, else its host name. In any other cluster: `cluster-<id>` and the node's id. The orchestrator's host is
+ * `master`.
  */
 export function agentAddress(
   { cluster, nodes }: { readonly cluster: Pick<ClusterFacts, 'id' | 'site'>; readonly nodes: readonly NamedNode[] },

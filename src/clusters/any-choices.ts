@@ -4,7 +4,7 @@ import type { AnyChoice, Fields, PlanInput } from '../graph/index.js';
 
 type EarlierChoice = NonNullable<PlanInput['anyChoices']>[number];
 
-/** What `policy: any` took before, as a cluster keeps it: by the tags it chose among. */
+/** Previous choices of `policy: any` as stored in a cluster, by the tags to choose from. */
 export function choicesOf(stored: Fields): readonly EarlierChoice[] {
   return Object.values(stored).flatMap((one) =>
     isMapping(one) && Array.isArray(one.roles) && Array.isArray(one.chosen)
@@ -13,7 +13,7 @@ export function choicesOf(stored: Fields): readonly EarlierChoice[] {
   );
 }
 
-/** The stored choices with those of a new plan; choices of graphs that were not planned now stay. */
+/** Merges the choices of a new plan into the stored ones; choices of other graphs stay. */
 export function choicesToStore(stored: Fields, choices: readonly AnyChoice[]): Fields {
   const now = choices.map(({ roles, chosen }) => [canonicalJson(roles), { roles, chosen }]);
   return { ...stored, ...Object.fromEntries(now) };

@@ -3,20 +3,19 @@ import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '.
 import { mergeOver } from './merge-over.js';
 import { flattenSettings, valuesOf } from './settings.js';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from './sources.js';
-import { type Catalogue, catalogueOfCluster, countingTags, tagsOfRoles, withPrimaries } from './tags/index.js';
+import { type Catalogue, catalogueOfCluster, effectiveTags, tagsOfRoles, withPrimaries } from './tags/index.js';
 
-/** Values of the surroundings that expressions may read. */
+/** Values from the environment that expressions may read. */
 export interface Surroundings {
-  /** Address of the machine of the orchestrator: `master_ip`, and {MASTER_IP} in fields. */
+  /** Address of the orchestrator's machine: `master_ip`, and {MASTER_IP} in fields. */
   readonly masterIp?: string;
 }
 
 /**
- * What the expressions of tasks see of a cluster: common data, and a part for each of `tagged`, for `master` and for
- * the sync node. The shape is that of the reference's deployment information as far as what is stored tells: settings
- * by their values, `cluster`, `release`, the lists of nodes; of a node its address, status and tags. What a user
- * uploaded lies over it, mapping by mapping; uploaded `nodes` and `network_metadata` replace ours, which only stand in
- * for them.
+ * The data of a cluster for task expressions: common data, and a part for each node of `tagged`, for `master` and for
+ * the sync node. It has the shape of the reference's deployment information, as far as the store has the data: setting
+ * values, `cluster`, `release`, the lists of nodes; of a node its address, status and tags. Uploaded data overrides it,
+ * mapping by mapping; uploaded `nodes` and `network_metadata` replace our substitutes.
  */
 export function clusterState(
   sources: ClusterSources,
@@ -30,8 +29,8 @@ export function clusterState(
   for (const node of tagged) {
     const row = rows.get(node.uid)!;
     const facts = uploaded.nodes.get(node.uid);
-    const tags = countingTags(row, sources, catalogue);
-    // Uploaded facts are whole without `tags`, until somebody moves tags: that they cannot know.
+    const tags = effectiveTags(row, sources, catalogue);
+    // Uploaded facts are complete without `tags`, unless tags were changed by hand later.
     const whole = facts !== undefined && isSameSet(tags, tagsOfRoles(row, catalogue));
     const own = { ...nodePart(row, node), ...(whole ? {} : { tags }) };
     parts.set(node.uid, mergeOver(own, facts ?? {}));
@@ -39,7 +38,7 @@ export function clusterState(
   parts.set(MASTER, mergeOver({ roles: [MASTER], uid: MASTER }, uploaded.nodes.get(MASTER) ?? {}));
   parts.set(SYNC, uploaded.nodes.get(SYNC) ?? {});
   const common = mergeOver(
-    withoutStandIns(commonPart(sources, tagsForTasks(sources, tagged, catalogue), surroundings), uploaded.common),
+    withoutSubstitutes(commonPart(sources, tagsForTasks(sources, tagged, catalogue), surroundings), uploaded.common),
     uploaded.common,
   );
   return { common, nodes: Object.fromEntries(parts) };
@@ -49,15 +48,15 @@ function uploadedParts(info: ClusterState): { common: Fields; nodes: ReadonlyMap
   return { common: info.common, nodes: new Map(Object.entries(info.nodes)) };
 }
 
-const STAND_INS = ['nodes', 'network_metadata'];
+const SUBSTITUTES = ['nodes', 'network_metadata'];
 
-function withoutStandIns(common: Fields, uploaded: Fields): Fields {
+function withoutSubstitutes(common: Fields, uploaded: Fields): Fields {
   return Object.fromEntries(
-    Object.entries(common).filter(([key]) => !(STAND_INS.includes(key) && Object.hasOwn(uploaded, key))),
+    Object.entries(common).filter(([key]) => !(SUBSTITUTES.includes(key) && Object.hasOwn(uploaded, key))),
   );
 }
 
-/** What tasks are matched against, by node; also of nodes that this run is not for, so that every run sees the same. */
+/** The tags for matching tasks, by node, including nodes outside this run, so that every run sees the same. */
 function tagsForTasks(
   sources: ClusterSources,
   tagged: readonly TaggedNode[],
@@ -66,7 +65,7 @@ function tagsForTasks(
   const tags = new Map(tagged.map((node) => [node.uid, node.tags]));
   for (const node of sources.nodes) {
     if (!tags.has(uidOf(node)))
-      tags.set(uidOf(node), withPrimaries(countingTags(node, sources, catalogue), node.primaryTags));
+      tags.set(uidOf(node), withPrimaries(effectiveTags(node, sources, catalogue), node.primaryTags));
   }
   return tags;
 }
@@ -104,7 +103,7 @@ function commonPart(
   };
 }
 
-/** What stands behind the name in `newton-10.0`. */
+/** The version in `newton-10.0`. */
 const environmentVersion = (version: string): string | undefined => /-(\d+(?:\.\d+)*)$/.exec(version)?.[1];
 
 function identityOf(node: ClusterNode): Fields {

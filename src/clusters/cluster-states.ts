@@ -6,8 +6,8 @@ import type { ClusterSources } from './sources.js';
 import { tagCluster } from './tagged-cluster.js';
 
 /**
- * The two states of a cluster that expressions compare, all its nodes included: what it is to be now, and what it was
- * when a task last ended well (null before that). For trying expressions out.
+ * The two states of a cluster, with all its nodes, that expressions compare: the current one, and the one of the last
+ * successful task (null before that). For trying out expressions.
  */
 export function clusterStates(
   sources: ClusterSources,

@@ -1,11 +1,11 @@
 import type { ClusterNode } from './sources.js';
 
-/** A node that has been deployed, or tried. */
+/** Statuses of a node after a deployment or an attempt. */
 const TOUCHED: ReadonlySet<string> = new Set(['ready', 'error', 'stopped', 'deploying']);
 
 /**
- * What a cluster is once a run has ended: `operational` when all its nodes are ready and stay; `new` when none was
- * worked on yet; `stopped` after a run that was stopped; `partially_deployed` otherwise.
+ * A cluster's status after a run: `operational` if all its nodes are ready and stay; `new` if none was deployed yet;
+ * `stopped` after a stopped run; `partially_deployed` otherwise.
  */
 export function clusterStatusAfter(
   nodes: readonly Pick<ClusterNode, 'status' | 'errorType' | 'pendingAddition' | 'pendingDeletion'>[],

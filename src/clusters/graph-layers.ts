@@ -10,7 +10,7 @@ import {
 } from '../graph/index.js';
 import type { StoredLayer } from './sources.js';
 
-/** What a graph says beside its tasks, merged over its layers. */
+/** The fields of a graph beside its tasks, merged over its layers. */
 export interface GraphMetadata {
   readonly nodeFilter: string | null;
   readonly onSuccess: Fields | null;
@@ -24,8 +24,8 @@ export interface MergedGraph {
 }
 
 /**
- * The one graph of a type that its layers make: whole tasks by id, cluster over plugins over release. Of the metadata a
- * layer overrides what it has. Tasks of plugins without a `cwd` get the plugin's folder.
+ * Merges the layers of a graph type: cluster overrides plugins override release, by task id and by metadata field.
+ * Tasks of plugins without a `cwd` get the plugin's folder.
  */
 export function mergeGraph(layers: readonly StoredLayer[], problems: Problems): MergedGraph {
   const tasks = mergeLayers(

@@ -1,14 +1,14 @@
 /**
- * What a cluster is for a plan: its state, its nodes and their tags, its graphs' layers, and the plan they make. Pure;
- * `readClusterSources` and `readGraphLayers` only call the ports they are given.
+ * Plans of clusters: from a cluster's state, its nodes and their tags, and its graphs' layers. Pure;
+ * `readClusterSources` and `readGraphLayers` only call the given ports.
  *
  * ```ts
  * const sources = await readClusterSources(store, clusterId);
  * const layers = await readGraphLayers(store, sources, 'default');
- * const old = oldStatesOf(sources, await store.taskStates.read(clusterId));   // leave it out for `force`
+ * const old = oldStatesOf(sources, await store.taskStates.read(clusterId));   // omit for `force`
  * const planned = planCluster(sources, layers, { type: 'default' }, { old, surroundings: { masterIp } });
  * if (!planned.ok) refuse(planned.problems);
- * serializeGraph(planned.plan);                       // GET serialized_tasks, the answer of a dry run
+ * serializeGraph(planned.plan);                       // GET serialized_tasks, the result of a dry run
  * explainPlan(planned.plan, planned.input);           // what is skipped and why, what is new
  * ```
  */

@@ -1,7 +1,7 @@
 import { isMapping } from '../core/plain-value.js';
 import type { Fields } from '../graph/index.js';
 
-/** `over` on top of `base`: mappings are merged at every depth, everything else is replaced. Neither is changed. */
+/** Merges `over` into a copy of `base`: mappings merge at every depth, everything else is replaced. */
 export function mergeOver(base: Fields, over: Fields): Fields {
   const merged = new Map<string, unknown>(Object.entries(base));
   for (const [key, value] of Object.entries(over)) {

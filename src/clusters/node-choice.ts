@@ -1,7 +1,7 @@
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.js';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 
-/** Which nodes a plan is for. */
+/** The nodes of a plan. */
 export interface ChosenNodes {
   /** By id. */
   readonly nodes: readonly ClusterNode[];
@@ -14,10 +14,10 @@ export interface NodeLeftOut {
 }
 
 /**
- * The nodes of a run: never one that is offline; of the others those asked for by id, else what the graph's filter
- * takes, else what has its system and stays. Says of every other node why it is left out.
+ * The online nodes of a run: those requested by id, else those that match the graph's filter, else those with an
+ * operating system that stay. Reports why each other node is left out.
  *
- * @param ids as a user gave them; one that is no node of the cluster is an error at its place
+ * @param ids from the user; one outside the cluster is an error at its place
  */
 export function chooseNodes(
   sources: ClusterSources,
@@ -32,7 +32,7 @@ export function chooseNodes(
         ['nodes', at],
         'graph.foreign-node',
         `node ${id} is not in cluster ${sources.cluster.id}`,
-        known.size === 0 ? 'The cluster has no nodes yet: assign some.' : `It has ${listOf(known)}.`,
+        known.size === 0 ? 'The cluster has no nodes yet. Assign some.' : `It has ${listOf(known)}.`,
       );
   });
   const choice = { filter, ...(ids === undefined ? {} : { ids }) };
@@ -56,14 +56,14 @@ export function chooseNodes(
 
 function whyNot(node: ClusterNode, asked: boolean, filter: string | null): string {
   if (!node.online) return 'it is offline';
-  if (asked) return 'it was not asked for';
-  if (filter !== null) return `the node filter does not take it: ${filter.trim()}`;
-  if (node.pendingDeletion) return 'it is to be removed from the cluster';
+  if (asked) return 'it was not requested';
+  if (filter !== null) return `it does not match the node filter: ${filter.trim()}`;
+  if (node.pendingDeletion) return 'it is pending removal from the cluster';
   if (node.pendingAddition) return 'it is not provisioned yet';
-  return `it has no system to work on: its status is ${node.status}`;
+  return `it has no operating system: its status is ${node.status}`;
 }
 
-/** A node as filters see it: the fields of its row in the API. */
+/** A node for filters: its fields in the API. */
 function nodeRow(sources: ClusterSources, node: ClusterNode): NodeRow {
   return {
     id: node.id,

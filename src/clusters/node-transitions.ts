@@ -3,7 +3,7 @@ import type { NodeStatus } from '../core/scheduler/index.js';
 import type { Fields } from '../graph/index.js';
 import type { GraphMetadata } from './graph-layers.js';
 
-/** What becomes of a node's row when a graph ends. Absent fields stay as they are. */
+/** The change of a node when a graph ends. Absent fields keep their values. */
 export interface NodeChange {
   readonly status?: string;
   readonly pending_addition?: boolean;
@@ -13,9 +13,9 @@ export interface NodeChange {
 }
 
 /**
- * By how a node ended, what a graph makes of it: as its `on_success`, `on_error` and `on_stop` say, where each is
- * given; otherwise it is `ready`, in `error` of deployment, `stopped`. Given and empty: nothing changes. Status
- * `deleted` means that the node leaves the cluster.
+ * How a graph changes its nodes, by their outcome: by its `on_success`, `on_error` and `on_stop` if given (if empty,
+ * nothing changes); by default to `ready`, `error` of deployment, or `stopped`. Status `deleted` removes the node from
+ * the cluster.
  */
 export function nodeTransitions(metadata: GraphMetadata): Readonly<Record<NodeStatus, NodeChange>> {
   return {

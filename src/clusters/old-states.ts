@@ -2,23 +2,23 @@ import type { ClusterState, OldStates } from '../graph/index.js';
 import type { TaskStates } from '../store/index.js';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 
-/** A node in one of these is to be worked on as if nothing had ever run there. */
-const AFRESH: ReadonlySet<string> = new Set(['error', 'discover', 'provisioned', 'stopped']);
+/** Nodes with these statuses are treated as if nothing had ever run there. */
+const FRESH: ReadonlySet<string> = new Set(['error', 'discover', 'provisioned', 'stopped']);
 
-/** Whether tasks on a node see everything as changed: it is new, was reinstalled, or its last run did not end well. */
-const startsAfresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean =>
-  node.pendingAddition || AFRESH.has(node.status);
+/** Whether tasks on a node treat everything as changed: it is new, was reinstalled, or its last run failed. */
+const isFresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean =>
+  node.pendingAddition || FRESH.has(node.status);
 
 /**
- * What `old()` and `changed()` compare with: for each (task, node) the state with which that task last ended well
- * there. Nodes that start afresh have none.
+ * The states that `old()` and `changed()` compare with: for each (task, node), the state of the last success. Fresh
+ * nodes have none.
  */
 export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldStates {
-  const afresh = new Set(sources.nodes.filter(startsAfresh).map(uidOf));
+  const fresh = new Set(sources.nodes.filter(isFresh).map(uidOf));
   const onNodes = new Map<string, Map<string, string>>();
   const used = new Set<string>();
   for (const { task, node, state } of stored.tasks) {
-    if (afresh.has(node)) continue;
+    if (fresh.has(node)) continue;
     const nodes = onNodes.get(task) ?? new Map<string, string>();
     onNodes.set(task, nodes.set(node, state));
     used.add(state);
@@ -31,7 +31,7 @@ export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldSta
   };
 }
 
-/** The state the cluster was in at its last successful work, for looking at; undefined before there was any. */
+/** The cluster's state at the last successful task; undefined before the first success. */
 export function newestState(stored: TaskStates): ClusterState | undefined {
   const newest = stored.tasks.reduce<TaskStates['tasks'][number] | undefined>(
     (best, one) => (best === undefined || one.at > best.at ? one : best),

@@ -27,39 +27,39 @@ import { chooseNodes, type NodeLeftOut } from './node-choice.js';
 import type { ClusterSources, StoredLayer } from './sources.js';
 import { tagCluster } from './tagged-cluster.js';
 
-/** What is to be planned: one graph of a cluster. */
+/** A request to plan one graph of a cluster. */
 export interface ClusterPlanRequest {
   readonly type: string;
-  /** Ids of nodes; switches the graph's node filter off. */
+  /** Ids of nodes; replaces the graph's node filter. */
   readonly nodes?: readonly number[];
-  /** Tasks that may run; the others keep their places in the order. */
+  /** Tasks that may run; the others keep their positions in the order. */
   readonly tasks?: readonly string[];
   readonly subgraphs?: readonly Subgraph[];
   readonly mode?: GraphRunMode;
-  /** Most nodes busy at once; 0 or absent: no limit. */
+  /** Maximum number of busy nodes; 0 or absent: no limit. */
   readonly max_nodes?: number;
-  /** How the tasks of an earlier run ended, by `task@node`: only what is left of it, and everything after, is planned. */
+  /** Outcomes of an earlier run's tasks by `task@node`: plans only its remaining tasks and everything after them. */
   readonly earlier?: Readonly<Record<string, EarlierTask>>;
 }
 
 export interface PlanningContext {
-  /** States of earlier runs; none: everything counts as changed, as `force` wants it. */
+  /** States of earlier runs; absent (`force`): everything counts as changed. */
   readonly old?: OldStates;
   readonly surroundings?: Surroundings;
-  /** An engine with helper functions registered; one of its own otherwise. */
+  /** An engine with registered helper functions; default: a new one. */
   readonly engine?: Engine;
 }
 
 export interface ClusterPlan {
   readonly plan: Plan;
-  /** What it was made of, for `explainPlan`, for snapshots, for reading its expressions' data. */
+  /** The plan's input, for `explainPlan`, snapshots, and the data of its expressions. */
   readonly input: PlanInput;
   readonly scheduler: SchedulerPlan;
-  /** The compiled form of `scheduler`; null when no task is on any node: then there is nothing to do. */
+  /** The compiled form of `scheduler`; null if no node has tasks, so that there is nothing to do. */
   readonly graph: SchedulerGraph | null;
   readonly metadata: GraphMetadata;
   readonly leftOut: readonly NodeLeftOut[];
-  /** Tag -> primary node, and what `policy: any` took: to be stored in the cluster when the plan is run. */
+  /** Tag -> primary node, and the choices of `policy: any`: to store in the cluster when the plan runs. */
   readonly primaries: Readonly<Record<string, number>>;
   readonly anyChoices: Readonly<Record<string, unknown>>;
   /** Warnings; with an error there is no plan. */
@@ -72,9 +72,9 @@ export type ClusterPlanning =
   | { readonly ok: false; readonly reason: 'no-graph' | 'refused'; readonly problems: readonly GraphProblem[] };
 
 /**
- * Plans one graph of a cluster: merges its layers, chooses and tags the nodes, works out the state, places, evaluates,
- * links, checks. Everything that is wrong is told at once, each with its place: `release.tasks[3].condition` for what
- * stands in a graph, `nodes[0]`, `tasks[1]`, `subgraphs[0]` for what was asked.
+ * Plans one graph of a cluster: merges its layers, chooses and tags the nodes, computes the state, assigns the tasks to
+ * nodes, evaluates, links and checks them. Reports all problems with their places: `release.tasks[3].condition` in a
+ * graph; `nodes[0]`, `tasks[1]`, `subgraphs[0]` in the request.
  */
 export function planCluster(
   sources: ClusterSources,
@@ -94,7 +94,7 @@ export function planCluster(
       problems.error(
         ['tasks', at],
         'graph.unknown-selection',
-        `no task of graph '${request.type}' is called '${id}'`,
+        `graph '${request.type}' has no task '${id}'`,
         'Correct the name.',
       );
   });
@@ -158,7 +158,7 @@ function noTasks({ cluster, release }: ClusterSources, type: string, layers: num
     : `graph '${type}' has no tasks in ${checked}`;
 }
 
-const hintOfTypes = 'Upload its tasks, or name another type.';
+const hintOfTypes = 'Upload its tasks, or use another type.';
 
 function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanRequest): readonly GraphProblem[] {
   const problems = new Problems();
@@ -171,7 +171,7 @@ function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanReque
         problems.error(
           at < 0 ? ['subgraphs'] : ['subgraphs', at],
           'graph.bad-subgraph',
-          `'${entry}' stands for no task of this run`,
+          `'${entry}' matches no task of this run`,
           'Write TASK or TASK/NODES, e.g. netconfig/1,3-5.',
         );
       }
@@ -182,8 +182,8 @@ function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanReque
         problems.error(
           [...(found?.merged.at ?? []), 'parameters', 'strategy'],
           'graph.bad-strategy',
-          `the strategy of '${key}' has no usable amount`,
-          'Write {type: parallel, amount: N} with a number from 0, or {type: one_by_one}.',
+          `the strategy of '${key}' has no valid amount`,
+          'Write {type: parallel, amount: N} with a number of 0 or more, or {type: one_by_one}.',
         );
       }
       break;

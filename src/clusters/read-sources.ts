@@ -5,10 +5,10 @@ import type { GraphWithTasks, NodeRecord, PluginRecord, Store, TagRecord } from 
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, PluginFacts, StoredLayer } from './sources.js';
 
-/** The ports that know of clusters. */
+/** The ports for data of clusters. */
 export type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'tags' | 'graphs'>;
 
-/** Reads all that decides about a cluster's plans. @throws StoreError `not-found` for the cluster */
+/** Reads everything that determines a cluster's plans. @throws StoreError `not-found` for the cluster */
 export async function readClusterSources(store: ClusterPorts, clusterId: number): Promise<ClusterSources> {
   const cluster = await store.clusters.get(clusterId);
   const [release, plugins, nodes, tags, assignments] = await Promise.all([
@@ -36,7 +36,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       site: cluster.site,
       settings: cluster.attributes,
       networks: cluster.networkConfig,
-      // Roles a cluster has of its own are kept beside its settings.
+      // A cluster's own roles are stored beside its settings.
       roles: isMapping(cluster.attributes.roles_metadata) ? cluster.attributes.roles_metadata : {},
       tags: tagsOwnedBy(tags, 'cluster', clusterId),
       placesByTags: usesTagsEngine(cluster.attributes, assignments.length > 0),
@@ -57,7 +57,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
   };
 }
 
-/** The layers of a cluster for one type of graph. */
+/** The layers of a cluster for one graph type. */
 export async function readGraphLayers(
   store: Pick<Store, 'graphs'>,
   sources: ClusterSources,
@@ -69,7 +69,7 @@ export async function readGraphLayers(
     ...(release === null ? [] : [layerOf('release', release)]),
     ...plugins.flatMap(({ plugin, graph }) => {
       const known = facts.get(plugin.id);
-      // A plugin that was enabled in this moment: the next plan has it.
+      // A plugin that was enabled just now; the next plan includes it.
       return known === undefined ? [] : [layerOf('plugins', graph, known)];
     }),
     ...(cluster === null ? [] : [layerOf('cluster', cluster)]),
@@ -107,7 +107,7 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[]): PluginFa
   return {
     id: plugin.id,
     name: plugin.name,
-    // Plugins lie in folders of name and the first two numbers of the version, as packages of the Fuel line do.
+    // A plugin's folder has its name and the first two numbers of its version, as in Fuel's packages.
     path: `/etc/fuel/plugins/${plugin.name}-${plugin.version.split('.').slice(0, 2).join('.')}/`,
     roles: part('roles_metadata'),
     tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },

@@ -3,16 +3,16 @@ import type { Fields } from '../graph/index.js';
 import { mergeOver } from './merge-over.js';
 
 /**
- * Settings as tasks see them: of every setting its value, in the groups they have, `metadata` kept. What is in group
- * `common` stands at the top; each choice in `additional_components` becomes `enabled` of the group it names. Generated
- * values are below edited ones. The rules are the reference's (`merged_attrs_values`).
+ * Settings as tasks see them: the value of every setting in its group, with `metadata`. Settings of the group `common`
+ * move to the top level, and each choice in `additional_components` becomes `enabled` of the group with its name.
+ * Edited values override generated ones. These are the reference's rules (`merged_attrs_values`).
  *
  * @param settings `{editable, generated}`, or the groups themselves
  */
 export function flattenSettings(settings: Fields): Fields {
-  const parted = isMapping(settings.editable) || isMapping(settings.generated);
+  const isSplit = isMapping(settings.editable) || isMapping(settings.generated);
   const part = (name: string): Fields => (isMapping(settings[name]) ? settings[name] : {});
-  const groups = parted ? mergeOver(part('generated'), part('editable')) : settings;
+  const groups = isSplit ? mergeOver(part('generated'), part('editable')) : settings;
   const flat = new Map<string, unknown>(Object.entries(groups).map(([name, group]) => [name, valuesOf(group)]));
   const common = flat.get('common');
   flat.delete('common');
@@ -29,7 +29,7 @@ export function flattenSettings(settings: Fields): Fields {
   return Object.fromEntries(flat);
 }
 
-/** A group with each setting replaced by its value; what is no setting stays. */
+/** A group with each setting replaced by its value; other entries stay. */
 export function valuesOf(group: unknown): unknown {
   if (!isMapping(group)) return group;
   return Object.fromEntries(
@@ -37,7 +37,7 @@ export function valuesOf(group: unknown): unknown {
   );
 }
 
-/** Whether a setting named so is on, in whatever group it is; undefined when no group has it. */
+/** Whether the setting with this name is on, in any group; undefined if no group has it. */
 export function settingSwitch(settings: Fields, name: string): boolean | undefined {
   const groups = isMapping(settings.editable) ? settings.editable : settings;
   const given = Object.values(groups).flatMap((group) => {
@@ -49,12 +49,12 @@ export function settingSwitch(settings: Fields, name: string): boolean | undefin
   return given.length === 0 ? undefined : given.includes(true);
 }
 
-/** The switch that users know as "Tags resolution engine"; in any group of the settings. */
+/** The setting "Tags resolution engine", in any group of the settings. */
 const TAGS_ENGINE = 'tags_resolution_engine';
 
 /**
- * Whether tasks of a cluster with these settings are placed by the tags assigned to nodes. Without a word of the
- * settings they are, as soon as any node has tags: as long as nobody moves tags by hand, both are the same.
+ * Whether the tags assigned to nodes decide where tasks run. By default they do if any node has tags; without manual
+ * changes of tags, both ways give the same result.
  */
 export const usesTagsEngine = (settings: Fields, nodesHaveTags: boolean): boolean =>
   settingSwitch(settings, TAGS_ENGINE) ?? nodesHaveTags;

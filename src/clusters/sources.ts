@@ -1,13 +1,13 @@
 import type { ClusterState, Fields } from '../graph/index.js';
 
 /**
- * All that is known of a cluster and decides about its plans, as plain data: what the store keeps, with nothing
- * worked out yet. `readClusterSources` makes it of a store's rows.
+ * The stored data of a cluster that determines its plans, as plain data without anything derived. `readClusterSources`
+ * reads it from the store.
  */
 export interface ClusterSources {
   readonly cluster: ClusterFacts;
   readonly release: ReleaseFacts;
-  /** The plugins that are enabled in the cluster, in their order. */
+  /** The plugins enabled in the cluster, in order. */
   readonly plugins: readonly PluginFacts[];
   /** All nodes of the cluster, by id. */
   readonly nodes: readonly ClusterNode[];
@@ -16,7 +16,7 @@ export interface ClusterSources {
 export interface ClusterFacts {
   readonly id: number;
   readonly name: string;
-  /** `ha_compact`, `multinode` …; only those of the first kind have primary nodes. */
+  /** `ha_compact`, `multinode` …; only `ha_…` clusters have primary nodes. */
   readonly mode: string;
   readonly status: string;
   /** The site whose machines are the cluster's nodes. */
@@ -24,16 +24,16 @@ export interface ClusterFacts {
   /** Settings as users see them: groups of `{value, …}`, in `editable` and `generated`. */
   readonly settings: Fields;
   readonly networks: Fields;
-  /** Tag -> id of the node that is primary for it. */
+  /** Tag -> id of its primary node. */
   readonly primaries: Readonly<Record<string, number>>;
-  /** What `policy: any` took before. */
+  /** Previous choices of `policy: any`. */
   readonly anyChoices: Fields;
-  /** Roles and tags of the cluster's own, by name. */
+  /** The cluster's own roles and tags, by name. */
   readonly roles: Fields;
   readonly tags: Fields;
-  /** Whether tasks are placed by the tags assigned to nodes ("Tags resolution engine"), or by those of their roles. */
+  /** Whether tasks run by the tags assigned to nodes ("Tags resolution engine"), or by the tags of their roles. */
   readonly placesByTags: boolean;
-  /** What users uploaded in place of what would be worked out. */
+  /** Data uploaded by users to replace computed data. */
   readonly deploymentInfo: ClusterState;
 }
 
@@ -50,7 +50,7 @@ export interface ReleaseFacts {
 export interface PluginFacts {
   readonly id: number;
   readonly name: string;
-  /** Where its files are on the nodes; absent: nowhere, so its tasks run in `/`. */
+  /** Folder of its files on the nodes; absent: none, so its tasks run in `/`. */
   readonly path?: string;
   readonly roles: Fields;
   readonly tags: Fields;
@@ -60,7 +60,7 @@ export interface PluginFacts {
 
 export interface ClusterNode {
   readonly id: number;
-  /** What the user calls it; for the nodes of a site the name in its documents. */
+  /** The user's name for it; for the nodes of a site the name in its documents. */
   readonly name: string | null;
   readonly hostname: string | null;
   readonly fqdn: string | null;
@@ -74,13 +74,13 @@ export interface ClusterNode {
   readonly pendingRoles: readonly string[];
   /** Tags assigned to the node itself. */
   readonly tags: readonly string[];
-  /** Tags it is the primary node of. */
+  /** Tags for which it is the primary node. */
   readonly primaryTags: readonly string[];
   readonly attributes: Fields;
   readonly labels: Fields;
 }
 
-/** The graph of one type of one owner, as it is stored. */
+/** The stored graph of one type and one owner. */
 export interface StoredLayer {
   readonly layer: 'release' | 'plugins' | 'cluster';
   /** Of layer `plugins`: which one. */
@@ -95,5 +95,5 @@ export interface StoredLayer {
 /** The id of a node in plans, states and histories. */
 export const uidOf = (node: Pick<ClusterNode, 'id'>): string => String(node.id);
 
-/** The name the node has in the network when nobody gave it one. */
+/** The node's host name, by default derived from its id. */
 export const hostnameOf = (node: Pick<ClusterNode, 'id' | 'hostname'>): string => node.hostname ?? `node-${node.id}`;

@@ -4,11 +4,11 @@ import { catalogueOf, type RolesMetadata, resolveTaggedNodes, type TagsMetadata 
 
 export interface TaggedCluster {
   readonly nodes: readonly TaggedNode[];
-  /** Tag -> id of its primary node, to be stored: the choice stays. */
+  /** Tag -> id of its primary node, to store so that the choice stays. */
   readonly primaries: Readonly<Record<string, number>>;
 }
 
-/** What tasks are matched against on the nodes of a run, by their ids. */
+/** The tags of a run's nodes for matching tasks, by node id. */
 export function tagCluster(sources: ClusterSources, run: readonly number[]): TaggedCluster {
   const { cluster, release, plugins } = sources;
   const part = (owner: { readonly roles: unknown; readonly tags: unknown }) => ({

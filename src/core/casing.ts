@@ -1,4 +1,4 @@
-/** `group_id` as `groupId`: names of the wire and of columns, as fields of ours. */
+/** `group_id` as `groupId`: from wire and column names to our fields. */
 export type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
@@ -10,3 +10,5 @@ export const camelCase = (name: string): string =>
 export type SnakeCase<Name> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Name;
+
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

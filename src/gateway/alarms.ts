@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../platform/telemetry/log.js';
 import type { AuditStore } from '../store/index.js';
 
-/** Something that happens only when somebody tries what he may not, or when a part of ours is wrong. */
+/** An event that means a forbidden attempt or a defect of ours. */
 export interface Alarm {
   readonly site: string;
   readonly node: string;
@@ -15,8 +15,8 @@ export interface Alarm {
 export type Alarms = (alarm: Alarm) => Promise<void>;
 
 /**
- * Writes alarms to the audit trail (`agent.alarm`) and to the log. The same alarm is written once an hour: a program
- * gone wild must not fill the store.
+ * Writes alarms to the audit trail (`agent.alarm`) and to the log. Writes equal alarms once an hour, so that a faulty
+ * program does not fill the store.
  */
 export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = () => new Date()): Alarms {
   return async ({ site, node, kind, message, details }) => {

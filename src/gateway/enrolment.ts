@@ -11,7 +11,7 @@ export interface EnrolmentParts {
   readonly orderKeys: OrderKeys;
   readonly identities: NodeIdentityStore;
   readonly alarms: Alarms;
-  /** As nodes reach it. */
+  /** Address for nodes. */
   readonly temporal: { readonly address: string; readonly namespace: string };
   /** Names of a node's task queues. */
   readonly queues: (site: string, node: string) => { readonly tasks: string; readonly control: string };
@@ -19,9 +19,9 @@ export interface EnrolmentParts {
 }
 
 /**
- * A certificate for whoever brings a node's token: once. The same token with the same key is answered again, since the
- * first answer may have been lost; with another key it raises an alarm: somebody has the token who should not.
- * Former certificates of the node end: it was installed anew.
+ * Issues a certificate for a node's token, once. The same token with the same key gets another answer, because the
+ * first may have been lost. With another key it raises an alarm, because the token has leaked. Revokes former
+ * certificates of the node, which was reinstalled.
  */
 export async function enrol(parts: EnrolmentParts, token: string, request: string): Promise<EnrolmentAnswer> {
   const { identities, alarms, now } = parts;
@@ -34,11 +34,11 @@ export async function enrol(parts: EnrolmentParts, token: string, request: strin
         site,
         node,
         kind: 'token-used-twice',
-        message: 'the token of this node was used with another key',
+        message: 'the token of this node was used again with another key',
       });
     }
     const why = { unknown: 'is not known', used: 'was used before', expired: 'has expired' }[redeemed.why];
-    throw new Refusal(403, `token-${redeemed.why}`, `the token ${why}; make a new one with 'sitewright agent token'`);
+    throw new Refusal(403, `token-${redeemed.why}`, `the token ${why}; create a new one with 'sitewright agent token'`);
   }
   const { site, node } = redeemed;
   const answer = await certified(parts, site, node, publicKey);
@@ -46,13 +46,13 @@ export async function enrol(parts: EnrolmentParts, token: string, request: strin
     site,
     node,
     at: now().toISOString(),
-    reason: 'the node was enrolled anew',
+    reason: 'the node was enrolled again',
     except: answer.fingerprint,
   });
   return answer.content;
 }
 
-/** A new certificate for a node that has a valid one; the old one ends with its own time. */
+/** Issues a new certificate for a node with a valid one, which expires in its own time. */
 export async function renew(
   parts: EnrolmentParts,
   { site, node }: { readonly site: string; readonly node: string },

@@ -27,8 +27,8 @@ const secretAnswer = z.object({ value: z.string() });
 const keyOf = ({ run, task, node, generation }: ExecutionKey): ExecutionKey => ({ run, task, node, generation });
 
 /**
- * The gateway as a node's agent uses it: where its orders come from, and the judge of what they are worth. Renews
- * the node's credentials in time, and asks for new order keys when it meets one it does not know.
+ * The gateway's client in a node's agent: fetches its orders and verifies them. Renews the node's credentials in time,
+ * and fetches the order keys when it finds an unknown one.
  */
 export class GatewayClient implements OrderSource, ControlJudge {
   readonly #folder: string;
@@ -36,7 +36,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
   #credentials: NodeCredentials;
   #connection: GatewayConnection;
 
-  /** @param folder where the credentials are kept */
+  /** @param folder of the credentials */
   constructor(folder: string, credentials: NodeCredentials, now: () => Date = () => new Date()) {
     this.#folder = folder;
     this.#credentials = credentials;
@@ -50,8 +50,8 @@ export class GatewayClient implements OrderSource, ControlJudge {
 
   async fetch(key: OrderKey): Promise<Order> {
     const { run, task, node, generation, plan, type, mode, debug } = key;
-    const wish = { run, task, node, generation, plan, type, mode, ...(debug === undefined ? {} : { debug }) };
-    const { execution, proof } = await this.#connection.ask('/v1/order', { json: wish }, orderAnswer);
+    const request = { run, task, node, generation, plan, type, mode, ...(debug === undefined ? {} : { debug }) };
+    const { execution, proof } = await this.#connection.ask('/v1/order', { json: request }, orderAnswer);
     return { execution: execution as unknown as Execution, proof };
   }
 
@@ -78,7 +78,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
     await this.#connection.bytes(`/v1/output?${query.toString()}`, { bytes: chunk.bytes });
   }
 
-  /** Judges orders of this node: what is not signed for it is refused, and the orchestrator hears of it. */
+  /** Verifies orders for this node: refuses what is not signed for it, and reports it to the orchestrator. */
   readonly verify: OrderVerifier = async (order, key) => {
     const verdict = await this.#judged(({ site, order_keys }) =>
       verifyOrder(order, { ...key, site }, order_keys, this.#now()),
@@ -98,16 +98,16 @@ export class GatewayClient implements OrderSource, ControlJudge {
     return await this.#ordered('/v1/drain', { instance }, target);
   }
 
-  /** An order to cancel or to drain that is signed for this node; undefined when the gateway has none. */
+  /** A signed order to cancel or drain for this node; undefined when the gateway has none. */
   async #ordered(
     path: string,
-    wish: object,
+    request: object,
     target: ControlTarget,
     key?: ExecutionKey,
   ): Promise<ControlOrder | undefined> {
     let proof: string;
     try {
-      ({ proof } = await this.#connection.ask(path, { json: wish }, controlAnswer));
+      ({ proof } = await this.#connection.ask(path, { json: request }, controlAnswer));
     } catch (error) {
       if (error instanceof GatewayRefused) return undefined;
       throw error;
@@ -123,12 +123,12 @@ export class GatewayClient implements OrderSource, ControlJudge {
   ): Promise<V> {
     const verdict = judge(this.#credentials);
     if (verdict.ok || verdict.rejection !== 'unknown-key') return verdict;
-    // Keys change; those who may sign are told by the gateway itself, over its own certificate.
+    // Keys change. The gateway itself, under its certificate, lists the current ones.
     this.#credentials = await renewOrderKeys(this.#folder, this.#credentials);
     return judge(this.#credentials);
   }
 
-  /** Renews the certificate when a third of its life is over. True when it did. Call it now and then. */
+  /** Renews the certificate after a third of its lifetime; true if it did. Call it regularly. */
   async renewWhenDue(): Promise<boolean> {
     if (this.#now() < renewalDue(this.#credentials)) return false;
     this.#credentials = await renewCredentials(this.#folder, this.#credentials);
@@ -142,7 +142,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
     await this.#connection.close();
   }
 
-  /** The refusal stands, whether or not anybody can be told. */
+  /** Reports a refusal, which stands even if the report fails. */
   async #alarm(kind: string, message: string, key?: ExecutionKey): Promise<void> {
     const about = key === undefined ? {} : { run: key.run, task: key.task, generation: key.generation };
     const alarm = { kind, message: message.slice(0, 1000), ...about };

@@ -6,7 +6,7 @@ import { problemAnswer } from './wire.js';
 export interface GatewayAddress {
   /** `https://host:port`. */
   readonly url: string;
-  /** PEM of the authority; no other is trusted. */
+  /** PEM of the only trusted authority. */
   readonly authority: string;
 }
 
@@ -16,7 +16,7 @@ export interface NodeKey {
   readonly certificate: string;
 }
 
-/** A refusal in the gateway's words; `code` is its own. */
+/** A refusal with the gateway's message and code. */
 export class GatewayRefused extends OrderRefused {
   readonly code: string;
 
@@ -28,7 +28,7 @@ export class GatewayRefused extends OrderRefused {
 
 export type Body = { readonly json: unknown } | { readonly bytes: Uint8Array };
 
-/** One node's connection to the gateway: TLS both ways. Rejects with `GatewayRefused` when asking again is of no use. */
+/** One node's connection to the gateway: mutual TLS. Rejects with `GatewayRefused` when a retry is useless. */
 export class GatewayConnection {
   readonly #url: string;
   readonly #agent: Agent;
@@ -39,7 +39,7 @@ export class GatewayConnection {
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
       connections: 4,
-      // A token or a secret must never go to whoever merely has the address.
+      // A token or secret must never go to a server that merely has the address.
       connect: {
         ca: address.authority,
         rejectUnauthorized: true,
@@ -53,7 +53,7 @@ export class GatewayConnection {
     return answer.parse(JSON.parse(bytes.toString('utf8')));
   }
 
-  /** The answer's body as it came. */
+  /** The raw body of the answer. */
   async bytes(path: string, body?: Body): Promise<Buffer> {
     const response = await send(`${this.#url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -80,10 +80,10 @@ function problemOf(status: number, content: Buffer): Error {
   try {
     problem = problemAnswer.parse(JSON.parse(content.toString('utf8')));
   } catch {
-    // Something in between answered.
+    // A proxy answered.
   }
   if (problem.file_code !== undefined) return Object.assign(new Error(problem.message), { code: problem.file_code });
-  // 408 and 429 pass; so does what a proxy says while the gateway is started anew.
+  // 408 and 429 are temporary, and so are a proxy's answers while the gateway restarts.
   if (status >= 500 || status === 408 || status === 429) return new Error(problem.message);
   return new GatewayRefused(problem.code, problem.message);
 }

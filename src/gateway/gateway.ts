@@ -16,7 +16,7 @@ import {
   cancelRequest,
   drainRequest,
   enrolRequest,
-  LARGEST_PIECE,
+  LARGEST_CHUNK,
   orderRequest,
   outputRequest,
   renewRequest,
@@ -31,8 +31,8 @@ export interface GatewayParts extends EnrolmentParts, HandOutParts {
 }
 
 /**
- * The service agents talk to. A client certificate of ours says which node it is; only enrolment, which a token opens,
- * needs none. Bodies are never logged, and no answer repeats what it was sent.
+ * The service for agents. A client certificate identifies the node; only enrolment works without one, by token. Never
+ * logs bodies, and no answer repeats its request.
  */
 export function createGateway(
   parts: GatewayParts,
@@ -44,7 +44,7 @@ export function createGateway(
       cert: server.pem,
       ca: parts.authority.certificate,
       requestCert: true,
-      // Enrolment comes without; every other route asks for the certificate itself.
+      // Enrolment has no certificate; every other route checks it.
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
     },
@@ -55,13 +55,11 @@ export function createGateway(
   const handOut = new HandOut(parts);
   gateway.addContentTypeParser(
     'application/octet-stream',
-    { parseAs: 'buffer', bodyLimit: LARGEST_PIECE },
+    { parseAs: 'buffer', bodyLimit: LARGEST_CHUNK },
     (_request, body, done) => done(null, body),
   );
   gateway.setErrorHandler((error, _request, reply) => answerProblem(error, reply, parts.log));
-  gateway.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ code: 'no-route', message: 'there is nothing here' }),
-  );
+  gateway.setNotFoundHandler((_request, reply) => reply.code(404).send({ code: 'no-route', message: 'no such route' }));
   const caller = (request: FastifyRequest) => callerOf(parts, request);
 
   gateway.post('/v1/enrol', async (request) => {
@@ -103,7 +101,7 @@ export function createGateway(
   gateway.post('/v1/output', async (request, reply) => {
     const node = await caller(request);
     const { stream, offset, ...key } = readable(outputRequest, request.query);
-    if (!Buffer.isBuffer(request.body)) throw new Refusal(400, 'malformed', 'the piece of output is missing');
+    if (!Buffer.isBuffer(request.body)) throw new Refusal(400, 'malformed', 'the chunk of output is missing');
     await handOut.own(node, key);
     await parts.logs.append(key, { kind: 'output', stream, offset, bytes: request.body });
     return reply.code(204).send();
@@ -124,19 +122,19 @@ export function createGateway(
   return gateway;
 }
 
-/** Who asks, by the certificate of the connection and what the store knows of it. */
+/** The caller, by the connection's certificate and its record in the store. */
 async function callerOf({ identities, now, alarms }: GatewayParts, request: FastifyRequest): Promise<Caller> {
   const socket = request.raw.socket as TLSSocket;
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
-  if (certificate === undefined) throw new Refusal(401, 'no-certificate', 'this needs the certificate of a node');
+  if (certificate === undefined) throw new Refusal(401, 'no-certificate', 'this requires the certificate of a node');
   const known = await identities.findCertificate(fingerprintOf(certificate.raw));
-  if (known === null) throw new Refusal(401, 'unknown-certificate', 'the certificate is not known here');
+  if (known === null) throw new Refusal(401, 'unknown-certificate', 'the certificate is unknown');
   const { site, node, revokedAt, reason } = known;
   if (revokedAt !== null) {
-    await alarms({ site, node, kind: 'revoked-certificate', message: `a certificate was used that ended: ${reason}` });
+    await alarms({ site, node, kind: 'revoked-certificate', message: `a revoked certificate was used: ${reason}` });
     throw new Refusal(401, 'revoked', 'the certificate has been revoked');
   }
-  // A connection may stay open for longer than its certificate lives.
+  // A connection may outlive its certificate.
   if (Date.parse(known.expiresAt) < now().getTime()) throw new Refusal(401, 'expired', 'the certificate has expired');
   return { site, node };
 }

@@ -13,7 +13,7 @@ import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } fr
 import type { OrderBook, PlannedTask, SourceFiles } from './ports.js';
 import { notYet, Refusal } from './refusal.js';
 
-/** How long an order may be accepted: long enough for a clock that is some minutes off. */
+/** How long an order is valid: enough for clocks that are some minutes off. */
 const ORDER_LIFE_MS = 15 * 60_000;
 
 export interface Caller {
@@ -31,7 +31,7 @@ export interface HandOutParts {
   readonly now: () => Date;
 }
 
-/** What a node gets of the runs: its own orders, and what these name. Everything else is refused and raises an alarm. */
+/** Gives a node its own orders and the inputs that they name. Refuses everything else and raises an alarm. */
 export class HandOut {
   readonly #parts: HandOutParts;
 
@@ -39,58 +39,48 @@ export class HandOut {
     this.#parts = parts;
   }
 
-  /** Signs what a node is to do. */
+  /** Signs an order for a task. */
   async order(caller: Caller, key: OrderKey): Promise<Order> {
     const { orderKeys, identities, now } = this.#parts;
     const planned = await this.#openTask(caller, key);
     const execution = executionOf(planned, key);
     const differs = (['plan', 'type', 'mode', 'debug'] as const).find(
-      (name) => wordOf(planned, execution, name) !== key[name],
+      (name) => valueOf(planned, execution, name) !== key[name],
     );
     if (differs !== undefined)
-      return this.#refuse(
-        caller,
-        'other-task',
-        `an order was asked for with another ${differs} than the plan has`,
-        key,
-      );
+      return this.#refuse(caller, 'other-task', `an order was requested with another ${differs} than in the plan`, key);
     const verdict = judgeGeneration(key.generation, planned.latest);
     if (verdict.kind === 'not-yet') throw notYet(verdict.message);
     if (verdict.kind === 'never') return this.#refuse(caller, 'generation', verdict.message, key);
     const hash = executionHash(execution);
-    const first = await identities.noteOrder(execution, hash, now().toISOString());
+    const first = await identities.recordOrder(execution, hash, now().toISOString());
     if (first !== hash)
-      return this.#refuse(caller, 'other-parameters', 'this very task was ordered before with other parameters', key);
+      return this.#refuse(caller, 'other-parameters', 'the same task was ordered before with other parameters', key);
     const notAfter = new Date(now().getTime() + ORDER_LIFE_MS);
     return orderKeys.sign({ site: planned.site, plan: planned.plan, execution, notAfter });
   }
 
-  /** Signs that a task is to be ended, when an operator has ordered that. */
+  /** Signs an order to cancel a task if an operator requested it. */
   async cancel(caller: Caller, key: ExecutionKey): Promise<string> {
     await this.#task(caller, key);
     const order = await this.#parts.orders.cancelled(key.run);
     if (order === undefined)
-      return this.#refuse(
-        caller,
-        'cancel-not-ordered',
-        'Temporal has a task cancelled that no operator cancelled here',
-        key,
-      );
+      return this.#refuse(caller, 'cancel-not-ordered', 'Temporal cancels a task that no operator cancelled here', key);
     const { site, node } = caller;
     const { run, task, generation } = key;
     return this.#signControl({ verb: 'cancel', site, node, run, task, generation }, order);
   }
 
-  /** Signs that a process of a node's agent is to go, when an operator has ordered that; once for each order. */
+  /** Signs an order to drain a process of a node's agent if an operator requested it, once per request. */
   async drain(caller: Caller, instance: string): Promise<string> {
     const { orders, identities, alarms, now } = this.#parts;
     const { site, node } = caller;
     const order = await orders.drained(site, node);
     const key = { run: `drain/${site}`, node, task: order?.id ?? '', generation: 1 };
-    const first = order === undefined ? undefined : await identities.noteOrder(key, instance, now().toISOString());
+    const first = order === undefined ? undefined : await identities.recordOrder(key, instance, now().toISOString());
     if (order !== undefined && first === instance)
       return this.#signControl({ verb: 'drain', site, node, instance }, order);
-    const message = 'Temporal has the agent drained, and no operator ordered it here';
+    const message = 'Temporal drains the agent, but no operator requested it here';
     await alarms({ site, node, kind: 'drain-not-ordered', message });
     throw new Refusal(403, 'drain-not-ordered', message);
   }
@@ -110,7 +100,7 @@ export class HandOut {
     return await this.#parts.sources.read(path);
   }
 
-  /** That the task is the caller's own; for output and results, which may come when the run is over. */
+  /** Checks that the task is the caller's own, for output and results, which may arrive after the run. */
   async own(caller: Caller, key: ExecutionKey): Promise<void> {
     await this.#task(caller, key);
   }
@@ -143,26 +133,26 @@ export class HandOut {
       await this.#refuse(
         caller,
         'not-named',
-        `it asked for the ${input.kind} ${input.kind === 'secret' ? input.ref : input.path}, which the task does not name`,
+        `it requested the ${input.kind} ${input.kind === 'secret' ? input.ref : input.path}, which the task does not name`,
         key,
       );
   }
 
   async #openTask(caller: Caller, key: ExecutionKey): Promise<PlannedTask> {
     const planned = await this.#task(caller, key);
-    // A run's agents may still ask after its end: no alarm.
+    // A run's agents may still send requests after its end: no alarm.
     if (!planned.isOpen) throw new Refusal(403, 'run-over', `run ${key.run} is over`);
     return planned;
   }
 
   async #task(caller: Caller, key: ExecutionKey): Promise<PlannedTask> {
     if (caller.node !== key.node)
-      return this.#refuse(caller, 'other-node', `it asked for what is node ${key.node}'s`, key);
+      return this.#refuse(caller, 'other-node', `it requested something of node ${key.node}`, key);
     const planned = await this.#parts.orders.find(key);
     if (planned === undefined)
-      return this.#refuse(caller, 'no-order', 'it asked for a task that is in no plan of such a run', key);
+      return this.#refuse(caller, 'no-order', 'it requested a task that is not in the plan of such a run', key);
     if (planned.site !== caller.site)
-      return this.#refuse(caller, 'other-node', `it asked for what is of site ${planned.site}`, key);
+      return this.#refuse(caller, 'other-node', `it requested something of site ${planned.site}`, key);
     return planned;
   }
 
@@ -182,7 +172,7 @@ const executionOf = (planned: PlannedTask, { generation }: ExecutionKey): Execut
   generation,
 });
 
-function wordOf(planned: PlannedTask, execution: Execution, name: 'plan' | 'type' | 'mode' | 'debug') {
+function valueOf(planned: PlannedTask, execution: Execution, name: 'plan' | 'type' | 'mode' | 'debug') {
   switch (name) {
     case 'plan':
       return planned.plan;

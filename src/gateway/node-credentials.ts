@@ -9,7 +9,7 @@ import { enrolmentAnswer, orderKeysAnswer } from './wire.js';
 
 const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.string() });
 
-/** What a node has to be itself: its key, its certificate, and whom it trusts. */
+/** A node's identity: its key, its certificate, and the authorities it trusts. */
 export type NodeCredentials = z.output<typeof credentialsSchema>;
 
 const fileOf = (folder: string) => join(folder, 'credentials.json');
@@ -21,13 +21,13 @@ export function readCredentials(folder: string): NodeCredentials | undefined {
   try {
     return credentialsSchema.parse(JSON.parse(text));
   } catch {
-    throw new PrivateFileError(`${fileOf(folder)} holds no credentials; enrol the node anew`);
+    throw new PrivateFileError(`${fileOf(folder)} contains no credentials; enrol the node again`);
   }
 }
 
 /**
- * Turns a token into credentials, kept in a folder for its owner alone. The key is made here and stays here: it is
- * written before the token is used, so that an answer that is lost can be asked for again.
+ * Exchanges a token for credentials, stored in a folder that only its owner can read. The key is created here and never
+ * leaves. It is written before the token is used, so that enrolment can be retried after a lost answer.
  */
 export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promise<NodeCredentials> {
   const { gateway, authority, token } = ticket;
@@ -50,7 +50,7 @@ export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promis
 /** When the credentials should be renewed. */
 export const renewalDue = (credentials: NodeCredentials): Date => renewalTime(credentials.certificate);
 
-/** A new key and certificate over the connection the old ones open; a file that cannot be written changes nothing. */
+/** Gets a new key and certificate with the old ones. A failed write changes nothing. */
 export async function renewCredentials(folder: string, credentials: NodeCredentials): Promise<NodeCredentials> {
   const connection = connectionOf(credentials);
   try {
@@ -63,7 +63,7 @@ export async function renewCredentials(folder: string, credentials: NodeCredenti
   }
 }
 
-/** Asks which keys orders may be signed with now, and pins them. */
+/** Fetches the current order keys, and pins them. */
 export async function renewOrderKeys(folder: string, credentials: NodeCredentials): Promise<NodeCredentials> {
   const connection = connectionOf(credentials);
   try {

@@ -1,4 +1,4 @@
-/** Why the gateway does not do what it was asked. `code` is part of the protocol; `message` is for people. */
+/** Why the gateway refuses a request. `code` is part of the protocol; `message` is for people. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -11,5 +11,5 @@ export class Refusal extends Error {
   }
 }
 
-/** Asking again, later, is right. */
+/** The caller should retry later. */
 export const notYet = (message: string): Refusal => new Refusal(503, 'not-yet', message);

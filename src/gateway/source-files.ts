@@ -16,22 +16,22 @@ class SourceError extends Error {
 }
 
 /**
- * Files of this machine that `copy_files` may take, and no others: a graph names its sources freely, and what this
- * machine has beside them (our keys, its own) is nobody's business.
+ * Limits `copy_files` to these folders of this machine: a graph may name any source, but must not read other files,
+ * such as our keys.
  *
- * @param roots folders; a link that leads out of them is refused
+ * @param roots folders; links that lead out of them are refused
  */
 export function sourceFilesBelow(roots: readonly string[]): SourceFiles {
   const below = roots.filter(isAbsolute).map((root) => resolve(root));
   return {
     async read(path) {
       const real = await realpath(path);
-      if (!isUnderRoots(real, below)) throw new SourceError('EACCES', `${path} is in no folder for sources`);
+      if (!isUnderRoots(real, below)) throw new SourceError('EACCES', `${path} is not in a source folder`);
       const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         const state = await file.stat();
         if (state.isDirectory()) throw new SourceError('EISDIR', `${path} is a folder`);
-        if (!state.isFile()) throw new SourceError('EINVAL', `${path} is no regular file`);
+        if (!state.isFile()) throw new SourceError('EINVAL', `${path} is not a regular file`);
         if (state.size > LARGEST) throw new SourceError('EFBIG', `${path} is larger than ${LARGEST} bytes`);
         return await file.readFile();
       } finally {

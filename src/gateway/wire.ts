@@ -17,13 +17,13 @@ export const orderRequest = z.strictObject({
 });
 
 const executionKey = z.strictObject({ run: name, task: name, node: name, generation: z.int().min(1) });
-/** What is asked for with a task is named by its key alone; a drain by the process that is to go. */
+/** Requests for a task contain only its key; a drain request, the process to drain. */
 export const cancelRequest = executionKey;
 export const drainRequest = z.strictObject({ instance: name });
 export const secretRequest = executionKey.extend({ ref: name });
 export const sourceRequest = executionKey.extend({ path: z.string().min(1).max(4095) });
 export const resultRequest = executionKey.extend({ result: z.looseObject({ v: z.literal(1) }) });
-/** As a query: its numbers come as text. */
+/** Sent as a query, so numbers arrive as text. */
 export const outputRequest = executionKey.extend({
   generation: z.coerce.number().int().min(1),
   stream: z.enum(['stdout', 'stderr']),
@@ -41,7 +41,7 @@ export const orderKeysAnswer = z.object({
   order_keys: z.array(z.object({ id: z.string(), public_key: z.string() })),
 });
 
-/** What a node gets by which it is known and by which it knows us. */
+/** What a node gets to identify itself and us. */
 export const enrolmentAnswer = orderKeysAnswer.extend({
   certificate: z.string(),
   authority: z.string(),
@@ -54,5 +54,5 @@ export type EnrolmentAnswer = z.output<typeof enrolmentAnswer>;
 
 export const problemAnswer = z.object({ code: z.string(), message: z.string(), file_code: z.string().optional() });
 
-/** Most bytes of one piece of output. */
-export const LARGEST_PIECE = 256 * 1024;
+/** Maximum bytes of one chunk of output. */
+export const LARGEST_CHUNK = 256 * 1024;

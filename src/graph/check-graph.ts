@@ -36,7 +36,7 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
       `no task is called '${name}'; ${users.slice(0, 3).join(', ')} name it`,
       listedInGroup.has(name)
         ? 'Correct the name, or take it out of the group: until then no run of the graph is planned, unless another layer defines the task.'
-        : 'Correct the name; it orders nothing.',
+        : 'Correct the name; it has no effect on the order.',
     );
   });
   return problems.all();

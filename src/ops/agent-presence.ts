@@ -5,27 +5,27 @@ import type { OpsDependencies } from './dependencies.js';
 export interface AgentCounts {
   readonly online: number;
   readonly offline: number;
-  /** When it was looked. */
+  /** Time of the check. */
   readonly at: Date;
 }
 
-/** An agent's poll lasts a minute; Temporal knows of one for five, also when nobody polls any more. */
+/** An agent's poll lasts a minute. Temporal lists a poller for five minutes, even after its last poll. */
 const POLLED_WITHIN_MS = 90_000;
-/** Temporal's word for queues of activities. */
+/** Temporal's number for activity task queues. */
 const ACTIVITIES = 2;
 const AT_ONCE = 8;
 
 /**
- * How many nodes of clusters have an agent that asks Temporal for work, by the queue on which agents answer also while
- * a task runs. A look is a short call to Temporal for each node, a few at once; it is taken when somebody asks, in the
- * background, and once a minute at most.
+ * Counts the cluster nodes whose agents poll Temporal, using the queue that agents poll even while a task runs. A check
+ * is one short call to Temporal per node, a few at a time. It runs on request, in the background, at most once a
+ * minute.
  */
 export class AgentPresence {
   readonly #deps: Pick<OpsDependencies, 'store' | 'temporal'>;
   readonly #everyMs: number;
   readonly #now: () => number;
   #latest: AgentCounts | undefined;
-  #look: Promise<void> | undefined;
+  #check: Promise<void> | undefined;
   #begunAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -37,18 +37,21 @@ export class AgentPresence {
     this.#now = now;
   }
 
-  /** What the last look found, and the begin of a new one when that is long ago. Undefined: Temporal or the store is away, or nobody has looked yet. */
+  /**
+   * The result of the last check; starts a new one if it is old. Undefined if Temporal or the store is unreachable, or
+   * before the first check.
+   */
   latest(): AgentCounts | undefined {
-    void this.look();
+    void this.check();
     return this.#latest;
   }
 
-  /** Resolves when the look under way, if any, has ended. Never fails. */
-  look(): Promise<void> {
-    if (this.#look !== undefined) return this.#look;
+  /** Resolves when the current check, if any, has ended. Never fails. */
+  check(): Promise<void> {
+    if (this.#check !== undefined) return this.#check;
     if (this.#now() - this.#begunAt < this.#everyMs) return Promise.resolve();
     this.#begunAt = this.#now();
-    this.#look = this.#count()
+    this.#check = this.#count()
       .then(
         (counts) => {
           this.#latest = counts;
@@ -58,9 +61,9 @@ export class AgentPresence {
         },
       )
       .finally(() => {
-        this.#look = undefined;
+        this.#check = undefined;
       });
-    return this.#look;
+    return this.#check;
   }
 
   async #count(): Promise<AgentCounts> {
@@ -68,11 +71,11 @@ export class AgentPresence {
     const queues = await this.#queues();
     let online = 0;
     let next = 0;
-    const lookOn = async (): Promise<void> => {
+    const checkNext = async (): Promise<void> => {
       for (let queue = queues[next++]; queue !== undefined; queue = queues[next++])
         if (await this.#isPolled(queue)) online += 1;
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lookOn));
+    await Promise.all(Array.from({ length: AT_ONCE }, checkNext));
     return { online, offline: queues.length - online, at };
   }
 

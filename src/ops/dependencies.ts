@@ -5,27 +5,27 @@ import type { MachineContext } from '../maas/index.js';
 import type { Store } from '../store/index.js';
 import type { TagExtension } from './tags/tag-extension.js';
 
-/** What use cases work with; made once a process. */
+/** What use cases need; created once per process. */
 export interface OpsDependencies {
   readonly store: Store;
   readonly temporal: TemporalAccess;
   /** Throws MaasConfigurationError where MAAS is not configured. */
   readonly maas: () => MachineContext;
-  /** Makes plans of graphs; absent: they are made in this thread, without users' helper functions. */
+  /** Plans graphs; by default in this thread, without users' helper functions. */
   readonly planner?: Planner;
-  /** Address under which nodes reach the orchestrator's host: {MASTER_IP} in the fields of tasks. */
+  /** Address of the orchestrator's host for nodes: {MASTER_IP} in task fields. */
   readonly masterIp?: string;
-  /** The output of tasks; absent: none is kept here. */
+  /** The output of tasks; absent if none is kept here. */
   readonly taskLogs?: TaskLogs;
   /** Base address of Temporal's Web UI, without a trailing slash. */
   readonly temporalUiUrl?: string;
-  /** Of this program; kept in the memo of the runs it starts. */
+  /** Version of this program, recorded in the memo of runs. */
   readonly version?: string;
   /** The setting `deploy.distro_series`: of nodes whose documents name none. */
   readonly distroSeries?: string;
-  /** Folder whose packages `sync` installs, as the setting `packages.folder` names it. */
+  /** Folder whose packages `sync` installs: the setting `packages.folder`. */
   readonly packagesFolder?: string;
-  /** What the setting `tags.extensions` names: may change the tags that nodes get with roles. */
+  /** Modules from the setting `tags.extensions`: they may change the tags that nodes get with roles. */
   readonly tagExtensions?: () => Promise<readonly TagExtension[]>;
 }
 

@@ -4,9 +4,11 @@ import { asProblem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
 import { wantedSeries } from './wanted-series.js';
 
-/** Who asks wants to know now: what has not answered by then is away. (A deployment gives MAAS a minute for a read.) */
+/**
+ * The user wants an answer now: anything slower counts as unreachable. (A deployment gives MAAS a minute for a read.)
+ */
 const LIMIT_MS = 8_000;
-/** A worker asks for work every minute; Temporal goes on naming one that died for five. */
+/** A worker polls every minute; Temporal lists a dead one for five. */
 const POLLS_WITHIN_MS = 120_000;
 
 export interface HealthCheck {
@@ -22,7 +24,7 @@ export interface Health {
 }
 
 export interface HealthOperations {
-  /** Looks at everything this process needs; never throws. */
+  /** Checks everything that this process needs; never throws. */
   check(): Promise<Health>;
   maas(): Promise<MaasCheck>;
 }
@@ -43,7 +45,7 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
       return { name, ok: true, message: await Promise.race([look(limit.signal), late]) };
     } catch (error) {
       const { code, message, hint } = asProblem(error);
-      // What nobody foresaw is no defect here, only a thing that does not work: its fix is known.
+      // An unexpected error is not a defect here; this check's fix applies.
       return { name, ok: false, message, fix: (code === 'unexpected' ? undefined : hint) ?? fix };
     } finally {
       clearTimeout(timer);
@@ -82,7 +84,9 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
           if (lastPolls.length === 0) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
           if (pollers === 0) {
             const ago = Math.round((Date.now() - Math.max(...lastPolls)) / 1000);
-            throw new Error(`no worker polls task queue ${temporal.taskQueue} any more; the last one did ${ago} s ago`);
+            throw new Error(
+              `no worker polls task queue ${temporal.taskQueue} any more; the last poll was ${ago} s ago`,
+            );
           }
           return `${pollers === 1 ? '1 worker polls' : `${pollers} workers poll`} task queue ${temporal.taskQueue}`;
         }),

@@ -1,4 +1,4 @@
-/** Use cases: what people and programs want of Sitewright. The only caller of Temporal's client; shells sit on top. */
+/** The use cases of people and programs, and the only caller of Temporal's client. API, CLI and page sit on top. */
 import type { AuditEntry, AuditFilter, Page } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { type GraphUseCases, graphUseCases } from './graphs/index.js';
@@ -39,13 +39,13 @@ export interface Operations extends GraphUseCases {
   readonly runs: RunOperations;
   readonly nodes: NodeOperations;
   readonly health: HealthOperations;
-  /** Releases, clusters, their nodes and settings: what graphs run on. */
+  /** Releases, clusters, their nodes and settings. */
   readonly inventory: InventoryOperations;
   readonly packages: PackageOperations;
   readonly tags: TagOperations;
-  /** What stands between a cluster and its next run. */
+  /** Checks of a cluster before its next run. */
   readonly checks: ClusterCheckOperations;
-  /** What tasks print on their nodes. */
+  /** The output of tasks on their nodes. */
   readonly taskLogs: TaskLogOperations;
   /** Who may use the API. */
   readonly tokens: TokenOperations;

@@ -5,7 +5,7 @@ import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
 import type { SiteOperations } from './sites.js';
 
-/** A node as MAAS knows it. `status` is null for a node that MAAS does not know. */
+/** A node in MAAS. `status` is null for a node that MAAS does not know. */
 export interface NodeStatus {
   readonly node: string;
   readonly system_id: string | null;
@@ -21,7 +21,7 @@ export interface NodeStatus {
 export interface NodeStatuses {
   readonly site: string;
   readonly revision: number;
-  /** True when MAAS did not answer: these are the facts seen last. */
+  /** True if MAAS did not answer: these are the last known facts. */
   readonly stale: boolean;
   /** Why MAAS did not answer. */
   readonly reason?: string;
@@ -29,7 +29,7 @@ export interface NodeStatuses {
 }
 
 export interface NodeOperations {
-  /** Names of the nodes that selectors name in a revision; an empty list of selectors names all. */
+  /** Names of the nodes of a revision that match the selectors; an empty list matches all. */
   select(
     site: string,
     reference: string,
@@ -46,7 +46,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
       const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
       if (problems.length > 0)
         throw problem('invalid', problems.map(describeStrategyProblem).join('; '), {
-          hint: 'Labels are written key:value.',
+          hint: 'Write labels as key:value.',
         });
       const { record, site: documents } = await sites.documents(site, reference);
       const nodes = selectNodes(selectors, documents.nodes).map((index) => documents.nodes[index]!.name);

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.js';
 import { MaasConfigurationError, MaasError } from '../maas/index.js';
 import { StoreError } from '../store/index.js';
 
-/** Everything a use case may refuse or fail with. A new one is a new code here, shown by every shell. */
+/** Every way a use case can refuse or fail. API, CLI and page show each code. */
 export type ProblemCode =
   | 'invalid'
   | 'not-found'
@@ -19,13 +19,13 @@ export type ProblemCode =
 
 export interface Problem {
   readonly code: ProblemCode;
-  /** What went wrong, for a person. */
+  /** What went wrong, for people. */
   readonly message: string;
   /** What to do next. */
   readonly hint?: string;
-  /** All findings at once, each with its place. */
+  /** All findings, each with its place. */
   readonly errors?: readonly Diagnostic[];
-  /** The run that is in the way. */
+  /** The run that causes the conflict. */
   readonly run?: { readonly id: string; readonly workflow_id: string };
 }
 
@@ -51,8 +51,8 @@ export const PROBLEM_CODES: Readonly<
   Record<ProblemCode, { readonly status: number; readonly exit: number; readonly title: string }>
 > = {
   invalid: { status: 400, exit: 2, title: 'The request is not valid' },
-  'not-found': { status: 404, exit: 3, title: 'There is no such thing' },
-  conflict: { status: 409, exit: 4, title: 'It conflicts with what is there' },
+  'not-found': { status: 404, exit: 3, title: 'Not found' },
+  conflict: { status: 409, exit: 4, title: 'It conflicts with the current state' },
   'site-busy': { status: 409, exit: 4, title: 'The site is busy' },
   'run-ended': { status: 409, exit: 4, title: 'The run has ended' },
   refused: { status: 409, exit: 4, title: 'The run refused it' },
@@ -64,7 +64,7 @@ export const PROBLEM_CODES: Readonly<
   unexpected: { status: 500, exit: 5, title: 'Unexpected' },
 };
 
-/** What is known of any error, as a problem. What is not known is a bug: it keeps its message and nothing more. */
+/** Converts any error to a problem. An unknown error is a bug: only its message is kept. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof StoreError) return storeProblem(error);

@@ -1,15 +1,15 @@
 import type { RunDescription } from '../core/run-description.js';
 import type { OpsDependencies } from './dependencies.js';
 
-/** Of Temporal, in bytes. */
+/** Temporal's limits, in bytes. */
 const LONGEST_SUMMARY = 400;
 const LONGEST_DETAILS = 20_000;
 
 /**
- * What Temporal shows beside a run without asking it: a line, its description as Markdown, and a memo of what started
- * it as which version, and of what was said of it.
+ * What Temporal shows for a run without querying it: a summary line, a Markdown description, and a memo with the
+ * version that started it, its title, reason and labels.
  *
- * @param line for runs without a title
+ * @param line the summary of a run without a title
  */
 export function metadataOf(
   { version }: OpsDependencies,
@@ -24,6 +24,6 @@ export function metadataOf(
   };
 }
 
-/** In UTF-8 a character has four bytes at most, and the sign that something is missing three. */
+/** In UTF-8 a character has at most four bytes, and the ellipsis three. */
 const cut = (text: string, bytes: number): string =>
   Buffer.byteLength(text) <= bytes ? text : `${text.slice(0, Math.floor(bytes / 4) - 1)}…`;

@@ -28,9 +28,9 @@ import { parseReference } from './sites.js';
 import { callTemporal } from './temporal-calls.js';
 import { getRun, startWorkflow } from './workflow-calls.js';
 
-/** A run as its lists and pages show it. */
+/** A run for lists and pages. */
 export interface RunView extends RunSummary {
-  /** This run's page in Temporal's Web UI; null where no UI is known. */
+  /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
 }
 
@@ -38,9 +38,9 @@ type RunType = SiteRunKind | 'execute_graph';
 type Answers = WorkflowContracts[RunType]['queries'];
 export type AnyRunStatus = Answers['status'];
 
-/** Runs on sites, and runs of graphs on clusters. */
+/** Runs on sites, and graph runs on clusters. */
 export interface RunOperations {
-  /** Starts a workflow on a site. @throws `site-busy` with the run that has the site. */
+  /** Starts a workflow on a site. @throws `site-busy` with the run that holds the site. */
   start(kind: SiteRunKind, input: SiteRunInput): Promise<RunView>;
   list(filter?: RunFilter): Promise<Page<RunView>>;
   get(id: string): Promise<RunView & { readonly parameters: Json }>;
@@ -49,11 +49,11 @@ export interface RunOperations {
   tree(id: string): Promise<Answers['tree']>;
   plan(id: string): Promise<Answers['plan']>;
   nodes(id: string): Promise<readonly RunNode[]>;
-  /** Whatever operators ask of a run while it goes on; the run itself judges it. @throws `refused` */
+  /** An operator's request to a running run, which decides about it. @throws `refused` */
   update<U extends UpdateName>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus>;
   /** Ends gracefully: running work finishes, nothing new starts. */
   stop(id: string, request: OperatorNote): Promise<void>;
-  /** Aborts what runs, as far as MAAS can. */
+  /** Aborts running work, as far as MAAS can. */
   cancel(id: string, request: OperatorNote): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     temporalUrl: temporalUrl(deps, run),
   });
 
-  /** A run that Temporal has ended without our knowledge (terminated, or refused at its start) is ended here too. */
+  /** The run, after ending its record if its workflow was terminated or refused at its start. */
   async function current(id: string): Promise<RunRecord> {
     const run = await store.runs.get(id);
     if (run.outcome !== null) return run;
@@ -79,7 +79,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       throw error;
     });
     if (described && isOpenStatus(described.status.name)) return run;
-    // It may just have closed by itself: what it wrote last is the truth.
+    // It may just have ended normally: then its last write is right.
     const again = await store.runs.get(id);
     if (again.outcome !== null) return again;
     const outcome = described ? closedOutcome(described.status.name) : 'lost';
@@ -98,7 +98,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     });
   }
 
-  /** What a run of graphs could not do itself; one that ended by itself has done it. */
+  /** Ends the transaction of a graph run that could not do so itself. */
   async function endTransaction(run: RunRecord, message: string): Promise<void> {
     const { transaction } = run.labels;
     if (run.kind !== WORKFLOWS.execute_graph || transaction === undefined) return;
@@ -162,7 +162,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     }
   }
 
-  /** A change to a run that ends at that very moment fails as any change to an ended run. */
+  /** A change to a run that ends at the same moment fails like any change to an ended run. */
   async function steer<T>(run: RunRecord, work: () => Promise<T>): Promise<T> {
     try {
       return await call(work);
@@ -183,12 +183,12 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       }
       const { site } = input;
       await store.sites.get(site);
-      // What the workflow would fail with at once is refused before it begins.
+      // Refuse early what the workflow would fail with at once.
       await store.sites.findRevision(site, parseReference(String(input.revision ?? 'latest')));
       await occupancy.untilFree(site);
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
-      const begin = () =>
+      const startNow = () =>
         call(() =>
           startWorkflow(client.workflow, kind, {
             taskQueue: temporal.taskQueue,
@@ -198,11 +198,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
             ...metadataOf(deps, input, `${kind} ${site}${who}`),
           }),
         );
-      const started = await begin().catch(async (error: unknown) => {
+      const started = await startNow().catch(async (error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         await occupancy.untilClosed(site, await occupancy.openRun(workflowId));
-        return begin().catch(async (again: unknown) => {
-          // Another caller waited for the same moment.
+        return startNow().catch(async (again: unknown) => {
+          // Another caller was faster.
           if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
           throw busy(site, await occupancy.openRun(workflowId));
         });
@@ -233,7 +233,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       try {
         return view(await current(id));
       } catch (error) {
-        // What was stored last is better than nothing while Temporal is away.
+        // While Temporal is unreachable, the last stored state is better than nothing.
         if (asProblem(error).code !== 'temporal-unreachable') throw error;
         return view(await store.runs.get(id));
       }
@@ -267,10 +267,10 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       const status = await steer(run, () => handleOf(run).update(update, request)).catch(async (error: unknown) => {
         if (error instanceof WorkflowUpdateFailedError) {
           throw problem('refused', error.cause?.message ?? error.message, {
-            hint: 'See what the run says of its nodes: sitewright run report RUN',
+            hint: 'Check the nodes in its report: sitewright run report RUN',
           });
         }
-        // No answer says nothing: the run may have taken it.
+        // Without an answer, the run may still have accepted it.
         await record();
         throw error;
       });
@@ -294,7 +294,7 @@ const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {
     hint:
       run.kind === WORKFLOWS.execute_graph
-        ? `Go on from it: sitewright graph execute --from ${run.labels.transaction ?? 'TRANSACTION'}`
+        ? `Continue it: sitewright graph execute --from ${run.labels.transaction ?? 'TRANSACTION'}`
         : `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
   });
 
@@ -323,7 +323,7 @@ async function failureMessage(handle: { result(): Promise<unknown> }): Promise<s
 const startVerb = (kind: string): string =>
   ({ deploy_site: 'deploy', update_site: 'update', redeploy_nodes: 'redeploy', test_site: 'test' })[kind] ?? 'deploy';
 
-/** The status of a run that has ended, from its report: Temporal may have forgotten it. */
+/** The status of an ended run, from its report: Temporal may have deleted its history. */
 function statusFromReport(run: RunRecord, report: RunReport): RunStatus {
   const nodes = report.baremetal?.nodes ?? [];
   const count = (state: string) => nodes.filter((node) => node.state === state).length;

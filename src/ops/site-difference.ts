@@ -1,23 +1,23 @@
 import { canonicalJson, type SiteDocuments } from '../documents/index.js';
 
-/** How one thing of a site differs between two revisions; `fields` are those that changed, by name. */
+/** A difference of a node or group between two revisions; `fields` are the names of changed fields. */
 export interface Change {
   readonly name: string;
   readonly change: 'added' | 'changed' | 'removed';
   readonly fields: readonly string[];
 }
 
-/** What is wanted, against what was deployed. */
+/** The differences between two revisions of a site. */
 export interface SiteDifference {
   readonly nodes: readonly Change[];
   readonly groups: readonly Change[];
-  /** Fields of the DeploymentConfiguration that changed. */
+  /** Changed fields of the DeploymentConfiguration. */
   readonly configuration: readonly string[];
-  /** Nodes that are the same in both: an update leaves their machines alone, if they are still deployed. */
+  /** Number of equal nodes: an update leaves their machines alone if they are still deployed. */
   readonly unchanged_nodes: number;
 }
 
-/** Compares what two revisions mean, not how they are written: nodes and groups by name, after inheritance. */
+/** Compares the meaning of two revisions, not their text: nodes and groups by name, after inheritance. */
 export function compareSites(before: SiteDocuments | null, after: SiteDocuments): SiteDifference {
   const nodes = changesOf(before?.nodes ?? [], after.nodes);
   const changed = nodes.filter(({ change }) => change !== 'removed').length;
@@ -29,7 +29,7 @@ export function compareSites(before: SiteDocuments | null, after: SiteDocuments)
   };
 }
 
-/** In the order of what is wanted; what is gone comes last. */
+/** In the order of the new revision; removed entries last. */
 function changesOf(before: readonly Named[], after: readonly Named[]): Change[] {
   const old = new Map(before.map((one) => [one.name, one]));
   const wanted = new Set(after.map(({ name }) => name));

@@ -5,20 +5,21 @@ import type { OpsDependencies } from './dependencies.js';
 import { type ProblemError, problem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
 
-/** Who has a site: one run per site at a time. */
+/** Which run holds a site: one run per site at a time. */
 export interface SiteOccupancy {
   /**
-   * Goes on when no run has the site: none holds its claim, none was started that has yet to come to claim it. Of two
-   * starts at the very same moment the claim decides, in the workflow.
+   * Resolves if no run holds the site: none has its claim, and none has started that is yet to claim it. Between two
+   * simultaneous starts, the claim in the workflow decides.
    * @throws `site-busy`
    */
   untilFree(site: string): Promise<void>;
   /**
-   * A run tells its end some moments before Temporal closes it; who starts the next one right then need not know.
-   * @throws `site-busy` for a run that has not ended
+   * Waits for a run that has reported its end to close in Temporal, which takes a moment, so that the next run can
+   * start at once.
+   * @throws `site-busy` if the run is open
    */
   untilClosed(site: string, run: ClaimHolder): Promise<void>;
-  /** The run that a workflow id stands for now. */
+  /** The current run of a workflow id. */
   openRun(workflowId: string): Promise<ClaimHolder>;
 }
 

@@ -13,7 +13,7 @@ import { asProblem, problem } from './problem.js';
 import { compareSites, type SiteDifference } from './site-difference.js';
 import { siteOccupancy } from './site-occupancy.js';
 
-/** What a check of documents says. */
+/** The result of checking documents. */
 export interface DocumentCheck {
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -23,7 +23,7 @@ export interface DocumentCheck {
 
 export interface CommitRequest {
   readonly files: readonly SourceFile[];
-  /** Store it although it has errors; such a revision cannot be deployed. */
+  /** Store the revision even with errors; it cannot be deployed then. */
   readonly force?: boolean;
   /** Only report. */
   readonly dry_run?: boolean;
@@ -47,7 +47,7 @@ export interface SiteOperations {
   commit(site: string, request: CommitRequest): Promise<CommitAnswer>;
   revisions(site: string, page?: PageRequest): Promise<Page<RevisionRecord>>;
   revision(site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }>;
-  /** The typed documents of a revision that is valid. */
+  /** The typed documents of a valid revision. */
   documents(
     site: string,
     reference: string,
@@ -57,9 +57,9 @@ export interface SiteOperations {
     readonly warnings: readonly Diagnostic[];
   }>;
   /**
-   * What a revision wants that another one did not, and the other way about.
+   * The differences between a revision and another one.
    *
-   * @param since reference of the other one; `last-good` where none was deployed yet is no revision at all
+   * @param since reference of the other one; `last-good` before the first deployment compares with nothing
    */
   difference(
     site: string,
@@ -83,7 +83,7 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
     get: (name) => store.sites.get(name),
     async delete(name, actor) {
       await store.sites.get(name);
-      // Also a run that was started a moment ago and has yet to claim it; without Temporal only claims are known.
+      // Includes a run that has just started and is yet to claim the site; without Temporal only claims are known.
       await siteOccupancy(deps)
         .untilFree(name)
         .catch((error: unknown) => {
@@ -101,9 +101,9 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
         const errors = check.diagnostics.filter(isError).length;
         throw problem(
           'invalid',
-          `the documents have ${errors === 1 ? 'an error' : `${errors} errors`}: nothing was stored`,
+          `the documents have ${errors === 1 ? 'an error' : `${errors} errors`}; nothing was stored`,
           {
-            hint: 'Correct them, or store them as they are with force; a revision with errors cannot be deployed.',
+            hint: 'Correct them, or use force to store them with errors; such a revision cannot be deployed.',
             errors: check.diagnostics,
           },
         );
@@ -148,8 +148,8 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
 export function parseReference(text: string): RevisionReference {
   const reference = parseRevisionReference(text);
   if (reference === undefined) {
-    throw problem('invalid', `'${text}' names no revision`, {
-      hint: 'Give a number, at least seven digits of a hash, latest or last-good.',
+    throw problem('invalid', `'${text}' is not a revision`, {
+      hint: 'Use a number, at least seven digits of a hash, latest or last-good.',
     });
   }
   return reference;

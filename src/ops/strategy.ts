@@ -11,13 +11,13 @@ export interface StrategyView {
     readonly depends_on: readonly string[];
     readonly nodes: readonly string[];
     readonly success_criteria: Readonly<Record<string, number>>;
-    /** Fewest nodes that must succeed; null when no number of them can satisfy the criteria. */
+    /** Minimum number of nodes that must succeed; null if no number satisfies the criteria. */
     readonly successes_needed: number | null;
   }[];
   readonly warnings: readonly string[];
 }
 
-/** Resolves a strategy and says what is odd about it: a node in several groups or in none, an empty group. */
+/** Resolves a strategy and warns about oddities: a node in several groups or in none, an empty group. */
 export function viewStrategy(documents: Pick<SiteDocuments, 'strategy' | 'strategyName' | 'nodes'>): StrategyView {
   const { nodes } = documents;
   const strategy = documents.strategy ?? allAtOnceStrategy();
@@ -41,7 +41,7 @@ export function viewStrategy(documents: Pick<SiteDocuments, 'strategy' | 'strate
     if (of.length === 0) warnings.push(`node ${node.name} is in no group: it will not be deployed`);
     if (of.length > 1)
       warnings.push(
-        `node ${node.name} is in ${of.length} groups (${of.join(', ')}): the first to come to it deploys it`,
+        `node ${node.name} is in ${of.length} groups (${of.join(', ')}): the first group to reach it deploys it`,
       );
   }
   return { name: documents.strategyName, order: stableOrder(strategy.groups), groups, warnings };

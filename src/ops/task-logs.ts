@@ -6,31 +6,31 @@ import type { OpsDependencies } from './dependencies.js';
 import { problem } from './problem.js';
 
 export interface TaskLogRequest {
-  /** A transaction of a run of graphs or of one graph of it, or the workflow id of such a run. */
+  /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
   readonly run: string;
   /** `task@node`. */
   readonly task: string;
   readonly stream: OutputStream;
-  /** Default: the newest that has begun. */
+  /** Default: the newest one that has started. */
   readonly attempt?: number;
   readonly offset?: number;
-  /** Also waits for a task that has not begun. */
+  /** Also wait for a task that has not started. */
   readonly follow?: boolean;
   readonly stop?: AbortSignal;
 }
 
 export interface TaskLogOperations {
-  /** @throws `not-found` for a run, task or attempt that is none, and for one that has not begun, unless followed */
+  /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
   open(request: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }>;
 }
 
-/** What tasks print on their nodes. */
+/** The output of tasks on their nodes. */
 export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'store' | 'taskLogs'>): TaskLogOperations {
   return {
     async open({ run, task: reference, stream, attempt, offset, follow, stop }) {
       const at = reference.lastIndexOf('@');
       if (at < 1 || at === reference.length - 1)
-        throw problem('invalid', `'${reference.slice(0, 200)}' names no task on a node`, { hint: 'Write TASK@NODE.' });
+        throw problem('invalid', `'${reference.slice(0, 200)}' is not a task on a node`, { hint: 'Write TASK@NODE.' });
       const [task, node] = [reference.slice(0, at), reference.slice(at + 1)];
       if (taskLogs === undefined) throw nothingYet(run, reference);
       const graphs = await graphsOf(store, run);
@@ -49,7 +49,7 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
   };
 }
 
-/** The graphs of a run, the last first. It may be named by its transaction, by its workflow, or by its own id. */
+/** The graphs of a run, last first. `run` is a transaction, a workflow id, or a run id. */
 async function graphsOf(store: Store, run: string): Promise<readonly TransactionRecord[]> {
   const id = /^\d{1,15}$/.test(run) ? Number(run) : undefined;
   const found =
@@ -57,7 +57,7 @@ async function graphsOf(store: Store, run: string): Promise<readonly Transaction
       ? await store.transactions.getRun(id)
       : ((await store.transactions.findRun(run)) ?? (await findByRunId(store, run)));
   if (found === null)
-    throw problem('not-found', `no run of graphs is called '${run.slice(0, 200)}'`, {
+    throw problem('not-found', `there is no graph run '${run.slice(0, 200)}'`, {
       hint: "Give the id of its transaction: 'sitewright history list' shows them.",
     });
   const graphs = found.graphs.filter((graph) => found.run.id === id || id === undefined || graph.id === id);
@@ -101,7 +101,7 @@ async function findLog(
   return undefined;
 }
 
-/** Logs are kept under the name the node's agent has; people say the node's id, its name or its host name. */
+/** Logs are stored under the agent's name; users give the node's id, name or host name. */
 async function agentNames(store: Store, graph: TransactionRecord | undefined, node: string): Promise<string[]> {
   if (graph?.clusterId == null) return [node];
   const sources = await readClusterSources(store, graph.clusterId).catch(() => undefined);
@@ -117,4 +117,4 @@ const unknownTask = (run: string, task: string) =>
   });
 
 const nothingYet = (run: string, task: string) =>
-  problem('not-found', `${task} of run ${run} has not printed anything yet`, { hint: 'Follow it to wait for it.' });
+  problem('not-found', `${task} of run ${run} has not printed anything yet`, { hint: 'Use follow to wait for it.' });

@@ -19,14 +19,14 @@ const RESOURCE_EXHAUSTED = 8;
 const FAILED_PRECONDITION = 9;
 const UNAVAILABLE = 14;
 
-/** A worker answers a query in milliseconds; one that needs longer is away or stuck. */
+/** A worker answers a query in milliseconds; a slower one is down or stuck. */
 const USUAL_LIMIT_MS = 5_000;
 const PROBE_LIMIT_MS = 1_000;
-/** The client's pauses between its own tries do not look at the deadline. */
+/** The client's pauses between its retries ignore the deadline. */
 const GRACE_MS = 250;
 
 /**
- * Calls Temporal, within a time limit, and tells apart: no server, a server without a worker of ours, and everything
+ * Calls Temporal with a time limit, and distinguishes: no server, a server without one of our workers, and everything
  * else.
  */
 export async function callTemporal<T>(
@@ -54,20 +54,20 @@ export async function callTemporal<T>(
     }
     const code = isFullOfQueries(error) ? DEADLINE_EXCEEDED : grpcCode(error);
     if (code === UNAVAILABLE) throw unreachable('cannot be reached');
-    if (code === RESOURCE_EXHAUSTED) throw unreachable('takes no more at the moment');
+    if (code === RESOURCE_EXHAUSTED) throw unreachable('has no capacity at the moment');
     if (code === INVALID_ARGUMENT) {
       throw problem('invalid', `Temporal refused it: ${(error as Error).message}`, { hint: 'Correct the request.' });
     }
-    // At the time limit the server may notice first: it then says that the call was cancelled.
+    // At the time limit, the server may be first and report that the call was cancelled.
     if (code === DEADLINE_EXCEEDED || code === CANCELLED || code === FAILED_PRECONDITION) {
-      // A server that hangs looks the same as a worker that is away, until it is asked itself.
+      // A hanging server looks like a missing worker until the server itself is called.
       const answers = await connection
         .withDeadline(Date.now() + PROBE_LIMIT_MS, () => connection.workflowService.getSystemInfo({}))
         .catch(() => undefined);
       if (answers === undefined) throw unreachable('does not answer');
       throw problem(
         'worker-unavailable',
-        'no worker answered for the run; the run itself is safe and goes on when one is back',
+        'no worker answered for the run; the run is safe and continues when one is back',
         { hint: "Start a worker: 'sitewright worker'. 'sitewright doctor' checks it." },
       );
     }
@@ -76,12 +76,12 @@ export async function callTemporal<T>(
   }
 }
 
-class TimeIsUp extends Error {}
+class TimeLimitError extends Error {}
 
 async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeIsUp()), limitMs);
+    timer = setTimeout(() => reject(new TimeLimitError()), limitMs);
   });
   try {
     return await Promise.race([work(), limit]);
@@ -90,7 +90,7 @@ async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The server keeps few queries of a run for a worker that is away, and then takes no more. */
+/** The server buffers few queries of a run for a missing worker, then refuses more. */
 const isFullOfQueries = (error: unknown): boolean =>
   grpcCode(error) === RESOURCE_EXHAUSTED && /query buffer/i.test(detailsOf(error));
 
@@ -100,7 +100,7 @@ function detailsOf(error: unknown): string {
 }
 
 function grpcCode(error: unknown): number | undefined {
-  if (error instanceof TimeIsUp) return DEADLINE_EXCEEDED;
+  if (error instanceof TimeLimitError) return DEADLINE_EXCEEDED;
   if (isGrpcServiceError(error)) return error.code;
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return DEADLINE_EXCEEDED;
   if (error instanceof ServiceError && isGrpcServiceError(error.cause)) return error.cause.code;

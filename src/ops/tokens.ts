@@ -5,7 +5,7 @@ import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.
 import type { ApiToken, Store } from '../store/index.js';
 import { problem } from './problem.js';
 
-/** Who makes a request, as their token says. */
+/** The caller of a request, by its token. */
 export interface Principal {
   /** Id of the token. */
   readonly id: string;
@@ -17,11 +17,11 @@ export interface Principal {
 export interface TokenRequest {
   readonly name: string;
   readonly role: string;
-  /** ISO 8601, or a time from now as `90d`, `12h`, `30m`. Absent: never. */
+  /** ISO 8601, or a duration from now like `90d`, `12h`, `30m`. Absent: never. */
   readonly expires?: string;
 }
 
-/** A token as it is shown; its secret is in none of the fields. */
+/** A token without its secret. */
 export interface TokenView {
   readonly id: string;
   readonly name: string;
@@ -35,7 +35,7 @@ export interface TokenView {
   readonly last_used_at: string | null;
 }
 
-/** A token that was just made. `token` is shown this once. */
+/** A new token. `token` is shown only once. */
 export interface CreatedToken extends TokenView {
   readonly token: string;
 }
@@ -47,21 +47,23 @@ export type Authentication =
 export interface TokenOperations {
   /** @throws ProblemError `invalid` (all at once), `conflict` when the name is taken */
   create(request: TokenRequest, by: string): Promise<CreatedToken>;
-  /** Newest first; revoked and expired ones too. */
+  /** Newest first, including revoked and expired ones. */
   list(): Promise<readonly TokenView[]>;
-  /** Ends a token, by its name or its id. */
+  /** Revokes a token by name or id. */
   revoke(nameOrId: string, by: string): Promise<TokenView>;
-  /** Whose token it is. Says the same, and takes as long, for every text that is no token of ours. */
+  /**
+   * Finds the owner of a token. Gives the same answer in the same time for every text that is not one of our tokens.
+   */
   authenticate(token: string): Promise<Authentication>;
 }
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LONGEST_DAYS = 3_650;
-/** How exact `last_used_at` is: a busy token must not cost a write for each request. */
-const NOTE_USE_EVERY_MS = 60_000;
+/** Precision of `last_used_at`, so that a busy token does not cost a write per request. */
+const RECORD_USE_EVERY_MS = 60_000;
 
 export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now): TokenOperations {
-  const notedAt = new Map<string, number>();
+  const recordedAt = new Map<string, number>();
   const view = (token: ApiToken): TokenView => viewToken(token, now());
 
   return {
@@ -91,8 +93,8 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       const open = (await store.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null);
       const found = open.find(({ id }) => id === nameOrId) ?? open.find(({ name }) => name === nameOrId);
       if (found === undefined)
-        throw problem('not-found', `there is no token '${nameOrId}' that is not revoked`, {
-          hint: "'sitewright token list' shows them all.",
+        throw problem('not-found', `there is no unrevoked token '${nameOrId}'`, {
+          hint: "'sitewright token list' shows all tokens.",
         });
       return view(
         await store.atomically(async ({ apiTokens, audit }) => {
@@ -111,10 +113,10 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       if (state !== 'valid') return { ok: false, why: state };
       const { name, role } = stored;
       const time = now();
-      if (time - (notedAt.get(stored.id) ?? 0) >= NOTE_USE_EVERY_MS) {
-        notedAt.set(stored.id, time);
-        // Whoever may come in comes in, whether it can be noted or not.
-        await store.apiTokens.noteUse(stored.id, new Date(time).toISOString()).catch(() => undefined);
+      if (time - (recordedAt.get(stored.id) ?? 0) >= RECORD_USE_EVERY_MS) {
+        recordedAt.set(stored.id, time);
+        // A valid token works even if its use cannot be recorded.
+        await store.apiTokens.recordUse(stored.id, new Date(time).toISOString()).catch(() => undefined);
       }
       return { ok: true, principal: { id: stored.id, name, role } };
     },
@@ -141,19 +143,19 @@ function checked({ name, role, expires }: TokenRequest, now: number) {
   const errors: Diagnostic[] = [];
   const refuse = (path: string, message: string, hint: string): void =>
     void errors.push({ severity: 'error', code: `token.${path}`, message, hint, path });
-  // A path and a header must be able to hold it, and an id must not be taken for a name.
+  // The name must fit into paths and headers, and must not look like an id.
   if (!/^[a-z0-9][a-z0-9._@-]{0,62}$/.test(name))
     refuse(
       'name',
-      `'${name.slice(0, 100)}' is no name of a token`,
-      'Begin with a lower-case letter or digit; then those, and . _ @ -; 63 characters at most.',
+      `'${name.slice(0, 100)}' is not a valid token name`,
+      'Start with a lower-case letter or digit, then use these and . _ @ -; at most 63 characters.',
     );
   if (!isRole(role)) refuse('role', `there is no role '${role.slice(0, 100)}'`, `The roles are ${ROLES.join(', ')}.`);
   const expiresAt = expires === undefined ? undefined : momentOf(expires, now);
   if (expires !== undefined && expiresAt === undefined)
     refuse(
       'expires',
-      `'${expires.slice(0, 100)}' is no time to come within ${LONGEST_DAYS} days`,
+      `'${expires.slice(0, 100)}' is not a time within the next ${LONGEST_DAYS} days`,
       'Write it as 90d, 12h, 30m, or as 2027-01-31T00:00:00Z.',
     );
   if (errors.length > 0)
@@ -161,7 +163,7 @@ function checked({ name, role, expires }: TokenRequest, now: number) {
   return { name, role, expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString() };
 }
 
-/** Milliseconds since 1970; undefined for what is no moment ahead. */
+/** Milliseconds since 1970; undefined unless it is a time in the future. */
 function momentOf(text: string, now: number): number | undefined {
   const [, count, unit] = /^(\d{1,7})([mhd])$/.exec(text) ?? [];
   const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/.test(text);

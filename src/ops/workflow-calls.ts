@@ -1,4 +1,4 @@
-/** Temporal's client as use cases use it: every name, payload and answer is that of the contracts. */
+/** Temporal's client, typed by the contracts: names, inputs and answers. */
 import type { WorkflowClient, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import type {
   QueryAnswer,
@@ -11,11 +11,11 @@ import type {
   WorkflowType,
 } from '../../workflows/contract.js';
 
-/** A run of a workflow that has one of the types `W`. */
+/** A run of one of the workflow types `W`. */
 export interface RunHandle<W extends WorkflowType> extends Pick<WorkflowHandle, 'describe' | 'cancel' | 'terminate'> {
   result(): Promise<WorkflowContracts[W]['result']>;
   query<Q extends QueryName>(name: Q): Promise<QueryAnswer<W, Q>>;
-  /** A run of a type that does not know the update refuses it. */
+  /** A run whose type does not have the update refuses it. */
   update<U extends UpdateName>(name: U, request: UpdateRequest<U>): Promise<QueryAnswer<W, 'status'>>;
   signal<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void>;
 }

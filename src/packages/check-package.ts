@@ -81,7 +81,7 @@ function checkFuelVersion(metadata: MappingNode, format: PackageFormat, problems
     if (!FUEL_VERSION.test(version)) {
       problems.at(item, ['fuel_version', index], {
         code: 'package.fuel-version-form',
-        message: `'${version}' is no version of Fuel: two or three numbers with dots between`,
+        message: `'${version}' is not a version of Fuel: two or three numbers with dots between`,
         hint: `Write it like '${format.lowestFuel}'.`,
       });
     } else if (isBefore(version, format.lowestFuel)) tooOld.push(item);

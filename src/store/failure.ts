@@ -1,18 +1,18 @@
 import type { Diagnostic } from '../core/diagnostic.js';
 
-/** What all variants share: a sentence for a person, and the next step. Neither ever carries a password. */
+/** What all variants share: a sentence for people, and the next step. Neither contains a password. */
 interface Explained {
   readonly message: string;
   readonly hint: string;
 }
 
-/** Who holds a site, as told to whoever wanted it. */
+/** Who holds a site or cluster, as reported to the caller that wanted it. */
 export interface ConflictHolder {
   readonly workflowId: string;
   readonly runId: string;
 }
 
-/** Something that stands in the way of a removal. */
+/** Something that prevents a removal. */
 export interface ConflictUser {
   readonly kind: 'cluster' | 'release' | 'plugin' | 'node';
   readonly id: number;
@@ -20,11 +20,10 @@ export interface ConflictUser {
 }
 
 /**
- * Everything that can go wrong between a caller and the store.
+ * Every way a call to the store can fail.
  *
  * The caller's fault: `invalid` (nothing was read or written; all problems at once), `not-found`, `conflict`.
- * Passing, worth a retry: `unreachable`, `busy`.
- * For an operator: the rest.
+ * Temporary, worth a retry: `unreachable`, `busy`. For an operator: the rest.
  */
 export type StoreFailure =
   | (Explained & { readonly kind: 'invalid'; readonly problems: readonly Diagnostic[] })
@@ -32,9 +31,9 @@ export type StoreFailure =
   | (Explained & {
       readonly kind: 'conflict';
       readonly holder?: ConflictHolder;
-      /** The transaction that is in the way. */
+      /** The transaction that causes the conflict. */
       readonly transaction?: number;
-      /** What uses that which was to go. */
+      /** What uses the thing to be removed. */
       readonly users?: readonly ConflictUser[];
     })
   | (Explained & { readonly kind: 'unreachable' })
@@ -52,7 +51,7 @@ export type StoreFailure =
 
 export type StoreFailureKind = StoreFailure['kind'];
 
-/** The one error class the store throws. Look at `failure.kind`; `message` is fit to show. */
+/** The one error class the store throws. Decide by `failure.kind`; `message` may be shown to users. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly failure: StoreFailure;
@@ -62,7 +61,7 @@ export class StoreError extends Error {
     this.failure = failure;
   }
 
-  /** True when the same call may succeed a little later without anyone doing anything. */
+  /** True when the same call may succeed a little later with no one stepping in. */
   get passing(): boolean {
     return this.failure.kind === 'unreachable' || this.failure.kind === 'busy';
   }
@@ -74,7 +73,7 @@ export const notFound = (what: string, id: string, hint: string): StoreError =>
 export const conflict = (message: string, hint: string, holder?: ConflictHolder): StoreError =>
   new StoreError({ kind: 'conflict', message, hint, ...(holder && { holder }) });
 
-/** Refuses a removal, naming who needs it. */
+/** Refuses a removal and names the users. */
 export const inUse = (what: string, users: readonly ConflictUser[], hint: string): StoreError =>
   new StoreError({
     kind: 'conflict',

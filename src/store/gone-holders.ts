@@ -2,15 +2,15 @@ import type { ClaimHolder, ClaimSubject } from './ports/claim-store.js';
 import type { StorePorts } from './ports/store.js';
 
 /**
- * Whether Temporal has a workflow run open; with `null` the newest one of the workflow. A run that was terminated could
- * neither release its claim nor end its transaction: Temporal alone knows.
+ * Whether a workflow run is open in Temporal; with `null`, the workflow's newest run. A terminated run could neither
+ * release its claim nor end its transaction, so only Temporal knows.
  */
 export type IsOpen = (workflowId: string, runId: string | null) => Promise<boolean>;
 
-/** A transaction whose workflow is not there yet may still be about to start it. */
+/** A young transaction without a workflow may still be about to start one. */
 const STARTING_MS = 60_000;
 
-/** Claims a subject, also from a holder that is gone. Null once it is ours, else the run that has it. */
+/** Claims a subject, taking over from a holder that is gone. Null on success, else the run that holds it. */
 export async function claimFor(
   { claims }: Pick<StorePorts, 'claims'>,
   isOpen: IsOpen,
@@ -27,7 +27,7 @@ export async function claimFor(
   return null;
 }
 
-/** Ends the transaction of a run of graphs whose workflow is gone. False: it goes on. @throws `not-found` */
+/** Ends the transaction of a graph run whose workflow is gone. False while the run is open. @throws `not-found` */
 export async function endIfGone(
   { transactions }: Pick<StorePorts, 'transactions'>,
   isOpen: IsOpen,

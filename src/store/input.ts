@@ -3,16 +3,20 @@ import { invalid } from './failure.js';
 import type { Json } from './ports/page.js';
 
 const SITE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
-/** In UTF-8: two of them and a time fit an index entry of PostgreSQL (2,704 bytes); Temporal's ids are no longer. */
+/**
+ * In UTF-8. Two of them and a time fit into an index entry of PostgreSQL (2,704 bytes); Temporal's ids are not longer.
+ */
 const LONGEST_KEY = 1000;
 
 /** Whether a site may have this name. */
 export const isSiteName = (name: string): boolean => SITE_NAME.test(name);
 
-/** PostgreSQL's text cannot hold NUL; nobody should lose a report for one, so it becomes U+FFFD on both databases. */
+/**
+ * PostgreSQL's text cannot hold NUL. It becomes U+FFFD on both databases, so that one NUL does not cost a whole report.
+ */
 export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
-/** Collects what is wrong with the values of one call, so that it is refused with all of it at once. */
+/** Collects all problems with the values of one call, to refuse it with all of them at once. */
 export class InputCheck {
   readonly #problems: Diagnostic[] = [];
 
@@ -20,7 +24,7 @@ export class InputCheck {
     this.#problems.push({ severity: 'error', code: 'store.input', message, hint, path });
   }
 
-  /** @throws StoreError of kind `invalid` when anything was refused. */
+  /** @throws StoreError of kind `invalid` if anything was refused */
   done(): void {
     if (this.#problems.length > 0) throw invalid(this.#problems);
   }
@@ -28,13 +32,13 @@ export class InputCheck {
   siteName(path: string, name: string): string {
     if (!isSiteName(name)) {
       const hint =
-        'Begin with a lower-case letter or digit; then those, dot, underscore, hyphen; 63 characters at most.';
-      this.refuse(path, `${path} ${JSON.stringify(name)} is not a name of a site.`, hint);
+        'Start with a lower-case letter or digit, then use these, dots, underscores and hyphens; at most 63 characters.';
+      this.refuse(path, `${path} ${JSON.stringify(name)} is not a valid site name.`, hint);
     }
     return name;
   }
 
-  /** A name or id of any characters, as it is stored. */
+  /** A name or id with any characters, as stored. */
   key(path: string, value: string): string {
     if (value === '') this.refuse(path, `${path} is empty.`, 'Give it a value.');
     if (Buffer.byteLength(value) > LONGEST_KEY) {
@@ -45,7 +49,7 @@ export class InputCheck {
 
   count(path: string, value: number): number {
     if (!Number.isSafeInteger(value) || value < 0) {
-      this.refuse(path, `${path} is ${value}, not a whole number from 0 up.`, 'Correct it.');
+      this.refuse(path, `${path} is ${value}, not a whole number of 0 or more.`, 'Correct it.');
     }
     return value;
   }
@@ -67,16 +71,16 @@ export class InputCheck {
       const text: string | undefined = JSON.stringify(value);
       if (text !== undefined) return text;
     } catch {
-      // Falls through: a cycle, a BigInt, or a toJSON that throws.
+      // A cycle, a BigInt, or a toJSON that throws: refused below.
     }
     this.refuse(
       path,
       `${path} cannot be written as JSON.`,
-      'Use plain objects, lists, texts, numbers, true, false, null.',
+      'Use plain objects, arrays, strings, numbers, true, false, null.',
     );
     return 'null';
   }
 }
 
-/** Reads a column of JSON; an absent one is null. */
+/** Reads a JSON column; an absent value is null. */
 export const fromJson = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json));

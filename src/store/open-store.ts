@@ -29,31 +29,31 @@ import { parseStoreUrl, type StoreLocation } from './store-url.js';
 export interface OpenStoreOptions {
   /**
    * What to do about a schema that is behind:
-   * - `apply`: bring it up to date. The default for SQLite, which is ours alone.
-   * - `apply-non-breaking`: the same, unless running processes of an older release would break; then as `require`.
-   *   The default for PostgreSQL. An empty database is always brought up to date.
+   * - `apply`: migrate it. The default for SQLite, which no other release shares.
+   * - `apply-non-breaking`: the same, unless running processes of an older release would break; then like `require`.
+   *   The default for PostgreSQL. An empty database is always migrated.
    * - `require`: fail as `schema-behind`. The default with `readOnly`.
-   * - `ignore`: open all the same, for `status()` and `migrate()`.
+   * - `ignore`: open it anyway, for `status()` and `migrate()`.
    */
   readonly migrations?: 'apply' | 'apply-non-breaking' | 'require' | 'ignore';
   /** Every change fails as `read-only`; a missing database is not created. */
   readonly readOnly?: boolean;
   /**
-   * SQLite: what a change that was answered survives. `process` (default): the death of any process. `power`: of the
-   * machine too, for one disk flush per change. PostgreSQL does what its server is set to.
+   * SQLite: what a committed change survives. `process` (default): a crash of any process. `power`: a crash of the
+   * machine too, at the cost of one disk flush per change. PostgreSQL follows its server's settings.
    */
   readonly durability?: 'process' | 'power';
-  /** PostgreSQL: most connections at once; 10 when absent. */
+  /** PostgreSQL: maximum number of connections; default 10. */
   readonly connections?: number;
-  /** Told of each call that has ended. */
+  /** Called after each call. */
   readonly onCall?: (call: StoreCall) => void;
-  /** Instead of the program's own. For tests of the migrator. */
+  /** Replaces the program's migrations, for tests of the migrator. */
   readonly knownMigrations?: readonly Migration[];
 }
 
 /**
- * Opens the store at `sqlite:/path/file.db`, a file path, `sqlite::memory:` or `postgres://…`, and by default makes or
- * updates its tables. Only the driver that is needed is loaded.
+ * Opens the store at `sqlite:/path/file.db`, a file path, `sqlite::memory:` or `postgres://…`, and by default creates
+ * or updates its tables. Loads only the driver it needs.
  *
  * @throws StoreError
  */
@@ -77,7 +77,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   };
 }
 
-/** All ports over one session; over one within a transaction their changes are one. */
+/** All ports over one session. Over a session within a transaction, their changes are atomic. */
 function portsOf(session: Session): StorePorts {
   return {
     sites: new SqlSiteStore(session),

@@ -4,26 +4,26 @@ import type { Backend } from './backend.js';
 import { StoreError } from './failure.js';
 import type { Tables } from './tables.js';
 
-/** A call that has ended, for metrics. */
+/** A finished call, for metrics. */
 export interface StoreCall {
   readonly kind: 'read' | 'write';
   readonly ok: boolean;
-  /** Repetitions within included. */
+  /** Including retries. */
   readonly ms: number;
 }
 
 const FIRST_PAUSE = 5;
 const LONGEST_PAUSE = 250;
-const READ_TRIES = 3;
+const READ_ATTEMPTS = 3;
 
 /**
- * The one way queries reach a database: repeats what others at work made fail, and turns every error of a driver into
- * a StoreError.
+ * Runs all queries: retries those that failed because of concurrent work, and turns every driver error into a
+ * StoreError.
  */
 export class Session {
   readonly backend: Backend;
   readonly #db: Kysely<Tables>;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #pending = new Set<Promise<unknown>>();
   readonly #onCall: ((call: StoreCall) => void) | undefined;
   #closing: Promise<void> | undefined;
 
@@ -33,30 +33,30 @@ export class Session {
     this.#db = new Kysely<Tables>({ dialect: backend.dialect, plugins: [new CamelCasePlugin()] });
   }
 
-  /** Runs a query that changes nothing. It may run more than once. */
+  /** Runs a read-only query, possibly more than once. */
   read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     return this.#tracked('read', this.#read(query));
   }
 
   async #read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.backend.patience;
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       this.#assertOpen();
       try {
         return await query(this.#db);
       } catch (error) {
         const { failure, retry } = this.#classify(error);
         const again =
-          retry === 'transaction' ? performance.now() < deadline : retry === 'connection' && tries < READ_TRIES;
+          retry === 'transaction' ? performance.now() < deadline : retry === 'connection' && attempts < READ_ATTEMPTS;
         if (!again) throw new StoreError(failure, { cause: error });
       }
-      await delay(pauseAfter(tries));
+      await delay(pauseAfter(attempts));
     }
   }
 
   /**
-   * Runs a change as one transaction: all of it or nothing. `change` may run more than once, each time on a database
-   * that shows nothing of the try before; it must use only the transaction it is handed.
+   * Runs a change as one transaction, all or nothing. `change` may run more than once, each time without the effects of
+   * the previous attempt. It must use only the transaction it receives.
    */
   write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
     return this.#tracked('write', this.#write(change));
@@ -64,14 +64,14 @@ export class Session {
 
   async #write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.backend.patience;
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       this.#assertOpen();
-      let begun = false;
-      // A roll-back that fails too (a broken connection) must not hide why it was rolled back.
+      let started = false;
+      // If the rollback fails too (a broken connection), it must not hide its cause.
       let first: { error: unknown } | undefined;
       try {
         return await this.#db.transaction().execute(async (transaction) => {
-          begun = true;
+          started = true;
           try {
             return await change(transaction);
           } catch (error) {
@@ -85,16 +85,16 @@ export class Session {
         const again =
           retry === 'transaction'
             ? performance.now() < deadline
-            : retry === 'connection' && !begun && tries < READ_TRIES;
+            : retry === 'connection' && !started && attempts < READ_ATTEMPTS;
         if (!again) throw new StoreError(failure, { cause: error });
       }
-      await delay(pauseAfter(tries));
+      await delay(pauseAfter(attempts));
     }
   }
 
   /**
-   * Runs several calls as one transaction: `change` gets a session whose reads and writes are part of it. What `change`
-   * itself throws rolls back and reaches the caller as it is.
+   * Runs several calls as one transaction: `change` gets a session whose reads and writes are part of it. An error that
+   * `change` throws rolls back and reaches the caller unchanged.
    */
   atomically<T>(change: (within: Session) => Promise<T>): Promise<T> {
     const whole = this.write(async (transaction) => {
@@ -102,25 +102,25 @@ export class Session {
       try {
         return await change(within);
       } catch (error) {
-        throw error instanceof StoreError || within.failedWith(error) ? error : new CallersError(error);
+        throw error instanceof StoreError || within.failedWith(error) ? error : new CallerError(error);
       }
     });
     return whole.catch((error: unknown) => {
-      throw error instanceof CallersError ? error.error : error;
+      throw error instanceof CallerError ? error.error : error;
     });
   }
 
-  /** Refuses new work at once, lets the tries under way end, and lets go of the database. */
+  /** Refuses new work at once, waits for running attempts, and closes the database. */
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#db.destroy());
+    this.#closing ??= Promise.allSettled(this.#pending).then(() => this.#db.destroy());
     return this.#closing;
   }
 
   #tracked<T>(kind: StoreCall['kind'], work: Promise<T>): Promise<T> {
-    this.#underWay.add(work);
+    this.#pending.add(work);
     const started = performance.now();
     const done = (ok: boolean): void => {
-      this.#underWay.delete(work);
+      this.#pending.delete(work);
       this.#onCall?.({ kind, ok, ms: performance.now() - started });
     };
     work.then(
@@ -131,7 +131,7 @@ export class Session {
   }
 
   #classify(error: unknown) {
-    if (error instanceof StoreError || error instanceof CallersError) throw error;
+    if (error instanceof StoreError || error instanceof CallerError) throw error;
     return this.backend.classify(error);
   }
 
@@ -145,8 +145,8 @@ export class Session {
   }
 }
 
-/** Thrown by who uses the store, not by the database: nothing to classify or repeat. */
-class CallersError {
+/** Thrown by the store's caller, not by the database: neither classified nor retried. */
+class CallerError {
   readonly error: unknown;
 
   constructor(error: unknown) {
@@ -164,19 +164,19 @@ class TransactionSession extends Session {
   }
 
   override read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    return this.#noting(query(this.#transaction));
+    return this.#recorded(query(this.#transaction));
   }
 
   override write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return this.#noting(change(this.#transaction));
+    return this.#recorded(change(this.#transaction));
   }
 
-  /** Whether the error came out of the database. */
+  /** Whether the error came from the database. */
   failedWith(error: unknown): boolean {
     return this.#failures.has(error);
   }
 
-  async #noting<T>(work: Promise<T>): Promise<T> {
+  async #recorded<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
@@ -186,8 +186,8 @@ class TransactionSession extends Session {
   }
 }
 
-/** Doubling, with half of it random so that processes do not meet again. */
-function pauseAfter(tries: number): number {
-  const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1));
+/** Doubles each time; half of it is random, so that processes do not collide again. */
+function pauseAfter(attempts: number): number {
+  const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1));
   return longest / 2 + (Math.random() * longest) / 2;
 }

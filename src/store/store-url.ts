@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { invalid } from './failure.js';
 
-/** Where a store is, taken apart. `shown` is what messages may say: never with a password. */
+/** A parsed store address. `shown` is for messages and never contains a password. */
 export type StoreLocation =
   | { readonly dialect: 'sqlite'; readonly file: string; readonly shown: string }
   | { readonly dialect: 'postgres'; readonly url: string; readonly shown: string; readonly secrets: readonly string[] };
@@ -15,10 +15,10 @@ const refuse = (message: string, hint = FORMS) =>
   invalid([{ severity: 'error', code: 'store.url', message, hint, path: 'url' }]);
 
 /**
- * Reads the address of a store. Accepts `sqlite:/path/file.db`, `sqlite:///path/file.db`, `sqlite::memory:`, a plain
+ * Parses the address of a store. Accepts `sqlite:/path/file.db`, `sqlite:///path/file.db`, `sqlite::memory:`, a plain
  * file path (`~/` is the home folder), `postgres://…` and `postgresql://…`. A one-letter scheme is a Windows drive.
  *
- * @throws StoreError of kind `invalid`; the message never repeats what could be a password.
+ * @throws StoreError of kind `invalid`; the message never contains what could be a password
  */
 export function parseStoreUrl(text: string): StoreLocation {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase();
@@ -31,25 +31,28 @@ export function parseStoreUrl(text: string): StoreLocation {
 function sqlitePath(rest: string): string {
   if (!rest.startsWith('//')) return rest;
   if (!rest.startsWith('///')) {
-    throw refuse('A "sqlite://" address has no host.', 'Write sqlite:///absolute/path.db or sqlite:relative/path.db.');
+    throw refuse(
+      'A "sqlite://" address cannot have a host.',
+      'Write sqlite:///absolute/path.db or sqlite:relative/path.db.',
+    );
   }
   try {
     return decodeURIComponent(rest.slice(2));
   } catch {
-    throw refuse('The path of the "sqlite://" address has a broken percent sign.', 'Write a lone % as %25.');
+    throw refuse('The path of the "sqlite://" address has an invalid percent escape.', 'Write a lone % as %25.');
   }
 }
 
 function sqliteLocation(path: string): StoreLocation {
-  if (path.trim() === '') throw refuse('The address of the store is empty.');
-  if (path.includes('\0')) throw refuse('The path of the store has a NUL character.');
+  if (path.trim() === '') throw refuse('The store address is empty.');
+  if (path.includes('\0')) throw refuse('The store path contains a NUL character.');
   if (path === ':memory:') return { dialect: 'sqlite', file: path, shown: 'sqlite::memory:' };
   const file = resolve(path.replace(/^~(?=\/|$)/, homedir()));
   return { dialect: 'sqlite', file, shown: `sqlite:${file}` };
 }
 
 function postgresLocation(text: string): StoreLocation {
-  // A unix socket has no host: postgres://user:password@/database?host=/folder. URL wants one beside a user.
+  // A unix socket has no host: postgres://user:password@/database?host=/folder. URL requires one after a user.
   const noHost = text.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/)/i, `$1${NO_HOST}`);
   let url: URL;
   try {
@@ -57,7 +60,7 @@ function postgresLocation(text: string): StoreLocation {
   } catch {
     throw refuse(
       'The PostgreSQL address of the store cannot be read.',
-      'Percent-encode special characters of user and password: / is %2F, @ is %40, # is %23, : is %3A.',
+      'Percent-encode special characters in user and password: / is %2F, @ is %40, # is %23, : is %3A.',
     );
   }
   const secrets = new Set<string>();
@@ -67,7 +70,7 @@ function postgresLocation(text: string): StoreLocation {
     try {
       secrets.add(decodeURIComponent(secret));
     } catch {
-      throw refuse('The password in the store address has a broken percent sign.', 'Write a lone % as %25.');
+      throw refuse('The password in the store address has an invalid percent escape.', 'Write a lone % as %25.');
     }
   };
   remember(url.password);

@@ -17,7 +17,7 @@ import { packageTables } from './tables/package-tables.js';
 import { runTables } from './tables/run-tables.js';
 import { siteTables } from './tables/site-tables.js';
 
-/** All tables with their columns; `test/unit/store/schema.test.ts` compares them with what the migrations make. */
+/** All tables with their columns; `test/unit/store/schema.test.ts` compares them with the migrated schema. */
 export const tables = {
   sitewrightMigration: { version: count(), name: text(), breaking: count(), appliedAt: time() },
   ...siteTables,
@@ -33,14 +33,14 @@ export type TableName = keyof Declared;
 
 /** The tables as Kysely sees them. */
 export type Tables = { [T in TableName]: TableOf<Declared[T]> };
-/** A row as the database holds it. */
+/** A row as stored. */
 export type Row<T extends TableName> = RowOf<Declared[T]>;
 export type NewRow<T extends TableName> = NewRowOf<Declared[T]>;
-/** A row as callers see it. */
+/** A row as callers see it, decoded. */
 export type Stored<T extends TableName> = RecordOf<Declared[T]>;
-/** What a caller gives to make one. */
+/** What a caller passes to create a row. */
 export type New<T extends TableName> = NewOf<Declared[T]>;
-/** What a caller gives to change one; an absent field stays as it is, a list or mapping replaces the stored one. */
+/** What a caller passes to change a row. An absent field keeps its value; a list or mapping replaces the stored one. */
 export type Change<T extends TableName> = ChangeOf<Declared[T]>;
-/** What the store adds to that for a new row. */
+/** What the store adds for a new row. */
 export type Own<T extends TableName> = OwnOf<Declared[T]>;

@@ -187,7 +187,7 @@ it('a dry run answers with the plan and runs nothing', async () => {
   expect(await ended(body.id)).toMatchObject({ status: 'ready' });
   const { plans } = (await system.ask('GET', `${api}/transactions/${body.id}/plan`)).body;
   expect(plans).toMatchObject([
-    { plan: { totals: { running: 1 }, left_out: [{ node: env.nodes[1], reason: 'it was not asked for' }] } },
+    { plan: { totals: { running: 1 }, left_out: [{ node: env.nodes[1], reason: 'it was not requested' }] } },
   ]);
   expect(ran).toEqual([]);
 });

@@ -249,7 +249,7 @@ describe('assignment', () => {
     const pairs: [string[], string][] = [
       [['compute', 'controller'], "Role 'controller' in conflict with role 'compute'."],
       [['cinder', 'base-os'], "Role 'base-os' in conflict with role 'cinder'."],
-      [['cinder', 'cinder'], 'cinder is given more than once'],
+      [['cinder', 'cinder'], 'cinder is repeated'],
     ];
     for (const [roles, message] of pairs)
       expect(await rig.refused('POST', `/clusters/${cluster}/assignment/`, [{ id: free, roles }])).toMatchObject({

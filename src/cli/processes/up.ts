@@ -6,7 +6,7 @@ import { simulatorKeys } from '../../maas-simulator/oauth.js';
 import type { Settings } from '../../platform/settings/index.js';
 import {
   type DevServer,
-  DevServerFailed,
+  DevServerError,
   type DevServerOptions,
   startDevServer,
 } from '../../platform/temporal/dev-server.js';
@@ -201,7 +201,7 @@ async function temporalFor(
     startDevServer({ ...base, uiPort }).catch((error: unknown) => {
       // Somebody has the usual port of the Web UI: any other will do.
       if (
-        error instanceof DevServerFailed &&
+        error instanceof DevServerError &&
         /address already in use/.test(error.message) &&
         error.message.includes(String(uiPort))
       )
@@ -219,7 +219,7 @@ async function keepRunning(
   try {
     server = await start();
   } catch (error) {
-    if (!(error instanceof DevServerFailed)) throw error;
+    if (!(error instanceof DevServerError)) throw error;
     throw new CliError({ code: 'temporal-failed', message: error.message }, EXIT.unreachable);
   }
   const { address, uiUrl } = server;

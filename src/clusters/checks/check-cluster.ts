@@ -3,33 +3,32 @@ import { isMapping } from '../../core/plain-value.js';
 import type { Fields } from '../../graph/index.js';
 import type { ClusterNode, ClusterSources } from '../sources.js';
 import type { Catalogue } from '../tags/catalogue.js';
-import { allRoles, catalogueOfCluster, countingTags, tagsOfRoles } from '../tags/of-sources.js';
+import { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from '../tags/of-sources.js';
 import { isInstanceTag } from '../tags/tag-name.js';
 import { checkLimits } from './limits.js';
 import { checkRestrictions } from './restrictions.js';
 import type { ExpressionModels } from './settings-expression.js';
 
-/** A finding about a cluster before a run, with what it is about. */
+/** A finding about a cluster before a run, with the affected nodes, role or tags. */
 export interface ClusterFinding extends Diagnostic {
-  /** Ids of the nodes it is about. */
+  /** Ids of the affected nodes. */
   readonly nodes?: readonly number[];
   readonly role?: string;
   readonly tags?: readonly string[];
 }
 
 export interface CheckOptions {
-  /** Ids of the nodes of the run: what is said of single nodes is said of these only. Default: all. */
+  /** Ids of the run's nodes: findings about single nodes cover only these. Default: all. */
   readonly nodes?: readonly number[];
-  /** What `version:feature_groups` is in conditions. Default: everything is offered. */
+  /** Value of `version:feature_groups` in conditions. Default: all features. */
   readonly featureGroups?: readonly string[];
 }
 
 const ALL_FEATURES: readonly string[] = ['advanced', 'experimental'];
 
 /**
- * Looks at a cluster before a run, as a whole: nodes that are offline, roles that exclude each other, that the settings
- * do not allow, or that too few or too many nodes have, and tags that no node has. Errors are reasons not to start;
- * warnings and information are not.
+ * Checks a whole cluster before a run: offline nodes; roles that exclude each other, that the settings forbid, or that
+ * too few or too many nodes have; tags without nodes. Only errors prevent a start.
  */
 export function checkCluster(sources: ClusterSources, options: CheckOptions = {}): readonly ClusterFinding[] {
   const catalogue = catalogueOfCluster(sources);
@@ -48,7 +47,7 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
   ];
 }
 
-/** What conditions may name. */
+/** The data that conditions may use. */
 function modelsOf({ cluster, release }: ClusterSources, featureGroups: readonly string[]): ExpressionModels {
   const { settings, networks } = cluster;
   const mapping = (value: unknown): Fields | undefined => (isMapping(value) ? (value as Fields) : undefined);
@@ -69,7 +68,7 @@ function offline(nodes: readonly ClusterNode[]): ClusterFinding[] {
       severity: 'error',
       code: 'check.nodes-offline',
       message: `Nodes "${away.map(nameOf).join(',')}" are offline. Remove them from environment and try again.`,
-      hint: 'Bring them back, leave them out of the run, or force it: tasks for them are not planned then.',
+      hint: 'Bring them back online, exclude them from the run, or use force: then no tasks are planned for them.',
       nodes: away.map(({ id }) => id),
     },
   ];
@@ -81,8 +80,8 @@ function unknownRoles(nodes: readonly ClusterNode[], { roles }: Catalogue): Clus
     .map(([role, having]) => ({
       severity: 'error',
       code: 'check.role-unknown',
-      message: `Role '${role}' is known neither to the release nor to a plugin of the cluster.`,
-      hint: 'Assign another role, or enable the plugin that brings it.',
+      message: `Role '${role}' is unknown to the release and the plugins of the cluster.`,
+      hint: 'Assign another role, or enable the plugin with this role.',
       role,
       nodes: having,
     }));
@@ -108,7 +107,7 @@ function roleConflicts(nodes: readonly ClusterNode[], { roles }: Catalogue): Clu
     severity: 'error',
     code: 'check.role-conflict',
     message: `Role '${first}' in conflict with role '${second}'.`,
-    hint: `Take one of the two away from ${nodesText(having)}.`,
+    hint: `Remove one of them from ${nodesText(having)}.`,
     role: first,
     nodes: having,
   }));
@@ -130,7 +129,7 @@ function roleRestrictions(
               severity: 'error',
               code: 'check.role-restricted',
               message: `Role '${role}' restrictions mismatch: ${holding.map(({ message, condition }) => message ?? condition).join(' ')}`,
-              hint: `Change the settings, or take the role away from ${nodesText(having)}.`,
+              hint: `Change the settings, or remove the role from ${nodesText(having)}.`,
               ...about,
             },
           ];
@@ -138,7 +137,7 @@ function roleRestrictions(
       ({ condition, message }): ClusterFinding => ({
         severity: 'warning',
         code: 'check.condition-doubtful',
-        message: `A restriction of role '${role}' cannot be relied upon: ${message}`,
+        message: `A restriction of role '${role}' cannot be evaluated reliably: ${message}`,
         hint: 'Correct the condition in the release or plugin.',
         text: condition.slice(0, 200),
         ...about,
@@ -148,19 +147,19 @@ function roleRestrictions(
   });
 }
 
-/** Of roles that the settings allow: the others cannot be assigned, so nobody can be asked for more of them. */
+/** Checks only roles that the settings allow, because more nodes cannot get the others. */
 function roleLimits(nodes: readonly ClusterNode[], { roles }: Catalogue, models: ExpressionModels): ClusterFinding[] {
   return [...roles].flatMap(([role, { meta }]) => {
     if (checkRestrictions(meta.restrictions, models).holding.length > 0) return [];
     const having = nodes.filter((node) => allRoles(node).includes(role)).map(({ id }) => id);
     return checkLimits(meta.limits, having.length, models).map(({ type, limit, message }): ClusterFinding => {
-      const [code, words] = LIMIT_WORDS[type];
+      const [code, phrase] = LIMIT_PHRASES[type];
       const counted = `${having.length} ${having.length === 1 ? 'node has' : 'nodes have'} role '${role}'`;
       return {
         severity: type === 'recommended' ? 'warning' : 'error',
         code,
-        message: `${counted}; ${words} ${limit}.${message === undefined ? '' : ` ${message}`}`,
-        hint: type === 'max' ? `Take the role away from ${nodesText(having)}.` : 'Assign the role to more nodes.',
+        message: `${counted}; ${phrase} ${limit}.${message === undefined ? '' : ` ${message}`}`,
+        hint: type === 'max' ? `Remove the role from ${nodesText(having)}.` : 'Assign the role to more nodes.',
         role,
         nodes: having,
       };
@@ -168,10 +167,10 @@ function roleLimits(nodes: readonly ClusterNode[], { roles }: Catalogue, models:
   });
 }
 
-const LIMIT_WORDS = {
-  min: ['check.role-below-minimum', 'at least needed:'],
-  max: ['check.role-above-maximum', 'at most allowed:'],
-  recommended: ['check.role-below-recommended', 'recommended:'],
+const LIMIT_PHRASES = {
+  min: ['check.role-below-minimum', 'the minimum is'],
+  max: ['check.role-above-maximum', 'the maximum is'],
+  recommended: ['check.role-below-recommended', 'the recommended number is'],
 } as const;
 
 function unassignedTags(
@@ -183,7 +182,7 @@ function unassignedTags(
   const assigned = new Set<string>();
   const bare: number[] = [];
   for (const node of nodes) {
-    const tags = countingTags(node, sources, catalogue);
+    const tags = effectiveTags(node, sources, catalogue);
     if (!tags.some((tag) => !isInstanceTag(tag))) bare.push(node.id);
     for (const tag of tags) assigned.add(tag);
   }
@@ -197,7 +196,7 @@ function unassignedTags(
       severity: 'info',
       code: 'check.tags-unassigned',
       message: `No node has ${missing.length === 1 ? 'the tag' : 'the tags'} ${missing.join(', ')}.`,
-      hint: 'Tasks for them run nowhere. Assign them to nodes if the cluster is to have what they stand for.',
+      hint: 'Tasks for these tags do not run. Assign the tags to nodes to deploy what they stand for.',
       tags: missing,
     });
   }
@@ -205,7 +204,7 @@ function unassignedTags(
     found.push({
       severity: 'info',
       code: 'check.node-without-tags',
-      message: `${capital(nodesText(bare))} ${bare.length === 1 ? 'has' : 'have'} no tags: no task is placed there by tags.`,
+      message: `${capital(nodesText(bare))} ${bare.length === 1 ? 'has' : 'have'} no tags, so tags assign no tasks there.`,
       hint: 'Assign a role or tags.',
       nodes: bare,
     });
@@ -213,9 +212,11 @@ function unassignedTags(
   return found;
 }
 
-/** With the tags engine switched off, what was moved by hand does not count: nobody would find out why by looking. */
+/**
+ * With the tags engine off, manual assignments have no effect. Without this finding the reason would be hard to see.
+ */
 function ignoredTags(nodes: readonly ClusterNode[], sources: ClusterSources, catalogue: Catalogue): ClusterFinding[] {
-  // Without a single assignment in the cluster there is nothing to ignore: it is from before tags were assigned.
+  // A cluster without any assignment predates assigned tags, so it has nothing to ignore.
   if (sources.cluster.placesByTags || nodes.every(({ tags }) => tags.length === 0)) return [];
   const moved = nodes.flatMap((node) => {
     const given = new Set(tagsOfRoles(node, catalogue));
@@ -231,15 +232,15 @@ function ignoredTags(nodes: readonly ClusterNode[], sources: ClusterSources, cat
     {
       severity: 'warning',
       code: 'check.tags-ignored',
-      message: `The tags engine is off: what was given to or taken from ${nodesText(ids)} by hand does not count.`,
-      hint: 'Switch on the setting tags_resolution_engine to place tasks by the tags that are assigned.',
+      message: `The tags engine is off: manual tag changes on ${nodesText(ids)} have no effect.`,
+      hint: 'Turn on the setting tags_resolution_engine to assign tasks by the assigned tags.',
       nodes: ids,
       tags: [...new Set(moved.flatMap(({ tags }) => tags))].sort(),
     },
   ];
 }
 
-/** Roles of these nodes, sorted, each with the nodes that have it. */
+/** Roles of these nodes, sorted, each with its nodes. */
 function rolesInUse(nodes: readonly ClusterNode[]): [role: string, nodes: readonly number[]][] {
   const found = new Map<string, number[]>();
   for (const node of nodes) {

@@ -1,4 +1,4 @@
-/** What is wrong with a cluster before a run. Pure. */
+/** Checks of a cluster before a run. Pure. */
 export { type ClusterFinding, checkCluster } from './check-cluster.js';
 export { checkLimits } from './limits.js';
 export { checkRestrictions, expandRestriction } from './restrictions.js';

@@ -4,18 +4,18 @@ import { type ExpressionModels, evaluateExpression, isTrue } from './settings-ex
 export type LimitType = 'min' | 'max' | 'recommended';
 const TYPES: readonly LimitType[] = ['min', 'max', 'recommended'];
 
-/** A limit a number of nodes does not keep. */
+/** A violated limit on a number of nodes. */
 export interface LimitFailure {
   readonly type: LimitType;
   readonly limit: number;
-  /** The role's own words, where it has some. */
+  /** The role's own message, if it has one. */
   readonly message?: string;
 }
 
 /**
- * Compares how many nodes have a role with its limits: `min`, `max`, `recommended`, each a number or an expression.
- * Where the condition of an override holds, its limits stand in place of the role's own; of several failures of one
- * kind the hardest to satisfy is told.
+ * Compares the number of nodes with a role to its limits: `min`, `max`, `recommended`, each a number or an expression.
+ * If the condition of an override is true, its limits replace the role's own. Of several failures of one kind, reports
+ * the strictest limit.
  */
 export function checkLimits(limits: unknown, count: number, models: ExpressionModels): readonly LimitFailure[] {
   const own = fieldsOf(limits);

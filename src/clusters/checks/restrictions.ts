@@ -1,22 +1,22 @@
 import { isMapping } from '../../core/plain-value.js';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
 
-/** A restriction in its full form: where the condition holds, the thing may not be used. */
+/** A restriction in its full form: while the condition is true, its subject may not be used. */
 export interface Restriction {
   readonly condition: string;
   readonly message?: string;
-  /** What forms do then: `disable` (also when absent), `hide`, `none`. */
+  /** What forms do then: `disable` (default), `hide`, `none`. */
   readonly action?: string;
 }
 
 export interface RestrictionResult {
-  /** Those whose conditions hold. */
+  /** Restrictions with true conditions. */
   readonly holding: readonly Restriction[];
-  /** Conditions that cannot be worked out, or read what is not there. */
+  /** Conditions that cannot be evaluated, or that read missing values. */
   readonly doubts: readonly { readonly condition: string; readonly message: string }[];
 }
 
-/** A restriction may be a condition alone, one pair of condition and message, or all of it by name. */
+/** Accepts a condition alone, a pair of condition and message, or the full form. */
 export function expandRestriction(given: unknown): Restriction | undefined {
   if (typeof given === 'string') return { condition: given };
   if (!isMapping(given)) return undefined;

@@ -1,18 +1,17 @@
 import { type Fields, GraphProblemError } from '../../graph/index.js';
 import { parseSettingsCondition } from '../../graph/settings-condition.js';
 
-/** Data that conditions of roles may name, by the word before the colon: `settings:storage.volumes_ceph.value`. */
+/** Data for the conditions of roles, by the name before the colon: `settings:storage.volumes_ceph.value`. */
 export type ExpressionModels = Readonly<Record<string, Fields>>;
 
-/** A value, with the paths that led nowhere and so counted as null; or why there is none. */
+/** A value, with the missing paths that counted as null; or why there is none. */
 export type ExpressionResult =
   | { readonly ok: true; readonly value: unknown; readonly missing: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
 /**
- * Works out a condition in the language restrictions and limits are written in, over settings as users edit them.
- * What a path does not find is null, as for the forms of users: a role must not become unusable by a setting that a
- * release does not have.
+ * Evaluates a condition in the language of restrictions and limits, over settings as users edit them. A missing path is
+ * null, as in users' forms, so that a setting that the release lacks does not make a role unusable.
  */
 export function evaluateExpression(text: string, models: ExpressionModels): ExpressionResult {
   const missing: string[] = [];
@@ -34,7 +33,7 @@ export function evaluateExpression(text: string, models: ExpressionModels): Expr
   }
 }
 
-/** What the language takes for true. */
+/** Whether the language treats a value as true. */
 export function isTrue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;

@@ -8,7 +8,7 @@ import type { PlanOrder } from '../../store/index.js';
 import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.js';
 import { TaskJudge, taskOrder } from './task-orders.js';
 
-/** A plan cut for execution: texts to store, and what a workflow is told of them. */
+/** A plan split for execution: texts to store, and their reference for the workflow. */
 export interface CutPlan {
   readonly reference: PlanReference;
   readonly parts: readonly (readonly string[])[];
@@ -16,17 +16,17 @@ export interface CutPlan {
   readonly orders: readonly PlanOrder[];
 }
 
-/** Most of a chunk as it stands in a payload: as JSON text of a text. */
+/** Maximum size of a chunk in a payload, encoded as a JSON string. */
 const CHUNK_BYTES = 150 * 1024;
 
-/** Warnings a workflow carries along; all of them are in the stored explanation. */
+/** Maximum number of warnings in a workflow; the stored explanation has all. */
 const MOST_WARNINGS = 20;
 
 /**
- * Cuts a plan into parts of whole nodes, each small enough for one workflow, with the queues and time limits.
- * @param room tasks that the run's own workflow may drive; absent: as many as any
+ * Splits a plan into parts of whole nodes, each small enough for one workflow, with queues and time limits.
+ * @param capacity number of tasks for the run's own workflow; default: the same as for any workflow
  */
-export function cutPlan(sources: ClusterSources, planned: ClusterPlan, room?: number): CutPlan {
+export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?: number): CutPlan {
   const { graph, plan } = planned;
   const whole = graph ?? EMPTY;
   const agents = agentNames(sources, whole);
@@ -46,7 +46,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, room?: nu
     return judgement.seconds;
   });
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
-  const split = splitForExecution(whole, undefined, room);
+  const split = splitForExecution(whole, undefined, capacity);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
   const master = nodeQueue(agentAddress(sources, 'master').site, 'master');
   const executable = graphs.map((part) => executablePart(part, agents, types, seconds, master));
@@ -100,7 +100,7 @@ interface NodeAgentName {
   readonly node: string;
 }
 
-/** By node of the graph: its queue, and what its agent calls it. */
+/** By node of the graph: its queue, and its name for the agent. */
 function agentNames(sources: ClusterSources, graph: SchedulerGraph): NodeAgentName[] {
   const byUid = new Map(sources.nodes.map((node) => [uidOf(node), node]));
   return graph.nodes.map((uid, at) => {
@@ -111,7 +111,7 @@ function agentNames(sources: ClusterSources, graph: SchedulerGraph): NodeAgentNa
   });
 }
 
-/** One graph with what its workflow needs beside it; a part's tasks and nodes are numbered as in the whole run. */
+/** One graph with the other data for its workflow. A part numbers its tasks and nodes like the whole run. */
 function executablePart(
   graph: SchedulerGraph,
   agents: readonly NodeAgentName[],
@@ -129,7 +129,7 @@ function executablePart(
   return {
     graph,
     queues: own.map(({ queue }) => queue),
-    // Nodes on which nothing runs need not be there.
+    // Nodes without work may be offline.
     controls: own.map(({ queue }, node) => (queue === null || !works.has(node) ? null : controlQueue(queue))),
     master,
     agents: own.map(({ node }) => node),
@@ -150,14 +150,14 @@ function tableOf<T>(list: readonly T[]): { readonly values: T[]; readonly indexe
   return { values: [...at.keys()], indexes };
 }
 
-/** A text in pieces of which each fits into a payload; joined they are the text. */
+/** Splits a text into chunks that each fit into a payload. */
 export function chunksOf(text: string, most: number = CHUNK_BYTES): string[] {
   const chunks: string[] = [];
   for (let from = 0; from < text.length; ) {
     let length = Math.min(most, text.length - from);
     const piece = (): string => text.slice(from, from + length);
     while (length > 1 && Buffer.byteLength(JSON.stringify(piece())) > most) length = Math.floor(length * 0.8);
-    // The two halves of a character beyond the first plane stay together.
+    // Do not split a surrogate pair.
     if (/[\uD800-\uDBFF]$/.test(piece()) && length > 1) length -= 1;
     chunks.push(piece());
     from += length;

@@ -1,5 +1,5 @@
 /**
- * Plans of graphs, made beside the process that asks: what a run stores, and what people and programs are shown.
+ * Plans graphs without blocking the process: for runs to store, and for people and programs to see.
  *
  * ```ts
  * const planner = await openPlanner(settings.yaql.helpers);

@@ -3,7 +3,7 @@ import { planHere } from './plan-here.js';
 import { openPlanningThread } from './planning-thread.js';
 import type { Planner, PlanningWork } from './planning-work.js';
 
-/** Tasks on nodes, at most, that are planned at once, in some tens of milliseconds, without a thread. */
+/** Maximum number of (task, node) pairs to plan without a thread, which takes some tens of milliseconds. */
 const FEW = 300;
 
 export interface OpenPlanner extends Planner {
@@ -11,9 +11,9 @@ export interface OpenPlanner extends Planner {
 }
 
 /**
- * The planner of a process: small plans are made at once, all others in one thread beside.
- * @param helpers path of the module that `yaql.helpers` names
- * @throws what loading that module throws
+ * The planner of a process: makes small plans at once, and all others in a thread.
+ * @param helpers path of the module in the setting `yaql.helpers`
+ * @throws any error of loading that module
  */
 export async function openPlanner(helpers?: string): Promise<OpenPlanner> {
   const engine = await loadTaskEngine(helpers);
@@ -27,7 +27,7 @@ export async function openPlanner(helpers?: string): Promise<OpenPlanner> {
   };
 }
 
-/** As if every task were on every node, which it is at most. */
+/** Assumes the worst case: every task on every node. */
 function isSmall({ sources, layers }: PlanningWork): boolean {
   const tasks = layers.reduce((count, layer) => count + layer.tasks.length, 0);
   return tasks * (sources.nodes.length + 2) < FEW;

@@ -4,10 +4,10 @@ import { type ClusterPlan, oldStatesOf, planCluster } from '../index.js';
 import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.js';
 import { prepareRun } from './prepared-run.js';
 
-/** Makes a plan in the caller's own thread, which does nothing else meanwhile. */
+/** Makes a plan in the caller's thread, which it blocks. */
 export function planHere<Form extends PlanForm>(
   form: Form,
-  { sources, layers, request, states, surroundings, room }: PlanningWork,
+  { sources, layers, request, states, surroundings, capacity }: PlanningWork,
   engine?: Engine,
 ): PlanningAnswer<Form> {
   const planned = planCluster(sources, layers, request, {
@@ -17,7 +17,7 @@ export function planHere<Form extends PlanForm>(
   });
   if (!planned.ok) return planned;
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
-    run: () => prepareRun(sources, planned, room),
+    run: () => prepareRun(sources, planned, capacity),
     explanation: () => explained(planned),
     text: () => explainedText(explained(planned)),
     dot: () => planDot(planned.plan),
@@ -26,7 +26,7 @@ export function planHere<Form extends PlanForm>(
   return { ok: true, value: make[form]() };
 }
 
-/** A planner without a thread of its own: for small plans, and where nobody else waits. */
+/** A planner without its own thread: for small plans, and for processes that may block. */
 export function plannerHere(engine?: Engine): Planner {
   return {
     async plan(form, work, signal) {

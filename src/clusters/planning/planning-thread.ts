@@ -13,8 +13,8 @@ export interface PlanningRequest {
 }
 
 /**
- * Plans one after the other in a thread, so that heartbeats, requests and answers of this process go on meanwhile. An
- * abort ends the thread, and the next plan starts another: planning never looks up.
+ * Makes plans in order in a thread, so that heartbeats and requests of this process continue. An abort ends the thread,
+ * because planning does not check for it, and the next plan starts another.
  */
 export function openPlanningThread(helpers?: string): OpenPlanner {
   const thread = new Thread<PlanningRequest, PlanningAnswer<PlanForm>>({
@@ -25,7 +25,7 @@ export function openPlanningThread(helpers?: string): OpenPlanner {
   return {
     async plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal) {
       const asked = await thread.ask({ form, work }, signal === undefined ? {} : { signal });
-      // A message has no type parameter: the answer is of the form that was asked for.
+      // A message has no type parameter: the answer has the requested form.
       return answerOf(asked) as PlanningAnswer<Form>;
     },
     close: () => thread.close(),

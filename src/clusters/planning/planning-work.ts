@@ -5,34 +5,34 @@ import type { TaskStates } from '../../store/index.js';
 import type { ClusterPlanRequest, ClusterSources, NodeLeftOut, StoredLayer, Surroundings } from '../index.js';
 import type { PreparedRun } from './prepared-run.js';
 
-/** All that one graph's plan is made of, as plain data: it may be worked on in another thread. */
+/** The input of one graph's plan, as plain data that can go to another thread. */
 export interface PlanningWork {
   readonly sources: ClusterSources;
   readonly layers: readonly StoredLayer[];
   readonly request: ClusterPlanRequest;
-  /** What earlier runs left, as it is stored; absent: everything counts as changed. */
+  /** Stored states of earlier runs; absent: everything counts as changed. */
   readonly states?: TaskStates;
   readonly surroundings: Surroundings;
-  /** Of a run: how many tasks with work its own workflow has room for; children drive more. */
-  readonly room?: number;
+  /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */
+  readonly capacity?: number;
 }
 
-/** A plan for people: what runs and what does not, and why, with the nodes that were left out and all warnings. */
+/** A plan for people: what runs, what does not, and why, with the excluded nodes and all warnings. */
 export interface ExplainedPlan extends PlanExplanation {
   readonly left_out: readonly NodeLeftOut[];
   readonly warnings: readonly Diagnostic[];
 }
 
-/** What can be made of a plan. The plan itself never leaves the thread that made it. */
+/** The forms of a plan. The plan itself never leaves its thread. */
 export interface PlanForms {
-  /** All that is stored for a run. */
+  /** Everything to store for a run. */
   readonly run: PreparedRun;
   readonly explanation: ExplainedPlan;
   /** The explanation as text. */
   readonly text: string;
-  /** Every task on every node, in the language of Graphviz. */
+  /** Every task on every node in Graphviz format. */
   readonly dot: string;
-  /** JSON text in the form that executors of the Fuel line get. */
+  /** JSON text in the form for Fuel's executors. */
   readonly serialized: string;
 }
 
@@ -43,10 +43,7 @@ export type PlanningAnswer<Form extends PlanForm> =
   /** `no-graph`: no layer has a task of this type. */
   | { readonly ok: false; readonly reason: 'no-graph' | 'refused'; readonly problems: readonly GraphProblem[] };
 
-/**
- * Makes plans of graphs. A plan that is refused is an answer; a rejection is an error of the program, or the reason of
- * `signal`, once that is aborted.
- */
+/** Plans graphs. A refused plan is an answer. A rejection is a defect, or the reason of an aborted `signal`. */
 export interface Planner {
   plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal): Promise<PlanningAnswer<Form>>;
 }

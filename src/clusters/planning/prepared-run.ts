@@ -6,18 +6,18 @@ import type { PlannedTaskRow, PlanOrder } from '../../store/index.js';
 import { type ClusterPlan, type ClusterSources, nodeTransitions } from '../index.js';
 import { cutPlan } from './cut-plan.js';
 
-/** What is stored of a plan beside what workflows are told: what becomes of nodes when it ends. */
+/** The stored reference of a plan: the one for workflows, with the changes of nodes at the end. */
 export interface StoredReference extends PlanReference {
   readonly node_transitions: ReturnType<typeof nodeTransitions>;
 }
 
-/** The stored text for people: `explainPlan`'s answer with the nodes that were left out and all warnings. */
+/** The stored explanation for people: the result of `explainPlan` with the excluded nodes and all warnings. */
 export interface StoredExplanation extends PlanExplanation {
   readonly left_out: ClusterPlan['leftOut'];
   readonly warnings: readonly string[];
 }
 
-/** All that a run stores of its plan, as it is stored. */
+/** Everything that a run stores of its plan, in stored form. */
 export interface PreparedRun {
   readonly reference: StoredReference;
   readonly parts: readonly (readonly string[])[];
@@ -25,21 +25,21 @@ export interface PreparedRun {
   readonly orders: readonly PlanOrder[];
   /** JSON text of a `StoredExplanation`. */
   readonly explanation: string;
-  /** A row for every task on every node; what will not run is settled already, and says why. */
+  /** A row for every task on every node; tasks that will not run have their final status, with the reason. */
   readonly rows: readonly PlannedTaskRow[];
-  /** JSON texts: the state the plan was made with, and the merged tasks. */
+  /** JSON texts: the state used for the plan, and the merged tasks. */
   readonly state: string;
   readonly tasks: string;
-  /** For the cluster: tag -> primary node, and what `policy: any` took. */
+  /** For the cluster: tag -> primary node, and the choices of `policy: any`. */
   readonly primaries: Readonly<Record<string, number>>;
   readonly anyChoices: Readonly<Record<string, unknown>>;
-  /** Ids of the nodes on which something will run. */
+  /** Ids of the nodes with work. */
   readonly worksOn: readonly number[];
 }
 
-/** Turns a plan into what its run stores. `room` as in `PlanningWork`. */
-export function prepareRun(sources: ClusterSources, planned: ClusterPlan, room?: number): PreparedRun {
-  const cut = cutPlan(sources, planned, room);
+/** Converts a plan to what its run stores. `capacity` as in `PlanningWork`. */
+export function prepareRun(sources: ClusterSources, planned: ClusterPlan, capacity?: number): PreparedRun {
+  const cut = cutPlan(sources, planned, capacity);
   const explanation: StoredExplanation = {
     ...explainPlan(planned.plan, planned.input),
     left_out: planned.leftOut,

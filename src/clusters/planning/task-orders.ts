@@ -2,7 +2,7 @@ import { findTaskType, type TaskLimits } from '../../core/task-types/index.js';
 import type { Plan, TaskInstance } from '../../graph/index.js';
 import type { TaskOrder } from '../index.js';
 
-/** For types that this release does not know: an agent may be newer. */
+/** For types unknown to this release: an agent may be newer. */
 const UNKNOWN_TYPE: TaskLimits = {
   timeoutSec: 3_600,
   timeoutCovers: 'all-tries',
@@ -11,30 +11,30 @@ const UNKNOWN_TYPE: TaskLimits = {
   killGraceSec: 30,
 };
 
-/** The limits of a task, and what of its parameters its runner will refuse. */
+/** The limits of a task, and the problems for which its runner will refuse its parameters. */
 export interface TaskJudgement {
   readonly limits: TaskLimits;
-  /** Seconds it may take on its node, all tries and the pauses between them included. */
+  /** Time limit on its node in seconds, including all attempts and the pauses between them. */
   readonly seconds: number;
   readonly problems: readonly string[];
 }
 
-/** What a task's node gets, and how it is judged. */
+/** A checked task with the parameters for its node. */
 export interface JudgedTask extends TaskJudgement {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Judges tasks by their types' descriptions (src/core/task-types). Equal parameters are judged once. */
+/** Checks tasks by their types' descriptions (src/core/task-types). Checks equal parameters once. */
 export class TaskJudge {
   readonly #known = new Map<unknown, JudgedTask>();
 
   /**
    * @param uid the node's id in the plan
-   * @param agent what its agent is called
+   * @param agent the name of its agent
    */
   judge({ type, parameters: given = NOTHING }: TaskInstance, uid: string, agent: string): JudgedTask {
     const known = findTaskType(type);
-    // Instances share the parameters that do not depend on the node.
+    // Instances share parameters that do not depend on the node.
     const before = known?.partFor === undefined ? this.#known.get(given) : undefined;
     if (before !== undefined) return before;
     const { parameters, problem } = known?.partFor?.(given, uid, agent) ?? { parameters: given };
@@ -46,8 +46,8 @@ export class TaskJudge {
       seconds: secondsOf(limits),
       problems: [
         ...(problem === undefined ? [] : [problem]),
-        ...(known === undefined || known.over.length === 0 ? [`will be refused: nothing carries out ${type}`] : []),
-        // Keys that no one reads were reported when the graph was read.
+        ...(known === undefined || known.over.length === 0 ? [`will be refused: nothing can run ${type}`] : []),
+        // Unknown keys were reported when the graph was read.
         ...(prepared?.problems ?? [])
           .filter(({ kind }) => kind !== 'unknown')
           .map(({ message }) => `will be refused by its node: ${message}`),
@@ -65,7 +65,7 @@ const secondsOf = ({ timeoutSec, timeoutCovers, retries, intervalSec, killGraceS
     (timeoutCovers === 'all-tries' ? timeoutSec : timeoutSec * (retries + 1) + intervalSec * retries) + killGraceSec,
   );
 
-/** The order of one task on one node of a site. */
+/** The order for a task on a node of a site. */
 export function taskOrder(plan: Plan, instance: TaskInstance, judged: JudgedTask, site: string): TaskOrder {
   const { secrets } = plan.tasks[instance.task]!.merged.task;
   const { limits, seconds, parameters } = judged;

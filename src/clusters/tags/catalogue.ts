@@ -1,7 +1,7 @@
-/** A role as its owner describes it. Keys that are not named here are kept and mean nothing to tags and checks. */
+/** A role as its owner describes it. Other keys are kept and do not affect tags and checks. */
 export interface RoleMetadata {
   readonly name?: string;
-  /** Tags a node gets with the role; absent: the role's own name. */
+  /** Tags of the role; default: the role's name. */
   readonly tags?: readonly string[];
   readonly has_primary?: boolean;
   readonly conflicts?: readonly string[] | string;
@@ -24,7 +24,7 @@ export interface RolesAndTags {
   readonly tags: TagsMetadata;
 }
 
-/** Who brings a tag or a role. */
+/** The owner of a tag or a role. */
 export type TagOwner =
   | { readonly kind: 'release' | 'cluster' }
   | { readonly kind: 'plugin'; readonly id: number; readonly name: string };
@@ -33,7 +33,7 @@ export interface OwnedTag {
   readonly name: string;
   readonly meta: TagMetadata;
   readonly owner: TagOwner;
-  /** Made by a role that names it, and described by nobody: a role without tags has one of its own name. */
+  /** Implied by a role, not described: a role without tags has one with its own name. */
   readonly implied: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Catalogue {
   readonly roles: ReadonlyMap<string, { readonly meta: RoleMetadata; readonly owner: TagOwner }>;
 }
 
-/** What may stand in a cluster: its release's and its own roles and tags, and those of its plugins. */
+/** The roles and tags of a cluster: its own, and those of its release and plugins. */
 export interface CatalogueSources {
   readonly release: RolesAndTags;
   readonly cluster: RolesAndTags;
@@ -51,8 +51,8 @@ export interface CatalogueSources {
 }
 
 /**
- * Tags of release, cluster and plugins as one set: the later owner wins. A role without tags has one of its own name,
- * which has a primary node if the role has; the role's own name always is a tag, for a node gets it with the role.
+ * Merges the tags of release, cluster and plugins: the later owner wins. A role without tags has a tag with its own
+ * name, which has a primary node if the role does. The role's name is always a tag, because nodes get it with the role.
  */
 export function catalogueOf({ release, cluster, plugins }: CatalogueSources): Catalogue {
   const tags = new Map<string, OwnedTag>();
@@ -74,13 +74,13 @@ export function catalogueOf({ release, cluster, plugins }: CatalogueSources): Ca
   return { tags, roles };
 }
 
-/** What a node gets with a role: the tags of the role and the role's own name, each once. */
+/** The tags that a role gives a node: its tags and its own name, without duplicates. */
 export function tagsOfRole(role: string, meta: RoleMetadata | undefined): string[] {
   const tags = Array.isArray(meta?.tags) ? meta.tags.filter((tag): tag is string => typeof tag === 'string') : [];
   return [...new Set([...tags, role])];
 }
 
-/** Roles that name a tag and so hold it: such a tag cannot be deleted. */
+/** Roles that use a tag, which therefore cannot be deleted. */
 export function rolesHolding(tag: string, roles: RolesMetadata): string[] {
   return Object.entries(roles)
     .filter(([role, meta]) => tagsOfRole(role, meta ?? {}).includes(tag))

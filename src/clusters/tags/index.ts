@@ -1,4 +1,4 @@
-/** Tags of a cluster: what roles give, which node is primary, and what tasks are matched against. Pure. */
+/** Tags of a cluster: from roles, for primary nodes, and for matching tasks. Pure. */
 export {
   type Catalogue,
   catalogueOf,
@@ -8,7 +8,7 @@ export {
   type TagsMetadata,
   tagsOfRole,
 } from './catalogue.js';
-export { catalogueOfCluster, countingTags, tagsOfRoles } from './of-sources.js';
+export { catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.js';
 export { withPrimaries } from './primary-tags.js';
 export { tagsOnRoleChange } from './role-change.js';
 export { isInstanceTag, tagNameProblem } from './tag-name.js';

@@ -1,26 +1,26 @@
-/** A node as the choice of primaries sees it. */
+/** A node in the choice of primary nodes. */
 export interface PrimaryCandidate {
   readonly id: number;
   readonly tags: readonly string[];
   readonly status: string;
   readonly pendingDeletion: boolean;
-  /** Tags it is primary for since an earlier run. */
+  /** Tags for which it has been the primary node since an earlier run. */
   readonly primaryTags: readonly string[];
 }
 
 export interface PrimaryChoice {
   /** Every node of the cluster. */
   readonly nodes: readonly PrimaryCandidate[];
-  /** Ids of the nodes of this run: new primaries are taken from these. */
+  /** Ids of the nodes of this run: new primary nodes come from these. */
   readonly run: readonly number[];
-  /** Tags that have a primary node. */
+  /** Tags with a primary node. */
   readonly tags: Iterable<string>;
 }
 
 /**
- * For every tag with a primary: the node that has been primary stays so, as long as it has the tag and is not about to
- * be deleted; else the first by id of the run's nodes that have the tag, one that is ready before all others. Asking
- * again gives the same. By node id, sorted names; nodes that are primary for nothing are left out.
+ * Chooses the primary node of every tag: the previous one, as long as it has the tag and is not pending deletion; else
+ * the first by id of the run's nodes with the tag, preferring ready ones. Repeatable. Returns sorted tags by node id,
+ * without nodes that are not primary.
  */
 export function choosePrimaryTags({ nodes, run, tags }: PrimaryChoice): Map<number, string[]> {
   const inRun = new Set(run);
@@ -41,7 +41,7 @@ export function choosePrimaryTags({ nodes, run, tags }: PrimaryChoice): Map<numb
   return chosen;
 }
 
-/** A node's tags as tasks name them: `primary-TAG` in place of each tag it is primary for; sorted. */
+/** A node's tags as tasks name them, sorted: `primary-TAG` replaces each tag for which it is primary. */
 export function withPrimaries(tags: readonly string[], primary: readonly string[]): string[] {
   const marked = new Set(primary);
   return [...new Set(tags)].map((tag) => (marked.has(tag) ? `primary-${tag}` : tag)).sort();

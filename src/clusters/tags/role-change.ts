@@ -1,6 +1,6 @@
 import { type RoleMetadata, tagsOfRole } from './catalogue.js';
 
-/** Roles of a node before and after a change: those it has and those it is to get, together. */
+/** Current and pending roles of a node, before and after a change. */
 export interface RoleChange {
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -8,17 +8,17 @@ export interface RoleChange {
   readonly roles: ReadonlyMap<string, { readonly meta: RoleMetadata }>;
 }
 
-/** What a change of roles does to the tags of a node. */
+/** How a change of roles affects the tags of a node. */
 export interface TagsOfRoleChange {
-  /** Roles that are gone: what they gave goes, what came from elsewhere stays. */
+  /** Removed roles: their tags go, tags from other sources stay. */
   readonly lost: readonly string[];
-  /** What new roles give: their tags and their own names. */
+  /** Tags of new roles: their tags and their own names. */
   readonly given: readonly { readonly tag: string; readonly role: string }[];
 }
 
 /**
- * A new role brings its tags and its own name; a role that is taken away takes with it what it brought. Roles that
- * stay change nothing: a tag that a user took away does not come back because another role is assigned.
+ * A new role brings its tags and its own name; a removed role takes them away. Roles that stay change nothing: a tag
+ * that a user removed does not come back when another role is assigned.
  */
 export function tagsOnRoleChange({ before, after, roles }: RoleChange): TagsOfRoleChange {
   const [had, has] = [new Set(before), new Set(after)];

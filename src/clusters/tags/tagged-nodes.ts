@@ -2,16 +2,16 @@ import type { TaggedNode } from '../../graph/index.js';
 import { type Catalogue, tagsOfRole } from './catalogue.js';
 import { choosePrimaryTags, withPrimaries } from './primary-tags.js';
 
-/** A node of a cluster, as far as tags go. */
+/** A node of a cluster, for its tags. */
 export interface ClusterNode {
   readonly id: number;
   readonly status: string;
   readonly pendingDeletion: boolean;
-  /** Roles it has and roles it is to get. */
+  /** Current and pending roles. */
   readonly roles: readonly string[];
   /** Tags assigned to it. */
   readonly tags: readonly string[];
-  /** Tags it is primary for since an earlier run. */
+  /** Tags for which it has been the primary node since an earlier run. */
   readonly primaryTags: readonly string[];
 }
 
@@ -21,22 +21,22 @@ export interface TaggedNodesInput {
   /** Ids of the nodes of this run; default: all. */
   readonly run?: readonly number[];
   readonly catalogue: Pick<Catalogue, 'roles' | 'tags'>;
-  /** The cluster's option "Tags resolution engine". Off: nodes have what their roles give, and nothing by hand. */
+  /** The cluster's setting "Tags resolution engine". Off: nodes have only the tags of their roles. */
   readonly tagsEngine: boolean;
-  /** Only clusters made for high availability have primary nodes. */
+  /** Only high-availability clusters have primary nodes. */
   readonly highAvailability: boolean;
 }
 
 export interface TaggedNodes {
   /** The nodes of the run, by id, ready for `planGraph`. */
   readonly nodes: readonly TaggedNode[];
-  /** By node id, the tags each node of the cluster is primary for: to be stored, so that they stay. */
+  /** By node id, the tags for which each node of the cluster is primary: to store, so that they stay. */
   readonly primaryTags: ReadonlyMap<number, readonly string[]>;
 }
 
 /**
- * What tasks are matched against: the tags of each node, with `primary-TAG` in place of a tag it is primary for, and
- * beside them its roles in the same form, for tasks of plugins that know no tags.
+ * The names for matching tasks: the tags of each node, with `primary-TAG` for a tag for which it is primary, and its
+ * roles in the same form, for tasks of plugins that do not know tags.
  */
 export function resolveTaggedNodes(input: TaggedNodesInput): TaggedNodes {
   const { catalogue, tagsEngine, highAvailability } = input;
@@ -50,7 +50,8 @@ export function resolveTaggedNodes(input: TaggedNodesInput): TaggedNodes {
       ? choosePrimaryTags({ nodes: candidates, run: [...inRun], tags: names })
       : new Map<number, string[]>();
   const primaryTags = choose(nodes, withPrimary);
-  // A role is primary where its tag is, if that node has the role; so the two differ only where tags were moved by hand.
+  // A role is primary on the node where its tag is, if that node has the role. So they differ only after manual changes
+  // of tags.
   const byRole = choose(
     nodes.map((node) => ({ ...node, tags: node.roles, primaryTags: primaryTags.get(node.id) ?? [] })),
     withPrimary.filter((name) => catalogue.roles.has(name)),

@@ -52,7 +52,7 @@ const graphs = withRule(
   (requests) => {
     const types = requests.map(({ type }) => type);
     const twice = types.find((type, at) => types.indexOf(type) !== at);
-    return twice === undefined ? undefined : `names ${twice} twice: a run executes a type once`;
+    return twice === undefined ? undefined : `names ${twice} twice, but a run executes a type once`;
   },
 );
 

@@ -5,27 +5,27 @@ import { type CertificateUse, type Issuer, issueCertificate } from './certificat
 import { fingerprintOf, newKeyPair, privateKeyPem, publicKeyInfo } from './key-pair.js';
 
 const DAY = 86_400_000;
-/** Clocks of nodes that were just installed are behind or ahead by minutes. */
+/** Clocks of newly installed nodes can be minutes off. */
 const CLOCK_TOLERANCE = 10 * 60_000;
 const AUTHORITY_LIFE = 3650 * DAY;
 const SERVER_LIFE = 90 * DAY;
-/** The agent renews it after a third of that; a node that was off for longer is enrolled anew. */
+/** The agent renews it after a third of this time; a node that was off for longer must enrol again. */
 const NODE_LIFE = 30 * DAY;
 
 export interface IssuedCertificate {
   readonly pem: string;
-  /** What it is looked up by: `fingerprintOf`. */
+  /** The key for look-ups: `fingerprintOf`. */
   readonly fingerprint: string;
   readonly validFrom: Date;
   readonly validTo: Date;
 }
 
 /**
- * Our own certificate authority: the one thing nodes and gateway trust. Key and certificate are one private file, made
- * at first use. Whoever has that file can be any node.
+ * Our certificate authority, the only one that nodes and gateway trust. Key and certificate are in one private file,
+ * created at first use. Anyone with that file can impersonate any node.
  */
 export class CertificateAuthority {
-  /** PEM: what nodes check the gateway's certificate against. */
+  /** PEM; nodes verify the gateway's certificate with it. */
   readonly certificate: string;
   readonly #issuer: Issuer;
   readonly #validTo: Date;
@@ -44,12 +44,12 @@ export class CertificateAuthority {
     };
   }
 
-  /** A certificate by which a node's agent is known. */
+  /** Issues a certificate that identifies a node's agent. */
   issueNode(site: string, node: string, publicKey: KeyObject, now: Date = new Date()): IssuedCertificate {
     return this.#issue({ kind: 'node', site, node }, publicKey, `${site}/${node}`, NODE_LIFE, now);
   }
 
-  /** Key and certificate of a service of ours that nodes reach under the names. */
+  /** Issues a key and certificate for a service of ours with these names. */
   issueServer(names: readonly string[], now: Date = new Date()): IssuedCertificate & { readonly key: string } {
     const keys = newKeyPair();
     const issued = this.#issue({ kind: 'server', names }, keys.publicKey, names[0] ?? 'gateway', SERVER_LIFE, now);

@@ -28,9 +28,10 @@ export const signatureOf = (signed: unknown, key: KeyObject): ArrayBuffer =>
   new Uint8Array(sign('sha256', Buffer.from(AsnConvert.serialize(signed)), key)).buffer;
 
 /**
- * Asks for a certificate (PKCS #10, RFC 2986): proof that the sender has the private key, which stays where it is.
+ * Creates a certificate request (PKCS #10, RFC 2986). It proves that the sender has the private key, without revealing
+ * it.
  *
- * @param name for people who look at the request; what the certificate says is the authority's to decide
+ * @param name for people who read the request; the authority decides what the certificate contains
  */
 export function createCertificateRequest({ publicKey, privateKey }: KeyPair, name: string): string {
   const certificationRequestInfo = new CertificationRequestInfo({
@@ -52,7 +53,7 @@ export type CertificateRequest =
   | { readonly ok: true; readonly publicKey: KeyObject }
   | { readonly ok: false; readonly message: string };
 
-/** Reads a request and checks that it was signed with the key it is for. Everything else in it is ignored. */
+/** Reads a request and checks that it was signed with its key. Ignores everything else in it. */
 export function readCertificateRequest(pem: string): CertificateRequest {
   const refused = (why: string) => ({ ok: false, message: `the certificate request is not usable: ${why}` }) as const;
   const base64 = new RegExp(`-----BEGIN ${LABEL}-----\\s+([A-Za-z0-9+/=\\s]+?)\\s*-----END ${LABEL}-----`).exec(
@@ -64,12 +65,12 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   const { info, signatureAlgorithm, signature, publicKey } = request;
   if (!signatureAlgorithm.isEqual(ECDSA_SHA256)) return refused('it is not signed by ECDSA with SHA-256');
   if (publicKey.asymmetricKeyType !== 'ec' || publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    return refused('the key is not of the curve P-256');
-  if (!verify('sha256', info, publicKey, signature)) return refused('it was not signed with the key it is for');
+    return refused('the key is not on the curve P-256');
+  if (!verify('sha256', info, publicKey, signature)) return refused('it was not signed with its own key');
   return { ok: true, publicKey };
 }
 
-/** Undefined for what is not a request, and for one that is not in the shortest form, which DER is. */
+/** Undefined for anything but a request in DER, the shortest encoding. */
 function parsed(der: Buffer) {
   try {
     const request = AsnConvert.parse(der, CertificationRequest);

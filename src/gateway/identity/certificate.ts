@@ -8,14 +8,14 @@ import type { KeyPair } from './key-pair.js';
 /** What a certificate is for. */
 export type CertificateUse =
   | { readonly kind: 'authority' }
-  /** `names`: host names and addresses under which the service is reached. */
+  /** `names`: host names and addresses of the service. */
   | { readonly kind: 'server'; readonly names: readonly string[] }
   | { readonly kind: 'node'; readonly site: string; readonly node: string };
 
 export interface CertificateContent {
   readonly use: CertificateUse;
   readonly publicKey: KeyObject;
-  /** For people; identities are in the alternative name. At most 64 characters are taken. */
+  /** For people; the alternative name has the identity. Only the first 64 characters are used. */
   readonly name: string;
   readonly validFrom: Date;
   readonly validTo: Date;
@@ -25,7 +25,7 @@ export interface Issuer extends KeyPair {
   readonly name: string;
 }
 
-/** Signs an X.509 certificate of version 3 (RFC 5280) with ECDSA and SHA-256; answers DER. */
+/** Signs an X.509 certificate, version 3 (RFC 5280), with ECDSA and SHA-256. Returns DER. */
 export function issueCertificate(content: CertificateContent, issuer: Issuer): Buffer {
   const tbsCertificate = new x509.TBSCertificate({
     version: x509.Version.v3,
@@ -78,7 +78,7 @@ function extensionsOf({ use, publicKey }: CertificateContent, issuer: Issuer): x
 const extension = (extnID: string, value: unknown, critical = false): x509.Extension =>
   new x509.Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 
-/** The name that a node's certificate carries. */
+/** The name in a node's certificate. */
 const nodeName = (site: string, node: string): x509.GeneralName =>
   new x509.GeneralName({
     uniformResourceIdentifier: `urn:sitewright:node:${encodeURIComponent(site)}:${encodeURIComponent(node)}`,
@@ -87,12 +87,12 @@ const nodeName = (site: string, node: string): x509.GeneralName =>
 function serverName(name: string): x509.GeneralName {
   const bare = name.replace(/^\[|\]$/g, '');
   if (isIP(bare) === 0) return new x509.GeneralName({ dNSName: name });
-  // The URL parser writes an IPv6 address in its shortest form, without dots.
+  // The URL parser converts an IPv6 address to its shortest form, without dots.
   const iPAddress = isIP(bare) === 4 ? bare : new URL(`http://[${bare}]`).hostname.slice(1, -1);
   return new x509.GeneralName({ iPAddress });
 }
 
-/** SHA-1 over the bits of the key: a name, not a protection (RFC 5280, 4.2.1.2). */
+/** SHA-1 over the key's bits: an identifier, not a protection (RFC 5280, 4.2.1.2). */
 const keyId = (key: KeyObject): Buffer =>
   createHash('sha1')
     .update(Buffer.from(subjectKey(key).subjectPublicKey))

@@ -8,38 +8,38 @@ const text = z.string().min(1).max(1000);
 
 const common = {
   v: z.literal(1),
-  /** Id of the key it is signed with. */
+  /** Id of the signing key. */
   key: text,
   site: text,
   node: text,
   reason: z.string().max(1000),
   by: text.optional(),
-  /** ISO 8601: an agent accepts it until then. */
+  /** ISO 8601; agents refuse it after this time. */
   not_after: z.iso.datetime(),
 };
 
 const statementSchema = z.discriminatedUnion('verb', [
   z.strictObject({ ...common, verb: z.literal('cancel'), run: text, task: text, generation: z.int().min(1) }),
-  /** `instance`: the one process of the agent that it is for. */
+  /** `instance`: the agent process to drain. */
   z.strictObject({ ...common, verb: z.literal('drain'), instance: text }),
 ]);
 
-/** An order about what an agent does already: to end a task, or to take no more. */
+/** An order about running work of an agent: to cancel a task, or to accept no more tasks. */
 export type ControlStatement = z.output<typeof statementSchema>;
 
-/** What it is about. */
+/** The target of a control order. */
 export type ControlTarget =
   | ({ readonly verb: 'cancel'; readonly site: string } & ExecutionKey)
   | { readonly verb: 'drain'; readonly site: string; readonly node: string; readonly instance: string };
 
-/** Another purpose than that of tasks: none can be taken for the other. */
+/** Differs from the purpose of task orders, so that one cannot pass for the other. */
 export const CONTROL_PURPOSE = 'sitewright-control/1';
 
 /**
- * Judges an order to cancel or to drain.
+ * Verifies an order to cancel or drain.
  *
- * @param wanted what the agent was asked for, and of which site it is
- * @param keys the public keys this node pins
+ * @param wanted what the agent was asked to do, and its site
+ * @param keys the public keys that this node pins
  */
 export function verifyControl(
   proof: string,
@@ -66,12 +66,12 @@ export function verifyControl(
       message: `the order is for node ${statement.node} of site ${statement.site}`,
     };
   if (!isAbout(statement, wanted))
-    return { ok: false, rejection: 'other-task', message: `the order is not to ${wanted.verb} what was asked for` };
+    return { ok: false, rejection: 'other-task', message: `the order is not the requested ${wanted.verb}` };
   if (now.getTime() > Date.parse(statement.not_after))
     return {
       ok: false,
       rejection: 'expired',
-      message: `the order was good until ${statement.not_after}, and it is ${now.toISOString()} here`,
+      message: `the order was valid until ${statement.not_after}, but it is ${now.toISOString()} here`,
     };
   const { reason, by } = statement;
   return { ok: true, order: { reason, ...(by === undefined ? {} : { by }) } };

@@ -1,6 +1,6 @@
 /**
- * Who is trusted. Certificates and requests for them (`./certificate-authority.js`, `./certificate-request.js`) are not
- * among these: they load the ASN.1 of the field, which an agent needs once a month.
+ * Identities and trust. Does not export certificates and their requests (`./certificate-authority.js`,
+ * `./certificate-request.js`), because they load ASN.1 libraries that an agent needs once a month.
  */
 export { type ControlTarget, verifyControl } from './control-statement.js';
 export { hashOfToken, newEnrolmentToken } from './enrolment-token.js';

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 
-/** Of the curve P-256, as all our certificates are. */
+/** A key pair on the curve P-256, like all our certificates. */
 export interface KeyPair {
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject;
@@ -12,11 +12,11 @@ export const privateKeyPem = (key: KeyObject): string => key.export({ type: 'pkc
 
 export const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
 
-/** SHA-256 over the certificate, lower-case hexadecimal: what it is looked up by. */
+/** SHA-256 over the certificate, lower-case hexadecimal: the key for look-ups. */
 export const fingerprintOf = (certificate: Uint8Array): string =>
   createHash('sha256').update(certificate).digest('hex');
 
-/** When a certificate should be replaced: a third of its life is over. */
+/** When a certificate should be replaced: after a third of its lifetime. */
 export function renewalTime(certificate: string): Date {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];

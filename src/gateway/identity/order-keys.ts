@@ -16,7 +16,7 @@ const keyRingSchema = z.strictObject({
 });
 type KeyRing = z.output<typeof keyRingSchema>;
 
-/** What is ordered, apart from what signing adds. */
+/** An order before signing. */
 export interface OrderToSign {
   readonly site: string;
   readonly plan: string;
@@ -31,9 +31,9 @@ export interface ControlToSign {
 }
 
 /**
- * The Ed25519 keys of orders: one private file, made at first use and read again when it changes, so that a rotation
- * needs no restart. Only the newest key has its private half; the public halves of older ones stay until they are
- * dropped, for nodes that have not heard of the new one.
+ * The Ed25519 keys of orders, in a private file. It is created at first use and read again when it changes, so that a
+ * rotation needs no restart. Only the newest key has its private half. The public halves of older keys stay until
+ * dropped, for nodes that have not received the new one.
  */
 export class OrderKeys {
   readonly #path: string;
@@ -43,7 +43,7 @@ export class OrderKeys {
     this.#path = join(folder, 'order-keys.json');
   }
 
-  /** What nodes pin: the newest first. @throws PrivateFileError */
+  /** The keys that nodes pin, newest first. @throws PrivateFileError */
   publicKeys(): readonly PublicOrderKey[] {
     return this.#ring().ring.keys.map(({ id, public_key }) => ({ id, public_key }));
   }
@@ -75,7 +75,7 @@ export class OrderKeys {
     return signStatement(CONTROL_PURPOSE, statement satisfies ControlStatement, privateKey);
   }
 
-  /** Makes a new key the one that signs; the private half of the former is gone for good. Answers the new id. */
+  /** Creates a new signing key and deletes the private half of the former one. Returns the new id. */
   rotate(now: Date = new Date()): string {
     const { ring } = this.#ring();
     const next = makeRing(now);
@@ -83,7 +83,7 @@ export class OrderKeys {
     return next.current;
   }
 
-  /** Nodes shall no longer accept a key; they hear of it when they next ask for the keys. False: not there, or in use. */
+  /** Drops a key; nodes stop accepting it after they next fetch the keys. False if it is unknown or in use. */
   drop(id: string): boolean {
     const { ring } = this.#ring();
     if (id === ring.current || !ring.keys.some((key) => key.id === id)) return false;
@@ -95,7 +95,7 @@ export class OrderKeys {
     const text = readOrMakePrivate(this.#path, () => JSON.stringify(makeRing(new Date()), null, 2));
     if (this.#read?.text !== text) {
       const ring = keyRingSchema.safeParse(parsed(text));
-      if (!ring.success) throw new PrivateFileError(`${this.#path} holds no keys of orders`);
+      if (!ring.success) throw new PrivateFileError(`${this.#path} contains no order keys`);
       this.#read = { text, ring: ring.data, privateKey: createPrivateKey(ring.data.private_key) };
     }
     return this.#read;

@@ -4,31 +4,31 @@ import { type Execution, type ExecutionKey, stableJson } from '../../agent/execu
 
 const text = z.string().min(1).max(1000);
 
-/** What an order says, and what its signature covers. */
+/** The signed content of an order. */
 export const orderStatementSchema = z.strictObject({
   v: z.literal(1),
-  /** Id of the key it is signed with. */
+  /** Id of the signing key. */
   key: text,
   site: text,
   node: text,
   run: text,
   task: text,
   generation: z.int().min(1),
-  /** Hash of the plan the task is of. */
+  /** Hash of the task's plan. */
   plan: text,
   type: text,
   mode: z.enum(['apply', 'noop']),
-  /** `executionHash` of what is to be executed. */
+  /** `executionHash` of the execution. */
   execution_hash: text,
-  /** ISO 8601: an agent accepts it until then. */
+  /** ISO 8601; agents refuse it after this time. */
   not_after: z.iso.datetime(),
 });
 
 export type OrderStatement = z.output<typeof orderStatementSchema> & ExecutionKey;
 
-/** Hash over everything that decides what will be done: one changed letter of a parameter is another hash. */
+/** Hash over everything that decides what the task does: any change of a parameter changes it. */
 export const executionHash = (execution: Execution): string =>
   createHash('sha256').update(stableJson(execution)).digest('hex');
 
-/** What signatures of orders begin with. */
+/** The prefix of signed orders. */
 export const ORDER_PURPOSE = 'sitewright-order/1';

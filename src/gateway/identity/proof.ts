@@ -2,14 +2,14 @@ import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { z } from 'zod';
 import { stableJson } from '../../agent/execution.js';
 
-/** A key that orders may be signed with, as nodes pin it. */
+/** A valid order key, as nodes pin it. */
 export interface PublicOrderKey {
   readonly id: string;
   /** PEM. */
   readonly public_key: string;
 }
 
-/** The bytes that are signed: a purpose no other text of ours begins with, then the statement with sorted keys. */
+/** The bytes to sign: a purpose, which is a unique prefix, then the statement with sorted keys. */
 export const signedBytes = (purpose: string, statement: object): Buffer =>
   Buffer.from(`${purpose}\n${stableJson(statement)}`);
 
@@ -20,18 +20,18 @@ export const signStatement = (purpose: string, statement: object, key: KeyObject
 export const writeProof = (statement: object, signature: Uint8Array): string =>
   `${Buffer.from(stableJson(statement)).toString('base64url')}.${Buffer.from(signature).toString('base64url')}`;
 
-/** The opposite of `writeProof`; undefined when the text is none. Nothing of it is verified yet. */
+/** The inverse of `writeProof`, without verification; undefined for anything else. */
 export function readProof<S extends z.ZodType>(
   proof: string,
   schema: S,
 ): { statement: z.output<S>; signature: Buffer } | undefined {
   const [body, signature, ...more] = proof.split('.');
   if (body === undefined || signature === undefined || more.length > 0 || proof.length > 20_000) return undefined;
-  const [said, signed] = [Buffer.from(body, 'base64url'), Buffer.from(signature, 'base64url')];
-  // One proof has one text: the last letter of base64 has bits that say nothing.
-  if (said.toString('base64url') !== body || signed.toString('base64url') !== signature) return undefined;
+  const [content, signed] = [Buffer.from(body, 'base64url'), Buffer.from(signature, 'base64url')];
+  // Accept only one encoding: the last base64 character has unused bits.
+  if (content.toString('base64url') !== body || signed.toString('base64url') !== signature) return undefined;
   try {
-    const statement = schema.safeParse(JSON.parse(said.toString('utf8')));
+    const statement = schema.safeParse(JSON.parse(content.toString('utf8')));
     return statement.success ? { statement: statement.data, signature: signed } : undefined;
   } catch {
     return undefined;

@@ -3,7 +3,7 @@ import type { Order, OrderKey } from '../../agent/order-source.js';
 import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from './order.js';
 import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.js';
 
-/** Why an order is not obeyed. A new reason is a new variant. */
+/** Why an order is refused. */
 export type OrderRejection =
   | 'no-order'
   | 'malformed'
@@ -19,12 +19,12 @@ export type OrderVerdict =
   | { readonly ok: false; readonly rejection: OrderRejection; readonly message: string };
 
 /**
- * Judges an order before anything of it is used. Nothing that came by the task queue is believed: whoever can write
- * to the queue can ask the node for a task, and gets only what the gateway signed for this very node.
+ * Verifies an order before any use. The task queue is not trusted: anyone with access to it can request a task from the
+ * node, but the node runs only what the gateway signed for it.
  *
- * @param order from anywhere; undefined when there is none
- * @param wanted what the agent was asked for, and of which site it is
- * @param keys the public keys this node pins
+ * @param order from any source; undefined if there is none
+ * @param wanted what the agent was asked to do, and its site
+ * @param keys the public keys that this node pins
  */
 export function verifyOrder(
   order: Order | undefined,
@@ -32,9 +32,9 @@ export function verifyOrder(
   keys: readonly PublicOrderKey[],
   now: Date = new Date(),
 ): OrderVerdict {
-  if (order?.proof === undefined) return rejected('no-order', 'there is no signed order for it');
+  if (order?.proof === undefined) return rejected('no-order', 'it has no signed order');
   const proof = typeof order.proof === 'string' ? readProof(order.proof, orderStatementSchema) : undefined;
-  if (proof === undefined) return rejected('malformed', 'the proof of the order is not readable');
+  if (proof === undefined) return rejected('malformed', 'the proof of the order is unreadable');
   const { statement, signature } = proof;
   const key = keys.find(({ id }) => id === statement.key);
   if (key === undefined) return rejected('unknown-key', `the order is signed with the unknown key ${statement.key}`);
@@ -46,15 +46,15 @@ export function verifyOrder(
     (name) => statement[name] !== wanted[name],
   );
   if (other !== undefined)
-    return rejected('other-task', `the order is for ${other} ${statement[other]}, asked for was ${wanted[other]}`);
-  if (statement.execution_hash !== executionHash(order.execution) || !saysTheSame(statement, order.execution))
-    return rejected('other-parameters', 'what came with the order is not what was signed');
+    return rejected('other-task', `the order is for ${other} ${statement[other]}, not for ${wanted[other]}`);
+  if (statement.execution_hash !== executionHash(order.execution) || !hasSameParts(statement, order.execution))
+    return rejected('other-parameters', 'the parameters of the order differ from the signed ones');
   if (now.getTime() > Date.parse(statement.not_after))
-    return rejected('expired', `the order was good until ${statement.not_after}, and it is ${now.toISOString()} here`);
+    return rejected('expired', `the order was valid until ${statement.not_after}, but it is ${now.toISOString()} here`);
   return { ok: true };
 }
 
-const saysTheSame = (statement: OrderStatement, execution: Execution): boolean =>
+const hasSameParts = (statement: OrderStatement, execution: Execution): boolean =>
   statement.run === execution.run &&
   statement.task === execution.task &&
   statement.node === execution.node &&

@@ -7,7 +7,7 @@ import type { Fields, GraphTask } from './task.js';
 /** From this version on a task says what it needs from other nodes. */
 const CROSS_DEPENDENCIES = '2.0.0';
 
-/** `[major, minor, patch, pre-release]`; undefined for a text that is no version. */
+/** `[major, minor, patch, pre-release]`; undefined for a text that is not a version. */
 export function versionNumbers(text: unknown): readonly number[] | undefined {
   const found = typeof text === 'string' ? /^(\d+)\.(\d+)(?:\.(\d+))?(?:([ab])(\d+))?$/.exec(text) : null;
   if (found === null) return undefined;

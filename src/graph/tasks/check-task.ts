@@ -88,7 +88,7 @@ class FieldChecks {
   version(): void {
     const version = this.#given('version');
     if (version === undefined || versionNumbers(version) !== undefined) return;
-    this.#bad(['version'], `${JSON.stringify(version)} is no version`, 'Write three numbers, e.g. "2.1.0".');
+    this.#bad(['version'], `${JSON.stringify(version)} is not a version`, 'Write three numbers, e.g. "2.1.0".');
   }
 
   /** A user's own fields are kept; those that are nearly one that is read, and is not there, are reported. */

@@ -2,7 +2,7 @@ import type { Store } from '../../store/index.js';
 import { problem } from '../problem.js';
 
 /**
- * Whether nodes are a cluster's. A node that is nowhere is not found; one that is elsewhere is a mistake.
+ * Checks that nodes belong to a cluster. An unknown node is `not-found`; a node outside the cluster is `invalid`.
  * @throws `not-found`, `invalid`
  */
 export async function checkClusterNodes(store: Store, cluster: number, asked: readonly number[] = []): Promise<void> {

@@ -3,16 +3,16 @@ import type { ClusterState } from '../../graph/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 
-/** What expressions of a cluster's tasks would see: the parts common to all nodes, and one node's own. */
+/** What expressions of a cluster's tasks would see: the part common to all nodes, and one node's part. */
 export interface StateView {
   readonly common: ClusterState['common'];
-  /** Null when no node was asked for, or it was not there. */
+  /** Null if no node was requested, or the node did not exist. */
   readonly node: ClusterState['nodes'][string] | null;
 }
 
 export interface ClusterStatesView {
   readonly now: StateView;
-  /** The newest state with which a task ended well; null before any did. */
+  /** The newest state with which a task succeeded; null before the first success. */
   readonly before: StateView | null;
 }
 
@@ -21,7 +21,7 @@ export interface StateOperations {
   states(cluster: number, node?: number): Promise<ClusterStatesView>;
 }
 
-/** The two states of a cluster that `changed()`, `old()` and their like compare, for trying expressions out. */
+/** The two states of a cluster that `changed()`, `old()` and similar functions compare, for trying out expressions. */
 export function stateOperations({ store }: Pick<OpsDependencies, 'store'>): StateOperations {
   return {
     async states(cluster, node) {

@@ -3,12 +3,13 @@ import { type GraphTask, Problems } from '../../graph/index.js';
 import type { Store } from '../../store/index.js';
 import { problem } from '../problem.js';
 
-/** Whose tasks: all merged, one layer's, or what lies below the cluster's own. */
+/** Which tasks: all merged, one layer's, or those below the cluster's own. */
 export type ClusterLayer = 'merged' | 'own' | 'plugins' | 'release' | 'below';
 
 /**
- * A cluster's tasks of a type: cluster over plugins over release, whole tasks by id. A type without graphs has none.
- * @throws `not-found` for the cluster; `conflict` when two plugins bring the same task
+ * A cluster's tasks of a type: cluster overrides plugins override release, task by task. A type without graphs has
+ * none.
+ * @throws `not-found` for the cluster; `conflict` when two plugins define the same task
  */
 export async function clusterTasks(
   store: Store,

@@ -5,10 +5,10 @@ import { problem } from '../problem.js';
 import type { RunOperations } from '../runs.js';
 import { checkClusterNodes } from './cluster-nodes.js';
 import { clusterTasks } from './cluster-tasks.js';
-import { inFuelWords } from './fuel-words.js';
+import { inFuelTerms } from './fuel-terms.js';
 import { type StartedGraphRun, startGraphRun } from './start-graph-run.js';
 
-/** How a deployment is to be made. */
+/** How to run a deployment. */
 export type DeploymentOptions = Pick<
   GraphRunInput,
   'mode' | 'force' | 'debug' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
@@ -22,20 +22,23 @@ export interface DeployRequest extends DeploymentOptions {
   readonly tasks?: readonly string[];
 }
 
-/** Starting and stopping runs of graphs. All answer with the run's transaction; starts also with what to know of its cluster. @throws `invalid`, `not-found`, `conflict` */
+/**
+ * Starts and stops graph runs. All return the run's transaction; starts also return warnings about its cluster. @throws
+ * `invalid`, `not-found`, `conflict`
+ */
 export interface DeploymentOperations {
-  /** Any graphs of a cluster, one after another, or what is left of an earlier run. */
+  /** Runs any graphs of a cluster one after another, or the rest of an earlier run. */
   execute(input: GraphRunInput): Promise<StartedDeployment>;
-  /** One graph, which must have tasks. */
+  /** Runs one graph, which must have tasks. */
   deploy(cluster: number, request: DeployRequest): Promise<StartedDeployment>;
-  /** Everything that has changed: the release's sequence `deploy-changes`, else deletion, provisioning and deployment. */
+  /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
   deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
   executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
-  /** Tells the cluster's run to stop: what runs ends, nothing new starts. */
+  /** Stops the cluster's run: running work finishes, nothing new starts. */
   stop(cluster: number, by: string): Promise<TransactionRecord>;
 }
 
-/** Name of the sequence that `deployChanges` runs where a release has it. */
+/** Name of the sequence that `deployChanges` runs if a release has it. */
 const DEPLOY_CHANGES = 'deploy-changes';
 
 export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): DeploymentOperations {
@@ -45,7 +48,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     return { run, warnings };
   };
 
-  /** Graphs that have something to do, in the order of a deployment. */
+  /** Graphs with something to do, in deployment order. */
   async function changeGraphs(cluster: number): Promise<readonly GraphRequest[]> {
     const nodes = await store.nodes.list({ clusterId: cluster });
     const wanted = [
@@ -60,7 +63,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     return graphs.length > 0 ? graphs : [{ type: 'default' }];
   }
 
-  return inFuelWords<DeploymentOperations>({
+  return inFuelTerms<DeploymentOperations>({
     execute: (input) => started(input),
     async deploy(cluster, { type, nodes, tasks, ...options }) {
       await store.clusters.brief(cluster);
@@ -90,7 +93,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
         statuses: ['pending', 'running'],
       });
       if (run === undefined || run.temporalRunId === null) {
-        throw problem('invalid', 'Nothing to stop', { hint: `Cluster ${cluster} has no run under way.` });
+        throw problem('invalid', 'Nothing to stop', { hint: `Cluster ${cluster} has no open run.` });
       }
       await runs.stop(run.temporalRunId, { by });
       return store.transactions.create({
@@ -98,7 +101,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
         clusterId: cluster,
         status: 'ready',
         progress: 100,
-        message: `run ${run.id} was told to stop: what runs ends, nothing new starts`,
+        message: `run ${run.id} is stopping: running work finishes, nothing new starts`,
         startedBy: by,
       });
     },

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../store/index.js';
 
 const numberIn = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
 
-/** The report of a run of graphs that ended before it could write one. */
+/** The report of a graph run that ended before it could write one. */
 export const lostGraphReport = (run: RunRecord): GraphRunReport => ({
   cluster: numberIn(run.labels.cluster) ?? 0,
   transaction: numberIn(run.labels.transaction),
@@ -20,7 +20,7 @@ export const lostGraphReport = (run: RunRecord): GraphRunReport => ({
   warnings: [`the run ended as ${run.outcome ?? 'unknown'} before it could write its report`],
 });
 
-/** The status of a run of graphs that has ended, from its report: Temporal may have forgotten it. */
+/** The status of an ended graph run, from its report: Temporal may have deleted its history. */
 export function graphStatusFromReport(run: RunRecord, report: GraphRunReport): GraphRunStatus {
   const graphs = report.graphs.map((graph): GraphStatus => {
     const { failed_tasks: _, failed_nodes: __, plan: ___, ...status } = graph;

@@ -5,21 +5,21 @@ import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../.
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { type ClusterLayer, clusterTasks } from './cluster-tasks.js';
-import { inFuelWords } from './fuel-words.js';
+import { inFuelTerms } from './fuel-terms.js';
 import { graphSurroundings } from './graph-surroundings.js';
 import { type CheckedUpload, checkGraphUpload, checkTaskList, type GraphUpload } from './graph-upload.js';
 import { cutTasks, type TaskCut } from './task-cut.js';
 
-/** Graphs wanted of a list. Owners are added up, then narrowed by the types. */
+/** Which graphs to list: those of any of these owners that have one of the types. */
 export interface GraphListFilter extends Omit<GraphFilter, 'ids'> {
-  /** Also the graphs of the release and the enabled plugins of each cluster. */
+  /** Includes the graphs of each cluster's release and enabled plugins. */
   readonly fetchRelated?: boolean;
 }
 
-/** What came of an upload. */
+/** The result of an upload. */
 export interface UploadedGraph {
   readonly graph: GraphWithTasks;
-  /** What may be a mistake, though it was stored: names nobody defines. */
+  /** Possible mistakes that do not prevent storing: undefined names. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -29,39 +29,39 @@ export interface GraphCheck {
   readonly tasks: number;
 }
 
-/** A file as a user sent it; `body` is what was read of it, `place` says where in its text something stands. */
+/** A file from a user: `body` is the parsed content, `place` finds the position of a value in its text. */
 export interface GraphSource {
   readonly body: unknown;
   readonly place?: (path: readonly (string | number)[]) => Pick<Diagnostic, 'file' | 'line' | 'column' | 'text'>;
 }
 
 /**
- * Graphs of tasks and their owners. Uploads are refused with all that is wrong in them.
- * @throws `invalid`, `not-found`, `conflict` in Fuel's words.
+ * Task graphs and their owners. A refused upload comes with all its problems.
+ * @throws `invalid`, `not-found`, `conflict` in Fuel's terms.
  */
 export interface GraphOperations {
   list(filter: GraphListFilter): Promise<readonly GraphWithTasks[]>;
   get(id: number): Promise<GraphWithTasks>;
-  /** The graph alone, in the language of Graphviz. */
+  /** The graph alone in Graphviz format. */
   drawing(id: number): Promise<string>;
-  /** A graph that nobody owns. */
+  /** Creates a graph without an owner. */
   createOrphan(source: GraphSource, actor: string): Promise<UploadedGraph>;
-  /** What is not given stays; tasks given replace all tasks. */
+  /** Absent fields keep their values; given tasks replace all tasks. */
   update(id: number, source: GraphSource, actor: string): Promise<UploadedGraph>;
   delete(id: number, actor: string): Promise<void>;
 
-  /** An owner's own graphs. */
+  /** The graphs of one owner. */
   ofOwner(owner: GraphOwner): Promise<readonly GraphWithTasks[]>;
   find(owner: GraphOwner, type: string): Promise<GraphWithTasks>;
   create(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
   change(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
   remove(owner: GraphOwner, type: string, actor: string): Promise<void>;
-  /** Creates or replaces an owner's graph from a bare list of tasks. */
+  /** Creates or replaces an owner's graph from a plain list of tasks. */
   replaceTasks(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
-  /** Checks without storing: alone, or as the graph of an owner. */
+  /** Checks a graph without storing it: alone, or as the graph of an owner. */
   check(source: GraphSource, as?: { readonly owner: GraphOwner; readonly type: string }): Promise<GraphCheck>;
 
-  /** Tasks of one layer of a cluster, or of all merged. A type without graphs has none. */
+  /** Tasks of one layer of a cluster, or merged from all. A type without graphs has none. */
   tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly GraphTask[]>;
   /** A release's tasks of a type; a type without graph has none. */
   releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']>;
@@ -76,7 +76,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
     await store.audit.append({ actor, action, target, details: { graph: id, tasks: graph.tasks.length } });
   }
 
-  /** The upload, if nothing is wrong with it. */
+  /** The upload, if it has no errors. */
   async function accepted(
     source: GraphSource,
     check: typeof checkGraphUpload,
@@ -96,7 +96,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
     throw problem('not-found', `Graph with type: ${type} is not defined`, {
       hint:
         others.length === 0
-          ? `${owner.kind} ${owner.id} has no graphs yet: upload one.`
+          ? `${owner.kind} ${owner.id} has no graphs yet. Upload one.`
           : `${owner.kind} ${owner.id} has graphs of type ${others.sort().join(', ')}.`,
     });
   }
@@ -113,7 +113,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
     await audited(actor, 'graph.delete', graph);
   }
 
-  return inFuelWords<GraphOperations>({
+  return inFuelTerms<GraphOperations>({
     async list({ fetchRelated, ...wanted }) {
       const filter = { ...wanted };
       if (fetchRelated && wanted.clusters !== undefined) {
@@ -192,7 +192,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
     else await store.plugins.get(id);
   }
 
-  /** A cluster that is not there has no relations: a filter lets nothing of it through. */
+  /** An unknown cluster has no related owners, so a filter matches none of its graphs. */
   async function relatedOwners(ids: readonly number[]): Promise<{ releases: number[]; plugins: number[] }> {
     const clusters = await store.clusters.list({ ids });
     const plugins = await Promise.all(clusters.map(({ id }) => store.plugins.ofCluster(id, { enabled: true })));
@@ -206,7 +206,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
 const filterOf = ({ kind, id }: GraphOwner) =>
   kind === 'cluster' ? { clusters: [id] } : kind === 'release' ? { releases: [id] } : { plugins: [id] };
 
-/** Names of the store for what an upload gives; what was not sent stays away. */
+/** Converts an upload to the store's names; absent fields stay absent. */
 function contentOf({ node_filter, on_success, on_error, on_stop, name, tasks }: GraphUpload): GraphContent {
   return {
     ...(name === undefined ? {} : { name }),
@@ -218,7 +218,7 @@ function contentOf({ node_filter, on_success, on_error, on_stop, name, tasks }: 
   };
 }
 
-/** Findings with their path, and their place in the text where there is one. */
+/** Findings with their path, and their position in the text if known. */
 function diagnosticsOf({ problems }: CheckedUpload, { place }: GraphSource): Diagnostic[] {
   return problems.map(({ at, ...problem }) => ({
     ...problem,
@@ -229,7 +229,7 @@ function diagnosticsOf({ problems }: CheckedUpload, { place }: GraphSource): Dia
 
 const SHOWN = 10;
 
-/** All findings; the message has the first errors, for clients that print nothing else. */
+/** All findings; the message contains the first errors, for clients that show nothing else. */
 function refusal(found: readonly Diagnostic[]) {
   const errors = found.filter(isError);
   const shown = errors

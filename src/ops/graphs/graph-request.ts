@@ -6,11 +6,11 @@ import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js'
 import type { Store } from '../../store/index.js';
 import { problem } from '../problem.js';
 import { clusterTasks } from './cluster-tasks.js';
-import { notFoundAs } from './fuel-words.js';
+import { notFoundAs } from './fuel-terms.js';
 
 /**
- * The graphs that an input asks for, in order, once everything it names is known to be there: the cluster, the types,
- * nodes, tasks, subgraphs, the sequence, the earlier run. What the workflow would end with is told before it begins.
+ * The graphs that an input requests, in order, after checking that everything it names exists: the cluster, types,
+ * nodes, tasks, subgraphs, sequence and earlier run. So errors appear before the workflow starts.
  * @throws `invalid` with every finding, `not-found`
  */
 export async function requestedGraphs(
@@ -60,9 +60,9 @@ async function sequenceGraphs(store: Store, id: number, release: number): Promis
   if (sequence.releaseId !== release) {
     throw problem(
       'not-found',
-      `Sequence ${id} is of release ${sequence.releaseId}, the cluster is of release ${release}`,
+      `Sequence ${id} belongs to release ${sequence.releaseId}, the cluster belongs to release ${release}`,
       {
-        hint: "Name a sequence of the cluster's own release: GET /api/v1/sequences/?cluster=ID lists them.",
+        hint: "Use a sequence of the cluster's release: GET /api/v1/sequences/?cluster=ID lists them.",
       },
     );
   }
@@ -72,7 +72,7 @@ async function sequenceGraphs(store: Store, id: number, release: number): Promis
 async function earlierGraphs(store: Store, from: number, cluster: number): Promise<readonly GraphRequest[]> {
   const earlier = await store.transactions.getRun(from);
   const { run } = earlier;
-  if (run.clusterId !== cluster) throw notFoundAs('transaction', `Transaction ${from} is not of cluster ${cluster}.`);
+  if (run.clusterId !== cluster) throw notFoundAs('transaction', `Transaction ${from} is not in cluster ${cluster}.`);
   const left = await readGraphsLeft(store, earlier);
   if (left.ok) return left.graphs;
   throw problem('conflict', `transaction ${run.id} ${left.why}`, { hint: left.hint });
@@ -99,7 +99,7 @@ async function foreignNodes(store: Store, cluster: number, graphs: readonly Grap
   ];
 }
 
-/** The same names may be given for every type, so each must be in one of them. */
+/** All types may share one list of names, so each name must exist in at least one type. */
 function unknownTasks(graphs: readonly GraphRequest[], names: ReadonlySet<string>): Diagnostic[] {
   const unknown = [...new Set(graphs.flatMap(({ tasks }) => tasks ?? []))].filter((name) => !names.has(name)).sort();
   if (unknown.length === 0) return [];
@@ -124,7 +124,7 @@ function unknownSubgraphs(
       .map((entry) => ({
         severity: 'error' as const,
         code: 'graph.bad-subgraph',
-        message: `'${entry}' stands for no task of these graphs`,
+        message: `'${entry}' matches no task of these graphs`,
         hint: didYouMean(entry.replace(/\/[^/]*$/, ''), names) ?? 'Write TASK or TASK/NODES, e.g. netconfig/1,3-5.',
         path: `subgraphs[${index}]`,
       })),
@@ -133,5 +133,5 @@ function unknownSubgraphs(
 
 const hintOfTypes = (type: string, known: ReadonlySet<string>): string =>
   known.size === 0
-    ? 'There are no graphs yet: upload one.'
+    ? 'There are no graphs yet. Upload one.'
     : `${didYouMean(type, known) ?? ''} Known types: ${[...known].join(', ')}.`.trim();

@@ -4,8 +4,8 @@ import { clusterTasks } from './cluster-tasks.js';
 import type { GraphSurroundings } from './graph-upload.js';
 
 /**
- * What an owner's tasks of a type stand beside. Those of a cluster lie over its plugins and its release; those of a
- * plugin come beside some release's, which are not known yet, so every name of the type may be meant.
+ * The tasks beside an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's
+ * tasks join those of a release that is not known yet, so every name of the type may be defined.
  */
 export async function graphSurroundings(
   store: Store,

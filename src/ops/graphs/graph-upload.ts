@@ -13,7 +13,7 @@ import {
 } from '../../graph/index.js';
 import { createTaskEngine, YaqlError } from '../../yaql/index.js';
 
-/** What a node becomes when a graph ends on it. */
+/** How the end of a graph changes its nodes. */
 export interface NodeOutcome {
   readonly node_attributes?: {
     readonly status?: string | null;
@@ -24,7 +24,7 @@ export interface NodeOutcome {
   };
 }
 
-/** What of a graph its owner may write. A field that was not sent is absent. */
+/** The fields of a graph that its owner may write, as sent. */
 export interface GraphUpload {
   readonly name?: string | null;
   readonly node_filter?: string | null;
@@ -34,17 +34,17 @@ export interface GraphUpload {
   readonly tasks?: readonly GraphTask[];
 }
 
-/** An upload as read: `upload` holds what could be used, `problems` all that was found, each with its place. */
+/** A checked upload: `upload` has the usable fields, `problems` has all findings with their places. */
 export interface CheckedUpload {
   readonly upload: GraphUpload;
   readonly problems: readonly GraphProblem[];
 }
 
-/** What the tasks of an upload stand beside. */
+/** The tasks beside those of an upload. */
 export interface GraphSurroundings {
-  /** Tasks of the layers below, which an upload of a cluster overrides by id. */
+  /** Tasks of the layers below, which a cluster's upload overrides by id. */
   readonly below?: readonly GraphTask[];
-  /** Names that may be defined elsewhere, so that depending on them is no mistake. */
+  /** Names that may be defined elsewhere, so that a dependency on them is valid. */
   readonly known?: ReadonlySet<string>;
 }
 
@@ -55,7 +55,7 @@ const NODE_FIELDS = ['status', 'pending_addition', 'pending_deletion', 'error_ms
 /** Statuses a graph may leave its nodes in; a deleted one is gone from the inventory. */
 const STATUSES_AFTER = [...NODE_STATUSES, 'deleted'] as const;
 
-/** Fields that the API wants to have a value where they are given, although planning takes null for absent. */
+/** Fields in which the API refuses null, although planning treats null as absent. */
 const NEVER_NULL = [
   'id',
   'type',
@@ -73,10 +73,10 @@ const RELATIONS = ['cross-depends', 'cross_depends', 'cross-depended-by', 'cross
 
 const LONGEST_FILTER = 4096;
 
-/** An engine that only parses. */
+/** Used only to parse. */
 const parser = createTaskEngine({ cacheSize: 1_000 });
 
-/** Reads a graph as a user sends it: an object. Never throws for input. */
+/** Checks a graph from a user: an object. Never throws for bad input. */
 export function checkGraphUpload(body: unknown, surroundings: GraphSurroundings = {}): CheckedUpload {
   const problems = new Problems();
   if (!isMapping(body)) {
@@ -93,7 +93,7 @@ export function checkGraphUpload(body: unknown, surroundings: GraphSurroundings 
     if ((GRAPH_FIELDS as readonly string[]).includes(key)) continue;
     const hint =
       key === 'id' || key === 'relations'
-        ? 'It is given by the service: leave it out.'
+        ? 'The service sets it: leave it out.'
         : (didYouMean(key, GRAPH_FIELDS) ?? `Known: ${GRAPH_FIELDS.join(', ')}.`);
     problems.error([key], 'graph.unknown-field', `a graph has no field '${key}'`, hint);
   }
@@ -110,7 +110,7 @@ export function checkGraphUpload(body: unknown, surroundings: GraphSurroundings 
   return { upload, problems: problems.all() };
 }
 
-/** Reads a bare list of tasks, as older tools send them. */
+/** Checks a plain list of tasks, as older tools send it. */
 export function checkTaskList(body: unknown, surroundings: GraphSurroundings = {}): CheckedUpload {
   const problems = new Problems();
   const tasks = checkTasks(body, [], surroundings, problems);
@@ -219,11 +219,11 @@ function checkTasks(
   return placed.map(({ task }) => task);
 }
 
-/** Planning also reads shorter ones, of tasks from before versions had three numbers. */
+/** Planning also accepts shorter versions, from before they had three numbers. */
 function hasFullVersion(version: unknown, at: ValuePath, problems: Problems): boolean {
   if (version === undefined || isMapping(version)) return true;
   if (typeof version === 'string' && /^\d+\.\d+\.\d+$/.test(version)) return true;
-  const message = `${JSON.stringify(version)} is no version`;
+  const message = `${JSON.stringify(version)} is not a version`;
   problems.error([...at, 'version'], 'graph.bad-task', message, 'Write three numbers as text, e.g. "2.1.0".');
   return false;
 }
@@ -269,7 +269,7 @@ function refuseDuplicates(placed: readonly PlacedTask[], at: ValuePath, problems
   );
 }
 
-/** Circles that the upload makes, and names in it that nobody defines. */
+/** Cycles that the upload creates, and undefined names in it. */
 function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundings, problems: Problems): void {
   const own = new Set(placed.map(({ task }) => task.id));
   const below = (surroundings.below ?? []).filter(({ id }) => !own.has(id));
@@ -289,14 +289,14 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
   const names = graph.filterNodes((_, { task }) => task !== undefined);
   graph.forEachNode((name, { task }) => {
     if (task !== undefined || surroundings.known?.has(name)) return;
-    // Tasks are placed by the names in `groups`, whether or not there are such tasks.
+    // `groups` assigns tasks by name, whether or not tasks of these names exist.
     const edges = graph.edges(name).filter((edge) => graph.target(edge) !== name || kindOf(edge) !== 'group');
     const users = edges.map((edge) => graph.opposite(name, edge)).filter((one) => places.has(one));
     if (users.length === 0) return;
     const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
     const verb = isPattern(name) ? 'matches' : 'is called';
     const message = `no task ${verb} '${name}'; ${users.slice(0, 3).join(', ')}${more} name it`;
-    const hint = didYouMean(name, names) ?? 'Correct the name; it orders nothing.';
+    const hint = didYouMean(name, names) ?? 'Correct the name; it has no effect on the order.';
     problems.warning(places.get(users[0]!)!, 'graph.unknown-dependency', message, hint);
   });
 }

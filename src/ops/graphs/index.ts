@@ -1,4 +1,4 @@
-/** Graphs of clusters, releases and plugins: kept, planned, run, and what became of them. */
+/** Graphs of clusters, releases and plugins: storing, planning, running, and their results. */
 import type { OpsDependencies } from '../dependencies.js';
 import type { RunOperations } from '../runs.js';
 import { type StateOperations, stateOperations } from './cluster-states.js';
@@ -15,7 +15,7 @@ export type { GraphSource, UploadedGraph } from './graph-operations.js';
 export type { HistoryRecord } from './task-history.js';
 export { fuelStatus } from './transaction-operations.js';
 
-/** All use cases around graphs, as `Operations` has them. */
+/** All use cases of graphs, as part of `Operations`. */
 export interface GraphUseCases {
   readonly graphs: GraphOperations;
   readonly plans: PlanOperations;
@@ -23,7 +23,7 @@ export interface GraphUseCases {
   readonly deployments: DeploymentOperations;
   readonly sequences: SequenceOperations;
   readonly transactions: TransactionOperations;
-  /** Tasks of a run, as a person watches them. */
+  /** Tasks of a run, for people watching it. */
   readonly runTasks: RunTaskOperations;
 }
 

@@ -12,10 +12,10 @@ import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
 import { checkClusterNodes } from './cluster-nodes.js';
 import { clusterTasks } from './cluster-tasks.js';
-import { inFuelWords } from './fuel-words.js';
+import { inFuelTerms } from './fuel-terms.js';
 
 export interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'subgraphs'> {
-  /** Everything counts as changed. */
+  /** Treat everything as changed. */
   readonly force?: boolean;
 }
 
@@ -23,24 +23,24 @@ export interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' |
 export interface ClusterPlanView extends PlanExplanation {
   readonly cluster: number;
   readonly type: string;
-  /** Nodes of the cluster that the run is not for. */
+  /** Nodes of the cluster that the run leaves out. */
   readonly left_out: readonly NodeLeftOut[];
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Plans of a cluster's graphs as they would be made now; nothing is stored. @throws `invalid`, `not-found` */
+/** Plans a cluster's graphs as a run would now, without storing anything. @throws `invalid`, `not-found` */
 export interface PlanOperations {
   explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView>;
   /** The same as text for people. */
   text(cluster: number, request: PlanRequest): Promise<string>;
-  /** Every task on every node, in the language of Graphviz. */
+  /** Every task on every node in Graphviz format. */
   dot(cluster: number, request: PlanRequest): Promise<string>;
   /**
-   * JSON text of the plan in the form executors of the Fuel line get, beside `extra`. No tasks: an empty plan. No nodes
-   * named: all that stay in the cluster, also those that a run would leave out.
+   * JSON text of the plan in the form for Fuel's executors, merged with `extra`. Without tasks the plan is empty.
+   * Without nodes it covers all that stay in the cluster, even those that a run would leave out.
    */
   serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string>;
-  /** The graph of definitions, merged, in the language of Graphviz or as Mermaid. */
+  /** The merged graph of definitions in Graphviz or Mermaid format. */
   draw(cluster: number, type: string, options: DrawOptions): Promise<string>;
 }
 
@@ -79,13 +79,13 @@ export function planOperations({ store, planner = plannerHere(), masterIp }: Ops
     });
   }
 
-  /** What executors of the Fuel line are shown: every node that stays, whatever the filter of a run would take. */
+  /** The nodes for Fuel's executors: all that stay, whatever the node filter of a run. */
   async function staying(clusterId: number): Promise<readonly number[]> {
     const nodes = await store.nodes.list({ clusterId });
     return nodes.filter(({ pendingDeletion }) => !pendingDeletion).map(({ id }) => id);
   }
 
-  return inFuelWords<PlanOperations>({
+  return inFuelTerms<PlanOperations>({
     async explain(cluster, request) {
       return { cluster, type: request.type, ...(await needed('explanation', cluster, request)) };
     },
@@ -134,7 +134,7 @@ function refusal(problems: readonly (Diagnostic & { readonly at: unknown })[]) {
           .map(({ path, message }) => (path === undefined ? message : `${path}: ${message}`))
           .join('; ');
   const more: Omit<Problem, 'code' | 'message'> = {
-    hint: errors.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct what is named.',
+    hint: errors.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct the named fields.',
     errors: found,
   };
   return problem('invalid', message, more);

@@ -11,7 +11,7 @@ import { problem } from '../problem.js';
 
 export type TaskCounts = Readonly<Partial<Record<TaskHistoryStatus, number>>>;
 
-/** How one graph of a run stands, counted: small also where there are 30,000 tasks. */
+/** Task counts of one graph of a run: small even with 30,000 tasks. */
 export interface GraphCounts {
   /** The graph's transaction. */
   readonly transaction: number;
@@ -23,7 +23,7 @@ export interface GraphCounts {
   readonly tasks: Readonly<Record<string, TaskCounts>>;
 }
 
-/** All that is given must hold; `name` is a part of the task's id. */
+/** All that is given must hold; `name` matches part of the task's id. */
 export interface RunTaskFilter {
   readonly graph?: string;
   readonly nodes?: readonly string[];
@@ -33,18 +33,21 @@ export interface RunTaskFilter {
   readonly before?: string;
 }
 
-/** Tasks of a run of graphs, as a person watches them. The run is named by its id. */
+/** Tasks of a graph run, given by its id, for people watching it. */
 export interface RunTaskOperations {
   counts(run: string): Promise<readonly GraphCounts[]>;
   /** Names of the run's nodes by their ids. */
   nodeNames(run: string): Promise<Readonly<Record<string, string>>>;
-  /** What failed first, then what runs, what waits, what is done; in each as planned. @throws `not-found`, `invalid` */
+  /**
+   * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,
+   * `invalid`
+   */
   list(run: string, filter: RunTaskFilter): Promise<Page<TaskHistoryRow & { readonly graph: string }>>;
-  /** Drawing of a graph's tasks, in the language of Graphviz, as they were when it was planned. */
+  /** A graph's tasks at planning time in Graphviz format. */
   drawing(run: string, type: string | undefined): Promise<string>;
 }
 
-/** What a reader looks for first comes first. */
+/** The most interesting statuses first. */
 const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
   ['failed'],
   ['retrying', 'running'],
@@ -56,7 +59,7 @@ const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
 ];
 
 export function runTaskOperations(store: Store): RunTaskOperations {
-  /** The graphs of a run of graphs, in order. */
+  /** The graphs of a graph run, in order. */
   async function graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
     const run = await store.runs.get(id);
     const transaction = Number(run.labels.transaction);
@@ -64,7 +67,7 @@ export function runTaskOperations(store: Store): RunTaskOperations {
       ? await store.transactions.getRun(transaction)
       : await store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
     if (found === null)
-      throw problem('not-found', `run ${id} is no run of graphs`, { hint: 'Its nodes are below /nodes.' });
+      throw problem('not-found', `run ${id} is not a graph run`, { hint: 'Its nodes are under /nodes.' });
     if (type === undefined) return found.graphs;
     const graphs = found.graphs.filter((graph) => graph.graphType === type);
     if (graphs.length > 0) return graphs;
@@ -72,7 +75,7 @@ export function runTaskOperations(store: Store): RunTaskOperations {
     throw problem('not-found', `run ${id} has no graph of type '${type}'`, { hint: `It has ${types}.` });
   }
 
-  /** Ids of a graph's tasks that hold the text. */
+  /** Ids of a graph's tasks that contain the text. */
   async function named(graph: number, part: string): Promise<readonly string[]> {
     const wanted = part.toLowerCase();
     return Object.keys(await store.taskHistory.countByTask(graph)).filter((task) =>
@@ -132,20 +135,22 @@ export function runTaskOperations(store: Store): RunTaskOperations {
       const [graph] = await graphsOf(run, type);
       const text = graph === undefined ? undefined : await store.transactions.getSnapshot(graph.id, 'tasks');
       if (text === undefined)
-        throw problem('not-found', 'the graph has not been planned yet', { hint: 'Ask again once its run has begun.' });
+        throw problem('not-found', 'the graph has not been planned yet', {
+          hint: 'Try again once its run has started.',
+        });
       const tasks = JSON.parse(text) as readonly Fields[];
       return drawGraph(tasks.map((task) => normaliseTask(task) as GraphTask));
     },
   };
 }
 
-/** A place in the list: which section, and where in it. */
+/** A position in the list: the section, and the position within it. */
 function placeOf(before: string | undefined): [number, string | undefined] {
   if (before === undefined) return [0, undefined];
   const dot = before.indexOf('.');
   const section = Number(before.slice(0, dot));
   if (dot < 1 || !Number.isInteger(section) || section < 0)
-    throw problem('invalid', "'before' is not the `next` of a page", { hint: 'Leave it out for the first page.' });
+    throw problem('invalid', "'before' is not the 'next' of a page", { hint: 'Leave it out for the first page.' });
   const inner = before.slice(dot + 1);
   return [section, inner === '' ? undefined : inner];
 }

@@ -2,7 +2,7 @@ import type { SequenceRecord } from '../../store/index.js';
 import { StoreError } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
-import { inFuelWords } from './fuel-words.js';
+import { inFuelTerms } from './fuel-terms.js';
 
 export interface NewSequence {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface NewSequence {
 
 export type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
 
-/** Types of graphs to run one after another, by release. @throws `not-found`, `conflict` in Fuel's words. */
+/** Graph types to run one after another, by release. @throws `not-found`, `conflict` in Fuel's terms. */
 export interface SequenceOperations {
   list(filter: { readonly release?: number; readonly cluster?: number }): Promise<readonly SequenceRecord[]>;
   get(id: number): Promise<SequenceRecord>;
@@ -26,7 +26,7 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `sequence/${id}` });
 
-  return inFuelWords<SequenceOperations>({
+  return inFuelTerms<SequenceOperations>({
     async list({ release, cluster }) {
       if (release !== undefined) await store.releases.get(release);
       if (cluster !== undefined) await store.clusters.brief(cluster);
@@ -60,14 +60,14 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
   });
 }
 
-/** What no run could carry out later. */
+/** Refuses what no run could execute. */
 function refuseRepeated(graphs: NewSequence['graphs']): void {
   const types = graphs.map(({ type }) => type);
   const at = types.findIndex((type, index) => types.indexOf(type) !== index);
   if (at < 0) return;
-  const message = `graphs names ${types[at]} twice: a run executes a type once`;
+  const message = `graphs names ${types[at]} twice, but a run executes a type once`;
   throw problem('invalid', message, {
-    hint: 'Leave one out, or make two sequences.',
+    hint: 'Remove one, or create two sequences.',
     errors: [{ severity: 'error', code: 'sequence.type-twice', message, path: `body.graphs[${at}]` }],
   });
 }
@@ -75,6 +75,6 @@ function refuseRepeated(graphs: NewSequence['graphs']): void {
 const nameTaken = (error: unknown, name: string, release: number): unknown =>
   error instanceof StoreError && error.failure.kind === 'conflict'
     ? problem('conflict', `Sequence with name "${name}" already exist for release ${release}.`, {
-        hint: 'Choose another name, or change that one.',
+        hint: 'Choose another name, or change the existing one.',
       })
     : error;

@@ -16,15 +16,15 @@ import { requestedGraphs } from './graph-request.js';
 export interface StartedGraphRun {
   readonly run: TransactionRecord;
   readonly graphs: readonly TransactionRecord[];
-  /** What the checks of the cluster have to say, although it runs; with `force` their errors, too. */
+  /** Findings of the cluster checks; with `force`, errors too. */
   readonly warnings: readonly ClusterFinding[];
 }
 
 /**
- * Starts a run of graphs: its transactions are written, which also keeps a second run of the cluster away, then the
- * workflow is started with the id of the run's transaction.
- * @throws `invalid`, `not-found`; `conflict` naming the run that has the cluster; what Temporal is wrong with, after
- *   the transaction has been ended with it
+ * Starts a graph run: first writes its transactions, which also excludes a second run of the cluster, then starts the
+ * workflow with the id of the run's transaction.
+ * @throws `invalid`, `not-found`; `conflict` naming the cluster's open run; Temporal's failure, after recording it in
+ * the transaction
  */
 export async function startGraphRun(
   deps: OpsDependencies,
@@ -40,7 +40,7 @@ export async function startGraphRun(
   }
   if (input.from !== undefined) await endEarlierIfGone(deps, input.from);
   const graphs = await requestedGraphs(deps.store, input, options);
-  const found = await fitOrRefused(deps, input, graphs);
+  const found = await checkCluster(deps, input, graphs);
   const created = await createTransactions(deps, input, graphs);
   try {
     const started = await startRun(deps, input, created);
@@ -49,14 +49,14 @@ export async function startGraphRun(
     const { message } = asProblem(error);
     await deps.store.transactions.endRun(created.run.id, {
       status: 'error',
-      message: `it was not started: ${message}`,
+      message: `starting it failed: ${message}`,
     });
     throw error;
   }
 }
 
-/** A forced run is not refused: the answer says what is wrong. */
-const fitOrRefused = (
+/** A forced run is not refused; its answer contains the errors. */
+const checkCluster = (
   deps: OpsDependencies,
   { cluster, force }: GraphRunInput,
   graphs: readonly GraphRequest[],
@@ -82,43 +82,43 @@ async function createTransactions(
   try {
     return await create();
   } catch (error) {
-    const holder = transactionInTheWay(error);
+    const holder = conflictingTransaction(error);
     if (holder === undefined) throw error;
-    if (!(await endIfItIsGone(deps, holder))) throw await alreadyStarted(deps, holder);
-    // Another caller may have come first: that is a conflict like any other.
+    if (!(await endIfWorkflowGone(deps, holder))) throw await alreadyStarted(deps, holder);
+    // Another caller may have been faster: that is an ordinary conflict.
     return create().catch(async (again: unknown) => {
-      const other = transactionInTheWay(again);
+      const other = conflictingTransaction(again);
       throw other === undefined ? again : await alreadyStarted(deps, other);
     });
   }
 }
 
-const transactionInTheWay = (error: unknown): number | undefined =>
+const conflictingTransaction = (error: unknown): number | undefined =>
   error instanceof StoreError && error.failure.kind === 'conflict' ? error.failure.transaction : undefined;
 
-/** A run whose workflow Temporal has ended without our knowledge is ended here too. False: it goes on. */
-const endIfItIsGone = ({ store, temporal }: OpsDependencies, id: number): Promise<boolean> =>
+/** Ends a run whose workflow ended without recording it. False while the run is open. */
+const endIfWorkflowGone = ({ store, temporal }: OpsDependencies, id: number): Promise<boolean> =>
   endIfGone(
     store,
     (workflowId, runId) => callTemporal(temporal, () => isRunOpen(temporal.client, workflowId, runId)),
     id,
   );
 
-/** An earlier run whose workflow was terminated would never end, and so could not be gone on from. */
+/** Ends an earlier run whose workflow was terminated; otherwise it could never be continued. */
 async function endEarlierIfGone(deps: OpsDependencies, id: number): Promise<void> {
   try {
-    await endIfItIsGone(deps, id);
+    await endIfWorkflowGone(deps, id);
   } catch (error) {
-    // Reading the request says that it is not there.
+    // A later check reports that it does not exist.
     if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
   }
 }
 
 async function alreadyStarted({ store }: OpsDependencies, id: number) {
   const { run } = await store.transactions.getRun(id);
-  const by = run.startedBy === null ? '' : ` of ${run.startedBy}`;
+  const by = run.startedBy === null ? '' : ` by ${run.startedBy}`;
   return problem('conflict', 'Deployment already started', {
-    hint: `Transaction ${run.id}${by} has the cluster since ${run.timeStart ?? 'a moment ago'}: wait for it, or stop it.`,
+    hint: `Transaction ${run.id}${by} has been running on the cluster since ${run.timeStart ?? 'a moment ago'}: wait for it, or stop it.`,
     ...(run.workflowId === null || run.temporalRunId === null
       ? {}
       : { run: { id: run.temporalRunId, workflow_id: run.workflowId } }),

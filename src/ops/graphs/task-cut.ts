@@ -2,17 +2,17 @@ import { onlyOrders } from '../../core/task-types/index.js';
 import { type GraphTask, type TaskGraph, taskGraph } from '../../graph/index.js';
 import { problem } from '../problem.js';
 
-/** Part of a graph of old tasks: what comes after one task, and before another. */
+/** Part of a graph of old tasks: those after one task and before another. */
 export interface TaskCut {
   readonly start?: string;
   readonly end?: string;
-  /** Types of tasks that stay although they are outside. */
+  /** Task types to keep although they are outside. */
   readonly include?: readonly string[];
 }
 
 /**
- * The tasks between `start` and `end`, both included, in their order. Only graphs of tasks from before version 2.0.0
- * can be cut so: the others are ordered between nodes, too. @throws `invalid`
+ * The tasks from `start` to `end`, inclusive, in order. Only graphs of tasks before version 2.0.0 can be cut this way;
+ * later ones are also ordered between nodes. @throws `invalid`
  */
 export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[], cut: TaskCut = {}): readonly T[] {
   const { start, end, include = [] } = cut;
@@ -20,7 +20,7 @@ export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[],
   const given = tasks as unknown as readonly GraphTask[];
   if (given.some(({ type, version }) => !onlyOrders(type) && major(version) >= 2)) {
     throw problem('invalid', 'Both "start" and "end" parameters are not allowed for task-based deployment.', {
-      hint: 'Name the tasks themselves with tasks=, or give subgraphs when executing.',
+      hint: 'Name the tasks with tasks=, or use subgraphs when executing.',
     });
   }
   const graph = taskGraph(given);

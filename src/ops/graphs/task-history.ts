@@ -3,10 +3,10 @@ import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../g
 import { type FuelTaskStatus, fuelTaskStatus, type Store, type TaskHistoryRow } from '../../store/index.js';
 import { problem } from '../problem.js';
 
-/** How a task went on a node, beside what the task is. Fields of the task's definition are further ones. */
+/** The outcome of a task on a node. Further fields come from the task's definition. */
 export interface HistoryRecord {
   readonly task_name: string;
-  /** `-`: the task was in the graph, but on no node. */
+  /** `-`: the task was in the graph but on no node. */
   readonly node_id: string;
   readonly status: FuelTaskStatus;
   readonly time_start: string | null;
@@ -24,18 +24,18 @@ export interface HistoryFilter {
 
 const FUEL_TASK_STATUSES: readonly FuelTaskStatus[] = ['pending', 'ready', 'running', 'error', 'skipped'];
 
-/** Stands for the node of a task that is on none. */
+/** The node of a task that is on no node. */
 const NOWHERE = '-';
 
 /**
  * The history of a graph's transaction, or of all graphs of a run, in order: a record for each task on each node, and
- * one for each task that no node got. @throws `invalid` for a status that is none; `not-found`
+ * one for each task without nodes. @throws `invalid` for an unknown status; `not-found`
  */
 export async function taskHistory(store: Store, id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> {
   const odd = filter.statuses?.filter((status) => !(FUEL_TASK_STATUSES as readonly string[]).includes(status)) ?? [];
   if (odd.length > 0) {
     throw problem('invalid', `Statuses parameter could be only: ${FUEL_TASK_STATUSES.join(', ')}`, {
-      hint: `No status: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
+      hint: `Not a status: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
     });
   }
   const { run, graphs } = await store.transactions.getRun(id);
@@ -86,7 +86,7 @@ function recordOf(row: TaskHistoryRow, fields: Fields | undefined, { includeSumm
   };
 }
 
-/** The definitions as they were when the graph was planned, by id, as graphs show them. */
+/** The definitions at planning time by id, as graphs show them. */
 function definitionsIn(text: string | undefined): ReadonlyMap<string, Fields> {
   if (text === undefined) return new Map();
   const tasks = JSON.parse(text) as readonly Fields[];

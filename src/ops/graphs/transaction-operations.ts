@@ -9,22 +9,22 @@ import type {
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { callTemporal } from '../temporal-calls.js';
-import { inFuelWords } from './fuel-words.js';
+import { inFuelTerms } from './fuel-terms.js';
 import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.js';
 
 export interface TransactionListFilter {
   readonly cluster?: number;
-  /** Fuel's words. */
+  /** Fuel's statuses. */
   readonly statuses?: readonly string[];
   readonly names?: readonly string[];
-  /** Leave out what was hidden: earlier runs of a cluster, and what users deleted from their lists. */
+  /** Without hidden transactions: earlier runs of a cluster, and those that users removed from their lists. */
   readonly visible?: boolean;
 }
 
-/** Fuel's statuses, in the order in which it names them. A stopped transaction is an error to its clients. */
+/** Fuel's statuses, in its order. To its clients a stopped transaction is an error. */
 const STATUS_WORDS = ['pending', 'ready', 'running', 'error'];
 
-/** Every name a transaction had in Fuel. */
+/** Every transaction name in Fuel. */
 const NAMES = [
   'super',
   'deploy',
@@ -56,19 +56,19 @@ const NAMES = [
   'update_dnsmasq',
 ];
 
-/** Runs of graphs and their parts as Fuel shows them. @throws `invalid`, `not-found` in Fuel's words. */
+/** Graph runs and their parts as Fuel shows them. @throws `invalid`, `not-found` in Fuel's terms. */
 export interface TransactionOperations {
-  /** By id. Progress of what runs is that of this moment. */
+  /** By id. Running transactions have their current progress. */
   list(filter: TransactionListFilter): Promise<readonly TransactionRecord[]>;
   get(id: number): Promise<TransactionRecord>;
-  /** Removes it for good, with what belongs to it. One under way only by force: its workflow is terminated, then. */
+  /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
   delete(id: number, options: { readonly force: boolean }, actor: string): Promise<void>;
-  /** Takes it out of lists of current work; it is kept. */
+  /** Hides it from lists of current work, without deleting it. */
   hide(id: number, options: { readonly force: boolean }, actor: string): Promise<void>;
-  /** JSON text of what was in force when the graph was planned; of a run that of its newest planned graph. */
+  /** JSON text of the configuration in effect when the graph was planned; for a run, of its newest planned graph. */
   snapshot(id: number, kind: SnapshotKind): Promise<string>;
   history(id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]>;
-  /** JSON texts of the plans of a graph or of all planned graphs of a run: what runs, what does not, and why. */
+  /** JSON texts of the plans of a graph, or of all planned graphs of a run: what runs, what does not, and why. */
   plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]>;
 }
 
@@ -76,7 +76,7 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
   const { store, temporal } = deps;
   const { transactions } = store;
 
-  /** Tasks that came to their end, of all; what ended is at its end. */
+  /** Adds the current progress to a running transaction: its share of finished tasks. */
   async function live(record: TransactionRecord): Promise<TransactionRecord> {
     if (record.status !== 'running') return record;
     if (record.parentId !== null) return { ...record, progress: await shareDone(record) };
@@ -105,13 +105,13 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
     const asked = found.run.id === id ? found.run : found.graphs.find((graph) => graph.id === id)!;
     if (!force && isOpen(asked)) {
       throw problem('invalid', 'You cannot delete running task manually', {
-        hint: 'Stop the run first; force=1 ends its workflow at once.',
+        hint: 'Stop the run first; force=1 terminates its workflow at once.',
       });
     }
     return found;
   }
 
-  /** Nothing of a run may write to it any more. */
+  /** Terminates a run's workflow, so that nothing writes to its transaction any more. */
   async function terminate({ run }: RunTransactions): Promise<void> {
     if (!isOpen(run) || run.workflowId === null) return;
     const { workflowId, temporalRunId, clusterId } = run;
@@ -128,7 +128,7 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `transaction/${id}` });
 
-  return inFuelWords<TransactionOperations>({
+  return inFuelTerms<TransactionOperations>({
     async list({ cluster, statuses, names, visible }) {
       const filter: TransactionFilter = {
         ...(cluster === undefined ? {} : { clusterId: cluster }),
@@ -158,7 +158,7 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
         if (text !== undefined) return text;
       }
       throw problem('not-found', `Transaction ${id} has no ${kind.replaceAll('_', ' ')}`, {
-        hint: 'It is kept when a graph is planned: this one has not been, or was refused.',
+        hint: 'It is stored when a graph is planned. This graph was not planned, or its plan was refused.',
       });
     },
     history: (id, filter) => taskHistory(store, id, filter),
@@ -176,7 +176,7 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
 
 const isOpen = ({ status }: TransactionRecord): boolean => status === 'pending' || status === 'running';
 
-/** In Fuel's words. */
+/** In Fuel's terms. */
 export const fuelStatus = (status: TransactionStatus): Exclude<TransactionStatus, 'stopped'> =>
   status === 'stopped' ? 'error' : status;
 

@@ -4,7 +4,7 @@ import { didYouMean } from '../../core/did-you-mean.js';
 
 import { textsOf } from './json-object.js';
 
-/** What is wrong with giving a node these roles at once: unknown ones, repeated ones, and such as exclude each other. */
+/** Problems with giving a node these roles together: unknown, repeated, and mutually exclusive ones. */
 export function checkRoles(
   roles: readonly string[],
   known: Catalogue['roles'],
@@ -26,11 +26,11 @@ export function checkRoles(
     );
   }
   for (const [first, second] of conflicts(names, known))
-    refuse('role.conflict', `Role '${first}' in conflict with role '${second}'.`, 'Give the node one of the two.');
+    refuse('role.conflict', `Role '${first}' in conflict with role '${second}'.`, 'Give the node only one of the two.');
   return found;
 }
 
-/** Pairs that exclude each other, each once. `*` excludes all others. */
+/** Pairs of mutually exclusive roles, each once. `*` excludes all others. */
 function conflicts(names: readonly string[], known: Catalogue['roles']): [string, string][] {
   const excludes = (role: string, other: string): boolean => {
     const listed = textsOf(known.get(role)?.meta.conflicts);

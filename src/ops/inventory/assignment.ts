@@ -14,12 +14,9 @@ export interface RoleAssignment {
 }
 
 export interface AssignmentOperations {
-  /** Takes nodes into a cluster with roles, all or none; their tags come with the roles. */
+  /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. */
   assign(cluster: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]>;
-  /**
-   * Takes nodes out, all or none: at once where nothing was deployed on them yet; the others are marked, and go with
-   * the next deployment.
-   */
+  /** Removes nodes, all or none: at once if nothing is deployed on them, otherwise with the next deployment. */
   unassign(cluster: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]>;
 }
 
@@ -44,7 +41,7 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
                 'node.foreign',
                 `${at}.id`,
                 `node ${id} is in environment ${node.clusterId} already`,
-                `Take it out there first: POST /api/v1/clusters/${node.clusterId}/unassignment.`,
+                `Remove it there first: POST /api/v1/clusters/${node.clusterId}/unassignment.`,
               ),
             ];
           }
@@ -53,8 +50,8 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
               finding(
                 'node.other-site',
                 `${at}.id`,
-                `node ${id} is a machine of site ${node.site}, environment ${clusterId} is built of site ${cluster.site}`,
-                'Choose nodes of that site.',
+                `node ${id} belongs to site ${node.site}, environment ${clusterId} to site ${cluster.site}`,
+                `Choose nodes of site ${cluster.site}.`,
               ),
             ];
           }
@@ -64,14 +61,7 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
             ...checkRoles([...had, ...roles], catalogue.roles, `${at}.roles`, { cluster: clusterId, node: id }),
             ...(twice.length === 0
               ? []
-              : [
-                  finding(
-                    'role.repeated',
-                    `${at}.roles`,
-                    `${twice.join(', ')} is given more than once`,
-                    'Name each role once.',
-                  ),
-                ]),
+              : [finding('role.repeated', `${at}.roles`, `${twice.join(', ')} is repeated`, 'Name each role once.')]),
           ];
         }),
       ]);
@@ -106,7 +96,7 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
               'node.foreign',
               `body[${index}].id`,
               `node ${id} is not in environment ${clusterId}`,
-              `No need: ${where}.`,
+              `Nothing to do: ${where}.`,
             ),
           ];
         }),
@@ -130,7 +120,7 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
   };
 }
 
-/** Whether something is on the node that a removal has to take away. */
+/** Whether removing the node must undo a deployment. */
 const isDeployed = (node: NodeRecord): boolean => !node.pendingAddition && node.status !== 'discover';
 
 const unknownNode = (id: number, index: number): Diagnostic =>
@@ -140,5 +130,5 @@ const repeated = (ids: readonly number[]): readonly Diagnostic[] =>
   ids.flatMap((id, index) =>
     ids.indexOf(id) === index
       ? []
-      : [finding('node.repeated', `body[${index}].id`, `node ${id} is named more than once`, 'Name each node once.')],
+      : [finding('node.repeated', `body[${index}].id`, `node ${id} is repeated`, 'Name each node once.')],
   );

@@ -1,12 +1,12 @@
 import type { StorePorts } from '../../store/index.js';
 import { problem } from '../problem.js';
 
-/** A run plans with the nodes of its moment: it shall not find others half-way. @throws `conflict` with the run */
+/** A run plans with the cluster's current nodes, which must not change during it. @throws `conflict` with the run */
 export async function refuseWhileBusy(store: Pick<StorePorts, 'claims'>, cluster: number, what: string): Promise<void> {
   const holder = await store.claims.holder({ cluster });
   if (holder === null) return;
   throw problem('conflict', `${what} while a run works on environment ${cluster}`, {
-    hint: `Wait for its end, or stop it: PUT /api/v1/clusters/${cluster}/stop_deployment.`,
+    hint: `Wait until it ends, or stop it: PUT /api/v1/clusters/${cluster}/stop_deployment.`,
     run: { id: holder.runId, workflow_id: holder.workflowId },
   });
 }

@@ -1,15 +1,15 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { isObject, objectOf } from './json-object.js';
 
-/** Kinds of settings whose value is checked; of other kinds (made by plugins, say) any value is taken. */
+/** Kinds of settings with checked values; other kinds, for example of plugins, accept any value. */
 const VALUE_RULES: Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly called: string }>> = {
   checkbox: { is: (value) => typeof value === 'boolean', called: 'true or false' },
   text: { is: (value) => typeof value === 'string', called: 'text' },
   textarea: { is: (value) => typeof value === 'string', called: 'text' },
   password: { is: (value) => typeof value === 'string', called: 'text' },
   number: { is: (value) => typeof value === 'number', called: 'a number' },
-  text_list: { is: isTextList, called: 'a list of texts' },
-  textarea_list: { is: isTextList, called: 'a list of texts' },
+  text_list: { is: isTextList, called: 'a list of strings' },
+  textarea_list: { is: isTextList, called: 'a list of strings' },
   custom_repo_configuration: {
     is: (value) => Array.isArray(value) && value.every((one) => isObject(one) && typeof one.uri === 'string'),
     called: 'a list of repositories, each an object with a uri',
@@ -21,21 +21,25 @@ function isTextList(value: unknown): boolean {
 }
 
 /**
- * Settings as they are sent: `editable` is an object of groups, each an object of settings, whose values fit their
- * kinds. Groups and settings that the release does not know are taken: plugins and people add their own.
+ * Checks sent settings: `editable` is an object of groups, each an object of settings with values of their kinds.
+ * Accepts groups and settings that the release does not know, because plugins and users add their own.
  */
 export function checkSettings(sent: unknown, known: unknown): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const refuse = (path: string, message: string, hint: string) =>
     found.push({ severity: 'error', code: 'settings.wrong-value', message, hint, path });
   if (!isObject(sent)) {
-    refuse('body.editable', 'editable must be an object of settings groups', 'Send back what GET answers, changed.');
+    refuse(
+      'body.editable',
+      'editable must be an object of settings groups',
+      'Send the answer of GET back with your changes.',
+    );
     return found;
   }
   for (const [group, settings] of Object.entries(sent)) {
     const at = `body.editable.${group}`;
     if (!isObject(settings)) {
-      refuse(at, `the settings group '${group}' must be an object`, 'Send back what GET answers, changed.');
+      refuse(at, `the settings group '${group}' must be an object`, 'Send the answer of GET back with your changes.');
       continue;
     }
     for (const [name, setting] of Object.entries(settings)) {

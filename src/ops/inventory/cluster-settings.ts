@@ -5,18 +5,18 @@ import { problem } from '../problem.js';
 import { checkSettings } from './check-settings.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
 import { finding, refuseIfAny } from './refuse.js';
-import { defaultSettings, type LinkedPlugin, partSettings, showSettings } from './settings.js';
+import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.js';
 
 export type NetworkProvider = 'neutron' | 'nova_network';
 
 export interface ClusterSettingsOperations {
-  /** Groups of settings; passwords made for the cluster are not among them. */
+  /** Groups of settings, without the cluster's generated passwords. */
   read(cluster: number): Promise<JsonObject>;
-  /** What its release would give it now. */
+  /** The current defaults of its release. */
   defaults(cluster: number): Promise<JsonObject>;
-  /** Replaces the groups; with `merge` only what is given. Groups of plugins enable and disable these. */
+  /** Replaces the groups; with `merge` only the given ones. Groups of plugins enable and disable the plugins. */
   write(cluster: number, editable: unknown, merge: boolean, actor: string): Promise<JsonObject>;
-  /** Back to what the release gives. */
+  /** Resets them to the release's defaults. */
   reset(cluster: number, actor: string): Promise<JsonObject>;
 
   vmware(cluster: number): Promise<JsonObject>;
@@ -62,12 +62,12 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
     const plugins = await linked(id);
     const shown = showSettings(cluster, plugins);
     refuseIfAny(checkSettings(sent, shown));
-    const parted = partSettings(sent as JsonObject, plugins);
-    refuseIfAny(await enabling(cluster, parted.own, plugins, parted.plugins));
+    const split = splitSettings(sent as JsonObject, plugins);
+    refuseIfAny(await enabling(cluster, split.own, plugins, split.plugins));
     const changed = await store.atomically(async (within) => {
       const { attributes } = await within.clusters.get(id);
-      const editable = merge ? mergeDeep(objectOf(attributes.editable), parted.own) : parted.own;
-      for (const one of parted.plugins)
+      const editable = merge ? mergeDeep(objectOf(attributes.editable), split.own) : split.own;
+      for (const one of split.plugins)
         await within.plugins.link(id, one.plugin.id, { enabled: one.enabled, attributes: one.attributes });
       return within.clusters.update(id, { attributes: { ...attributes, editable } });
     });
@@ -80,7 +80,7 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
     if (cluster.netProvider === provider) return cluster;
     const message = `Can't handle ${provider} requests for cluster ${id}, whose network provider is ${cluster.netProvider}`;
     throw problem('invalid', message, {
-      hint: `Ask /api/v1/clusters/${id}/network_configuration/${cluster.netProvider}.`,
+      hint: `Use /api/v1/clusters/${id}/network_configuration/${cluster.netProvider}.`,
     });
   }
 
@@ -90,7 +90,7 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
     const initial = objectOf(release.metadata.vmware_attributes_metadata);
     if (!isObject(attributes.vmware) && Object.keys(initial).length === 0) {
       throw problem('invalid', `Cluster ${id} doesn't support vmware configuration`, {
-        hint: 'Its release says nothing of VMware (vmware_attributes_metadata).',
+        hint: 'Its release has no VMware settings (vmware_attributes_metadata).',
       });
     }
     return objectOf(attributes.vmware ?? initial.editable);
@@ -123,7 +123,7 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
                 'network.networks',
                 'body.networks',
                 'networks must be a list of objects',
-                'Send back what GET answers, changed.',
+                'Send the answer of GET back with your changes.',
               ),
             ]),
         ...(parameters === undefined || isObject(parameters)
@@ -133,7 +133,7 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
                 'network.parameters',
                 'body.networking_parameters',
                 'networking_parameters must be an object',
-                'Send back what GET answers, changed.',
+                'Send the answer of GET back with your changes.',
               ),
             ]),
       ]);

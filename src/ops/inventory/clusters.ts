@@ -20,7 +20,7 @@ import { pluginDefaults } from './settings.js';
 
 export type ClusterRequest = Wire<typeof newClusterBody>;
 
-/** What is sent of a cluster; fields that cannot be changed may come back as they were shown. */
+/** A change of a cluster. Read-only fields may be sent back unchanged. */
 export interface ClusterUpdate {
   readonly name?: string | undefined;
   readonly site?: string | null | undefined;
@@ -29,12 +29,12 @@ export interface ClusterUpdate {
   readonly [shown: string]: unknown;
 }
 
-/** A cluster with what is worked out of its nodes and runs. */
+/** A cluster with data derived from its nodes and runs. */
 export interface ClusterView {
   readonly cluster: ClusterDetails;
   readonly release: ReleaseRecord;
   readonly nodes: readonly NodeRecord[];
-  /** Names of the tags that are its own; what its release and plugins bring is not among them. */
+  /** Names of its own tags, without those of its release and plugins. */
   readonly tags: readonly string[];
   /** Whether a run works on it. */
   readonly busy: boolean;
@@ -44,12 +44,12 @@ export interface ClusterOperations {
   list(): Promise<readonly ClusterView[]>;
   get(id: number): Promise<ClusterView>;
   create(request: ClusterRequest, actor: string): Promise<ClusterView>;
-  /** `shown`: how the cluster looks on the wire now, to tell what was changed. */
+  /** `shown`: the cluster's current wire form, to detect changes. */
   update(id: number, update: ClusterUpdate, shown: (view: ClusterView) => object, actor: string): Promise<ClusterView>;
   delete(id: number, actor: string): Promise<void>;
 }
 
-/** Where to get releases from; said wherever one is missing. */
+/** How to get a release; shown wherever one is missing. */
 const NO_RELEASES_HINT =
   "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
 
@@ -95,7 +95,7 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
     if (releases.length === 0)
       throw problem('conflict', `There are no releases available. ${NO_RELEASES_HINT}`, { hint: NO_RELEASES_HINT });
     const usable = releases.filter(isDeployable).map((one) => `${one.id} (${one.name}, ${one.version})`);
-    const hint = usable.length === 0 ? NO_RELEASES_HINT : `There are: ${usable.slice(0, 10).join('; ')}.`;
+    const hint = usable.length === 0 ? NO_RELEASES_HINT : `Available: ${usable.slice(0, 10).join('; ')}.`;
     const refuse = (message: string) =>
       problem('invalid', message, { hint, errors: [finding('cluster.release', 'body.release_id', message, hint)] });
     if (id === undefined) throw refuse('Release ID is required');
@@ -117,8 +117,8 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
           finding(
             'cluster.release',
             'body.release',
-            'release and release_id name two releases',
-            'Give one of the two.',
+            'release and release_id name different releases',
+            'Give only one of them.',
           ),
         ]);
       const release = await releaseFor(request.release_id ?? request.release);
@@ -168,7 +168,7 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
       ]);
       if (update.site !== undefined && update.site !== before.cluster.site && before.nodes.length > 0)
         throw problem('conflict', 'a cluster with nodes cannot move to another site', {
-          hint: `Take its ${before.nodes.length} nodes out first.`,
+          hint: `Remove its ${before.nodes.length} nodes first.`,
         });
       if (update.name !== undefined) await refuseTaken(update.name, id);
       const cluster = await store.clusters.update(id, {
@@ -190,14 +190,14 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
   async function freeNode(id: number): Promise<readonly Diagnostic[]> {
     const [node] = await store.nodes.list({ ids: [id] });
     if (node === undefined)
-      return [finding('node.unknown', 'body.nodes', `there is no node ${id}`, 'GET /api/v1/nodes lists them.')];
+      return [finding('node.unknown', 'body.nodes', `there is no node ${id}`, 'GET /api/v1/nodes lists all nodes.')];
     if (node.clusterId === null) return [];
     return [
       finding(
         'node.foreign',
         'body.nodes',
         `node ${id} is in cluster ${node.clusterId}`,
-        'Take it out there first: POST /api/v1/clusters/ID/unassignment.',
+        'Remove it there first: POST /api/v1/clusters/ID/unassignment.',
       ),
     ];
   }
@@ -207,7 +207,7 @@ function audit(store: Pick<StorePorts, 'audit'>, actor: string, action: string, 
   return store.audit.append({ actor, action, target: `cluster/${id}`, details });
 }
 
-/** What the networks of a release say, as a cluster's own network configuration. */
+/** A cluster's initial network configuration, from its release. */
 function startingNetworks(release: ReleaseRecord, provider: string, segmentation: string | undefined): JsonFields {
   const { networks, config } = objectOf(objectOf(release.metadata.networks_metadata)[provider]);
   const parameters = {

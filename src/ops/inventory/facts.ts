@@ -9,9 +9,9 @@ import { finding, refuseIfAny } from './refuse.js';
 export type DeploymentFact = JsonObject & { readonly uid: string };
 
 export interface FactsQuery {
-  /** Only these nodes; all, when absent. */
+  /** Only these nodes; default all. */
   readonly nodes?: readonly number[] | undefined;
-  /** Common data apart, as an entry `common`; else it is merged into every node's. */
+  /** Whether common data is a separate entry `common`, instead of merged into every node's. */
   readonly split: boolean;
 }
 
@@ -21,16 +21,16 @@ export interface ProvisioningFacts {
   readonly nodes: readonly JsonObject[];
 }
 
-/** What expressions of tasks read of a cluster: worked out, or uploaded in its place. */
+/** The facts of a cluster that task expressions read: computed, or uploaded to replace them. */
 export interface FactsOperations {
-  /** What a user uploaded; empty when nothing was. */
+  /** The uploaded facts; empty without an upload. */
   deployment(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
-  /** What is worked out of settings and nodes, regardless of what was uploaded. */
+  /** The facts computed from settings and nodes, regardless of uploads. */
   deploymentDefaults(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
   uploadDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<readonly DeploymentFact[]>;
   deleteDeployment(cluster: number, actor: string): Promise<void>;
 
-  /** Null when nothing was uploaded. */
+  /** Null without an upload. */
   provisioning(cluster: number, query: FactsQuery): Promise<ProvisioningFacts | null>;
   provisioningDefaults(cluster: number, query: FactsQuery): Promise<ProvisioningFacts>;
   uploadProvisioning(
@@ -42,14 +42,14 @@ export interface FactsOperations {
 }
 
 const COMMON = 'common';
-/** Parts that are no nodes of the inventory. */
+/** Parts that are not nodes of the inventory. */
 const VIRTUAL = [COMMON, 'master', 'null'];
 
 export function factsOperations({ store }: OpsDependencies): FactsOperations {
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `cluster/${id}` });
 
-  /** The cluster's nodes; those asked for, when some are. @throws `invalid` naming nodes that are not its. */
+  /** The cluster's nodes, or the requested ones. @throws `invalid` naming nodes outside the cluster */
   async function nodesOf(id: number, wanted: readonly number[] | undefined): Promise<readonly NodeRecord[]> {
     await store.clusters.brief(id);
     const nodes = await store.nodes.list({ clusterId: id });
@@ -76,7 +76,7 @@ export function factsOperations({ store }: OpsDependencies): FactsOperations {
       const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
       refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body[${index}].uid`)]);
       const parts = new Map<string, JsonObject>();
-      // Older releases have an entry for each role of a node; what they say of the node is one.
+      // Older releases have one entry per role of a node; merge them.
       for (const [index, fact] of facts.entries()) {
         const uid = uids[index] as string;
         parts.set(uid, mergeDeep(parts.get(uid) ?? {}, fact as JsonObject));
@@ -124,7 +124,7 @@ export function factsOperations({ store }: OpsDependencies): FactsOperations {
   };
 }
 
-/** Whether a user put facts in place of those worked out. */
+/** Whether a user uploaded facts to replace the computed ones. */
 export const hasUploadedFacts = ({
   deploymentInfo: { common, nodes },
 }: {
@@ -168,8 +168,8 @@ const nameless = (uids: readonly unknown[]): readonly Diagnostic[] =>
           finding(
             'facts.nameless',
             `body[${index}].uid`,
-            `entry ${index} does not say whose facts it holds`,
-            'Give uid: a node, or common.',
+            `entry ${index} does not name its node`,
+            'Set uid to a node or to common.',
           ),
         ],
   );

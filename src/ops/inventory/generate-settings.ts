@@ -2,26 +2,26 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Json, JsonObject } from '../../store/index.js';
 import { isObject, objectOf } from './json-object.js';
 
-/** What generators of a release's settings take from the installation. */
+/** What the generators of a release's settings need from the installation. */
 export interface GeneratorContext {
-  /** Address under which nodes reach this service. */
+  /** Address of this service for nodes. */
   readonly masterIp: string;
-  /** Lists by name: `DNS_UPSTREAM`, `NTP_UPSTREAM`. A name not in it gives an empty text. */
+  /** Lists by name: `DNS_UPSTREAM`, `NTP_UPSTREAM`. An unknown name yields an empty string. */
   readonly lists?: Readonly<Record<string, Json>>;
 }
 
 export interface ClusterSettings {
-  /** What people see and change: groups of settings. */
+  /** Groups of settings that users see and change. */
   readonly editable: JsonObject;
-  /** Passwords and keys made once for a cluster; never shown by the settings' routes. */
+  /** Passwords and keys generated once per cluster; the settings routes never show them. */
   readonly generated: JsonObject;
 }
 
 const PASSWORD_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * A new cluster's settings from its release's `attributes_metadata`: every `{generator, generator_arg}` becomes a value
- * of its own; the rest is copied. An unknown generator stays as it stands, so that nothing of a release is lost.
+ * A new cluster's settings from its release's `attributes_metadata`: generates a value for every `{generator,
+ * generator_arg}` and copies the rest. An unknown generator is copied too, so that nothing of a release is lost.
  */
 export function generateSettings(attributesMetadata: unknown, context: GeneratorContext): ClusterSettings {
   const { editable, generated } = objectOf(attributesMetadata);
@@ -72,7 +72,7 @@ function wholeNumber(argument: Json, otherwise: number): number {
   return Number.isInteger(number) && number > 0 && number <= 4096 ? number : otherwise;
 }
 
-/** A key as Ceph writes it: type 1, seconds and nanoseconds of its making, 16 random bytes after their length. */
+/** A key in Ceph's format: type 1, creation time in seconds and nanoseconds, the length 16, and 16 random bytes. */
 function cephxKey(): string {
   const head = Buffer.alloc(12);
   head.writeUInt16LE(1, 0);

@@ -1,6 +1,6 @@
-/** Releases, clusters, nodes, roles and settings: what plans are made of. Fuel's words where something is not there. */
+/** Releases, clusters, nodes, roles and settings: the input of plans. `not-found` failures use Fuel's terms. */
 import type { OpsDependencies } from '../dependencies.js';
-import { inFuelWords } from '../graphs/fuel-words.js';
+import { inFuelTerms } from '../graphs/fuel-terms.js';
 import { type AssignmentOperations, assignmentOperations } from './assignment.js';
 import { type ClusterSettingsOperations, clusterSettingsOperations } from './cluster-settings.js';
 import { type ClusterOperations, clusterOperations } from './clusters.js';
@@ -29,13 +29,13 @@ export interface InventoryOperations {
 
 export function inventoryOperations(deps: OpsDependencies): InventoryOperations {
   return {
-    releases: inFuelWords(releaseOperations(deps)),
-    clusters: inFuelWords(clusterOperations(deps)),
-    settings: inFuelWords(clusterSettingsOperations(deps)),
-    facts: inFuelWords(factsOperations(deps)),
-    assignment: inFuelWords(assignmentOperations(deps)),
-    nodes: inFuelWords(inventoryNodeOperations(deps)),
-    roles: inFuelWords(roleOperations(deps)),
-    plugins: inFuelWords(pluginOperations(deps)),
+    releases: inFuelTerms(releaseOperations(deps)),
+    clusters: inFuelTerms(clusterOperations(deps)),
+    settings: inFuelTerms(clusterSettingsOperations(deps)),
+    facts: inFuelTerms(factsOperations(deps)),
+    assignment: inFuelTerms(assignmentOperations(deps)),
+    nodes: inFuelTerms(inventoryNodeOperations(deps)),
+    roles: inFuelTerms(roleOperations(deps)),
+    plugins: inFuelTerms(pluginOperations(deps)),
   };
 }

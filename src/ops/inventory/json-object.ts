@@ -3,16 +3,16 @@ import type { Json, JsonObject } from '../../store/index.js';
 
 export const isObject = (value: unknown): value is JsonObject => isMapping(value);
 
-/** The value as an object; empty when it is none. */
+/** The value if it is an object, else an empty object. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** The texts of a list; a single text counts as a list of one, anything else as none. */
+/** The strings of a list; a single string counts as a list of one, anything else as an empty list. */
 export const textsOf = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 };
 
-/** `over` laid on `base`: objects merge at every depth, everything else is replaced. Neither is changed. */
+/** Merges `over` into a copy of `base`: objects merge at every depth, everything else is replaced. */
 export function mergeDeep(base: JsonObject, over: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...base };
   for (const [key, value] of Object.entries(over)) {
@@ -22,7 +22,7 @@ export function mergeDeep(base: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Equal as JSON: order of keys means nothing. */
+/** Equal as JSON, whatever the order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right))
     return left.length === right.length && left.every((one, index) => sameJson(one, right[index]));

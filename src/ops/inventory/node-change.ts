@@ -7,16 +7,15 @@ import { finding, unchangeable } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
 
 /**
- * What is sent of a node: fields of the store by their names on the wire, each of which is taken as it is unless this
- * file has a rule for it; fields that cannot be changed may come back as they were shown. Which fields a client may
- * send is for the contract to say.
+ * A change of a node: the store's fields under their wire names, passed through unless this file has a rule for them.
+ * Read-only fields may be sent back unchanged. The contract decides which fields a client may send.
  */
 export type NodeUpdate = {
   readonly [Field in keyof NodeChange as SnakeCase<Field>]?: NodeChange[Field] | undefined;
 } & {
   readonly mac?: string | undefined;
   readonly cluster?: number | null | undefined;
-  /** The same as `cluster`. */
+  /** Alias of `cluster`. */
   readonly cluster_id?: number | null | undefined;
   readonly [shown: string]: unknown;
 };
@@ -24,14 +23,14 @@ export type NodeUpdate = {
 export interface CheckedNodeChange {
   readonly node: NodeRecord;
   readonly errors: readonly Diagnostic[];
-  /** The cluster the node is to be in; undefined: as it is. */
+  /** The node's new cluster; undefined: no change. */
   readonly cluster: number | null | undefined;
-  /** Roles to give it when it comes to a cluster. */
+  /** Roles to give it when it joins a cluster. */
   readonly roles: readonly string[] | undefined;
   readonly change: NodeChange;
 }
 
-/** Fields with rules of their own, below. */
+/** Fields with their own rules, below. */
 const RULED: readonly string[] = ['cluster', 'cluster_id', 'roles', 'pending_roles'];
 
 const READ_ONLY: readonly string[] = [
@@ -47,7 +46,7 @@ const READ_ONLY: readonly string[] = [
   'kernel_params',
 ];
 
-/** What an update asks of a node, with everything that speaks against it. Without a node: of one that is to be made. */
+/** Checks an update of a node and collects all errors. Without a node: of a new one. */
 export async function checkNodeChange(
   store: Pick<Store, 'clusters' | 'releases' | 'plugins' | 'tags'>,
   view: NodeView | undefined,
@@ -65,7 +64,12 @@ export async function checkNodeChange(
 
   const { cluster: named, cluster_id: id } = update;
   if (named !== undefined && id !== undefined && named !== id)
-    refuse('node.cluster', 'cluster_id', 'cluster and cluster_id name two environments', 'Give one of the two.');
+    refuse(
+      'node.cluster',
+      'cluster_id',
+      'cluster and cluster_id name different environments',
+      'Give only one of them.',
+    );
   const wanted = named === undefined ? id : named;
   const current = view === undefined ? null : node.clusterId;
   const target = wanted === undefined ? current : wanted;
@@ -75,7 +79,7 @@ export async function checkNodeChange(
       'node.foreign',
       'cluster',
       `node ${node.id} is in environment ${current} already`,
-      'Take it out there first: PUT with cluster null.',
+      'Remove it there first: PUT with cluster null.',
     );
   }
   if (moves && target !== null && !(await store.clusters.list({ ids: [target] })).length)
@@ -85,7 +89,7 @@ export async function checkNodeChange(
   const pending = update.pending_roles;
   const given = [...(roles ?? []), ...(pending ?? [])];
   if (given.length > 0 && target === null)
-    refuse('node.unassigned', 'pending_roles', 'a node without environment has no roles', 'Give its cluster, too.');
+    refuse('node.unassigned', 'pending_roles', 'a node without an environment has no roles', 'Set its cluster too.');
   if (given.length > 0 && target !== null && errors.length === 0) {
     const catalogue = await roleCatalogue(store, target);
     const all = [...(roles ?? (moves ? [] : node.roles)), ...(pending ?? (moves ? [] : node.pendingRoles))];
@@ -104,8 +108,8 @@ export async function checkNodeChange(
     refuse(
       'node.hostname',
       'hostname',
-      `node ${node.id} has its system: its host name stays ${node.hostname}`,
-      'Change it before it is provisioned; name can be changed at any time.',
+      `node ${node.id} has an operating system: its host name stays ${node.hostname}`,
+      'Change the host name before provisioning; the name can change at any time.',
     );
   }
   if (moves && target === null) {
@@ -115,6 +119,6 @@ export async function checkNodeChange(
   return { node, errors, cluster: moves ? target : undefined, roles: moves ? given : undefined, change };
 }
 
-/** Whether a system is on it, or being put on it, under its host name. */
+/** Whether an operating system with its host name is installed or being installed. */
 const isInstalled = ({ status }: NodeRecord): boolean =>
   ['provisioning', 'provisioned', 'deploying', 'ready'].includes(status);

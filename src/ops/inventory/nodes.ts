@@ -17,30 +17,30 @@ export interface NodeView {
   readonly primaryTags: readonly string[];
 }
 
-/** What is kept of a node in lists of its own. */
+/** The parts of a node with their own lists. */
 export type NodePart = 'interfaces' | 'disks';
 
 export interface InventoryNodeOperations {
   list(filter?: NodeFilter): Promise<readonly NodeView[]>;
   get(id: number): Promise<NodeView>;
   register(node: NodeUpdate, actor: string): Promise<NodeView>;
-  /** `shown`: how a node looks on the wire now, to tell what was changed. */
+  /** `shown`: a node's current wire form, to detect changes. */
   update(id: number, update: NodeUpdate, shown: (view: NodeView) => object, actor: string): Promise<NodeView>;
   updateMany(
     updates: readonly (NodeUpdate & { readonly id: number })[],
     shown: (view: NodeView) => object,
     actor: string,
   ): Promise<readonly NodeView[]>;
-  /** Forgets nodes, all or none. `force`: also such as are deployed. */
+  /** Deletes nodes, all or none. `force`: deployed ones too. */
   delete(ids: readonly number[], force: boolean, actor: string): Promise<void>;
   attributes(id: number): Promise<JsonObject>;
   replaceAttributes(id: number, attributes: JsonFields, merge: boolean, actor: string): Promise<JsonObject>;
-  /** As assigned, else as discovered; `discovered` asks for the latter only. */
+  /** The assigned part, else the discovered one; `discovered` returns only the latter. */
   part(id: number, part: NodePart, discovered?: boolean): Promise<readonly Json[]>;
   replacePart(id: number, part: NodePart, value: readonly unknown[], actor: string): Promise<readonly Json[]>;
 }
 
-/** Where assigned interfaces and disks are kept beside what was discovered. */
+/** Fields of assigned interfaces and disks, beside the discovered ones. */
 const ASSIGNED = { interfaces: 'assigned_interfaces', disks: 'assigned_disks' } as const;
 
 export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOperations {
@@ -49,7 +49,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
   const audit = (actor: string, action: string, id: number, details?: unknown) =>
     store.audit.append({ actor, action, target: `node/${id}`, ...(details === undefined ? {} : { details }) });
 
-  /** With tags, each cluster asked once. */
+  /** Adds tags, with one request per cluster. */
   async function views(nodes: readonly NodeRecord[]): Promise<readonly NodeView[]> {
     const tags = new Map<number, Set<string>>();
     const primaries = new Map<number, string[]>();
@@ -137,7 +137,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
                 'node.taken',
                 `${at}.mac`,
                 `Node with mac '${mac}' already exists: it is node ${id}`,
-                'Change that one.',
+                'Change the existing one.',
               ),
             ),
         ];
@@ -179,7 +179,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
           finding(
             'node.assigned-early',
             'body.cluster',
-            'a new node is of no cluster yet',
+            'a new node cannot be in a cluster yet',
             'Register it first; then POST /api/v1/clusters/ID/assignment.',
           ),
         ]);
@@ -205,11 +205,11 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
         updates.flatMap(({ id }, index) => {
           if (!before.has(id))
             return [
-              finding('node.unknown', `body[${index}].id`, `there is no node ${id}`, 'GET /api/v1/nodes lists all.'),
+              finding('node.unknown', `body[${index}].id`, `there is no node ${id}`, 'GET /api/v1/nodes lists all nodes.'),
             ];
           if (updates.findIndex((one) => one.id === id) === index) return [];
           return [
-            finding('node.repeated', `body[${index}].id`, `node ${id} is named more than once`, 'Name each node once.'),
+            finding('node.repeated', `body[${index}].id`, `node ${id} is repeated`, 'Name each node once.'),
           ];
         }),
       );
@@ -224,7 +224,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       const unknown = ids.filter((id) => !records.some((node) => node.id === id));
       if (unknown.length > 0) {
         throw problem('not-found', ids.length === 1 ? 'Node not found' : `Nodes not found: ${unknown.join(', ')}`, {
-          hint: `There is no node ${unknown.join(', ')}: GET /api/v1/nodes lists all. Nothing was deleted.`,
+          hint: `There is no node ${unknown.join(', ')}: GET /api/v1/nodes lists all nodes. Nothing was deleted.`,
         });
       }
       for (const clusterId of new Set(records.map((node) => node.clusterId))) {
@@ -235,7 +235,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       if (deployed.length > 0) {
         const names = deployed.map(({ id, clusterId }) => `node ${id} (environment ${clusterId})`).join(', ');
         throw problem('conflict', `deployed nodes cannot be deleted: ${names}`, {
-          hint: 'Take them out of the environment first, or give force=1. Nothing was deleted.',
+          hint: 'Remove them from the environment first, or use force=1. Nothing was deleted.',
         });
       }
       for (const { id, name } of records) {
@@ -269,12 +269,12 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
   };
 }
 
-/** Lower case, with colons: as the store keeps it. */
+/** Lower case, with colons: the stored form. */
 const canonicalMac = (mac: string): string => mac.toLowerCase().replaceAll('-', ':');
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
-/** Changes of roles by the cluster the node is in afterwards; nodes whose roles stay are left out. */
+/** Role changes by the node's new cluster, without nodes whose roles stay the same. */
 function rolesByCluster(checked: readonly CheckedNodeChange[]): ReadonlyMap<number, readonly RolesChanged[]> {
   const found = new Map<number, RolesChanged[]>();
   for (const { node, cluster: wanted, roles, change } of checked) {

@@ -1,22 +1,22 @@
 import type { JsonObject, PluginRecord } from '../../store/index.js';
 import { isObject, textsOf } from './json-object.js';
 
-/** What of a release, and of a cluster of it, decides whether a plugin fits. */
+/** The properties of a release or cluster that decide whether a plugin is compatible. */
 export interface PluginTarget {
   readonly operatingSystem: string;
-  /** As `newton-10.0`. */
+  /** For example `newton-10.0`. */
   readonly version: string;
-  /** As `ha_compact`; absent: any. */
+  /** For example `ha_compact`; absent: any. */
   readonly mode?: string;
 }
 
-/** The releases a plugin says it extends. */
+/** The releases that a plugin declares to extend. */
 export const extendedReleases = ({ metadata }: PluginRecord): readonly JsonObject[] =>
   Array.isArray(metadata.releases) ? metadata.releases.filter(isObject) : [];
 
 /**
- * Whether a plugin fits: its system is the release's in any letter case, one of its modes begins the cluster's, and
- * both halves of its version (`mitaka-9.0`) begin those of the release.
+ * Whether a plugin is compatible: it has the release's operating system, ignoring case, one of its modes is a prefix of
+ * the cluster's mode, and both halves of its version (`mitaka-9.0`) are prefixes of the release's.
  */
 export function pluginFits(plugin: PluginRecord, target: PluginTarget): boolean {
   return extendedReleases(plugin).some((one) => {

@@ -2,7 +2,7 @@ import type { JsonFields, PluginRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 
-/** A plugin as it is registered. Names are those of the wire; what is not named here is kept as it is. */
+/** A plugin to register, with wire names. Fields that are not listed here are stored unchanged. */
 export interface PluginUpload {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
@@ -29,7 +29,7 @@ export function pluginOperations({ store }: OpsDependencies): PluginOperations {
       if (upload.name !== undefined && upload.name !== plugin.name) {
         const message = `Plugin can't be renamed. Trying to change name of the plugin ${plugin.name} to ${upload.name}`;
         throw problem('invalid', message, {
-          hint: 'Install it under its new name instead.',
+          hint: 'Install it under the new name instead.',
           errors: [{ severity: 'error', code: 'plugin.renamed', message, path: 'body.name' }],
         });
       }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import { problem } from '../problem.js';
 import { sameJson } from './json-object.js';
 
-/** @throws when there is any finding; all of them at once. */
+/** @throws `invalid` with all findings, if there are any */
 export function refuseIfAny(errors: readonly Diagnostic[]): void {
   if (errors.length === 0) return;
   const hint = errors.find((one) => one.hint !== undefined)?.hint;
@@ -21,8 +21,8 @@ export const finding = (code: string, path: string, message: string, hint: strin
 });
 
 /**
- * Fields that only say what is may be sent back as they were answered; with another value they are refused, for to
- * take them silently would look like a change.
+ * Read-only fields may be sent back unchanged. Other values are refused, because ignoring them would look like a
+ * change.
  */
 export function unchangeable(
   sent: Readonly<Record<string, unknown>>,
@@ -37,7 +37,7 @@ export function unchangeable(
         'request.read-only',
         `${at}.${field}`,
         `${field} cannot be changed here`,
-        `It is ${JSON.stringify(shown[field] ?? null).slice(0, 80)}: leave it so, or out.`,
+        `It is ${JSON.stringify(shown[field] ?? null).slice(0, 80)}: keep this value, or leave the field out.`,
       ),
     );
 }

@@ -7,7 +7,7 @@ import { isObject, objectOf, textsOf } from './json-object.js';
 import { pluginFits } from './plugin-fit.js';
 import { finding, refuseIfAny, unchangeable } from './refuse.js';
 
-/** A release as it is uploaded. Names are those of the wire; what is not named here is a part of `metadata`. */
+/** A release to upload, with wire names. Fields that are not listed here become part of `metadata`. */
 export interface ReleaseUpload {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
@@ -21,7 +21,7 @@ export interface ReleaseUpload {
   readonly [part: string]: unknown;
 }
 
-/** A part of a release's metadata that has a path of its own. */
+/** A part of a release's metadata with its own route. */
 export type ReleasePart = 'networks_metadata' | 'attributes_metadata';
 
 export interface ReleaseOperations {
@@ -35,11 +35,11 @@ export interface ReleaseOperations {
   delete(id: number, actor: string): Promise<void>;
   part(id: number, part: ReleasePart): Promise<JsonObject>;
   replacePart(id: number, part: ReleasePart, value: JsonFields, actor: string): Promise<JsonObject>;
-  /** Its components, and those that plugins bring for its system and version. */
+  /** Its components, and those of compatible plugins. */
   components(id: number): Promise<readonly JsonObject[]>;
 }
 
-/** Fields that are columns of their own, or only say what is. */
+/** Fields with their own columns, and read-only fields. */
 const NOT_METADATA = [
   'id',
   'name',
@@ -60,7 +60,7 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
     const other = await store.releases.find(name, version);
     if (other === null || other.id === id) return;
     throw problem('conflict', 'Release with the same name and version already exists', {
-      hint: `It is release ${other.id}: change that one, or choose another name or version.`,
+      hint: `It is release ${other.id}: change the existing one, or choose another name or version.`,
     });
   };
 
@@ -139,7 +139,7 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
     },
   };
 
-  /** Roles that nodes have cannot go. */
+  /** Refuses to remove roles that nodes have. */
   async function rolesInUse(releaseId: number, gone: readonly string[]): Promise<readonly Diagnostic[]> {
     if (gone.length === 0) return [];
     const clusters = await store.clusters.list({ releaseId });
@@ -152,7 +152,7 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
         'role.in-use',
         'body.roles_metadata',
         `Can't delete role ${held.join(', ')} that is assigned to node ${node.id}.`,
-        'Keep the role, or take it from the node first.',
+        'Keep the role, or remove it from the node first.',
       );
     });
   }
@@ -162,7 +162,7 @@ function audit(store: Pick<StorePorts, 'audit'>, actor: string, action: string, 
   return store.audit.append({ actor, action, target: `release/${id}`, details });
 }
 
-/** What goes with a release: the tags it brings, and its tasks if they were sent. */
+/** Writes what belongs to a release: its tags, and its tasks if they were sent. */
 async function complete(
   within: StorePorts,
   release: ReleaseRecord,
@@ -208,7 +208,7 @@ function readTasks({ deployment_tasks: tasks }: ReleaseUpload): readonly unknown
   return upload.tasks;
 }
 
-/** Every tag a role names must be one of the release; the role's own name always is. */
+/** Every tag of a role must be a tag of the release or the role's own name. */
 function checkRoleTags(roles: unknown, tags: unknown): readonly Diagnostic[] {
   return Object.entries(objectOf(roles)).flatMap(([role, meta]) => {
     const absent = textsOf(objectOf(meta).tags).filter((tag) => tag !== role && !Object.hasOwn(objectOf(tags), tag));
@@ -218,13 +218,13 @@ function checkRoleTags(roles: unknown, tags: unknown): readonly Diagnostic[] {
         'role.unknown-tag',
         `body.roles_metadata.${role}.tags`,
         `Tags ${absent.join(', ')} are present for role ${role}, but, absent in release tags metadata`,
-        'Add them to tags_metadata, as {"has_primary": false}, or take them from the role.',
+        'Add them to tags_metadata, as {"has_primary": false}, or remove them from the role.',
       ),
     ];
   });
 }
 
-/** Tags that a release brings: those it describes, and for each role without tags one of its name. */
+/** Tags of a release: those it describes, and one with the role's name for each role without tags. */
 export function tagsOfRelease({
   rolesMetadata,
   tagsMetadata,

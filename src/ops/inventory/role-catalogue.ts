@@ -2,10 +2,10 @@ import { type Catalogue, catalogueOf } from '../../clusters/tags/index.js';
 import type { JsonObject, Store } from '../../store/index.js';
 import { objectOf } from './json-object.js';
 
-/** Roles a cluster has of its own: they are kept beside its settings. */
+/** A cluster's own roles, stored beside its settings. */
 export const clusterRoles = (attributes: JsonObject): JsonObject => objectOf(attributes.roles_metadata);
 
-/** The roles and tags that nodes of a cluster may have: of its release, its own, and of its enabled plugins. */
+/** The roles and tags for nodes of a cluster: its own, and those of its release and enabled plugins. */
 export async function roleCatalogue(
   store: Pick<Store, 'clusters' | 'releases' | 'plugins' | 'tags'>,
   clusterId: number,

@@ -1,7 +1,7 @@
 import { type Catalogue, tagsOnRoleChange } from '../../clusters/tags/index.js';
 import type { NewTagAssignment, NodeRecord, StorePorts } from '../../store/index.js';
 
-/** Roles of a node, those it is to get included. */
+/** Roles of a node, including pending ones. */
 export const allRoles = (node: Pick<NodeRecord, 'roles' | 'pendingRoles'>): readonly string[] => [
   ...new Set([...node.roles, ...node.pendingRoles]),
 ];
@@ -12,7 +12,7 @@ export interface RolesChanged {
   readonly after: readonly string[];
 }
 
-/** What changes of roles mean for the tags of nodes, worked out and not yet done. */
+/** How role changes affect the tags of nodes, not yet applied. */
 export interface TagsChange {
   readonly cluster: number;
   readonly lost: readonly { readonly node: number; readonly roles: readonly string[] }[];
@@ -20,8 +20,8 @@ export interface TagsChange {
 }
 
 /**
- * May say otherwise what tags roles give nodes, e.g. `mysql:1` and `mysql:2`; what it throws refuses the assignment.
- * It is asked once for all nodes of a change, before anything is changed.
+ * May change the tags that roles give nodes, e.g. to `mysql:1` and `mysql:2`. An error refuses the assignment. Called
+ * once for all nodes of a change, before the change.
  */
 export type TagAllocator = (
   cluster: number,
@@ -30,10 +30,7 @@ export type TagAllocator = (
   catalogue: Catalogue,
 ) => Promise<readonly NewTagAssignment[]>;
 
-/**
- * Nodes get the tags of roles that are new to them, and lose those that came with roles they have no more. What was
- * given or taken by hand stays as it is.
- */
+/** Nodes get the tags of new roles and lose those of removed roles. Manual assignments and removals stay. */
 export async function tagsChange(
   cluster: number,
   catalogue: Catalogue,

@@ -22,7 +22,7 @@ export interface Role {
 }
 
 export interface RoleOperations {
-  /** Of a release: its own. Of a cluster: those of its release, its own, and of its enabled plugins. */
+  /** Of a release: its own roles. Of a cluster: its own, and those of its release and enabled plugins. */
   list(owner: RoleOwner): Promise<readonly Role[]>;
   get(owner: RoleOwner, name: string): Promise<Role>;
   create(owner: RoleOwner, role: RoleBody, actor: string): Promise<Role>;
@@ -31,7 +31,7 @@ export interface RoleOperations {
 }
 
 export function roleOperations({ store }: OpsDependencies): RoleOperations {
-  /** What the owner itself holds, and how to put it back. */
+  /** The owner's own roles, and how to write them back. */
   async function open(owner: RoleOwner) {
     if (owner.kind === 'release') {
       const release = await store.releases.get(owner.id);
@@ -110,14 +110,14 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
   const audit = (actor: string, action: string, owner: RoleOwner, role: string) =>
     store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details: { role } });
 
-  /** The owner's own role; one that only shines through from below cannot be changed here. */
+  /** The owner's own role; one from a lower layer cannot be changed here. */
   async function own(owner: RoleOwner, name: string) {
     const held = await open(owner);
     if (Object.hasOwn(held.roles, name)) return held;
     const all = await listed(owner);
     if (!all.has(name)) throw missing(owner, name, [...all.keys()]);
-    throw problem('conflict', `Role '${name}' is not the cluster's own: it comes with its release or a plugin`, {
-      hint: 'Change it there: /api/v1/releases/ID/roles/NAME.',
+    throw problem('conflict', `Role '${name}' does not belong to the cluster but to its release or a plugin`, {
+      hint: 'Change it in the release: /api/v1/releases/ID/roles/NAME.',
     });
   }
 
@@ -154,7 +154,7 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
                 `Write name: ${name}.`,
               ),
             ]),
-        // A role that has no volumes may stay so.
+        // A role without volumes may stay so.
         ...checkRole(upload, held.tags, held.volumes, hasVolumes(held.volumes, name)),
       ]);
       await held.write(...withRole(held, upload));
@@ -168,7 +168,7 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
       const first = nodes.flat()[0];
       if (first !== undefined) {
         throw problem('conflict', `Can't delete role ${name} that is assigned to node ${first.id}.`, {
-          hint: `Take it from ${nodes.flat().length === 1 ? 'the node' : `these nodes`} first: ${nodes
+          hint: `Remove it from ${nodes.flat().length === 1 ? 'the node' : `these nodes`} first: ${nodes
             .flat()
             .slice(0, 20)
             .map((node) => node.id)

@@ -2,7 +2,7 @@ import type { ClusterDetails, Json, JsonObject, PluginRecord, ReleaseRecord } fr
 import { type GeneratorContext, generateSettings } from './generate-settings.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
 
-/** A plugin that fits a cluster, and whether it takes part. */
+/** A plugin that is compatible with a cluster, and whether it is enabled. */
 export interface LinkedPlugin {
   readonly plugin: PluginRecord;
   readonly enabled: boolean;
@@ -10,12 +10,12 @@ export interface LinkedPlugin {
   readonly attributes: JsonObject;
 }
 
-/** Groups that stand for plugins carry this class, as Fuel's clients look for. */
+/** Fuel's clients recognize the groups of plugins by this class. */
 const PLUGIN_CLASS = 'plugin';
 
 /**
- * A cluster's editable settings as people see them: its own groups, and one for each plugin that fits, whose
- * `metadata.enabled` says whether it takes part. Several versions of a plugin share a group, with the version chosen.
+ * A cluster's editable settings for users: its own groups, and one for each compatible plugin, with `metadata.enabled`.
+ * Versions of a plugin share a group that names the chosen one.
  */
 export function showSettings(
   cluster: Pick<ClusterDetails, 'attributes'>,
@@ -24,26 +24,26 @@ export function showSettings(
   return { ...objectOf(cluster.attributes.editable), ...pluginGroups(plugins) };
 }
 
-/** The settings its release would give the cluster now. */
+/** The current default settings of the cluster's release. */
 export function defaultSettings(
   release: ReleaseRecord,
   plugins: readonly LinkedPlugin[],
   context: GeneratorContext,
 ): JsonObject {
   const { editable } = generateSettings(release.metadata.attributes_metadata, context);
-  const untouched = plugins.map(({ plugin }) => ({ plugin, enabled: false, attributes: pluginDefaults(plugin) }));
-  return { ...editable, ...pluginGroups(untouched) };
+  const defaults = plugins.map(({ plugin }) => ({ plugin, enabled: false, attributes: pluginDefaults(plugin) }));
+  return { ...editable, ...pluginGroups(defaults) };
 }
 
 export interface SentSettings {
-  /** Without groups of plugins. */
+  /** Without plugin groups. */
   readonly own: JsonObject;
-  /** What becomes of each linked plugin whose group was sent. */
+  /** The new state of each linked plugin whose group was sent. */
   readonly plugins: readonly LinkedPlugin[];
 }
 
-/** Settings as they are sent, parted again into the cluster's own and those of its plugins. */
-export function partSettings(sent: JsonObject, linked: readonly LinkedPlugin[]): SentSettings {
+/** Splits sent settings into the cluster's own and those of its plugins. */
+export function splitSettings(sent: JsonObject, linked: readonly LinkedPlugin[]): SentSettings {
   const names = new Set(linked.map(({ plugin }) => plugin.name));
   const own = Object.fromEntries(Object.entries(sent).filter(([group]) => !names.has(group)));
   const plugins = linked.flatMap((one): LinkedPlugin[] => {
@@ -60,7 +60,7 @@ export function partSettings(sent: JsonObject, linked: readonly LinkedPlugin[]):
   return { own, plugins };
 }
 
-/** Settings a plugin brings, from its `environment_config`. */
+/** Default settings of a plugin, from its `environment_config`. */
 export function pluginDefaults({ metadata }: PluginRecord): JsonObject {
   const attributes = objectOf(metadata.attributes_metadata);
   return isObject(attributes.attributes) ? attributes.attributes : attributes;

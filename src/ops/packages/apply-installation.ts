@@ -17,9 +17,9 @@ import { compareVersions, seriesOf } from './version-order.js';
 
 export interface Applied {
   readonly package: PackageRecord;
-  /** No package of this series was there before. */
+  /** No package of this series was installed before. */
   readonly created: boolean;
-  /** The version that was replaced, if another one. */
+  /** The replaced version, if it differs. */
   readonly replaced: string | null;
 }
 
@@ -27,12 +27,13 @@ export interface Applied {
 const FIRST_UPDATABLE = '2.0.0';
 
 /**
- * Stores a package and makes what it describes: its releases with roles, tags and graphs, and its plugin. A package of
- * the same name and series is replaced: its releases and plugin keep their ids and are brought to what the new one
- * says. Repeating it changes nothing. The caller makes all of it one change.
+ * Stores a package and what it describes: its releases with roles, tags and graphs, and its plugin. Replaces a package
+ * of the same name and series: its releases and plugin keep their ids and are updated. Idempotent. The caller provides
+ * the transaction.
  *
- * @throws `conflict`: an older version without `force`; a release or plugin of this name and version from elsewhere; a
- *   release that is gone from the package and has clusters. `invalid`: a role that is gone and that nodes have
+ * @throws `conflict`: an older version without `force`; a release or plugin with the same name and version from another
+ * source; a release with clusters that the package no longer has. `invalid`: a role of nodes that the package no longer
+ * has
  */
 export async function applyInstallation(store: StorePorts, read: ReadPackage, force: boolean): Promise<Applied> {
   const { installation, archive } = read;
@@ -72,13 +73,13 @@ async function previousOf(
     .sort((a, b) => compareVersions(b.version, a.version));
   if (latest !== undefined && compareVersions(latest.version, version) > 0 && !force) {
     throw problem('conflict', `Nothing to do: ${title}, version ${version}, does not update installed plugin.`, {
-      hint: `Version ${latest.version} is installed. Force it to go back to ${version}.`,
+      hint: `Version ${latest.version} is installed. Use force to go back to ${version}.`,
     });
   }
   return latest ?? same;
 }
 
-/** What has the same name and version must come from the package that is replaced. */
+/** Refuses a release or plugin with the same name and version from another source than the replaced package. */
 async function refuseForeign(
   store: StorePorts,
   { installation }: ReadPackage,
@@ -87,10 +88,9 @@ async function refuseForeign(
 ): Promise<void> {
   const foreign = (packageId: number | null): boolean => (packageId === null ? !force : packageId !== previous?.id);
   const hint = async (packageId: number | null): Promise<string> => {
-    if (packageId === null)
-      return 'It was made by hand: rename or delete it, or force the installation to take it over.';
+    if (packageId === null) return 'It was created by hand: rename or delete it, or use force to take it over.';
     const { name, version } = await store.packages.get(packageId);
-    return `It is of package ${name} ${version}: remove that first, or choose another name or version.`;
+    return `It belongs to package ${name} ${version}: remove that package first, or choose another name or version.`;
   };
   for (const { name, version } of installation.releases) {
     const release = await store.releases.find(name, version);
@@ -150,7 +150,7 @@ async function refuseLostRoles(store: StorePorts, release: ReleaseRecord, roles:
     for (const node of await store.nodes.list({ clusterId: cluster.id, roles: lost })) {
       const held = lost.filter((role) => [...node.roles, ...node.pendingRoles].includes(role));
       throw problem('invalid', `Can't delete role ${held.join(', ')} that is assigned to node ${node.id}.`, {
-        hint: `Keep the role in the package, or take it from the nodes of cluster ${cluster.name} first.`,
+        hint: `Keep the role in the package, or remove it from the nodes of cluster ${cluster.name} first.`,
       });
     }
   }
@@ -184,7 +184,7 @@ async function putPlugin(
 const tagsOf = (roles: JsonObject, tags: JsonObject): NewTag[] =>
   tagsOfRelease({ rolesMetadata: roles, tagsMetadata: tags });
 
-/** Brings the owner's graphs to those of the package. Graphs that came otherwise stay. */
+/** Updates the owner's graphs from the package. Graphs from other sources stay. */
 async function putGraphs(
   store: StorePorts,
   owner: GraphOwner,
@@ -196,13 +196,13 @@ async function putGraphs(
     if (graphs.has(type)) continue;
     const gone = await store.graphs.find(owner, type);
     if (gone === null) continue;
-    // The default graph is always there.
+    // The default graph always exists.
     if (type === 'default') await store.graphs.update(gone.id, { tasks: [] });
     else await store.graphs.delete(gone.id);
   }
 }
 
-/** Types of graphs a stored package brought: of one of its releases, or of its plugin. */
+/** Graph types in a stored package: of one of its releases, or of its plugin. */
 function graphTypesOf(stored: PackageRecord | undefined, release: string | null): string[] {
   if (stored === undefined) return [];
   const { releases } = stored.metadata;

@@ -6,11 +6,11 @@ import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plu
 import { compareVersions } from './version-order.js';
 
 /**
- * What speaks against plugins taking part in a cluster from now on: what they have in common with its release and with
- * the other plugins that take part, and tasks from before graphs in a cluster that does not adapt them.
+ * Reasons not to enable plugins in a cluster: overlaps with its release and with other enabled plugins, and legacy
+ * tasks in a cluster that does not adapt them.
  *
- * @param enabled all plugins that are to take part
- * @param newly those of them that did not before
+ * @param enabled all plugins to be enabled
+ * @param newly those of them that were not enabled before
  */
 export async function problemsOfEnabling(
   store: Pick<StorePorts, 'clusters' | 'releases' | 'graphs'>,
@@ -28,7 +28,7 @@ export async function problemsOfEnabling(
   const found: Diagnostic[] = [];
   for (const [at, plugin] of enabled.entries()) {
     if (!newly.has(plugin.id)) continue;
-    // Of two that come together the later one is told.
+    // Of two newly enabled plugins, report the later one.
     const others = enabled.filter((other, index) => other.id !== plugin.id && (!newly.has(other.id) || index < at));
     const beside = others.map(({ id }) => parts.get(id)!);
     found.push(...pluginConflicts({ id: plugin.id, name: plugin.name, parts: parts.get(plugin.id)! }, known, beside));
@@ -38,7 +38,7 @@ export async function problemsOfEnabling(
         code: 'plugin.legacy-tasks',
         message:
           'Cannot enable plugin with legacy tasks unless propagate_task_deploy attribute is set. Ensure tasks.yaml is empty and all tasks has version >= 2.0.0.',
-        hint: `Switch propagate_task_deploy on in the cluster's settings, or take a newer version of ${plugin.name}.`,
+        hint: `Turn propagate_task_deploy on in the cluster's settings, or use a newer version of ${plugin.name}.`,
       });
     }
   }

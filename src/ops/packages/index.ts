@@ -1,8 +1,8 @@
-/** Installed packages: releases and plugins that came as one file. */
+/** Installed packages: releases and plugins in one file. */
 import type { OpsDependencies } from '../dependencies.js';
-import { inFuelWords } from '../graphs/fuel-words.js';
+import { inFuelTerms } from '../graphs/fuel-terms.js';
 import { packageOperations as bare, type PackageOperations } from './package-operations.js';
 
 export type { InstalledPackage, PackageOperations, PackageView } from './package-operations.js';
 
-export const packageOperations = (deps: OpsDependencies): PackageOperations => inFuelWords(bare(deps));
+export const packageOperations = (deps: OpsDependencies): PackageOperations => inFuelTerms(bare(deps));

@@ -9,7 +9,7 @@ import { asProblem, problem } from '../problem.js';
 import { type Applied, applyInstallation } from './apply-installation.js';
 import { readPackage } from './read-package.js';
 
-/** An installed package and what was made of it. */
+/** An installed package with its releases and plugins. */
 export interface PackageView {
   readonly package: PackageRecord;
   readonly releases: readonly ReleaseRecord[];
@@ -26,16 +26,16 @@ export interface PackageOperations {
   list(): Promise<readonly PackageView[]>;
   get(id: number): Promise<PackageView>;
   archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }>;
-  /** Installs the archive in a file of this disk, or brings what is installed to it. All of it or nothing. */
+  /** Installs or updates a package from a local archive file, all or nothing. */
   install(file: string, options: { readonly force: boolean }, actor: string): Promise<InstalledPackage>;
-  /** @throws `conflict` naming the clusters that are built of its releases or have its plugin enabled */
+  /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
   remove(id: number, actor: string): Promise<void>;
   /**
-   * Reads packages again, from the folder of packages where they lie there (new ones are installed), else from what
-   * was stored, and brings releases and plugins to them.
+   * Reads packages again and updates their releases and plugins: from the package folder if they are there (new ones
+   * are installed), else from the stored archives.
    *
    * @param pluginIds only the packages of these plugins; absent: all
-   * @throws `not-found` for a plugin; `invalid` telling which packages failed, after all others were synchronised
+   * @throws `not-found` for a plugin; `invalid` naming the packages that failed, after synchronising all others
    */
   sync(pluginIds: readonly number[] | undefined, actor: string): Promise<readonly PackageView[]>;
 }
@@ -120,7 +120,7 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
       if (failed.length > 0) {
         throw problem('invalid', `packages could not be synchronised: ${failed[0]!.file}: ${failed[0]!.message}`, {
           errors: failed,
-          hint: 'Correct them and synchronise again; all others are up to date.',
+          hint: 'Correct them and synchronise again; all other packages are up to date.',
         });
       }
       return Promise.all([...done.values()].map(view));
@@ -140,11 +140,11 @@ interface PackageSource {
   readonly isFolder: boolean;
 }
 
-/** Package folders and archives that lie in the folder of packages, by name. */
+/** Folders and archives in the package folder, by name. */
 async function sourcesIn(folder: string | undefined): Promise<readonly PackageSource[]> {
   if (folder === undefined) return [];
   const names = await readdir(folder).catch((error: unknown) => {
-    throw problem('invalid', `the folder of packages cannot be read: ${(error as Error).message}`, {
+    throw problem('invalid', `the package folder cannot be read: ${(error as Error).message}`, {
       hint: 'Correct the setting packages.folder.',
     });
   });
@@ -158,7 +158,7 @@ async function sourcesIn(folder: string | undefined): Promise<readonly PackageSo
   return found;
 }
 
-/** An archive of a package folder, in `scratch`. @throws `invalid` with everything that is wrong with the package */
+/** Makes an archive of a package folder, in `scratch`. @throws `invalid` with all problems of the package */
 async function archiveOf(folder: string, scratch: string): Promise<string> {
   try {
     const tree = await readPackageFolder(folder);
@@ -169,7 +169,7 @@ async function archiveOf(folder: string, scratch: string): Promise<string> {
   } catch (error) {
     if (!(error instanceof PackageDiskError)) throw error;
     throw problem('invalid', error.message, {
-      hint: 'Make the folder readable, or take it out of the folder of packages.',
+      hint: 'Make the folder readable, or remove it from the package folder.',
     });
   }
 }

@@ -2,19 +2,19 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import type { Json, JsonObject, PluginRecord } from '../../store/index.js';
 import { isObject, objectOf } from '../inventory/json-object.js';
 
-/** What a cluster has, or a plugin brings to it. */
+/** The parts of a cluster's release, or of a plugin. */
 export interface PluginParts {
-  /** As messages name it: `plugin NAME`, `release NAME`. */
+  /** The owner's name in messages: `plugin NAME`, `release NAME`. */
   readonly owner: string;
   readonly roles: JsonObject;
   readonly volumes: readonly Json[];
   readonly networkRoles: readonly Json[];
   readonly components: readonly Json[];
-  /** Ids of tasks by type of graph. */
+  /** Task ids by graph type. */
   readonly tasks: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The parts of a plugin, without its graphs' tasks, which are kept apart. */
+/** The parts of a plugin; its graphs' tasks are stored separately. */
 export function partsOfPlugin(
   { name, metadata }: Pick<PluginRecord, 'name' | 'metadata'>,
   tasks: PluginParts['tasks'],
@@ -40,9 +40,9 @@ export function partsOf(
 }
 
 /**
- * What keeps a plugin from taking part in a cluster beside its release and its other plugins, in the words of the
- * reference. Tags never conflict: of one name the later wins. Tasks conflict between plugins only: those of a release
- * are overridden.
+ * Reasons not to enable a plugin beside a cluster's release and other plugins, with the reference's messages. Tags
+ * never conflict: the later one of a name wins. Tasks conflict only between plugins, because they override those of a
+ * release.
  */
 export function pluginConflicts(
   plugin: { readonly id: number; readonly name: string; readonly parts: PluginParts },
@@ -59,7 +59,7 @@ export function pluginConflicts(
     refuse(
       'roles-taken',
       `Plugin (ID=${plugin.id}) is unable to register the following node roles: ${taken.sort().join(', ')}`,
-      'Roles are unique in a cluster: disable the plugin that has them, or rename them.',
+      'Roles are unique in a cluster: disable the other plugin, or rename the roles.',
     );
   }
   for (const other of beside) {
@@ -84,7 +84,7 @@ export function pluginConflicts(
     refuse(
       'network-role-taken',
       `Cannot override existing network roles: ${ids.join(', ')} in plugins: '${plugin.name}'`,
-      'Give them the same properties, or another id; addresses (vip) are joined.',
+      'Give them the same properties or other ids; addresses (vip) are merged.',
     );
   }
   for (const other of others) {
@@ -109,7 +109,7 @@ function common(own: readonly Json[], theirs: readonly Json[], key: string): str
   return [...new Set(named(own))].filter((one) => taken.has(one));
 }
 
-/** Whether a network role of the same id is there with other properties; addresses do not count. */
+/** Whether a network role with the same id has other properties; addresses do not count. */
 function overrides(role: Json, known: readonly Json[]): boolean {
   const essence = (one: JsonObject): string => {
     const { vip: _vip, ...properties } = objectOf(one.properties);

@@ -11,19 +11,19 @@ import type { GraphContent } from '../../store/index.js';
 import { checkGraphUpload } from '../graphs/graph-upload.js';
 import { problem } from '../problem.js';
 
-/** A package that may be installed, with everything about it already looked at. */
+/** A checked package, ready to install. */
 export interface ReadPackage {
   readonly installation: PackageInstallation;
   readonly archive: Uint8Array;
-  /** By type, for each release in its order, and for the plugin. */
+  /** By type, for each release in order, and for the plugin. */
   readonly releaseGraphs: readonly ReadonlyMap<string, GraphContent>[];
   readonly pluginGraphs: ReadonlyMap<string, GraphContent>;
   readonly warnings: readonly Diagnostic[];
 }
 
 /**
- * Reads an archive of a package on this disk and checks it as a whole: the archive itself, the package, the graphs.
- * @throws `invalid` with everything that is wrong, each with file, line and path
+ * Reads a local package archive and checks the archive, the package and its graphs.
+ * @throws `invalid` with all problems, each with file, line and path
  */
 export async function readPackage(path: string): Promise<ReadPackage> {
   const { tree, problems } = await reading(path);
@@ -58,7 +58,7 @@ export async function readPackage(path: string): Promise<ReadPackage> {
   const pluginGraphs = read(installation.plugin.graphs);
   for (const { type } of [...installation.releases.flatMap(({ graphs }) => graphs), ...installation.plugin.graphs]) {
     if (/^[A-Za-z0-9_-]+$/.test(type)) continue;
-    const message = `'${type.slice(0, 60)}' is no type of a graph`;
+    const message = `'${type.slice(0, 60)}' is not a valid graph type`;
     errors.push({
       severity: 'error',
       code: 'package.graph-type',
@@ -74,11 +74,11 @@ export async function readPackage(path: string): Promise<ReadPackage> {
 
 async function reading(path: string) {
   try {
-    if (!(await stat(path)).isFile()) throw new PackageDiskError(`${path} is no file`);
+    if (!(await stat(path)).isFile()) throw new PackageDiskError(`${path} is not a file`);
     return await readPackageArchive(path);
   } catch (error) {
     if (!(error instanceof PackageDiskError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
-    throw problem('invalid', (error as Error).message, { hint: 'Send an archive made by `sitewright package build`.' });
+    throw problem('invalid', (error as Error).message, { hint: 'Send an archive from `sitewright package build`.' });
   }
 }
 
@@ -88,6 +88,6 @@ function refusal(errors: readonly Diagnostic[], what: string) {
   const rest = more > 0 ? `, and ${more} more` : '';
   return problem('invalid', `${what}: ${first?.message ?? 'unknown reason'}${rest}`, {
     errors,
-    hint: first?.hint ?? 'Correct the package; `sitewright package check` tells the same without a server.',
+    hint: first?.hint ?? 'Correct the package; `sitewright package check` reports the same problems without a server.',
   });
 }

@@ -1,8 +1,8 @@
-/** Numbers of a version like `1.0.2`; what is no number counts as 0. */
+/** Numbers of a version like `1.0.2`; anything else counts as 0. */
 const numbers = (version: string): readonly number[] =>
   version.split('.').map((part) => Number.parseInt(part, 10) || 0);
 
-/** Below 0 when the first version is the older one. */
+/** Negative if the first version is older. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [numbers(a), numbers(b)];
   for (let at = 0; at < Math.max(left.length, right.length); at++) {
@@ -12,7 +12,7 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** The first two numbers: packages that have them in common replace each other, others stand side by side. */
+/** The first two numbers: packages of one series replace each other, others can coexist. */
 export const seriesOf = (version: string): string => {
   const [major = 0, minor = 0] = numbers(version);
   return `${major}.${minor}`;

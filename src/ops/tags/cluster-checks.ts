@@ -2,24 +2,24 @@ import { type ClusterFinding, checkCluster } from '../../clusters/checks/index.j
 import { readClusterSources } from '../../clusters/index.js';
 import type { GraphRequest } from '../../core/graph-run/index.js';
 import type { OpsDependencies } from '../dependencies.js';
-import { inFuelWords } from '../graphs/fuel-words.js';
+import { inFuelTerms } from '../graphs/fuel-terms.js';
 import { problem } from '../problem.js';
 
 export interface ClusterCheckOperations {
-  /** What is wrong with a cluster before a run; of single nodes only what is wrong with these. */
+  /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
   check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]>;
 }
 
 export const clusterChecks = ({ store }: Pick<OpsDependencies, 'store'>): ClusterCheckOperations =>
-  inFuelWords({
+  inFuelTerms({
     check: async (cluster: number, nodes?: readonly number[]) =>
       checkCluster(await readClusterSources(store, cluster), nodes === undefined ? {} : { nodes }),
   });
 
 /**
- * Refuses a run for errors of its cluster; answers what else there is to say. Nodes that are away and limits matter to
- * a deployment of the whole cluster only: a graph of another type, or for chosen nodes or tasks, may well run on a
- * cluster that is not complete.
+ * Refuses a run for errors of its cluster, and returns the other findings. Offline nodes and limits matter only to a
+ * deployment of the whole cluster: a graph of another type, or for chosen nodes or tasks, may run on an incomplete
+ * cluster.
  *
  * @throws `invalid` with all errors at once
  */
@@ -37,7 +37,7 @@ export async function refuseUnfitCluster(
   if (errors.length === 0) return found;
   throw problem('invalid', errors.map(({ message }) => message).join(' '), {
     errors: errors.map(({ nodes: _nodes, role: _role, tags: _tags, ...one }) => one),
-    hint: `${errors[0]!.hint ?? 'Correct the cluster.'} GET /api/v1/clusters/${cluster}/checks tells everything; force runs all the same.`,
+    hint: `${errors[0]!.hint ?? 'Correct the cluster.'} GET /api/v1/clusters/${cluster}/checks shows all findings; use force to run anyway.`,
   });
 }
 

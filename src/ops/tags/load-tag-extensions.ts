@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { problem } from '../problem.js';
 import { readTagExtensions, type TagExtension } from './tag-extension.js';
 
-/** Loads the module the setting `tags.extensions` names, once; a module that cannot be used refuses assignments. */
+/** Loads the module in the setting `tags.extensions` once. A broken module refuses assignments. */
 export function tagExtensionsOf(path: string | undefined): () => Promise<readonly TagExtension[]> {
   let loaded: Promise<readonly TagExtension[]> | undefined;
   return () => {

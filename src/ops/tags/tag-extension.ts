@@ -4,24 +4,24 @@ import type { OpsDependencies } from '../dependencies.js';
 import type { TagAllocator } from '../inventory/role-tags.js';
 import { problem } from '../problem.js';
 
-/** A node whose roles change, as extensions see it. */
+/** A node with changing roles, as extensions see it. */
 export interface ExtensionNode {
   readonly node_id: number;
   readonly name: string;
-  /** All roles it has afterwards. */
+  /** All its roles after the change. */
   readonly node_roles: readonly string[];
-  /** Roles that are new to it. */
+  /** Its new roles. */
   readonly new_roles: readonly string[];
-  /** What the new roles give it: the list an extension may change. */
+  /** The tags of the new roles: the list that an extension may change. */
   readonly tags: readonly string[];
-  /** What it has already. */
+  /** Its current tags. */
   readonly assigned: readonly string[];
 }
 
 export interface ExtensionRequest {
   readonly cluster: { readonly id: number; readonly name: string; readonly mode: string };
   readonly nodes: readonly ExtensionNode[];
-  /** The other nodes of the cluster and their tags, e.g. to see which instances there are. */
+  /** The other nodes of the cluster and their tags, e.g. to find existing instances. */
   readonly others: readonly {
     readonly node_id: number;
     readonly node_roles: readonly string[];
@@ -29,25 +29,25 @@ export interface ExtensionRequest {
   }[];
 }
 
-/** What a node is to get; nodes that are left out get what their roles say. */
+/** The tags for a node; nodes without an answer get the tags of their roles. */
 export interface ExtensionAnswer {
   readonly node_id: number;
   readonly tags: readonly string[];
 }
 
 /**
- * Somebody else's say in which tags nodes get with their roles. Called when roles are assigned, before anything is
- * changed; what it throws refuses the assignment, with its name.
+ * Third-party code that decides which tags nodes get with their roles. Called when roles are assigned, before any
+ * change. An error refuses the assignment and names the extension.
  */
 export interface TagExtension {
   readonly name: string;
   assignTags(request: ExtensionRequest): readonly ExtensionAnswer[] | Promise<readonly ExtensionAnswer[]>;
 }
 
-/** Longest an extension may think: a request of a user waits for it. */
+/** Time limit of an extension: a user's request waits for it. */
 const LIMIT_MS = 30_000;
 
-/** Asks all extensions, one after the other, each on what the one before made. */
+/** Calls all extensions in order, each with the result of the one before. */
 export function tagAllocator({ store, tagExtensions }: OpsDependencies): TagAllocator {
   return async (clusterId, changes, given, catalogue) => {
     const extensions = (await tagExtensions?.()) ?? [];
@@ -97,7 +97,7 @@ async function ask(extension: TagExtension, request: ExtensionRequest): Promise<
     timer = setTimeout(() => reject(new Error(`no answer within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
   });
   try {
-    // Frozen copies: what an extension changes in place must not be half of an answer.
+    // Frozen copies, so that changes in place cannot become part of an answer.
     return await Promise.race([extension.assignTags(frozen(structuredClone(request))), late]);
   } catch (error) {
     throw refusal(extension.name, error instanceof Error ? error.message : String(error));
@@ -114,40 +114,40 @@ function merged(
   given: readonly NewTagAssignment[],
   catalogue: Catalogue,
 ): readonly NewTagAssignment[] {
-  if (!Array.isArray(answer)) throw refusal(name, 'it answered no list of {node_id, tags}');
+  if (!Array.isArray(answer)) throw refusal(name, 'its answer is not a list of {node_id, tags}');
   const nodes = new Map(request.nodes.map((node) => [node.node_id, node]));
   const answered = new Map<number, readonly string[]>();
   for (const one of answer as readonly unknown[]) {
     const { node_id: id, tags } = (one ?? {}) as Partial<ExtensionAnswer>;
     const node = typeof id === 'number' ? nodes.get(id) : undefined;
-    if (node === undefined) throw refusal(name, `it answered for node ${String(id)}, which it was not asked about`);
-    if (!Array.isArray(tags)) throw refusal(name, `it answered no list of tags for node ${node.node_id}`);
+    if (node === undefined) throw refusal(name, `its answer contains node ${String(id)}, which was not in the request`);
+    if (!Array.isArray(tags)) throw refusal(name, `its answer for node ${node.node_id} is not a list of tags`);
     for (const tag of tags as readonly unknown[]) {
-      const wrong = typeof tag === 'string' ? tagNameProblem(tag) : `${JSON.stringify(tag)} is no text`;
-      if (wrong !== undefined) throw refusal(name, `it gives node ${node.node_id} a tag that is none: ${wrong}`);
+      const wrong = typeof tag === 'string' ? tagNameProblem(tag) : `${JSON.stringify(tag)} is not text`;
+      if (wrong !== undefined) throw refusal(name, `it gives node ${node.node_id} an invalid tag: ${wrong}`);
       const base = (tag as string).split(':')[0]!;
       if (!catalogue.tags.has(tag as string) && !catalogue.tags.has(base) && !catalogue.roles.has(tag as string)) {
         throw refusal(
           name,
-          `it gives node ${node.node_id} the tag '${String(tag)}', and the cluster has no tag '${base}'`,
+          `it gives node ${node.node_id} the tag '${String(tag)}', but the cluster has no tag '${base}'`,
         );
       }
     }
     answered.set(node.node_id, [...new Set(tags as readonly string[])]);
   }
   const kept = before.filter(({ nodeId }) => !answered.has(nodeId));
-  const told = [...answered].flatMap(([nodeId, tags]) =>
+  const answers = [...answered].flatMap(([nodeId, tags]) =>
     tags.flatMap((tag): readonly NewTagAssignment[] => {
       const byRoles = given.filter((one) => one.nodeId === nodeId && one.tag === tag);
       if (byRoles.length > 0) return byRoles;
-      // It goes with the role that gives the tag it is an instance of; else with the first of the new roles.
+      // It belongs to the role whose tag it is an instance of, else to the first new role.
       const base = tag.split(':')[0];
       const like = given.find((one) => one.nodeId === nodeId && one.tag === base);
       const role = like?.role ?? nodes.get(nodeId)!.new_roles[0] ?? null;
       return [{ nodeId, tag, source: 'extension', role }];
     }),
   );
-  return [...kept, ...told];
+  return [...kept, ...answers];
 }
 
 const refusal = (name: string, why: string) =>
@@ -164,7 +164,7 @@ function frozen<T>(value: T): T {
 
 /**
  * Reads a module's export `extensions` (a list) or `extension`.
- * @throws Error in words for whoever wrote the module
+ * @throws Error with a message for the module's author
  */
 export function readTagExtensions(module: unknown, path: string): readonly TagExtension[] {
   const { extensions, extension } = (module ?? {}) as { extensions?: unknown; extension?: unknown };

@@ -13,7 +13,7 @@ import { problem } from '../problem.js';
 
 export type TagUpload = Wire<typeof tagBody>;
 
-/** A tag as lists show it; `owner` of a tag that only a role implies is that role's. */
+/** A tag for lists. A tag implied by a role has the role's `owner`. */
 export interface TagView {
   readonly id: number | null;
   readonly name: string;
@@ -23,18 +23,18 @@ export interface TagView {
 }
 
 export interface TagOperations {
-  /** Of a release or plugin: its own. Of a cluster: those of its release, its own, and of its enabled plugins. */
+  /** Of a release or plugin: its own tags. Of a cluster: its own, and those of its release and enabled plugins. */
   list(owner: TagOwner): Promise<readonly TagView[]>;
-  /** The owner's own. */
+  /** A tag of the owner itself. */
   get(owner: TagOwner, name: string): Promise<TagView>;
   create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView>;
   update(owner: TagOwner, name: string, upload: TagUpload, actor: string): Promise<TagView>;
-  /** With its assignments to nodes. */
+  /** Deletes a tag with its assignments to nodes. */
   delete(owner: TagOwner, name: string, actor: string): Promise<void>;
 
   assignments(cluster: number): Promise<readonly TagAssignment[]>;
   ofNode(node: number): Promise<readonly TagAssignment[]>;
-  /** Gives nodes tags of their cluster, all or none; what they have already stays. */
+  /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. */
   assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
   unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
 }
@@ -52,12 +52,12 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
     throw problem('not-found', `Tag '${name}' is not found for the ${owner.kind} ${owner.id}`, {
       hint:
         above !== undefined
-          ? `It is a tag of ${above.owner.kind} ${above.owner.id}: ask there.`
+          ? `It is a tag of ${above.owner.kind} ${above.owner.id}: use that path.`
           : (didYouMean(name, known) ?? (known.length === 0 ? 'It has no tags.' : `It has: ${known.join(', ')}.`)),
     });
   }
 
-  /** Roles of the owner that bring the tag. */
+  /** Roles of the owner that have the tag. */
   async function holders(owner: TagOwner, name: string): Promise<readonly string[]> {
     if (owner.kind === 'cluster') {
       const { roles } = await roleCatalogue(store, owner.id);
@@ -76,7 +76,7 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
     if (owner.kind !== 'plugin') return;
     await store.plugins.get(owner.id);
     throw problem('conflict', `tags of a plugin cannot be changed: they come with its package`, {
-      hint: 'Change the package and install it again, or make a tag of the cluster.',
+      hint: 'Change the package and install it again, or create a tag of the cluster.',
     });
   }
 
@@ -111,12 +111,12 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
       }
       if ((await store.tags.find(owner, upload.name)) !== null) {
         throw problem('conflict', `Tag with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
-          hint: 'Change that one with PUT, or choose another name.',
+          hint: 'Change the existing one with PUT, or choose another name.',
         });
       }
       const tag = await store.atomically(async (within) => {
         const made = await within.tags.create(owner, columns(upload));
-        // A role brings the tag of its own name in any case, and may come later.
+        // A role always has the tag of its own name, and may be added later.
         const { role, name } = upload;
         if (role !== undefined && role !== name) await giveToRole(within, owner, role, name);
         return made;
@@ -133,7 +133,7 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
             'tag.renamed',
             'body.name',
             `the tag '${name}' cannot be renamed to '${upload.name}'`,
-            'Make a tag of the new name, and delete this one.',
+            'Create a tag with the new name, and delete this one.',
           ),
         ]);
       }
@@ -151,7 +151,7 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
           'conflict',
           `Tag '${name}' cannot be deleted: ${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')} of ${owner.kind} ${owner.id} ${roles.length === 1 ? 'has' : 'have'} it`,
           {
-            hint: 'Take it from the role first, or only from the nodes: sitewright tag unassign.',
+            hint: 'Remove it from the role first, or only from the nodes: sitewright tag unassign.',
           },
         );
       }
@@ -194,7 +194,7 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
                 'tag.not-assigned',
                 'query.tags',
                 `no node of ${members.join(', ')} has the tag '${tag}'`,
-                'sitewright tag list shows what nodes have.',
+                'sitewright tag list shows the tags of nodes.',
               ),
             ),
         );
@@ -221,10 +221,10 @@ const viewOf = ({ id, name, owner, readOnly, hasPrimary, metadata }: TagRecord):
 
 const builtIn = (owner: TagOwner, name: string, what: string) =>
   problem('conflict', `Tag '${name}' of ${owner.kind} ${owner.id} is built in and cannot be ${what}`, {
-    hint: 'It comes with a package or a role. Make a tag of your own instead.',
+    hint: 'It comes with a package or a role. Create your own tag instead.',
   });
 
-/** Adds the tag to those that a role brings. */
+/** Adds the tag to a role. */
 async function giveToRole(store: StorePorts, owner: TagOwner, role: string, tag: string): Promise<void> {
   const added = (roles: JsonFields): JsonFields => {
     const meta = objectOf(roles[role]);
@@ -247,18 +247,18 @@ async function giveToRole(store: StorePorts, owner: TagOwner, role: string, tag:
   const all = await roleCatalogue(store, owner.id);
   const known = all.roles.get(role);
   if (known === undefined) throw unknown([...all.roles.keys()]);
-  // A role of the release is changed for this cluster only: it gets one of its own in its place.
+  // Changes a role of the release only for this cluster, which gets its own copy.
   const start = Object.hasOwn(roles, role) ? roles : { ...roles, [role]: known.meta };
   await store.clusters.update(owner.id, { attributes: { ...attributes, roles_metadata: added(start as JsonFields) } });
 }
 
-/** The nodes by their clusters. @throws for nodes there are not, and for nodes without a cluster */
+/** The nodes by cluster. @throws for unknown nodes, and for nodes without a cluster */
 async function clustersOf(
   store: StorePorts,
   nodes: readonly number[],
 ): Promise<ReadonlyMap<number, readonly number[]>> {
   if (nodes.length === 0) {
-    refuseIfAny([finding('tag.no-node', 'query.node_id', 'no node is named', 'Name at least one: node_id=1.')]);
+    refuseIfAny([finding('tag.no-node', 'query.node_id', 'no node is given', 'Give at least one: node_id=1.')]);
   }
   const ids = [...new Set(nodes)];
   const known = new Map((await store.nodes.list({ ids })).map((node) => [node.id, node]));
@@ -285,10 +285,10 @@ async function clustersOf(
   return byCluster;
 }
 
-/** A tag to assign is one of the cluster's, the name of one of its roles, or an instance (`mysql:1`) of one. */
+/** Only tags of the cluster, names of its roles, and instances of these (`mysql:1`) can be assigned. */
 async function refuseUnknown(store: StorePorts, cluster: number, tags: readonly string[]): Promise<void> {
   if (tags.length === 0)
-    refuseIfAny([finding('tag.none', 'query.tags', 'no tag is named', 'Name at least one: tags=mysql.')]);
+    refuseIfAny([finding('tag.none', 'query.tags', 'no tag is given', 'Give at least one: tags=mysql.')]);
   const { tags: known, roles } = await roleCatalogue(store, cluster);
   const names = [...known.keys(), ...roles.keys()];
   refuseIfAny(

@@ -10,10 +10,11 @@ const body = z.object({
 });
 
 /**
- * The HTTP service by which Temporal's Web UI and CLI show encrypted payloads (`POST /codec/decode`). Whoever reaches
- * it reads everything: it listens on the loopback address unless told otherwise, and answers one origin of browsers.
+ * The HTTP service with which Temporal's Web UI and CLI show encrypted payloads (`POST /codec/decode`). Anyone who can
+ * reach it can read everything, so by default it listens on the loopback address, and it serves only one browser
+ * origin.
  *
- * @param origin of the Web UI, as `http://127.0.0.1:8233`
+ * @param origin of the Web UI, e.g. `http://127.0.0.1:8233`
  */
 export function createCodecEndpoint(codec: PayloadCodec, origin: string): FastifyInstance {
   const endpoint = Fastify({ bodyLimit: 16 * 1024 * 1024 });
@@ -21,7 +22,7 @@ export function createCodecEndpoint(codec: PayloadCodec, origin: string): Fastif
   endpoint.addHook('onRequest', async (request, reply) => {
     const from = request.headers.origin;
     if (from !== undefined && from !== allowed)
-      return reply.code(403).send({ message: `this endpoint answers pages of ${allowed} only` });
+      return reply.code(403).send({ message: `this endpoint serves only pages of ${allowed}` });
     void reply.headers({
       'access-control-allow-origin': allowed,
       'access-control-allow-methods': 'POST, OPTIONS',

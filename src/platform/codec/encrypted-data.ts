@@ -5,10 +5,10 @@ import { EncryptionCodec } from './encryption-codec.js';
 import { readEncryptionKeys } from './encryption-keys.js';
 
 /**
- * The data converter of clients and workers, as the setting `temporal.encryption_key_file` wants it. Undefined:
- * nothing is encrypted. Workers bundle their workflows with it (the failures of workflows are made inside).
+ * The data converter of clients and workers for the setting `temporal.encryption_key_file`; undefined without
+ * encryption. Workers also bundle their workflows with it, because workflow failures arise inside.
  *
- * @param failures module that exports `failureConverter`
+ * @param failures module with the export `failureConverter`
  * @throws PrivateFileError
  */
 export function encryptedData(
@@ -19,7 +19,7 @@ export function encryptedData(
   return { payloadCodecs: [new EncryptionCodec(readEncryptionKeys(keyFile))], failureConverterPath: failures };
 }
 
-/** Compiled beside this file; its source when this runs from sources. */
+/** The compiled module beside this file, or its source when running from source. */
 function ownFailures(): string {
   const compiled = fileURLToPath(new URL('./encoded-failures.js', import.meta.url));
   return existsSync(compiled) ? compiled : compiled.replace(/\.js$/, '.ts');

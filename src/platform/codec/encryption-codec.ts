@@ -12,7 +12,7 @@ const textOf = (bytes: Uint8Array | null | undefined): string => Buffer.from(byt
 
 /**
  * Encrypts payloads with AES-256-GCM before they leave this process. The metadata names encoding and key; nonce,
- * ciphertext and tag are the data. What was not encrypted when it was written passes as it is.
+ * ciphertext and tag are the data. Unencrypted payloads pass unchanged.
  */
 export class EncryptionCodec implements PayloadCodec {
   readonly #keys: EncryptionKeys;
@@ -25,7 +25,7 @@ export class EncryptionCodec implements PayloadCodec {
     return payloads.map((payload) => this.#encrypted(payload));
   }
 
-  /** @throws ValueError for an unknown key, or data that was changed on the way */
+  /** @throws ValueError for an unknown key, or tampered data */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => this.#decrypted(payload));
   }
@@ -51,7 +51,7 @@ export class EncryptionCodec implements PayloadCodec {
       decipher.setAuthTag(bytes.subarray(end));
       return payloadFromBytes(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]));
     } catch (error) {
-      throw new ValueError(`data encrypted with the key ${id} was changed, or the key is another one`, error);
+      throw new ValueError(`data encrypted with the key ${id} was changed, or the key differs`, error);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PrivateFileError, readPrivate, writePrivate } from '../files/private-file.js';
 
-/** Keys of AES-256 by their ids. What is written uses `current`; what is read, the key it names. */
+/** AES-256 keys by id. Writes use `current`; reads use the key that the data names. */
 export interface EncryptionKeys {
   readonly current: string;
   /** 32 bytes each. */
@@ -10,7 +10,7 @@ export interface EncryptionKeys {
 
 const LINE = /^([A-Za-z0-9._-]{1,100}) ([A-Za-z0-9+/]{43}=)$/;
 
-/** Reads keys, one a line: id, space, 32 bytes in base64. The first is the current one; `#` begins a comment. */
+/** Parses keys, one per line: id, space, 32 bytes in base64. The first is current; `#` starts a comment. */
 export function parseEncryptionKeys(text: string, name: string): EncryptionKeys {
   const keys = new Map<string, Buffer>();
   text.split('\n').forEach((line, at) => {
@@ -22,19 +22,19 @@ export function parseEncryptionKeys(text: string, name: string): EncryptionKeys 
     keys.set(id, Buffer.from(key, 'base64'));
   });
   const [current] = keys.keys();
-  if (current === undefined) throw new PrivateFileError(`${name} holds no key`);
+  if (current === undefined) throw new PrivateFileError(`${name} contains no key`);
   return { current, keys };
 }
 
-/** @throws PrivateFileError when it is not there, readable by others, or holds no keys */
+/** @throws PrivateFileError if the file is missing, readable by others, or contains no keys */
 export function readEncryptionKeys(path: string): EncryptionKeys {
   const text = readPrivate(path);
   if (text === undefined)
-    throw new PrivateFileError(`there is no ${path}: make it with 'sitewright identity encryption-key ${path}'`);
+    throw new PrivateFileError(`${path} does not exist: create it with 'sitewright identity encryption-key ${path}'`);
   return parseEncryptionKeys(text, path);
 }
 
-/** Adds a new key, as the first; the former ones stay for what they encrypted. Answers its id. */
+/** Adds a new current key; former keys stay to decrypt old data. Returns its id. */
 export function addEncryptionKey(path: string, now: Date = new Date()): string {
   const before = readPrivate(path) ?? '';
   if (before !== '') parseEncryptionKeys(before, path);

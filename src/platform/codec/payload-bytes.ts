@@ -3,7 +3,7 @@ import protobuf from 'protobufjs';
 
 const { Reader, Writer } = protobuf;
 
-/** A payload as Temporal's own protobuf message (metadata = 1, data = 2): what other SDKs' codecs encrypt, too. */
+/** Encodes a payload as Temporal's protobuf message (metadata = 1, data = 2), like the codecs of other SDKs. */
 export function payloadToBytes({ metadata, data }: Payload): Uint8Array {
   const writer = Writer.create();
   for (const [key, value] of Object.entries(metadata ?? {}))
@@ -12,7 +12,7 @@ export function payloadToBytes({ metadata, data }: Payload): Uint8Array {
   return writer.finish();
 }
 
-/** The opposite. @throws RangeError for bytes that are no payload */
+/** The inverse. @throws RangeError for bytes that are not a payload */
 export function payloadFromBytes(bytes: Uint8Array): Payload {
   const reader = Reader.create(bytes);
   const metadata: Record<string, Uint8Array> = {};

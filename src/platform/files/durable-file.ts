@@ -29,7 +29,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Replaces a small file so that a reader, or a power cut, meets the old or the new content, never a mixture. */
+/** Replaces a small file atomically: after a power failure and for readers, it has the old or the new content. */
 export function replaceDurably(path: string, text: string): void {
   const temporary = writeBeside(path, text);
   try {
@@ -41,7 +41,7 @@ export function replaceDurably(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Creates a small file with its whole content, once: false when somebody else did. */
+/** Creates a small file atomically; false if it exists. */
 export function createDurably(path: string, text: string): boolean {
   const temporary = writeBeside(path, text);
   try {
@@ -56,7 +56,7 @@ export function createDurably(path: string, text: string): boolean {
   return true;
 }
 
-/** The JSON of a file; undefined when it is not there. Files written as above are never torn. */
+/** The JSON of a file; undefined if it does not exist. Files written as above are never partial. */
 export function readJson<T>(path: string): T | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as T;

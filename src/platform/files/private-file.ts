@@ -2,20 +2,20 @@ import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createDurably, replaceDurably } from './durable-file.js';
 
-/** A file that holds a secret and is not kept like one. */
+/** A problem with a file of secrets, such as wrong permissions. */
 export class PrivateFileError extends Error {
   override readonly name = 'PrivateFileError';
 }
 
 /**
- * Reads a file that only its owner may read; undefined when there is none.
+ * Reads a file that only its owner may read; undefined if it does not exist.
  *
- * @throws PrivateFileError in words for an operator, when it is a link, no file, or readable by others
+ * @throws PrivateFileError with a message for operators if it is a link, not a file, or readable by others
  */
 export function readPrivate(path: string): string | undefined {
   try {
     const state = lstatSync(path);
-    if (!state.isFile()) throw new PrivateFileError(`${path} is no regular file`);
+    if (!state.isFile()) throw new PrivateFileError(`${path} is not a regular file`);
     const mode = state.mode & 0o777;
     if ((mode & 0o077) !== 0)
       throw new PrivateFileError(`${path} may be read by others (mode ${mode.toString(8)}): chmod 600 ${path}`);
@@ -26,15 +26,15 @@ export function readPrivate(path: string): string | undefined {
   }
 }
 
-/** Writes a file for its owner alone (0600, new folders 0700), whole or not at all. */
+/** Writes a file for its owner only (0600, new folders 0700), atomically. */
 export function writePrivate(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   replaceDurably(path, text);
 }
 
 /**
- * The content of a private file that is made at its first use. Of several processes that come at once one makes it,
- * and all get the same.
+ * The content of a private file that is created at first use. If several processes call it at once, one creates the
+ * file and all get the same content.
  */
 export function readOrMakePrivate(path: string, make: () => string): string {
   const present = readPrivate(path);
@@ -42,6 +42,6 @@ export function readOrMakePrivate(path: string, make: () => string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   createDurably(path, make());
   const made = readPrivate(path);
-  if (made === undefined) throw new PrivateFileError(`${path} was removed while it was made`);
+  if (made === undefined) throw new PrivateFileError(`${path} was removed during its creation`);
   return made;
 }

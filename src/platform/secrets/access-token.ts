@@ -1,12 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * A token as its bearer has it: `swt_`, the id under which it is stored, and 256 random bits. The prefix lets scanners
- * for leaked secrets, and our own log, know one when they see it.
+ * A token in the form its bearer has: `swt_`, the id under which it is stored, and 256 random bits. Scanners for leaked
+ * secrets, and our own log, recognize the prefix.
  */
 const TOKEN = /^swt_([0-9A-HJKMNP-TV-Z]{26})_([\w-]{43})$/;
 
-/** Any token in a longer text, also one that was cut off. */
+/** Any token in a longer text, even truncated. */
 export const TOKEN_IN_TEXT = /swt_[0-9A-HJKMNP-TV-Z]{26}_[\w-]+/g;
 
 /** A new token. `token` is shown once and never stored. */
@@ -22,13 +22,13 @@ export function mintToken(id: string): MintedToken {
   return { token, hash: hashOf(token) };
 }
 
-/** The id in a token; undefined for a text that is none. */
+/** The id in a token; undefined for anything else. */
 export const idOfToken = (text: string): string | undefined => TOKEN.exec(text)?.[1];
 
-/** SHA-256, hexadecimal. A slow hash is for passwords: nobody guesses 256 random bits. */
+/** SHA-256, hexadecimal. A slow hash is for passwords; no one can guess 256 random bits. */
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** Whether a token is the one that was stored, in the same time for every wrong one. `null`: none is stored. */
+/** Whether a token matches the stored hash, in constant time. `null`: no hash is stored. */
 export function matches(token: string, storedHash: string | null): boolean {
   const given = Buffer.from(hashOf(token), 'hex');
   const stored = storedHash === null ? Buffer.alloc(given.length) : Buffer.from(storedHash, 'hex');

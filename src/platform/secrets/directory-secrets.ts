@@ -6,8 +6,8 @@ import { isSecretReference, type SecretAnswer, type SecretProvider } from './sec
 const LARGEST = 1024 * 1024;
 
 /**
- * Secrets as files below a folder: `db/password` is the file of that path. Each must be a regular file of ours that
- * only its owner may read (mode 600); no folder on the way may be a link. One line feed at the end is not part of it.
+ * Secrets as files in a folder: `db/password` is the file with that path. Each must be a regular file that we own and
+ * only we may read (mode 600), and no folder of its path may be a link. Strips one line feed at the end.
  */
 export function directorySecrets(folder: string): SecretProvider {
   const root = resolve(folder);
@@ -31,7 +31,7 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 
 async function folderProblem(path: string): Promise<SecretAnswer | undefined> {
   try {
-    return (await lstat(path)).isDirectory() ? undefined : unusable(`${path} is no folder`);
+    return (await lstat(path)).isDirectory() ? undefined : unusable(`${path} is not a folder`);
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? { kind: 'absent' } : unusable(`${path} cannot be read (${codeOf(error)})`);
   }
@@ -42,7 +42,7 @@ async function readSecretFile(path: string): Promise<SecretAnswer> {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const state = await file.stat();
-      if (!state.isFile()) return unusable(`${path} is no regular file`);
+      if (!state.isFile()) return unusable(`${path} is not a regular file`);
       if ((state.mode & 0o077) !== 0) {
         const mode = (state.mode & 0o777).toString(8);
         return unusable(`${path} may be read by others (mode ${mode}): chmod 600 ${path}`);

@@ -1,8 +1,8 @@
 import type { SecretProvider } from './secret-provider.js';
 
 /**
- * Secrets from variables: `db/password` is `<prefix>DB_PASSWORD`. A variable set to nothing counts as not set. Two
- * references that become the same variable are the same secret.
+ * Secrets from variables: `db/password` is `<prefix>DB_PASSWORD`. An empty variable counts as unset. Two references
+ * with the same variable are the same secret.
  */
 export function environmentSecrets(prefix = 'SW_SECRET_', env: NodeJS.ProcessEnv = process.env): SecretProvider {
   return {

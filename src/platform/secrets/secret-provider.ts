@@ -1,29 +1,29 @@
-/** What came of asking for a secret. Messages never hold any part of a value. */
+/** The result of reading a secret. Messages never contain any part of a value. */
 export type SecretAnswer =
   | { readonly kind: 'found'; readonly value: string }
   | { readonly kind: 'absent' }
-  /** It is there and must not, or cannot, be used; `message` says why and what to do. */
+  /** It exists but must not or cannot be used; `message` says why and what to do. */
   | { readonly kind: 'unusable'; readonly message: string };
 
-/** Where the values of secret references come from. A further kind of store is one more of these. */
+/** A source of secret values. */
 export interface SecretProvider {
-  /** For people: what is looked through. */
+  /** The source's name, for people. */
   readonly name: string;
-  /** Reads the value at the moment of use; nothing is kept. Rejects only for outages. */
+  /** Reads the value at the time of use, without caching. Rejects only for outages. */
   read(ref: string): Promise<SecretAnswer>;
 }
 
-/** `db/password`: parts of letters, digits, `.`, `_` and `-`, none of which begins with a dot. */
+/** `db/password`: parts of letters, digits, `.`, `_` and `-`, none of which starts with a dot. */
 export const isSecretReference = (ref: string): boolean =>
   ref.length <= 200 && /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/.test(ref);
 
-/** Asks one provider after the other; the first that has the secret, or must not give it, decides. */
+/** Asks the providers in order; the first one that has the secret, usable or not, decides. */
 export function firstOf(providers: readonly SecretProvider[]): SecretProvider {
   return {
-    name: providers.map(({ name }) => name).join(', ') || 'no store of secrets',
+    name: providers.map(({ name }) => name).join(', ') || 'no secret provider',
     async read(ref) {
       if (!isSecretReference(ref))
-        return { kind: 'unusable', message: `${JSON.stringify(ref)} is no name of a secret` };
+        return { kind: 'unusable', message: `${JSON.stringify(ref)} is not a valid secret name` };
       for (const provider of providers) {
         const answer = await provider.read(ref);
         if (answer.kind !== 'absent') return answer;

@@ -1,6 +1,6 @@
 /**
- * Keeps the values of a label from growing without end: the first ones pass, all further ones are `other`. For values
- * that are few by nature but come from data.
+ * Limits the number of values of a label: the first ones pass, later ones become `other`. For values that should be few
+ * but come from data.
  */
 export class LabelValues {
   readonly #known = new Set<string>();

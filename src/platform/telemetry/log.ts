@@ -4,7 +4,7 @@ import type { Settings } from '../settings/index.js';
 
 export type { Logger } from 'pino';
 
-/** Keys whose values never reach a log, wherever they stand and however they are written. */
+/** Keys whose values never reach a log, at any depth and in any spelling. */
 const SECRET_KEYS = new Set([
   'authorization',
   'proxyauthorization',
@@ -22,10 +22,10 @@ const SECRET_KEYS = new Set([
 ]);
 
 const CENSOR = '[redacted]';
-/** Deeper than anything that is logged on purpose. */
+/** Deeper than any intended log entry. */
 const DEEPEST = 8;
 
-/** Secrets that betray themselves by their form, in texts of others: tokens of ours, and what is sent with requests. */
+/** Secrets recognizable by their form in any text: our tokens, and credentials of requests. */
 const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [TOKEN_IN_TEXT, CENSOR],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${CENSOR}`],
@@ -34,10 +34,10 @@ const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The process's logger. `json` writes one object a line for collectors, `pretty` one line for people;
- * both to standard error, since standard output belongs to what a command prints.
+ * The process's logger. `json` writes one object per line for collectors, `pretty` one line for people. Both write to
+ * standard error, because standard output is for a command's results.
  *
- * @param write takes each line, with its end; default: standard error
+ * @param write receives each line including its end; default: standard error
  */
 export function createLogger(
   settings: Settings['log'],
@@ -57,7 +57,7 @@ export function createLogger(
   };
   const last = settings.format === 'json' ? write : (line: string) => write(prettyLine(line));
   const logger = pino(options, { write: (line: string) => last(withoutSecretTexts(line)) });
-  // pino writes the fields of children as they come; children inherit this from each other.
+  // pino writes the fields of children unfiltered. Children inherit this override.
   const child = logger.child as unknown as (this: Logger, fields: object, options?: object) => Logger;
   logger.child = function (this: Logger, fields: object, childOptions?: object) {
     return child.call(this, withoutSecrets(fields, 0) as object, childOptions);
@@ -73,7 +73,7 @@ function toStandardError(format: Settings['log']['format']): (line: string) => v
 
 const isSecretKey = (key: string): boolean => SECRET_KEYS.has(key.replaceAll(/[_-]/g, '').toLowerCase());
 
-/** A copy in which the values of secret keys are not; errors are left to their serialiser. */
+/** A copy without the values of secret keys; errors are left to their serialiser. */
 function withoutSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   if (depth > DEEPEST) return '…';
@@ -100,7 +100,7 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'fatal',
 };
 
-/** `15:04:05 warn  worker  the message  key=value`; what is no line of ours passes as it is. */
+/** `15:04:05 warn  worker  the message  key=value`; any other line passes unchanged. */
 function prettyLine(line: string): string {
   let entry: Record<string, unknown>;
   try {

@@ -9,13 +9,13 @@ const WORK_SECONDS = [0.1, 1, 5, 30, 120, 600, 1_800, 7_200];
 const LAG_SECONDS = [0.01, 0.05, 0.2, 1, 5, 30, 120];
 const STORE_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
 
-/** What a process shows a collector. */
+/** Metrics of a process, for a collector. */
 export interface MetricsPage {
   readonly contentType: string;
   text(): Promise<string>;
 }
 
-/** Metrics that the API and the worker have both: of the process, of the store, of MAAS. */
+/** Metrics of both the API and the worker: process, store, MAAS. */
 export class ProcessMetrics implements MetricsPage {
   readonly registry = new Registry();
   readonly #maas: Histogram;
@@ -27,25 +27,25 @@ export class ProcessMetrics implements MetricsPage {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'sitewright_build_info',
-      help: 'Always 1; the label tells the version of this program.',
+      help: 'Always 1; the label has the version of this program.',
       labelNames: ['version'],
       registers,
     }).set({ version }, 1);
     this.#maas = new Histogram({
       name: 'sitewright_maas_call_duration_seconds',
-      help: 'Calls to MAAS until their answer, each attempt by itself.',
+      help: 'Duration of calls to MAAS, per attempt.',
       labelNames: ['method', 'operation', 'result'],
       buckets: CALL_SECONDS,
       registers,
     });
     this.#maasRetries = new Counter({
       name: 'sitewright_maas_retries_total',
-      help: 'Reads of MAAS that were sent a second time because the connection broke or the nonce was used up.',
+      help: 'Reads of MAAS that were retried because the connection broke or the nonce was used up.',
       registers,
     });
     this.#store = new Histogram({
       name: 'sitewright_store_call_duration_seconds',
-      help: 'Calls to the store until their answer, repetitions within included.',
+      help: 'Duration of calls to the store, including retries.',
       labelNames: ['kind', 'result'],
       buckets: STORE_SECONDS,
       registers,
@@ -63,7 +63,7 @@ export class ProcessMetrics implements MetricsPage {
   /** For the hook `onAttempt` of the MAAS client. */
   readonly maasAttempt = ({ request, ms, outcome, again }: AttemptRecord): void => {
     const method = request.slice(0, request.indexOf(' '));
-    // Only our own code names operations: values of users are escaped.
+    // Only our code sets operations, because users' values are escaped.
     const operation = /[?&]op=([a-z_]+)/.exec(request)?.[1] ?? 'none';
     this.#maas.observe({ method, operation, result: maasResult(outcome) }, ms / 1000);
     if (again) this.#maasRetries.inc();
@@ -75,7 +75,7 @@ export class ProcessMetrics implements MetricsPage {
   };
 }
 
-/** Class of the status, or that none came and why, as far as that is worth telling apart. */
+/** Class of the status, or the kind of failure without one. */
 const maasResult = (outcome: number | string): string =>
   typeof outcome === 'number'
     ? `${Math.floor(outcome / 100)}xx`
@@ -85,15 +85,15 @@ const maasResult = (outcome: number | string): string =>
         ? 'refused'
         : 'no_answer';
 
-/** How many agents asked for work lately, and when that was found out. */
+/** The last count of polling agents, with its time. */
 export interface AgentsSeen {
-  /** Does not wait for news. Undefined: it is not known. */
+  /** Returns at once; undefined if unknown. */
   latest(): { readonly online: number; readonly offline: number; readonly at: Date } | undefined;
 }
 
-/** Those of the API: its requests, and what the store knows of runs and nodes at the moment it is asked. */
+/** Metrics of the API: its requests, and the current runs and nodes in the store. */
 export class ApiMetrics extends ProcessMetrics {
-  readonly #askedStore: Pick<Store, 'runs' | 'nodes'>;
+  readonly #queriedStore: Pick<Store, 'runs' | 'nodes'>;
   readonly #requests: Histogram;
   readonly #up: Gauge;
   readonly #runs: Gauge;
@@ -107,49 +107,49 @@ export class ApiMetrics extends ProcessMetrics {
 
   constructor(version: string, store: Pick<Store, 'runs' | 'nodes'>, agents?: AgentsSeen) {
     super(version);
-    this.#askedStore = store;
+    this.#queriedStore = store;
     this.#agentsSeen = agents;
     const registers = [this.registry];
     this.#requests = new Histogram({
       name: 'sitewright_http_request_duration_seconds',
-      help: 'Requests to the API until their answer, by the path of their route.',
+      help: 'Duration of requests to the API, by the path of their route.',
       labelNames: ['method', 'route', 'status'],
       buckets: REQUEST_SECONDS,
       registers,
     });
     this.#up = new Gauge({
       name: 'sitewright_store_up',
-      help: 'Whether the store answered when these metrics were asked for.',
+      help: 'Whether the store answered when these metrics were requested.',
       registers,
     });
     this.#runs = new Gauge({
       name: 'sitewright_runs',
-      help: 'Runs the store knows, by kind, phase and outcome (none while under way).',
+      help: 'Runs in the store, by kind, phase and outcome (none while open).',
       labelNames: ['kind', 'phase', 'outcome'],
       registers,
     });
     this.#nodes = new Gauge({
       name: 'sitewright_nodes',
-      help: 'Nodes of the inventory, by whether it says that their agents are online.',
+      help: 'Nodes of the inventory, by whether their agents are recorded as online.',
       labelNames: ['online'],
       registers,
     });
     this.#agents = new Gauge({
       name: 'sitewright_agents',
-      help: 'Nodes of clusters, by whether their agents asked Temporal for work within 90 seconds before the last look.',
+      help: 'Nodes of clusters, by whether their agents polled Temporal within 90 seconds before the last check.',
       labelNames: ['online'],
       registers,
     });
     this.#agentsAt = new Gauge({
       name: 'sitewright_agents_looked_at_seconds',
-      help: 'When agents were looked for last, in seconds since 1970; a look is taken when metrics are asked for, once a minute at most.',
+      help: 'Time of the last check for agents, in seconds since 1970; it runs when metrics are requested, at most once a minute.',
       registers,
     });
   }
 
   override async text(): Promise<string> {
-    // A store that is away shows nothing of what it knew before.
-    const counts = await Promise.all([this.#askedStore.runs.count(), this.#askedStore.nodes.countOnline()]).catch(
+    // If the store is unreachable, show no old values.
+    const counts = await Promise.all([this.#queriedStore.runs.count(), this.#queriedStore.nodes.countOnline()]).catch(
       () => undefined,
     );
     this.#runs.reset();
@@ -178,7 +178,7 @@ export class ApiMetrics extends ProcessMetrics {
     return super.text();
   }
 
-  /** @param route path as registered; undefined for one that no route has */
+  /** @param route path as registered; undefined for an unknown path */
   request(method: string, route: string | undefined, status: number, ms: number): void {
     const known = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : 'other';
     const labels = { method: known, route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` };
@@ -186,7 +186,7 @@ export class ApiMetrics extends ProcessMetrics {
   }
 }
 
-/** Those of a worker: activities, and the tasks whose ends they record. */
+/** Metrics of a worker: activities, and the ended tasks they record. */
 export class WorkerMetrics extends ProcessMetrics {
   readonly #lag: Histogram;
   readonly #activities: Histogram;
@@ -199,27 +199,27 @@ export class WorkerMetrics extends ProcessMetrics {
     const registers = [this.registry];
     this.#lag = new Histogram({
       name: 'sitewright_activity_schedule_to_start_seconds',
-      help: 'Between the moment a workflow wants an activity and its start on this worker: the lag of the scheduler.',
+      help: 'Time between the scheduling of an activity by a workflow and its start on this worker.',
       labelNames: ['activity'],
       buckets: LAG_SECONDS,
       registers,
     });
     this.#activities = new Histogram({
       name: 'sitewright_activity_duration_seconds',
-      help: 'Attempts of activities on this worker until their end.',
+      help: 'Duration of activity attempts on this worker.',
       labelNames: ['activity', 'result'],
       buckets: WORK_SECONDS,
       registers,
     });
     this.#repeated = new Counter({
       name: 'sitewright_activity_retries_total',
-      help: 'Attempts of activities on this worker that were not the first.',
+      help: 'Attempts of activities on this worker after the first.',
       labelNames: ['activity'],
       registers,
     });
     this.#tasks = new Histogram({
       name: 'sitewright_task_duration_seconds',
-      help: 'Tasks of graphs from their start to their end on their nodes, as this worker recorded them.',
+      help: 'Duration of graph tasks on their nodes, as recorded by this worker.',
       labelNames: ['type', 'outcome'],
       buckets: WORK_SECONDS,
       registers,
@@ -227,7 +227,7 @@ export class WorkerMetrics extends ProcessMetrics {
   }
 
   activityStarted(activity: string, attempt: number, lagMs: number): void {
-    // Clocks of two machines: a little below nothing is nothing.
+    // Clocks of two machines differ: treat slightly negative values as zero.
     this.#lag.observe({ activity }, Math.max(0, lagMs) / 1000);
     if (attempt > 1) this.#repeated.inc({ activity });
   }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export type SpanKind = 'internal' | 'server' | 'client';
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** A piece of work that has begun. */
+/** A started piece of work. */
 export interface OpenSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -27,28 +27,28 @@ export interface TracesOptions {
   /** `sitewright-api`, `sitewright-worker` */
   readonly service: string;
   readonly version: string;
-  /** Told once of each outage. */
-  readonly onTrouble?: (message: string) => void;
+  /** Called once per outage. */
+  readonly onOutage?: (message: string) => void;
   readonly fetch?: typeof fetch;
 }
 
 const SEND_EVERY_MS = 5_000;
 const SEND_LIMIT_MS = 10_000;
-/** Beyond these, spans are dropped: traces must never cost the work they tell of. */
+/** More spans are dropped: traces must never slow down the work they record. */
 const MOST_WAITING = 4_000;
 const MOST_AT_ONCE = 500;
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 
 /**
  * Traces of one process, sent to a collector as OTLP over HTTP in JSON (opentelemetry.io, "OTLP specification" 1.x).
- * Takes up the trace of a caller (W3C Trace Context), and knows the span that work happens in.
+ * Continues the trace of a caller (W3C Trace Context), and tracks the current span of work.
  */
 export class Traces {
   readonly #options: TracesOptions;
   readonly #current = new AsyncLocalStorage<OpenSpan>();
   readonly #timer: NodeJS.Timeout;
   #waiting: EndedSpan[] = [];
-  #isAway = false;
+  #isDown = false;
 
   constructor(options: TracesOptions) {
     this.#options = options;
@@ -56,7 +56,7 @@ export class Traces {
     this.#timer.unref();
   }
 
-  /** @param traceparent header of a caller who has a trace; what is none of the form is not there */
+  /** @param traceparent header of a caller with a trace; a malformed one is ignored */
   begin(name: string, kind: SpanKind, traceparent?: string): OpenSpan {
     const outer = parentOf(traceparent) ?? this.#current.getStore();
     return {
@@ -69,7 +69,7 @@ export class Traces {
     };
   }
 
-  /** Runs work so that what begins in it belongs to the span. */
+  /** Runs work so that spans started in it are children of this span. */
   inside<T>(span: OpenSpan, work: () => T): T {
     return this.#current.run(span, work);
   }
@@ -83,9 +83,9 @@ export class Traces {
     this.#waiting.push({ ...span, ...more, endMs: Date.now(), attributes });
   }
 
-  /** Sends what waits. Never fails: what cannot be sent is lost. */
+  /** Sends the waiting spans. Never fails: spans that cannot be sent are lost. */
   async flush(): Promise<void> {
-    const { endpoint, onTrouble, fetch: send = fetch } = this.#options;
+    const { endpoint, onOutage, fetch: send = fetch } = this.#options;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MOST_AT_ONCE);
       let problem: string | undefined;
@@ -101,9 +101,9 @@ export class Traces {
       } catch (error) {
         problem = error instanceof Error ? error.message : String(error);
       }
-      if (problem !== undefined && !this.#isAway) onTrouble?.(`traces cannot be sent to ${endpoint}: ${problem}`);
-      this.#isAway = problem !== undefined;
-      if (this.#isAway) return;
+      if (problem !== undefined && !this.#isDown) onOutage?.(`traces cannot be sent to ${endpoint}: ${problem}`);
+      this.#isDown = problem !== undefined;
+      if (this.#isDown) return;
     }
   }
 

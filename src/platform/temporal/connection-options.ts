@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import type { Settings } from '../settings/index.js';
 
-/** Where the server is and how it is spoken to: `temporal` of the settings, or that much of it. */
+/** The server's address and security: a part of the `temporal` settings. */
 export interface ServerSettings {
   readonly address: string;
   readonly tls?: Settings['temporal']['tls'];
   readonly api_key_file?: string | undefined;
 }
 
-/** What every connection to the server is made with, of the client as of workers. */
+/** Options of every connection to the server, of clients and workers. */
 export interface ConnectionSettings {
   readonly address: string;
   readonly tls?: TLSConfig | true;
@@ -17,9 +17,9 @@ export interface ConnectionSettings {
 }
 
 /**
- * Options of each `Connection` and `NativeConnection`. Files are read now: a renewed one needs a restart.
+ * Options of each `Connection` and `NativeConnection`. Files are read once: a renewed one needs a restart.
  *
- * @throws Error in words for the user, naming the setting, when a file cannot be read; never with what is in it
+ * @throws Error for the user, naming the setting, when a file cannot be read; never with its content
  */
 export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: ServerSettings): ConnectionSettings {
   const apiKey =

@@ -9,13 +9,13 @@ import { isAlive, withLock } from '../../../scripts/lock.mjs';
 import { probeServer } from './probe.js';
 import { searchAttributes } from './search-attributes.js';
 
-/** How a dev server is started. */
+/** How to start a dev server. */
 export interface DevServerOptions {
   /** The Temporal CLI, as found by `findTemporalBinary`. */
   readonly binary: string;
-  /** SQLite file that keeps everything across restarts; absent: all is in memory and lost at the end. */
+  /** SQLite file that keeps data across restarts; absent: data is in memory and lost at the end. */
   readonly databaseFile?: string;
-  /** Where the server writes its log. Its folder is made; it is appended to. */
+  /** The server's log file; created with its folder, or appended to. */
   readonly logFile: string;
   /** gRPC port; default: a free one. */
   readonly port?: number;
@@ -24,41 +24,41 @@ export interface DevServerOptions {
   /** Namespaces beside `default`. */
   readonly namespaces?: readonly string[];
   /**
-   * `with-parent` (default): the server ends when this process does, in whatever way.
-   * `independent`: it stays until somebody calls `stop()` or ends it by its id.
+   * `with-parent` (default): the server ends with this process, however it ends. `independent`: it runs until a call of
+   * `stop()` or a signal to its process.
    */
   readonly lifetime?: 'with-parent' | 'independent';
-  /** How long the server may take until it answers; default 60 s, for loaded machines. */
+  /** Time limit until the server answers; default 60 s, for loaded machines. */
   readonly startLimitMs?: number;
 }
 
-/** A dev server that answers. */
+/** A running dev server. */
 export interface DevServer {
   /** `host:port` for clients and workers. */
   readonly address: string;
   /** Base address of Temporal's Web UI, without a trailing slash; absent when left out. */
   readonly uiUrl?: string;
-  /** The server's own process id. */
+  /** The server's process id. */
   readonly pid: number;
-  /** True when it ran already, on the same database file: then `stop()` leaves it running. */
+  /** True if it was already running on the same database file: then `stop()` leaves it running. */
   readonly reused: boolean;
-  /** Ends it (SIGTERM, after five seconds SIGKILL) and resolves once the process is gone. May be called twice. */
+  /** Stops it (SIGTERM, SIGKILL after five seconds) and resolves once the process is gone. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** The server did not come up; `message` has the reason and the end of its log. */
-export class DevServerFailed extends Error {
-  override readonly name = 'DevServerFailed';
+/** The server did not start; `message` has the reason and the end of its log. */
+export class DevServerError extends Error {
+  override readonly name = 'DevServerError';
 }
 
 const GRACE_MS = 5_000;
 const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
 
 /**
- * Starts Temporal's dev server on the loopback address and waits until it answers. On a database
- * file that a living server already uses, that server is returned instead: SQLite allows only one.
+ * Starts Temporal's dev server on the loopback address and waits until it answers. If a running server already uses the
+ * database file, returns that server instead, because SQLite allows only one.
  *
- * @throws DevServerFailed when it ends early or does not answer in time; nothing is left running
+ * @throws DevServerError when it exits early or does not answer in time; no process is left running
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const { databaseFile } = options;
@@ -72,7 +72,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     const { address, uiUrl, pid } = server;
     const note: Note = { address, uiUrl, pid, ...(options.lifetime === 'independent' ? {} : { owner: process.pid }) };
     await writeWhole(noteOf(file), JSON.stringify(note));
-    // Nobody may find the server, nor open its file, while it ends.
+    // No one may find the server or open its file while it stops.
     const stop = (): Promise<void> =>
       withLock(`${file}.lock`, async () => {
         if (!isAlive(pid)) return;
@@ -84,7 +84,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 }
 
 /**
- * The arguments after `temporal`, with the measured settings for a single machine.
+ * The arguments after `temporal`, with settings measured for a single machine.
  *
  * @internal exported for its test
  */
@@ -96,8 +96,8 @@ export function devServerArguments(
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)];
   args.push(...(uiPort === 'none' ? ['--headless'] : ['--ui-port', String(uiPort)]));
   if (options.databaseFile !== undefined) {
-    // WAL with NORMAL survives the death of the process and is 3.4 times as fast as the defaults; a
-    // power cut may lose the last commits, never the file.
+    // WAL with NORMAL survives a crash of the process and is 3.4 times as fast as the defaults; a power failure may
+    // lose the last commits, never the file.
     args.push('--db-filename', options.databaseFile);
     args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
   }
@@ -105,10 +105,10 @@ export function devServerArguments(
     // Every node has two task queues; one partition each costs a third of the memory of four.
     'matching.numTaskqueueReadPartitions': 1,
     'matching.numTaskqueueWritePartitions': 1,
-    // How often a loaded queue is written down though nothing happened in it; at the default (1 minute), 1,000 idle
-    // nodes make 70 writes a second. What is read again after the server's death is known to have been done.
+    // How often an idle loaded queue is persisted; at the default (1 minute), 1,000 idle nodes make 70 writes a second.
+    // The server recognizes as done what it reads again after a crash.
     'matching.updateAckInterval': '"5m"',
-    // Each node agent holds long polls open; the default (1,200) is used up by 300 nodes.
+    // Each node agent keeps long polls open; 300 nodes use up the default (1,200).
     'frontend.namespaceCount': 5000,
   };
   for (const [key, value] of Object.entries(dynamic)) args.push('--dynamic-config-value', `${key}=${value}`);
@@ -118,16 +118,16 @@ export function devServerArguments(
   return args;
 }
 
-/** Between our look for a free port and the server's use of it another process may take it: then look again. */
+/** Retries when another process takes a free port before the server does. */
 async function startWithFreePorts(options: DevServerOptions): Promise<DevServer> {
-  const choosesItself = options.port === undefined;
+  const choosesPort = options.port === undefined;
   for (let attempt = 1; ; attempt++) {
     const [port, uiPort] = await freePorts(options);
     try {
       return await startOn(options, port, uiPort);
     } catch (error) {
-      const taken = error instanceof DevServerFailed && /address already in use/i.test(error.message);
-      if (!taken || !choosesItself || attempt === 3) throw error;
+      const taken = error instanceof DevServerError && /address already in use/i.test(error.message);
+      if (!taken || !choosesPort || attempt === 3) throw error;
     }
   }
 }
@@ -151,7 +151,7 @@ async function startOn(options: DevServerOptions, port: number, uiPort: number |
     await server.stop();
     const written = (await readFile(options.logFile)).subarray(from).toString();
     const tail = written.trim().split('\n').slice(-8).join('\n');
-    throw new DevServerFailed(`The Temporal dev server ${reason}. Its log, ${options.logFile}, ends with:\n${tail}`);
+    throw new DevServerError(`The Temporal dev server ${reason}. Its log, ${options.logFile}, ends with:\n${tail}`);
   };
   let problem = 'nothing answered';
   for (;;) {
@@ -177,7 +177,7 @@ interface Spawned {
   stop(): Promise<void>;
 }
 
-/** Through the watchdog, in a process group of its own so that Ctrl-C reaches us first. */
+/** Through the watchdog, in its own process group so that Ctrl-C reaches us first. */
 async function spawnWithParent(command: readonly string[], logFd: number): Promise<Spawned> {
   const watchdog = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), ...command], {
     stdio: ['pipe', 'pipe', logFd],
@@ -191,14 +191,14 @@ async function spawnWithParent(command: readonly string[], logFd: number): Promi
     createInterface(stdout).on('line', (line) => {
       const [word, ...rest] = line.split(' ');
       if (word === 'started') done(Number(rest[0]));
-      if (word === 'failed') fail(new DevServerFailed(`The Temporal dev server did not start: ${rest.join(' ')}.`));
+      if (word === 'failed') fail(new DevServerError(`The Temporal dev server did not start: ${rest.join(' ')}.`));
     });
     watchdog.once('error', fail);
-    watchdog.once('close', () => fail(new DevServerFailed('The Temporal dev server did not start.')));
+    watchdog.once('close', () => fail(new DevServerError('The Temporal dev server did not start.')));
   });
-  // Somebody may kill the watchdog itself: then its work is ours.
+  // If someone kills the watchdog, its work is ours.
   watchdog.once('close', () => endNow(pid));
-  // The server must not keep a program alive that has nothing else to do.
+  // The server must not keep an otherwise finished program running.
   unref(watchdog);
   return {
     pid,
@@ -239,14 +239,14 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone, as it should be.
+    // Already gone.
   }
 }
 
 /**
- * Ends a process that need not be a child of ours and resolves when it is gone.
+ * Ends a process, not necessarily our child, and resolves when it is gone.
  *
- * @throws nothing when it is gone already
+ * @throws nothing if it is already gone
  */
 export async function endProcess(pid: number): Promise<void> {
   if (!isAlive(pid)) return;
@@ -258,12 +258,12 @@ export async function endProcess(pid: number): Promise<void> {
   }
 }
 
-/** What a server on a database file leaves for the next starter. */
+/** A running server's record beside its database file, for the next start. */
 interface Note {
   readonly address: string;
   readonly uiUrl?: string | undefined;
   readonly pid: number;
-  /** The process with which it ends; absent for an independent one. */
+  /** The process it ends with; absent for an independent server. */
   readonly owner?: number;
 }
 
@@ -273,11 +273,11 @@ async function findRunning(databaseFile: string): Promise<DevServer | undefined>
   const note = await readFile(noteOf(databaseFile), 'utf8').catch(() => undefined);
   if (note === undefined) return undefined;
   const { address, uiUrl, pid, owner } = JSON.parse(note) as Note;
-  // It still answers for a moment, but it is on its way out.
+  // It still answers for a moment, but it is stopping.
   if (owner !== undefined && !isAlive(owner)) await endProcess(pid);
-  const alive =
+  const isUsable =
     isAlive(pid) && (await probeServer(address, { namespace: 'default', limitMs: 5_000 })).status === 'ready';
-  if (!alive) {
+  if (!isUsable) {
     await rm(noteOf(databaseFile), { force: true });
     return undefined;
   }
@@ -291,7 +291,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 async function freePorts(options: DevServerOptions): Promise<[number, number | 'none']> {
-  // Both are held at once, so that they differ.
+  // Both are open at once, so that they differ.
   const servers = [
     await listen(options.port ?? 0),
     await listen(options.uiPort === 'none' ? 0 : (options.uiPort ?? 0)),
@@ -302,13 +302,15 @@ async function freePorts(options: DevServerOptions): Promise<[number, number | '
 }
 
 async function listen(port: number): Promise<{ port: number; close: () => Promise<void> }> {
-  // Somebody who waits for a server on this port must not keep the look at it from ending.
+  // A client waiting for a server on this port must not keep this check open.
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((done, fail) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
       fail(
-        taken ? new DevServerFailed(`Port ${port} is in use (address already in use); name another or none.`) : error,
+        taken
+          ? new DevServerError(`Port ${port} is in use (address already in use); choose another or omit it.`)
+          : error,
       );
     });
     server.listen(port, '127.0.0.1', done);

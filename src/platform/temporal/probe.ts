@@ -1,23 +1,23 @@
 import { Connection } from '@temporalio/client';
 import { connectionOptions, type ServerSettings } from './connection-options.js';
 
-/** What a Temporal address answers. */
+/** The result of probing a Temporal address. */
 export type ServerProbe =
   | { readonly status: 'ready'; readonly serverVersion: string }
-  /** Nothing speaks Temporal there, or it is not healthy. */
+  /** No healthy Temporal server answers. */
   | { readonly status: 'unreachable'; readonly problem: string }
-  /** The server answers but has no such namespace. */
+  /** The server answers but does not have the namespace. */
   | { readonly status: 'no-namespace'; readonly problem: string };
 
 const NOT_FOUND = 5;
 
-/** Asks once, with a time limit; never throws for a server that is not there. */
+/** Probes once, with a time limit. Never throws for a missing server. */
 export async function probeServer(
   server: string | ServerSettings,
   options: { readonly namespace: string; readonly limitMs: number },
 ): Promise<ServerProbe> {
-  // Made before it connects, so that it can be closed when it cannot: it would try for ever, and find whoever
-  // listens there next.
+  // Lazy, so that it can be closed if it fails to connect. Otherwise it would retry for ever, and reach the next server
+  // there.
   const connection = Connection.lazy({
     ...connectionOptions(typeof server === 'string' ? { address: server } : server),
     connectTimeout: options.limitMs,

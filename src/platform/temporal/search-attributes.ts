@@ -3,7 +3,7 @@ import { SEARCH_ATTRIBUTES } from '../../../workflows/protocol.js';
 
 type TypeInProtocol = (typeof SEARCH_ATTRIBUTES)[keyof typeof SEARCH_ATTRIBUTES];
 
-/** Per type: as Temporal's CLI spells it, and its number in `temporal.api.enums.v1.IndexedValueType`. */
+/** Per type: its name in Temporal's CLI, and its number in `temporal.api.enums.v1.IndexedValueType`. */
 const types = {
   KEYWORD: { name: 'Keyword', number: 2 },
   INT: { name: 'Int', number: 3 },
@@ -11,47 +11,44 @@ const types = {
 
 interface SearchAttribute {
   readonly name: string;
-  /** As Temporal's CLI spells it. */
+  /** Its name in Temporal's CLI. */
   readonly type: string;
-  /** As its API numbers it. */
+  /** Its number in Temporal's API. */
   readonly typeNumber: number;
 }
 
-/**
- * The custom search attributes a run carries, so that lists of runs can be filtered in Temporal's
- * CLI and Web UI.
- */
+/** The custom search attributes of runs, for filtering lists in Temporal's CLI and Web UI. */
 export const searchAttributes: readonly SearchAttribute[] = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => ({
   name,
   type: types[type].name,
   typeNumber: types[type].number,
 }));
 
-/** What became of the search attributes on a namespace. Runs work in every case; only lists filter less. */
+/** The state of the search attributes on a namespace. Runs work without them; only filters of lists do not. */
 export type SearchAttributeState =
   | { readonly status: 'present' }
   | { readonly status: 'added'; readonly names: readonly string[] }
   | {
       readonly status: 'absent';
       readonly names: readonly string[];
-      /** Why they could not be added, or looked at. */
+      /** Why they could not be added or checked. */
       readonly problem: string;
-      /** A shell command that adds them, for somebody who may. */
+      /** A shell command that adds them, for someone with permission. */
       readonly command: string;
     }
   | {
-      /** There, but as another type: filters will not work, and the type cannot be changed in place. */
+      /** They exist with another type: filters do not work, and the type cannot change in place. */
       readonly status: 'mistyped';
       readonly names: readonly string[];
       readonly problem: string;
     };
 
-/** Looks which of our search attributes a namespace has; changes nothing. For `doctor`. */
+/** Checks which of our search attributes a namespace has, without changes. For `doctor`. */
 export async function checkSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributeState> {
   return await settle(connection, namespace, 'look');
 }
 
-/** Adds those that are missing. A server that forbids it yields `absent` with the command to hand to an administrator. */
+/** Adds the missing ones. If the server forbids it, returns `absent` with a command for an administrator. */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributeState> {
   return await settle(connection, namespace, 'add');
 }

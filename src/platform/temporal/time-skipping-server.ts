@@ -5,22 +5,22 @@ import { promisify } from 'node:util';
 import { withLock } from '../../../scripts/lock.mjs';
 import { cacheFolder } from '../../../scripts/temporal-binary.mjs';
 
-/** The last release line whose server still answers SDK 1.24's test protocol as we use it. */
+/** The last release line that supports our use of SDK 1.24's test protocol. */
 const VERSION = '1.31.0';
 const LOGGER_VERSION = '2.0.17';
 const DOWNLOAD_LIMIT_MS = 10 * 60_000;
 
-/** Where Temporal's time-skipping test server is, or why there is none. */
+/** The path of Temporal's time-skipping test server, or why it is missing. */
 export type TimeSkippingServer =
   /** `path` is a program for `TestWorkflowEnvironment.createTimeSkipping({server: {executable: {type: 'existing-path', path}}})`. */
   | { readonly status: 'found'; readonly path: string }
-  /** `reason` has what is missing and what to do; tests skip with it. */
+  /** `reason` says what is missing and what to do; tests skip with it. */
   | { readonly status: 'missing'; readonly reason: string };
 
 /**
- * Finds the time-skipping server in the cache folder, or gets its jars (33 MB) through Maven. It lets
- * days pass in milliseconds, for tests of timers and timeouts. Its API level is old: no guarantee for
- * search attributes or heartbeat details; use the dev server for those.
+ * Finds the time-skipping server in the cache folder, or downloads its jars (33 MB) with Maven. It skips days in
+ * milliseconds, for tests of timers and timeouts. Its API level is old: for search attributes or heartbeat details, use
+ * the dev server.
  */
 export async function findTimeSkippingServer(
   options: { readonly env?: NodeJS.ProcessEnv; readonly report?: (line: string) => void } = {},
@@ -38,7 +38,7 @@ export async function findTimeSkippingServer(
   }
   return await withLock(`${folder}.lock`, async () => {
     if (await holds(folder, 'temporal-test-server')) return { status: 'found', path: launcher };
-    options.report?.('Getting Temporal’s time-skipping test server through Maven, once (33 MB) …');
+    options.report?.('Downloading Temporal’s time-skipping test server with Maven, once (33 MB) …');
     await mkdir(cache, { recursive: true });
     const work = await mkdtemp(join(cache, 'getting-'));
     try {
@@ -48,14 +48,14 @@ export async function findTimeSkippingServer(
       await rename(work, folder);
       return { status: 'found', path: launcher };
     } catch (error) {
-      return missing(`Maven could not get it: ${firstError(error)} It needs a way to Maven Central.`);
+      return missing(`Maven could not download it: ${firstError(error)} It needs access to Maven Central.`);
     } finally {
       await rm(work, { recursive: true, force: true });
     }
   });
 }
 
-/** The SDK calls it with the port and ends it by a signal: so `exec`. */
+/** The SDK calls it with the port and stops it with a signal, hence `exec`. */
 function launcherText(): string {
   return '#!/bin/sh\nexec java -cp "$(dirname "$0")/jars/*" io.temporal.testserver.TestServer "$@"\n';
 }

@@ -8,10 +8,10 @@ import type * as Esbuild from 'esbuild';
 const bundled = new Map<string, URL>();
 
 /**
- * The file with which Node runs a program of ours, in a thread or a process of its own. Built, that is the program
- * itself. From source (tests, tsx) the program is bundled into one file, which starts in a tenth of the time.
+ * The file to run one of our programs in its own thread or process. When built, that is the program itself. From source
+ * (tests, tsx), bundles the program into one file, which starts in a tenth of the time.
  *
- * @param program as it is named when built, e.g. `new URL('./drawing-thread-main.js', import.meta.url)`
+ * @param program its built name, e.g. `new URL('./drawing-thread-main.js', import.meta.url)`
  */
 export function runnableProgram(program: URL): URL {
   if (!import.meta.url.endsWith('.ts')) return program;
@@ -22,7 +22,7 @@ export function runnableProgram(program: URL): URL {
   return made;
 }
 
-/** Named by its content, below node_modules, where it finds the packages. */
+/** The file is named by its content, and in node_modules, where it finds the packages. */
 function bundle(source: string): string {
   const require = createRequire(import.meta.url);
   const esbuild: typeof Esbuild = require('esbuild');

@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage, ThrownError } from './thread.js';
 
 /**
- * What the program of a `Thread` calls, once. `setUp` gets the thread's data and answers with what handles one request;
- * when it throws, every request is answered with that error.
+ * Called once by the program of a `Thread`. `setUp` gets the thread's data and returns the handler of a request; if it
+ * throws, every request fails with that error.
  */
 export function serveThread<Data, Request, Answer>(
   setUp: (data: Data) => Promise<(request: Request) => Answer | Promise<Answer>>,
@@ -20,7 +20,7 @@ export function serveThread<Data, Request, Answer>(
   ready.then(isReady, isReady);
 }
 
-/** Of errors of all classes, what travels between threads: a copied Error loses its name. */
+/** Copies an error for another thread, because a cloned Error loses its name. */
 const copyOf = (error: unknown): ThrownError =>
   error instanceof Error
     ? { name: error.name, message: error.message, stack: error.stack }

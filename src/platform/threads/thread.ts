@@ -4,30 +4,30 @@ import { runnableProgram } from './runnable-program.js';
 export interface ThreadOptions {
   /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.js', import.meta.url)`. */
   readonly program: URL;
-  /** What one request makes, as errors name it: `the plan`. */
+  /** The result of a request in error messages: `the plan`. */
   readonly makes: string;
   /** Passed to the program when it starts. */
   readonly data?: unknown;
-  /** The most that the thread's own heap may take; without it, what one of the process may. */
+  /** Limit of the thread's heap; default: the process's limit. */
   readonly maxMegabytes?: number;
 }
 
 export interface AskOptions {
-  /** Takes the request back; the thread is ended if it works on it. */
+  /** Cancels the request; ends the thread if it works on it. */
   readonly signal?: AbortSignal;
-  /** The thread is ended when it works on the request for longer. Neither its start nor a wait in the queue counts. */
+  /** Ends the thread if it works on the request for longer, not counting its start and the time in the queue. */
   readonly withinMs?: number;
 }
 
-/** Why there is no answer; `died`: the thread ended by itself. */
+/** Why there is no answer; `died`: the thread ended unexpectedly. */
 export type ThreadFailure = 'threw' | 'aborted' | 'late' | 'out-of-memory' | 'died' | 'closed';
 
 export type Asked<Answer> =
   | { readonly ok: true; readonly value: Answer }
-  /** `error` is what a caller throws that has no other use for it; with `aborted`, the reason of the signal. */
+  /** `error` is ready to throw; with `aborted`, it is the signal's reason. */
   | { readonly ok: false; readonly reason: ThreadFailure; readonly error: unknown };
 
-/** What a thread sends: once that it is ready, then one answer a request. */
+/** What a thread sends: once `ready`, then one answer per request. */
 export type ThreadMessage<Answer> = 'ready' | { readonly value: Answer } | { readonly thrown: ThrownError };
 
 export interface ThrownError {
@@ -41,13 +41,13 @@ interface Waiting<Request, Answer> extends AskOptions {
   readonly answer: (asked: Asked<Answer>) => void;
 }
 
-/** A thread that no one needs gives its memory back after so long. */
+/** An unused thread ends after this time, to free its memory. */
 const IDLE_MS = 60_000;
 
 /**
- * A thread that answers requests, one after the other, so that the rest of the process goes on meanwhile. It starts with
- * the first request, and again after it ended, whatever ended it: only the request it worked on is lost. Requests and
- * answers are copied (`structuredClone`).
+ * A thread that answers requests in order, without blocking the process. It starts with the first request, and again if
+ * it has ended for any reason: only the request it worked on is lost. Requests and answers are copied
+ * (`structuredClone`).
  */
 export class Thread<Request, Answer> {
   readonly #options: ThreadOptions;
@@ -70,7 +70,7 @@ export class Thread<Request, Answer> {
     let abort: (() => void) | undefined;
     const asked = await new Promise<Asked<Answer>>((answer) => {
       const waiting = { ...options, request, answer };
-      abort = () => this.#takeBack(waiting);
+      abort = () => this.#cancel(waiting);
       signal?.addEventListener('abort', abort, { once: true });
       this.#queue.push(waiting);
       this.#next();
@@ -79,7 +79,7 @@ export class Thread<Request, Answer> {
     return asked;
   }
 
-  /** Ends the thread; all that waits is answered with `closed`. */
+  /** Ends the thread; all waiting requests fail with `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
     const worker = this.#worker;
@@ -101,7 +101,7 @@ export class Thread<Request, Answer> {
     }
     try {
       const worker = this.#start();
-      // While it works, it is what the process lives for.
+      // Keep the process running while the thread works.
       worker.ref();
       worker.postMessage(this.#running.request);
       if (this.#ready) this.#setDeadline();
@@ -165,7 +165,7 @@ export class Thread<Request, Answer> {
     this.#next();
   }
 
-  #takeBack(waiting: Waiting<Request, Answer>): void {
+  #cancel(waiting: Waiting<Request, Answer>): void {
     const aborted = failed('aborted', waiting.signal?.reason);
     const at = this.#queue.indexOf(waiting);
     if (at >= 0) this.#queue.splice(at, 1);
@@ -173,7 +173,7 @@ export class Thread<Request, Answer> {
     else waiting.answer(aborted);
   }
 
-  /** Ends the thread. The request it worked on is answered so; those that wait get the next thread. */
+  /** Ends the thread. The running request gets this answer; waiting requests get the next thread. */
   #end(asked?: Asked<Answer>): void {
     clearTimeout(this.#timer);
     const worker = this.#worker;
@@ -189,7 +189,7 @@ export class Thread<Request, Answer> {
 
 const failed = (reason: ThreadFailure, error: unknown): Asked<never> => ({ ok: false, reason, error });
 
-/** The answer, for callers to whom every failure is an error. */
+/** The answer, for callers that treat every failure as an error. */
 export function answerOf<Answer>(asked: Asked<Answer>): Answer {
   if (asked.ok) return asked.value;
   throw asked.error;

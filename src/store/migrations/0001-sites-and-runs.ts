@@ -57,7 +57,7 @@ export const sitesAndRuns: Migration = {
       .addColumn('claimed_at', text, (column) => column.notNull())
       .execute();
 
-    // No reference to the site: runs outlive it.
+    // No reference to the site, because runs outlive it.
     await db.schema
       .createTable('run')
       .addColumn('id', text, (column) => column.primaryKey())
@@ -82,7 +82,7 @@ export const sitesAndRuns: Migration = {
     await db.schema.createIndex('run_by_site').on('run').columns(['site', 'started_at', 'id']).execute();
     await db.schema.createIndex('run_by_workflow').on('run').columns(['workflow_id', 'started_at', 'id']).execute();
 
-    // Apart from the run: megabytes that no list should read past.
+    // In its own table: reports can be megabytes, which lists of runs should not read.
     await db.schema
       .createTable('run_report')
       .addColumn('run_id', text, (column) => column.primaryKey().references('run.id').onDelete('cascade'))

@@ -6,7 +6,7 @@ export const nodeIdentities: Migration = {
   name: 'node-identities',
   breaking: false,
   async up(db, { text, integer }) {
-    // No reference to the site: an identity outlives it until it has ended.
+    // No reference to the site: an identity outlives it.
     await db.schema
       .createTable('enrolment_token')
       .addColumn('hash', text, (column) => column.primaryKey())

@@ -20,7 +20,7 @@ export const apiTokens: Migration = {
       .addColumn('revoked_by', text)
       .addColumn('last_used_at', text)
       .execute();
-    // A name means one token at a time; the next may have it once this one is revoked.
+    // A name belongs to one token at a time; it is free again once that token is revoked.
     await db.schema
       .createIndex('api_token_in_use')
       .unique()

@@ -5,7 +5,7 @@ import type { Session } from '../session.js';
 import type { Row, Tables } from '../tables.js';
 import type { Migration } from './migration.js';
 
-/** Brings a database to the schema this program is made for, and says how far it is. */
+/** Migrates a database to this program's schema, and reports its status. */
 export class Migrator {
   readonly #session: Session;
   readonly #known: readonly Migration[];
@@ -36,9 +36,9 @@ export class Migrator {
   }
 
   /**
-   * Applies what is missing, as one transaction: a starter that finds another one migrating waits for it, sees its
-   * rows, and does nothing. Each version's row is written before its change, so that even without the lock only one
-   * could get past it.
+   * Applies what is missing in one transaction. A process that finds another one migrating waits, sees its rows, and
+   * does nothing. Each version's row is written before its change, so that even without the lock only one process could
+   * pass.
    */
   async migrate(): Promise<readonly MigrationInfo[]> {
     if ((await this.#checked()).pending.length === 0) return [];
@@ -73,7 +73,7 @@ export class Migrator {
     });
   }
 
-  /** @throws StoreError unless the schema is exactly the one this program is made for. */
+  /** @throws StoreError unless the schema is exactly this program's */
   async assertCurrent(): Promise<void> {
     const status = await this.#checked();
     if (status.pending.length === 0) return;
@@ -112,8 +112,8 @@ export class Migrator {
     if (strange === undefined) return;
     throw new StoreError({
       kind: 'schema-foreign',
-      message: `The database ${location} has migration ${strange.version} "${strange.name}", which is not this program's.`,
-      hint: 'Check the store address. A database made by an unreleased build must be made anew.',
+      message: `The database ${location} has migration ${strange.version} "${strange.name}", which this program does not have.`,
+      hint: 'Check the store address. A database made by an unreleased build must be created again.',
     });
   }
 }

@@ -1,20 +1,20 @@
 import type { New, Stored } from '../tables.js';
 
-/** A token of the API, as it may be shown: without its hash. */
+/** An API token without its hash, safe to show. */
 export type ApiToken = Omit<Stored<'apiToken'>, 'hash'>;
 
 export type NewApiToken = New<'apiToken'>;
 
-/** Tokens of the API. None is removed: the audit trail names them. */
+/** API tokens. None is removed, because the audit trail names them. */
 export interface ApiTokenStore {
-  /** @throws `conflict` when a token that is not revoked has the name, or the id is there already */
+  /** @throws `conflict` when a token that is not revoked has this name, or the id exists */
   add(token: NewApiToken): Promise<ApiToken>;
-  /** With its hash, to compare with. Undefined for an id that is not there. */
+  /** With its hash, for comparison. Undefined for an unknown id. */
   findById(id: string): Promise<(ApiToken & { readonly hash: string }) | undefined>;
   /** Newest first. */
   list(): Promise<readonly ApiToken[]>;
-  /** Ends a token that is not revoked. @throws `not-found` when there is none of this id */
+  /** Revokes a token. @throws `not-found` for an unknown id or a token revoked earlier */
   revoke(id: string, by: string, at: string): Promise<ApiToken>;
-  /** Notes a use. */
-  noteUse(id: string, at: string): Promise<void>;
+  /** Records a use. */
+  recordUse(id: string, at: string): Promise<void>;
 }

@@ -4,22 +4,22 @@ import type { Page, PageRequest } from './page.js';
 /** Who did what, when and why. */
 export type AuditEntry = Stored<'auditEntry'>;
 
-/** Give an id when the call may be repeated: the same one is stored once. The time is now, when absent. */
+/** Give an id if the call may be repeated: each id is stored once. The time defaults to now. */
 export type NewAuditEntry = New<'auditEntry'>;
 
 export interface AuditFilter extends PageRequest {
   readonly actor?: string;
   readonly action?: string;
   readonly target?: string;
-  /** ISO 8601; from this moment on. */
+  /** ISO 8601, inclusive. */
   readonly since?: string;
-  /** ISO 8601; before this moment. */
+  /** ISO 8601, exclusive. */
   readonly until?: string;
 }
 
-/** Entries are added and read; none is changed or removed. */
+/** Append-only: entries are never changed or removed. */
 export interface AuditStore {
-  /** Answers with what is stored: the first entry, when the id was there already. */
+  /** Returns what is stored: the first entry if the id existed. */
   append(entry: NewAuditEntry): Promise<AuditEntry>;
   /** Newest first. */
   list(filter?: AuditFilter): Promise<Page<AuditEntry>>;

@@ -1,8 +1,8 @@
 import type { Change, New, Stored } from '../tables.js';
 
-/** A cluster with everything that is large. */
+/** A cluster with its large fields. */
 export interface ClusterDetails extends Stored<'cluster'> {
-  /** Tag -> id of the node that is primary for it. Nodes no longer of the cluster are never in it. */
+  /** Tag -> id of its primary node. Contains only nodes of the cluster. */
   readonly primaries: { readonly [tag: string]: number };
 }
 
@@ -14,20 +14,21 @@ export type ClusterRecord = Omit<
 
 export type NewCluster = New<'cluster'>;
 
-/** An absent field stays as it is; a mapping given replaces the stored one as a whole. */
+/** An absent field keeps its value; a given mapping replaces the stored one as a whole. */
 export type ClusterChange = Change<'cluster'> & {
-  /** Every id must be of a node of the cluster; another is `invalid`. */
+  /** Every id must belong to a node of the cluster, else `invalid`. */
   readonly primaries?: Readonly<Record<string, number>>;
 };
 
-/** Environments. An id that does not exist is `not-found` for every call but `list` and `find`. */
+/** Environments. An unknown id is `not-found` for every call but `list` and `find`. */
 export interface ClusterStore {
   /**
-   * With an empty graph of type `default`. @throws `conflict` when the name is taken; `not-found` for the release.
+   * Also creates an empty graph of type `default`. @throws `conflict` when the name is taken; `not-found` for the
+   * release.
    */
   create(cluster: NewCluster): Promise<ClusterDetails>;
   get(id: number): Promise<ClusterDetails>;
-  /** The same without what is large. */
+  /** The same without its large fields. */
   brief(id: number): Promise<ClusterRecord>;
   find(name: string): Promise<ClusterRecord | null>;
   /** By id, ascending. */
@@ -39,9 +40,9 @@ export interface ClusterStore {
   /** @throws `conflict` when the name is taken; `not-found` for a release. */
   update(id: number, change: ClusterChange): Promise<ClusterDetails>;
   /**
-   * Removes the cluster with its graphs, tags, links to plugins, transactions, histories and states. Its nodes stay in
-   * the inventory, without cluster and roles.
-   * @throws `conflict` with the holder while a run claims it, or has not ended.
+   * Removes the cluster with its graphs, tags, plugin links, transactions, histories and states. Its nodes stay in the
+   * inventory, without a cluster or roles.
+   * @throws `conflict` with the holder while a run claims it or is open.
    */
   delete(id: number): Promise<void>;
 }

@@ -8,8 +8,8 @@ export interface GraphOwner {
 }
 
 /**
- * A task in its normalised form: what `normaliseTask` of src/graph makes, what `presentTask` takes. Fields that the
- * specification names are columns of their own, all others are kept as they are.
+ * A task in its normalised form: made by `normaliseTask` of src/graph, read by `presentTask`. Fields that the
+ * specification names have columns; all others are stored unchanged.
  */
 export interface StoredTask {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface StoredTask {
 }
 
 export interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | 'clusterId'> {
-  /** Null for an orphan, which has no type either. */
+  /** Null for an orphan, which also has no type. */
   readonly owner: GraphOwner | null;
 }
 
@@ -26,13 +26,13 @@ export interface GraphWithTasks extends GraphRecord {
   readonly tasks: readonly StoredTask[];
 }
 
-/** An absent field is null, or stays as it is in a change. Tasks given replace all tasks. */
+/** An absent field is null; in a change it keeps its value. Given tasks replace all tasks. */
 export type GraphContent = Change<'graph'> & {
-  /** Normalised tasks; an id given twice is `invalid`, naming each. */
+  /** Normalised tasks; duplicate ids are `invalid`, and the message names each. */
   readonly tasks?: readonly (JsonFields & { readonly id: string })[];
 };
 
-/** Owners are added up, then narrowed by the types. Without any owner: of all owners, and orphans too. */
+/** Graphs of any of these owners that have one of the types. Without owners: of all owners, and orphans. */
 export interface GraphFilter {
   readonly ids?: readonly number[];
   readonly clusters?: readonly number[];
@@ -41,10 +41,10 @@ export interface GraphFilter {
   readonly types?: readonly string[];
 }
 
-/** The layers of a cluster for one type of graph, lowest first, as they stood at one moment. */
+/** A consistent snapshot of a cluster's layers for one graph type, lowest first. */
 export interface GraphLayers {
   readonly release: GraphWithTasks | null;
-  /** Of enabled plugins that have a graph of the type, by id of the plugin. */
+  /** Of enabled plugins that have a graph of the type, by plugin id. */
   readonly plugins: readonly {
     readonly plugin: { readonly id: number; readonly name: string; readonly version: string };
     readonly graph: GraphWithTasks;
@@ -53,18 +53,21 @@ export interface GraphLayers {
 }
 
 /**
- * Typed sets of tasks. An owner has at most one graph of a type; a graph has one owner or none, and goes with it.
+ * Typed sets of tasks. An owner has at most one graph of a type. A graph has at most one owner and is deleted with it.
  * Types match `[A-Za-z0-9_-]+`.
  */
 export interface GraphStore {
-  /** An orphan when owner and type are null. @throws `conflict` when the owner has one; `not-found` for the owner. */
+  /**
+   * Creates an orphan when owner and type are null. @throws `conflict` when the owner has one; `not-found` for the
+   * owner.
+   */
   create(owner: GraphOwner | null, type: string | null, content: GraphContent): Promise<GraphWithTasks>;
   get(id: number): Promise<GraphWithTasks>;
   /** Null when the owner has none of this type. @throws `not-found` for the owner. */
   find(owner: GraphOwner, type: string): Promise<GraphWithTasks | null>;
   /** By id, ascending. */
   list(filter?: GraphFilter): Promise<readonly GraphWithTasks[]>;
-  /** The same, with names of tasks in place of tasks. */
+  /** The same with task names instead of tasks. */
   listBrief(filter?: GraphFilter): Promise<readonly (GraphRecord & { readonly taskNames: readonly string[] })[]>;
   update(id: number, content: GraphContent): Promise<GraphWithTasks>;
   /** Creates the owner's graph or changes it. */
@@ -76,6 +79,6 @@ export interface GraphStore {
   delete(id: number): Promise<void>;
   /** @throws `not-found` for the cluster. */
   layers(clusterId: number, type: string): Promise<GraphLayers>;
-  /** Types of graphs any layer of the cluster has, sorted. @throws `not-found` for the cluster. */
+  /** Graph types of all layers of the cluster, sorted. @throws `not-found` for the cluster. */
   typesOf(clusterId: number): Promise<readonly string[]>;
 }

@@ -1,17 +1,17 @@
 import type { New, Stored } from '../tables.js';
 
-/** What MAAS said of a node when it was seen last. */
+/** What MAAS last reported about a node. */
 export type NodeFact = Stored<'nodeFact'>;
 
-/** A node as MAAS shows it now. An absent field is one MAAS does not know: it becomes null. */
+/** A node as MAAS shows it now. An absent field is unknown to MAAS and becomes null. */
 export type NodeSighting = Omit<New<'nodeFact'>, 'site'>;
 
-/** Last known facts, so that the state of nodes can be shown, marked as old, while MAAS is away. */
+/** Last known facts, to show the state of nodes, marked as old, while MAAS is unreachable. */
 export interface NodeFactStore {
   /** Stores sightings, all or none. An older sighting never replaces a newer one. @throws `not-found` for the site. */
   put(site: string, sightings: readonly NodeSighting[]): Promise<void>;
-  /** By node name, ascending; empty for a site never looked at. */
+  /** By node name, ascending; empty for a site without sightings. */
   list(site: string): Promise<readonly NodeFact[]>;
-  /** Drops nodes that are no longer of the site. Answers how many were there. */
+  /** Drops nodes that have left the site. Returns how many were dropped. */
   forget(site: string, nodes: readonly string[]): Promise<number>;
 }

@@ -1,14 +1,14 @@
 import type { Change, New, Stored } from '../tables.js';
 
-/** A machine of the inventory, whether of a cluster or not. */
+/** A machine of the inventory, in a cluster or not. */
 export type NodeRecord = Stored<'node'>;
 
 export type NewNode = New<'node'>;
 
-/** An absent field stays as it is; a list or mapping given replaces the stored one. The cluster changes by `assign`. */
+/** An absent field keeps its value; a given list or mapping replaces the stored one. `assign` changes the cluster. */
 export type NodeChange = Change<'node'>;
 
-/** All that is given must hold. An empty list of values lets nothing through. */
+/** All given conditions must hold. An empty list matches nothing. */
 export interface NodeFilter {
   readonly ids?: readonly number[];
   /** Null: nodes without a cluster. */
@@ -19,13 +19,13 @@ export interface NodeFilter {
   readonly online?: boolean;
   readonly hostnames?: readonly string[];
   readonly macs?: readonly string[];
-  /** Has one of these among roles and pending roles. */
+  /** Matches roles and pending roles. */
   readonly roles?: readonly string[];
-  /** For each name: has the label, with one of the values if they are given. */
+  /** For each name: has the label, with one of the values if any are given. */
   readonly labels?: Readonly<Record<string, readonly (string | null)[] | undefined>>;
 }
 
-/** Inventory of machines. An id that does not exist is `not-found` for every call but `list`. */
+/** Inventory of machines. An unknown id is `not-found` for every call but `list`. */
 export interface NodeStore {
   /** @throws `conflict` when uuid, MAC, or hostname within the site are taken. */
   create(node: NewNode): Promise<NodeRecord>;
@@ -36,24 +36,24 @@ export interface NodeStore {
   /** Several nodes, all or none; each id once. */
   updateMany(changes: readonly { readonly id: number; readonly change: NodeChange }[]): Promise<readonly NodeRecord[]>;
   /**
-   * Gives the cluster nodes, all or none. A node new to it gets the roles as pending ones and is pending addition, unless
-   * it has its system already (`provisioned`, `ready`: MAAS deployed it, or it was registered so); one
-   * of it already gets as pending roles those it does not have, and loses none.
-   * @throws `conflict` with `users` when nodes are of another cluster; `not-found` for the first id there is not.
+   * Adds nodes to the cluster, all or none. A new node gets the roles as pending roles and is pending addition, unless
+   * it has an operating system (`provisioned`, `ready`: MAAS deployed it, or it was registered so). A node of the
+   * cluster gets the roles it lacks as pending roles, and loses none.
+   * @throws `conflict` with `users` when nodes belong to another cluster; `not-found` for the first unknown id.
    */
   assign(
     clusterId: number,
     nodes: readonly { readonly id: number; readonly roles: readonly string[] }[],
   ): Promise<readonly NodeRecord[]>;
   /**
-   * Takes nodes out of the cluster, all or none: without roles, pending marks, tags, states of tasks, and primacy.
-   * @throws `invalid` naming nodes that are not of the cluster.
+   * Removes nodes from the cluster, all or none, with their roles, pending marks, tags, task states and primary tags.
+   * @throws `invalid` naming the nodes outside the cluster.
    */
   unassign(clusterId: number, ids: readonly number[]): Promise<readonly NodeRecord[]>;
-  /** Forgets the node. @throws `conflict` with `users` while it is of a cluster, unless `force`. */
+  /** Deletes the node. @throws `conflict` with `users` while it is in a cluster, unless `force`. */
   delete(id: number, options?: { readonly force?: boolean }): Promise<void>;
-  /** How many there are, by whether their agents are said to be online. */
+  /** Number of nodes by whether their agents are recorded as online. */
   countOnline(): Promise<{ readonly online: number; readonly offline: number }>;
-  /** Names of all labels in use, sorted; of these nodes if told which. */
+  /** Names of all labels in use on these nodes, sorted. */
   labelNames(filter?: NodeFilter): Promise<readonly string[]>;
 }

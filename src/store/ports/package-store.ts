@@ -5,21 +5,21 @@ export type PackageRecord = Stored<'package'>;
 
 export type NewPackage = New<'package'> & { readonly archive: Uint8Array };
 
-/** Installed packages. An id that does not exist is `not-found`. */
+/** Installed packages. An unknown id is `not-found`. */
 export interface PackageStore {
-  /** Stores the package, in place of one of the same name and version. The checksum is worked out here. */
+  /** Stores the package, replacing one of the same name and version. Computes the checksum. */
   put(pack: NewPackage): Promise<{ readonly package: PackageRecord; readonly created: boolean }>;
   get(id: number): Promise<PackageRecord>;
   find(name: string, version: string): Promise<PackageRecord | null>;
   /** By id, ascending. */
   list(): Promise<readonly PackageRecord[]>;
-  /** @throws `corrupt` when its checksum is not the one recorded. */
+  /** @throws `corrupt` when its checksum differs from the recorded one. */
   readArchive(id: number): Promise<Uint8Array>;
-  /** What was made of it. */
+  /** The releases and plugins that came with the package. */
   contents(id: number): Promise<{ readonly releaseIds: readonly number[]; readonly pluginIds: readonly number[] }>;
   /**
    * Removes the package with its releases and plugins.
-   * @throws `conflict` with `users` while clusters use any of them; nothing is removed then.
+   * @throws `conflict` with `users` while clusters use any of them; then nothing is removed.
    */
   delete(id: number): Promise<void>;
 }

@@ -1,15 +1,15 @@
-/** Which part of a list is wanted. Lists are newest first unless they say otherwise. */
+/** Which part of a list to return. Lists are newest first unless documented otherwise. */
 export interface PageRequest {
-  /** 1 to 1,000; 50 when absent. */
+  /** 1 to 1,000; default 50. */
   readonly limit?: number;
   /** `next` of the page before; absent for the first page. */
   readonly before?: string;
 }
 
-/** Part of a list. What is added while a reader pages never shifts the pages still to come. */
+/** Part of a list. Additions while a reader pages never shift later pages. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Opaque; hand it back as `before`. Null on the last page. */
+  /** Opaque; pass it back as `before`. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -19,5 +19,5 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** A JSON object, read from the database. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** A JSON object on its way to the database: what cannot be written as JSON is refused as `invalid`. */
+/** A JSON object to store: anything that cannot be written as JSON is refused as `invalid`. */
 export type JsonFields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { Json } from './page.js';
 
-/** What a node agent is to do for one task: type, parameters, time limit, secrets … Any JSON. */
+/** What a node agent must do for one task: type, parameters, time limit, secrets … Any JSON. */
 export interface PlanOrder {
   readonly node: string;
   readonly task: string;
@@ -8,35 +8,35 @@ export interface PlanOrder {
 }
 
 export interface NewPlan {
-  /** Over the content, the caller's: the same hash means the same plan. */
+  /** The caller's hash of the content: equal hashes mean equal plans. */
   readonly hash: string;
-  /** What is known of the plan without loading it, e.g. the PlanReference of activities/graph-contract.ts. */
+  /** Describes the plan without loading it, e.g. the PlanReference of activities/graph-contract.ts. */
   readonly reference: unknown;
-  /** By part: its chunks of text in order. */
+  /** The text chunks of each part, in order. */
   readonly parts: readonly (readonly string[])[];
-  /** Chunks of what the coordinator works on; empty for one part. */
+  /** Chunks of the coordinator's input; empty for a single part. */
   readonly coordination: readonly string[];
-  /** Each (node, task) once. */
+  /** Each (node, task) pair once. */
   readonly orders: Iterable<PlanOrder>;
   /** JSON text of the plan with its explanation, for people and for reports. */
   readonly explanation: string;
 }
 
-/** Plans, cut for execution. A plan never changes once stored. A hash that is not stored is `not-found`. */
+/** Plans, cut for execution. A plan never changes once stored. An unknown hash is `not-found`. */
 export interface PlanStore {
-  /** Stores the plan unless its hash is there, in which case it only counts as used now. */
+  /** Stores the plan. If its hash exists, only marks it as used now. */
   put(plan: NewPlan): Promise<{ readonly created: boolean }>;
   has(hash: string): Promise<boolean>;
   getReference(hash: string): Promise<Json>;
   /** A chunk, counted from 0. @throws `not-found` when there is no such part or chunk. */
   getChunk(hash: string, part: number | 'coordination', chunk: number): Promise<string>;
-  /** Reads this order and a few neighbours, never a node's whole list. @throws `not-found` */
+  /** Reads one order and a few neighbours, never a node's whole list. @throws `not-found` */
   getOrder(hash: string, node: string, task: string): Promise<Json>;
-  /** Names of a node's tasks that have an order, sorted by their bytes. */
+  /** Names of a node's tasks that have an order, in byte order. */
   listOrders(hash: string, node: string): Promise<readonly string[]>;
   getExplanation(hash: string): Promise<string>;
   /**
-   * Removes plans that no transaction refers to and that were not put since `before` (ISO 8601). Answers how many.
+   * Removes plans that no transaction refers to and that were last put before `before` (ISO 8601). Returns how many.
    */
   prune(before: string): Promise<number>;
 }

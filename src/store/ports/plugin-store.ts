@@ -8,10 +8,10 @@ export type NewPlugin = New<'plugin'>;
 
 export type PluginChange = Change<'plugin'>;
 
-/** A plugin that fits a cluster. It takes part in the cluster's graphs only while enabled. */
+/** A plugin that is compatible with a cluster. It contributes to the cluster's graphs only while enabled. */
 export type ClusterPlugin = Stored<'clusterPlugin'>;
 
-/** Plugins. An id that does not exist is `not-found` for every call but `list` and `find`. */
+/** Plugins. An unknown id is `not-found` for every call but `list` and `find`. */
 export interface PluginStore {
   /** @throws `conflict` when name and version are taken. */
   create(plugin: NewPlugin): Promise<PluginRecord>;
@@ -21,10 +21,10 @@ export interface PluginStore {
   list(filter?: { readonly ids?: readonly number[]; readonly packageId?: number }): Promise<readonly PluginRecord[]>;
   /** @throws `conflict` when the new name and version are taken. */
   update(id: number, change: PluginChange): Promise<PluginRecord>;
-  /** Removes the plugin with its graphs and tags. @throws `conflict` with `users` while enabled in clusters. */
+  /** Removes the plugin with its graphs and tags. @throws `conflict` with `users` while clusters have it enabled. */
   delete(id: number): Promise<void>;
 
-  /** Links the plugin to the cluster, or changes the link: absent fields stay; a new link is disabled. */
+  /** Links the plugin to the cluster, or changes the link. Absent fields keep their values; a new link is disabled. */
   link(
     clusterId: number,
     pluginId: number,

@@ -1,16 +1,16 @@
 import type { Change, New, Stored } from '../tables.js';
 
-/** What clusters are built of. */
+/** What clusters are built from. */
 export type ReleaseRecord = Stored<'release'>;
 
 export type NewRelease = New<'release'>;
 
-/** An absent field stays as it is; a mapping given replaces the stored one as a whole. */
+/** An absent field keeps its value; a given mapping replaces the stored one as a whole. */
 export type ReleaseChange = Change<'release'>;
 
-/** Releases. An id that does not exist is `not-found` for every call but `list` and `find`. */
+/** Releases. An unknown id is `not-found` for every call but `list` and `find`. */
 export interface ReleaseStore {
-  /** With an empty graph of type `default`. @throws `conflict` when name and version are taken. */
+  /** Also creates an empty graph of type `default`. @throws `conflict` when name and version are taken. */
   create(release: NewRelease): Promise<ReleaseRecord>;
   get(id: number): Promise<ReleaseRecord>;
   find(name: string, version: string): Promise<ReleaseRecord | null>;
@@ -20,7 +20,7 @@ export interface ReleaseStore {
   update(id: number, change: ReleaseChange): Promise<ReleaseRecord>;
   /**
    * Removes the release with its graphs, sequences and tags.
-   * @throws `conflict` with `users` while clusters are built of it, or wait to be.
+   * @throws `conflict` with `users` while clusters use it or are pending to.
    */
   delete(id: number): Promise<void>;
 }

@@ -7,10 +7,9 @@ export type RunRecord = Stored<'run'>;
 export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters'>;
 
 /**
- * What is known of a run at one moment. An absent field says nothing: what is stored stays. Writes of a run may be
- * repeated and may arrive late, even before the first. Of its identity and circumstances the first value known stays,
- * whatever the sequence of its write; its progress is taken only from a write whose sequence is higher than any
- * before, where null clears a field.
+ * The state of a run at one moment. An absent field keeps the stored value. Writes of a run may be repeated and may
+ * arrive out of order. Fields of identity and origin keep the first value ever written, whatever its sequence. Progress
+ * fields are taken only from a write with a higher sequence than all before; there, null clears a field.
  */
 export type RunWrite = New<'run'>;
 
@@ -31,20 +30,20 @@ export interface RunFilter extends PageRequest {
   /** Only runs that have all of these. */
   readonly labels?: readonly (readonly [name: string, value: string])[];
   readonly startedBy?: string;
-  /** ISO 8601; started from this moment on. */
+  /** ISO 8601; started at or after this moment. */
   readonly since?: string;
   /** ISO 8601; started before this moment. */
   readonly until?: string;
-  /** Only runs still under way (`true`) or only ended ones (`false`). */
+  /** Only running runs (`true`) or only ended ones (`false`). */
   readonly open?: boolean;
 }
 
-/** How a node stands, or stood, in one run. */
+/** The state of a node in one run. */
 export type RunNode = Omit<Stored<'runNode'>, 'runId' | 'sequence'>;
 
 /**
- * How a node stands at one moment of a run. As with RunWrite, absent says nothing, null clears, and the sequence, here
- * per run and node, decides; the first `systemId` and `lateResult` known stay.
+ * The state of a node at one moment of a run. As with RunWrite, an absent field keeps its value, null clears it, and
+ * the sequence, here per run and node, decides. The first `systemId` and `lateResult` stay.
  */
 export type RunNodeWrite = New<'runNode'>;
 
@@ -57,26 +56,29 @@ export interface NodeHistoryEntry extends RunNode {
 }
 
 /**
- * What runs did. Temporal holds the truth of a run under way; this is what lists, reports and histories are read from
- * when Temporal is down or has forgotten. Every write may be repeated.
+ * Records of runs. Temporal has the truth about a running run; lists, reports and histories are read from here when
+ * Temporal is down or has deleted the history. Every write may be repeated.
  */
 export interface RunStore {
-  /** Creates the run or brings it up to date, and answers with what is stored now. */
+  /** Creates or updates the run, and returns what is stored now. */
   put(run: RunWrite): Promise<RunRecord>;
   /** @throws `not-found` */
   get(id: string): Promise<RunRecord>;
   /** Newest first, by start. */
   list(filter?: RunFilter): Promise<Page<RunSummary>>;
 
-  /** How many there are of each kind, phase and outcome that occur; of runs under way the outcome is null. */
+  /** Number of runs by kind, phase and outcome; the outcome of a running run is null. */
   count(): Promise<readonly RunCount[]>;
 
-  /** Stores a report, any JSON of any size, for a run that is stored. One with a sequence already reached is dropped. */
+  /**
+   * Stores a report, any JSON of any size, for a stored run. Drops it if its sequence is not higher than the stored
+   * one.
+   */
   putReport(runId: string, sequence: number, report: unknown): Promise<void>;
   /** The newest report; undefined while there is none. @throws `not-found` for the run. */
   getReport(runId: string): Promise<Json | undefined>;
 
-  /** Brings nodes of a stored run up to date, all or none; any number of them. @throws `not-found` for the run. */
+  /** Updates any number of nodes of a stored run, all or none. @throws `not-found` for the run. */
   putNodes(runId: string, nodes: readonly RunNodeWrite[]): Promise<void>;
   /** By node name, ascending. @throws `not-found` for the run. */
   listNodes(runId: string, filter?: { readonly state?: string; readonly group?: string }): Promise<readonly RunNode[]>;

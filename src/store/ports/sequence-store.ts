@@ -1,13 +1,13 @@
 import type { Change, New, Stored } from '../tables.js';
 
-/** Types of graphs to run one after another. */
+/** Graph types to run one after another. */
 export type SequenceRecord = Stored<'graphSequence'>;
 
 export type NewSequence = New<'graphSequence'>;
 
-/** An id that does not exist is `not-found` for every call but `list` and `find`. */
+/** An unknown id is `not-found` for every call but `list` and `find`. */
 export interface SequenceStore {
-  /** @throws `conflict` when the release has one of this name; `not-found` for the release. */
+  /** @throws `conflict` when the release has a sequence of this name; `not-found` for the release. */
   create(sequence: NewSequence): Promise<SequenceRecord>;
   get(id: number): Promise<SequenceRecord>;
   find(releaseId: number, name: string): Promise<SequenceRecord | null>;

@@ -22,9 +22,7 @@ import type { TransactionStore } from './transaction-store.js';
 export interface MigrationInfo {
   readonly version: number;
   readonly name: string;
-  /**
-   * True when a running process of the release before cannot work with the schema after it: stop all processes first.
-   */
+  /** True when running processes of the previous release cannot work with the new schema: stop them all first. */
   readonly breaking: boolean;
 }
 
@@ -34,13 +32,13 @@ export interface StoreStatus {
   readonly location: string;
   /** Version of the schema in the database; 0 for an empty one. */
   readonly schemaVersion: number;
-  /** Version this program is made for. */
+  /** Schema version of this program. */
   readonly knownVersion: number;
   readonly applied: readonly (MigrationInfo & { readonly appliedAt: string })[];
   readonly pending: readonly MigrationInfo[];
 }
 
-/** What is kept, each subject behind a port of its own. */
+/** The ports of the store, one per subject. */
 export interface StorePorts {
   readonly sites: SiteStore;
   readonly runs: RunStore;
@@ -64,23 +62,23 @@ export interface StorePorts {
 }
 
 /**
- * All that is kept outside Temporal. Every call either succeeds or throws a `StoreError`; what a call has answered is
- * in the database and survives the death of the process. Safe to use from many callers and many processes at once.
+ * All data outside Temporal. Every call either succeeds or throws a `StoreError`; once a call returns, its change
+ * survives a crash of the process. Safe for concurrent use by many callers and processes.
  */
 export interface Store extends StorePorts {
   readonly dialect: 'sqlite' | 'postgres';
   /**
-   * Makes several calls one change: all of them or, when `change` throws, none. It must use only the ports it is
-   * handed, and nothing outside the store: it may run more than once.
+   * Makes several calls atomic: all of them apply or, if `change` throws, none. `change` may run more than once, so it
+   * must use only the ports it receives and nothing outside the store.
    */
   atomically<T>(change: (within: StorePorts) => Promise<T>): Promise<T>;
   /**
-   * Brings the schema up to date and answers what was applied (nothing, when it was). Several processes may call it at
-   * once: one does the work, the others wait. @throws `schema-too-new`
+   * Migrates the schema and returns what was applied, if anything. Several processes may call it at once: one migrates,
+   * the others wait. @throws `schema-too-new`
    */
   migrate(): Promise<readonly MigrationInfo[]>;
-  /** Reads the schema's version; also the way to ask whether the database answers. */
+  /** Reads the schema version; also checks that the database answers. */
   status(): Promise<StoreStatus>;
-  /** Waits for calls under way and lets go of the database. Calls after it fail as `closed`. May be repeated. */
+  /** Waits for pending calls and closes the database. Later calls fail as `closed`. May be repeated. */
   close(): Promise<void>;
 }

@@ -1,13 +1,16 @@
 import type { New, Stored } from '../tables.js';
 import type { Page, PageRequest } from './page.js';
 
-/** The scheduler's words. */
+/** The scheduler's statuses. */
 export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
 
-/** Fuel's words for the same. */
+/** Fuel's statuses for the same. */
 export type FuelTaskStatus = 'pending' | 'running' | 'ready' | 'error' | 'skipped';
 
-/** The one table between the two. `ignored` failed where that does not matter; `dep_failed` never ran for an error. */
+/**
+ * Maps one to the other. An `ignored` task failed where that does not matter; a `dep_failed` task never ran because of
+ * an error.
+ */
 export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>> = {
   waiting: 'pending',
   running: 'running',
@@ -19,35 +22,35 @@ export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>>
   skipped: 'skipped',
 };
 
-/** How one task went on one node in one run of a graph. */
+/** The outcome of one task on one node in one graph run. */
 export interface TaskHistoryRow extends Omit<Stored<'taskHistory'>, 'position' | 'sequence'> {
   readonly fuelStatus: FuelTaskStatus;
 }
 
-/** A row of a plan, before anything ran. What needs no work may begin in its final status. */
+/** A row of a plan, before anything ran. A task without work may start in its final status. */
 export interface PlannedTaskRow {
   readonly node: string;
   readonly task: string;
-  /** `waiting` when absent. */
+  /** Default `waiting`. */
   readonly status?: TaskHistoryStatus;
   readonly message?: string;
   readonly custom?: unknown;
 }
 
 /**
- * How a task stands. Writes may be repeated and may come late: attempt first, then sequence, decide which is newer.
- * - A newer attempt replaces all; what is absent in it is cleared, but for `custom`.
- * - In the same attempt a newer write replaces what it has; an absent field says nothing. An older one only fills in
- *   what is not known yet, such as the time of the start.
+ * The state of a task. Writes may be repeated and may arrive late: attempt, then sequence, decide which is newer.
+ * - A newer attempt replaces everything; it clears absent fields except `custom`.
+ * - Within an attempt, a newer write replaces the fields it has. An older write only fills in what is unknown, such as
+ * the start time.
  * - A write of an older attempt changes nothing.
  */
 export interface TaskHistoryWrite extends Omit<New<'taskHistory'>, 'transactionId' | 'position' | 'attempts'> {
   readonly attempt: number;
-  /** Rises with every write about the same task on the same node. */
+  /** Increases with every write for the same task on the same node. */
   readonly sequence: number;
 }
 
-/** All that is given must hold. An empty list lets nothing through. */
+/** All given conditions must hold. An empty list matches nothing. */
 export interface TaskHistoryFilter {
   readonly nodes?: readonly string[];
   readonly tasks?: readonly string[];
@@ -55,15 +58,15 @@ export interface TaskHistoryFilter {
   readonly fuelStatuses?: readonly FuelTaskStatus[];
 }
 
-/** A transaction that does not exist is `not-found`. */
+/** An unknown transaction is `not-found`. */
 export interface TaskHistoryStore {
-  /** Any number of rows, all or none. Rows that are there already stay as they are. */
+  /** Adds any number of rows, all or none. Existing rows stay unchanged. */
   plan(transactionId: number, rows: readonly PlannedTaskRow[]): Promise<void>;
-  /** Any number of rows, all or none; of tasks not planned too. */
+  /** Records any number of rows, all or none, including unplanned tasks. */
   record(transactionId: number, writes: readonly TaskHistoryWrite[]): Promise<void>;
-  /** All rows, in the order they were planned in. */
+  /** All rows, in planned order. */
   list(transactionId: number, filter?: TaskHistoryFilter): Promise<readonly TaskHistoryRow[]>;
-  /** The same in pages, which are cut in that order. */
+  /** The same in pages. */
   page(transactionId: number, filter?: TaskHistoryFilter & PageRequest): Promise<Page<TaskHistoryRow>>;
   /** Only statuses that occur. */
   count(

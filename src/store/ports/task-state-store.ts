@@ -1,18 +1,20 @@
-/** Tasks that ended well with the same state. */
+/** Tasks that succeeded with the same state. */
 export interface TaskStateWrite {
   readonly clusterId: number;
-  /** JSON text of a ClusterState of src/graph: `{common, nodes}`. Kept as it is, so that numbers keep their spelling. */
+  /**
+   * JSON text of a ClusterState of src/graph: `{common, nodes}`. Stored unchanged, so that numbers keep their spelling.
+   */
   readonly state: string;
-  /** ISO 8601: when. Of two writes for the same task and node the later moment stays, whichever comes first. */
+  /** ISO 8601. Of two writes for the same task and node, the one with the later time wins. */
   readonly at: string;
   readonly tasks: readonly { readonly task: string; readonly node: string }[];
 }
 
 /** Old states of a cluster. */
 export interface TaskStates {
-  /** By name (its hash): JSON text of the state. Each text once, however many tasks share it. */
+  /** JSON text of each state by its name (its hash). Tasks share equal texts. */
   readonly states: Readonly<Record<string, string>>;
-  /** The state with which the task last ended well on the node, by its name. */
+  /** Name of the state with which the task last succeeded on the node. */
   readonly tasks: readonly {
     readonly task: string;
     readonly node: string;
@@ -21,13 +23,13 @@ export interface TaskStates {
   }[];
 }
 
-/** What `changed()` of the next run compares with: for each (task, node) the state with which it last ended well. */
+/** What `changed()` of the next run compares with: for each (task, node), the state of its last success. */
 export interface TaskStateStore {
   /** Any number of tasks, all or none. May be repeated. @throws `not-found` for the cluster. */
   record(write: TaskStateWrite): Promise<void>;
-  /** Empty for a cluster without any; by task and node. @throws `not-found` for the cluster. */
+  /** By task and node; empty for a cluster without states. @throws `not-found` for the cluster. */
   read(clusterId: number): Promise<TaskStates>;
-  /** Forgets what is known of nodes, of tasks, or of the whole cluster. Answers how many pairs. */
+  /** Deletes the states of nodes, of tasks, or of the whole cluster. Returns how many (task, node) pairs. */
   forget(
     clusterId: number,
     what?: { readonly nodes?: readonly string[]; readonly tasks?: readonly string[] },

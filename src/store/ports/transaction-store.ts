@@ -1,10 +1,10 @@
 import type { Change, New, Own, Stored } from '../tables.js';
 import type { Json, Page, PageRequest } from './page.js';
 
-/** What Fuel calls a task row: a run (`deploy`), or one graph of a run (`deployment`), whose parent the run is. */
+/** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
 export type TransactionRecord = Stored<'deploymentTransaction'>;
 
-/** `stopped` is our own word; Fuel's clients know the others. */
+/** `stopped` is ours; Fuel's clients know the others. */
 export type TransactionStatus = TransactionRecord['status'];
 
 type RunValues = Own<'deploymentTransaction'>;
@@ -12,16 +12,16 @@ type RunValues = Own<'deploymentTransaction'>;
 export interface NewRun
   extends Pick<RunValues, 'mode' | 'force' | 'debug' | 'input' | 'workflowId' | 'temporalRunId' | 'startedBy'> {
   readonly clusterId: number;
-  /** `deploy` when absent. */
+  /** Default `deploy`. */
   readonly name?: string;
   /** In order. */
   readonly graphs: readonly {
     readonly graphType: string;
-    /** `deployment` when absent. */
+    /** Default `deployment`. */
     readonly name?: string;
     readonly input?: unknown;
   }[];
-  /** Now, when absent. */
+  /** Default: now. */
   readonly timeStart?: string;
 }
 
@@ -31,18 +31,18 @@ export interface RunTransactions {
   readonly graphs: readonly TransactionRecord[];
 }
 
-/** Work that is not a run of graphs: `stop_deployment`, `check_before_deployment` … */
+/** Work that is not a graph run: `stop_deployment`, `check_before_deployment` … */
 export type NewTransaction = Omit<New<'deploymentTransaction'>, 'mode' | 'force' | 'debug'>;
 
-/** Absent fields stay as they are. */
+/** Absent fields keep their values. */
 export type TransactionChange = Pick<
   Change<'deploymentTransaction'>,
   'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
 > & {
   /**
-   * The first of `ready`, `error`, `stopped` stays: a later status, progress, message, result or `timeEnd` changes
-   * nothing, so that calls may be repeated and come late. An end sets `timeEnd`, to now, and `progress`, to 100, if not
-   * given; `running` sets `timeStart`, to now, if there is none.
+   * The first of `ready`, `error`, `stopped` is final: a later status, progress, message, result or `timeEnd` changes
+   * nothing, so that calls may be repeated and arrive late. A final status sets `timeEnd` to now and `progress` to 100
+   * unless given; `running` sets `timeStart` to now if it is unset.
    */
   readonly status?: TransactionStatus;
 };
@@ -60,54 +60,54 @@ export interface TransactionFilter {
   readonly hidden?: boolean;
 }
 
-/** What was in force when a graph was planned. */
+/** The configuration in effect when a graph was planned. */
 export type SnapshotKind = Stored<'transactionSnapshot'>['kind'];
 
-/** An id that does not exist is `not-found` for every call but the lists. */
+/** An unknown id is `not-found` for every call but the lists. */
 export interface TransactionStore {
   /**
-   * Writes a run, `running`, with its children, `pending`, and hides the cluster's earlier ones, all in one. Repeating
-   * it with the same workflow id and Temporal run id answers with what is stored.
-   * @throws `conflict` with `transaction`, and with the holder if known, when the cluster has a run that has not ended;
-   * `not-found` for the cluster.
+   * Creates a `running` run with `pending` children and hides the cluster's earlier runs, atomically. Repeating it with
+   * the same workflow id and Temporal run id returns what is stored.
+   * @throws `conflict` with `transaction`, and with the holder if known, when the cluster has an open run; `not-found`
+   * for the cluster.
    */
   createRun(run: NewRun): Promise<RunTransactions>;
   create(transaction: NewTransaction): Promise<TransactionRecord>;
   get(id: number): Promise<TransactionRecord>;
-  /** The run that the transaction is, or is part of. */
+  /** The run that the transaction is or belongs to. */
   getRun(id: number): Promise<RunTransactions>;
-  /** The newest run with these ids of Temporal's; null when there is none. */
+  /** The newest run with these Temporal ids, or null. */
   findRun(workflowId: string, temporalRunId?: string): Promise<RunTransactions | null>;
   /** By id, ascending. */
   list(filter?: TransactionFilter): Promise<readonly TransactionRecord[]>;
   /** Newest first. */
   page(filter?: TransactionFilter & PageRequest): Promise<Page<TransactionRecord>>;
   update(id: number, change: TransactionChange): Promise<TransactionRecord>;
-  /** Ends the run, and every child that has not: those are `stopped` with a stopped run, else `error`. */
+  /** Ends the run and its open children; these become `stopped` if the run did, else `error`. */
   endRun(
     id: number,
     end: {
       readonly status: 'ready' | 'error' | 'stopped';
       readonly message?: string | null;
       readonly timeEnd?: string;
-      /** Of those children; `Aborted` when absent. */
+      /** Message of those children; default `Aborted`. */
       readonly childMessage?: string;
     },
   ): Promise<RunTransactions>;
-  /** Hides it with its children. Repeating changes nothing. */
+  /** Hides the transaction and its children. Repeating changes nothing. */
   hide(id: number): Promise<void>;
   /**
-   * Removes it with its children, their histories and snapshots, for good.
-   * @throws `conflict` when it has not ended, unless `force`.
+   * Deletes the transaction with its children, their histories and snapshots.
+   * @throws `conflict` when it is open, unless `force`.
    */
   delete(id: number, options?: { readonly force?: boolean }): Promise<void>;
 
-  /** Any JSON, of a run or a child; the newest one stays. */
+  /** Stores any JSON for a run or a child; the newest replaces the one before. */
   putReport(id: number, report: unknown): Promise<void>;
-  /** Undefined while there is none. */
+  /** Undefined if there is none. */
   getReport(id: number): Promise<Json | undefined>;
-  /** Stores the text of a JSON value as it is, so that numbers keep their spelling. Given again, replaces. */
+  /** Stores the text of a JSON value unchanged, so that numbers keep their spelling. Replaces an existing one. */
   putSnapshot(id: number, kind: SnapshotKind, text: string): Promise<void>;
-  /** The text; undefined when there is none. */
+  /** The text; undefined if there is none. */
   getSnapshot(id: number, kind: SnapshotKind): Promise<string | undefined>;
 }

@@ -9,10 +9,10 @@ const STATEMENT_LIMIT = 60_000;
 const LOCK_LIMIT = 10_000;
 const PATIENCE = 30_000;
 
-/** Any fixed number: all Sitewright processes lock the same one while they migrate. */
+/** An arbitrary fixed number: all Sitewright processes lock it while they migrate. */
 const MIGRATION_LOCK = 7_741_902_211;
 
-/** PostgreSQL's type numbers of `bigint` and what `count(*)` gives; ours fit a JavaScript number. */
+/** PostgreSQL's type number of `bigint`, also of `count(*)`. Our values fit a JavaScript number. */
 const INT8 = 20;
 
 export interface PostgresAddress {
@@ -21,7 +21,7 @@ export interface PostgresAddress {
   readonly secrets: readonly string[];
 }
 
-/** Makes a pool of connections; none is opened before the first query. */
+/** Creates a connection pool; the first query opens the first connection. */
 export function openPostgres(address: PostgresAddress, options: OpenStoreOptions): Backend {
   const pool = new pg.Pool({
     connectionString: address.url,
@@ -33,7 +33,7 @@ export function openPostgres(address: PostgresAddress, options: OpenStoreOptions
     statement_timeout: STATEMENT_LIMIT,
     lock_timeout: LOCK_LIMIT,
     idle_in_transaction_session_timeout: STATEMENT_LIMIT,
-    // A dead server that answers nothing must not hold a caller for ever; migrations are the one longer thing.
+    // A dead server must not block a caller for ever. The limit leaves time for migrations, the longest queries.
     query_timeout: 15 * STATEMENT_LIMIT,
     ...(options.readOnly === true && { options: '-c default_transaction_read_only=on' }),
     types: {
@@ -41,8 +41,8 @@ export function openPostgres(address: PostgresAddress, options: OpenStoreOptions
         type === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(type, format as 'text'),
     } as pg.CustomTypesConfig,
   });
-  // Unheard, the event of a connection that breaks would end the process: the pool's is for one that is idle, and is
-  // dropped; the client's for one at work, whose query fails with the same error.
+  // Without listeners, a broken connection would crash the process. The pool reports idle connections, which it drops;
+  // the client reports busy ones, whose query fails with the same error.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 

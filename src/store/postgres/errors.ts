@@ -3,8 +3,8 @@ import { StoreError, type StoreFailure } from '../failure.js';
 import { redact } from '../store-url.js';
 
 /**
- * Puts an error of pg into our words, by SQLSTATE where the server spoke and by the socket's code where it did not.
- * Passwords of the address are removed from every message.
+ * Classifies an error of pg: by SQLSTATE if the server answered, else by the socket's code. Passwords of the address
+ * are removed from every message.
  */
 export function classifyPostgresError(
   error: unknown,
@@ -18,7 +18,7 @@ export function classifyPostgresError(
 
   // 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout.
   if (code === '40001' || code === '40P01' || code === '55P03') {
-    const hint = 'Try again; if it stays so, look for a long transaction in pg_stat_activity.';
+    const hint = 'Try again; if it stays busy, look for a long transaction in pg_stat_activity.';
     return {
       failure: { kind: 'busy', message: `The database ${where} is busy: ${text}.`, hint },
       retry: 'transaction',
@@ -26,19 +26,19 @@ export function classifyPostgresError(
   }
   // 57014: statement_timeout.
   if (code === '57014') {
-    const hint = 'Look in pg_stat_activity for what slows the server, then try again.';
+    const hint = 'Check pg_stat_activity for what slows the server down, then try again.';
     return never({ kind: 'busy', message: `The database ${where} took too long: ${text}.`, hint });
   }
   if (/^28/.test(code)) {
-    const hint = 'Check user and password of the store address, and pg_hba.conf of the server.';
+    const hint = 'Check the user and password in the store address, and pg_hba.conf on the server.';
     return never({ kind: 'denied', message: `The database ${where} refused us: ${text}.`, hint });
   }
   if (code === '42501') {
     const hint = 'Grant this user its own database, or CREATE and all table rights in the schema.';
-    return never({ kind: 'denied', message: `A right is missing on ${where}: ${text}.`, hint });
+    return never({ kind: 'denied', message: `Permission denied on ${where}: ${text}.`, hint });
   }
   if (code === '3D000') {
-    const hint = 'Create it first: createdb DATABASE (as a user who may).';
+    const hint = 'Create it first as a user with permission: createdb DATABASE';
     return never({ kind: 'unreachable', message: `There is no such database at ${where}: ${text}.`, hint });
   }
   if (code === '25006') {
@@ -47,7 +47,7 @@ export function classifyPostgresError(
   }
   if (code === '53100') {
     const hint = 'Free space on the disk of the PostgreSQL server; nothing stored was lost.';
-    return never({ kind: 'full', message: `The server of ${where} has no room left: ${text}.`, hint });
+    return never({ kind: 'full', message: `The server of ${where} has no disk space left: ${text}.`, hint });
   }
   if (/^(XX001|XX002)$/.test(code)) {
     const hint = 'Stop all processes and restore a backup.';
@@ -55,28 +55,29 @@ export function classifyPostgresError(
   }
   // Class 08: connection; 53: out of connections or memory; 57P0x: shutting down or starting.
   if (/^(08|53|57P)/.test(code) || isSocketError(code, text)) {
-    const hint = 'Check that the server runs and that host, port and TLS settings of the store address are right.';
+    const hint =
+      'Check that the server is running and that host, port and TLS settings in the store address are right.';
     return {
       failure: { kind: 'unreachable', message: `The database ${where} cannot be reached: ${text}.`, hint },
       retry: 'connection',
     };
   }
   if (/^23/.test(code)) {
-    const hint = 'Read the present state and decide anew.';
+    const hint = 'Read the current state and decide again.';
     return never({ kind: 'conflict', message: `The change contradicts what is stored: ${text}.`, hint });
   }
   const hint = 'This is a defect of Sitewright: please report it with this message.';
   return never({ kind: 'defect', message: `The database ${where} refused a query: ${text}`, hint });
 }
 
-/** Errors without SQLSTATE: of the socket, of TLS, or of pg itself, which gives only a text. */
+/** Errors without SQLSTATE: from the socket, from TLS, or from pg itself, which has only a text. */
 const isSocketError = (code: string, text: string): boolean =>
   /^(E[A-Z]{3,}|ERR_(SSL|TLS|SOCKET)\w*|CERT_\w+|DEPTH_ZERO\w*|SELF_SIGNED\w*|UNABLE_TO\w*)$/.test(code) ||
   /connection terminated|timeout (exceeded|expired)|not queryable|connection error|does not support SSL|query read timeout/i.test(
     text,
   );
 
-/** Node reports a host with several addresses as an AggregateError without a text of its own. */
+/** For a host with several addresses, Node throws an AggregateError without a message. */
 function textOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') {
     return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ');

@@ -21,7 +21,7 @@ export class SqlApiTokenStore implements ApiTokenStore {
       transaction
         .insertInto('apiToken')
         .values(row)
-        // Of the name as of the id: the unique indexes decide, also between processes.
+        // The unique indexes of name and id decide, also between processes.
         .onConflict((on) => on.doNothing())
         .executeTakeFirstOrThrow(),
     );
@@ -57,11 +57,11 @@ export class SqlApiTokenStore implements ApiTokenStore {
         .returningAll()
         .executeTakeFirst(),
     );
-    if (row === undefined) throw notFound('token in use', id, 'List them to see which there are.');
+    if (row === undefined) throw notFound('token in use', id, 'List the tokens to see their ids.');
     return shown(row);
   }
 
-  async noteUse(id: string, at: string): Promise<void> {
+  async recordUse(id: string, at: string): Promise<void> {
     const check = new InputCheck();
     const lastUsedAt = check.time('at', at);
     check.done();

@@ -7,7 +7,7 @@ import { matching, readPeriod, within } from './conditions.js';
 import { newRow, recordOf } from './conversion.js';
 import { fetchPage, newestFirst, readPage } from './paging.js';
 
-/** Within one millisecond in the order of their making: the trail is read by time and id. */
+/** Monotonic within a millisecond, because the trail is sorted by time and id. */
 const nextId = monotonicFactory();
 
 /** AuditStore on either database. */

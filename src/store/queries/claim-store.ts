@@ -7,7 +7,9 @@ import type { Tables } from '../tables.js';
 import { assertRow, holdRow } from './identified-row.js';
 import { holdSite, readSite } from './site-row.js';
 
-/** ClaimStore on either database. Who changes a claim holds the subject's row first, so that one comes after the other. */
+/**
+ * ClaimStore on either database. Every change of a claim locks the subject's row first, so that changes are serialized.
+ */
 export class SqlClaimStore implements ClaimStore {
   readonly #session: Session;
 
@@ -62,17 +64,19 @@ export class SqlClaimStore implements ClaimStore {
   }
 }
 
-/** @throws StoreError of kind `conflict` naming the run that has the subject */
+/** @throws StoreError of kind `conflict` naming the run that holds the subject */
 export async function assertUnclaimed(db: Kysely<Tables>, subject: ClaimSubject, name: string): Promise<void> {
   const claim = await readClaim(db, subject);
   if (claim === null) return;
   const { workflowId, runId } = claim;
   const what = 'site' in subject ? 'site' : 'cluster';
-  const hint = `Stop or cancel that run, or wait for its end, then delete the ${what}.`;
-  throw conflict(`The run ${workflowId} is at work on the ${what} "${name}".`, hint, { workflowId, runId });
+  const hint = `Stop or cancel that run, or wait until it ends, then delete the ${what}.`;
+  throw conflict(`The run ${workflowId} is working on the ${what} "${name}".`, hint, { workflowId, runId });
 }
 
-/** Both tables of claims under one name, with one name for the column of the subject: Kysely takes no choice of names. */
+/**
+ * Both claim tables under one name, with one name for the subject's column: Kysely does not accept a union of names.
+ */
 interface ClaimTables {
   claim: Claim & { subject: string | number };
 }
@@ -106,7 +110,7 @@ async function writeClaim(db: Transaction<Tables>, subject: ClaimSubject, holder
 const isSame = (one: ClaimHolder, other: ClaimHolder): boolean =>
   one.workflowId === other.workflowId && one.runId === other.runId;
 
-/** The holder as it is stored. @throws StoreError of kind `invalid` */
+/** The holder as stored. @throws StoreError of kind `invalid` */
 function checkedHolder(path: string, holder: ClaimHolder): ClaimHolder {
   const check = new InputCheck();
   const workflowId = check.key(`${path}workflowId`, holder.workflowId);

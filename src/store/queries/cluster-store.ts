@@ -14,10 +14,10 @@ import { releaseNodes } from './node-release.js';
 import { assertNoOpenRun } from './open-run.js';
 import { removeTransactions } from './transaction-removal.js';
 
-/** All but what is large. */
+/** All but the large columns. */
 const BRIEF = columnsWithout('cluster', 'attributes', 'deploymentInfo', 'networkConfig', 'anyChoices');
 
-/** ClusterStore on either database. Whoever changes what belongs to a cluster holds its row first. */
+/** ClusterStore on either database. Every change of something in a cluster locks the cluster's row first. */
 export class SqlClusterStore implements ClusterStore {
   readonly #session: Session;
 
@@ -129,7 +129,7 @@ async function replacePrimaries(
   const ids = new Set(nodes.map((node) => node.id));
   for (const { tag, nodeId } of wanted) {
     if (ids.has(nodeId)) continue;
-    check.refuse(`primaries.${tag}`, `Node ${nodeId} is not of the cluster.`, 'Name a node of this cluster.');
+    check.refuse(`primaries.${tag}`, `Node ${nodeId} is not in the cluster.`, 'Name a node of this cluster.');
   }
   check.done();
   await transaction.deleteFrom('clusterPrimary').where('clusterId', '=', clusterId).execute();

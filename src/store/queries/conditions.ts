@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { InputCheck, storable } from '../input.js';
 
 type Value = string | number | boolean;
-/** One value, one of several, or none at all (null); undefined asks for nothing. */
+/** One value, one of several, or null; undefined matches anything. */
 type Wanted = Value | null | undefined | readonly Value[];
 
 const NOTHING = sql<SqlBool>`1 = 0`;
@@ -12,7 +12,7 @@ const isComparable = (value: Value): boolean => typeof value !== 'number' || Num
 const asStored = (value: Value) =>
   typeof value === 'string' ? storable(value) : typeof value === 'boolean' ? Number(value) : value;
 
-/** The rows of a query whose columns are as wanted; an empty list of values lets nothing through. */
+/** The rows whose columns have the given values; an empty list of values matches nothing. */
 export function matching<DB, T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   wanted: { readonly [K in keyof NoInfer<DB>[NoInfer<T>]]?: Wanted },
@@ -32,9 +32,9 @@ export function matching<DB, T extends keyof DB, O>(
 
 /** ISO 8601. */
 interface Period {
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since?: string;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly until?: string;
 }
 
@@ -49,7 +49,7 @@ export function readPeriod({ since, until }: Period) {
   return period;
 }
 
-/** The rows of a query whose time is in the period. */
+/** The rows whose time is in the period. */
 export function within<DB, T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   column: keyof DB[T] & string,

@@ -8,12 +8,12 @@ import { inBatches } from './batches.js';
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A quick level: it takes a third of the time of the usual one for a tenth more bytes. */
+/** A fast level: a third of the default level's time for a tenth more bytes. */
 export const packText = (text: string): Promise<Buffer> => compress(text, { level: 3 });
 
 export const unpackText = async (bytes: Uint8Array): Promise<string> => (await decompress(bytes)).toString();
 
-/** A text on its way to the table of texts that rows share. */
+/** A compressed text for the table of texts that rows share. */
 export interface PackedContent {
   readonly hash: string;
   readonly bytes: Buffer;
@@ -24,8 +24,8 @@ export async function packContent(text: string): Promise<PackedContent> {
 }
 
 /**
- * Stores a text unless it is there. Setting its own hash holds the row: a transaction that is dropping the text waits
- * for ours, and if it was first, the text is stored anew.
+ * Stores a text unless it exists. Updating its hash to itself locks the row: a transaction that is dropping the text
+ * waits for ours; if it came first, the text is stored again.
  */
 export async function keepContent(transaction: Transaction<Tables>, content: PackedContent): Promise<void> {
   await transaction
@@ -35,10 +35,10 @@ export async function keepContent(transaction: Transaction<Tables>, content: Pac
     .execute();
 }
 
-/** Drops those of the texts that no row refers to any more. Call it after the rows are gone. */
+/** Drops the texts that no row refers to any more. Call it after deleting the rows. */
 export async function dropContents(transaction: Transaction<Tables>, hashes: readonly string[]): Promise<void> {
   for (const batch of inBatches([...new Set(hashes)].sort())) {
-    // Held first, and looked at in a statement of its own, so that rows which others have just added are seen.
+    // Lock first and check in a separate statement, to see rows that others have just added.
     await transaction
       .updateTable('content')
       .set((column) => ({ hash: column.ref('hash') }))
@@ -64,7 +64,7 @@ export async function dropContents(transaction: Transaction<Tables>, hashes: rea
   }
 }
 
-/** Texts by hash; a hash that is not there is not in the answer. */
+/** Texts by hash; the result omits unknown hashes. */
 export async function readContents(
   db: Kysely<Tables>,
   hashes: readonly string[],

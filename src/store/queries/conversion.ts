@@ -12,7 +12,7 @@ import {
   tables,
 } from '../tables.js';
 
-/** A column whose values only pass through here, from and to callers that know the types of its table. */
+/** A column whose value types only the callers know. */
 type AnyColumn = Column<
   unknown,
   unknown,
@@ -25,7 +25,7 @@ type Values = Readonly<Record<string, unknown>>;
 const GIVEN: ReadonlySet<Source> = new Set(['required', 'derived', 'optional'] as const);
 const CHANGED: ReadonlySet<Source> = new Set([...GIVEN, 'later'] as const);
 
-/** What the conversions need of a table, looked up once. */
+/** What the conversions need to know about a table, computed once. */
 const known = new Map<string, ReturnType<typeof digest>>();
 for (const [table, columns] of Object.entries<Readonly<Record<string, AnyColumn>>>(tables)) {
   known.set(table, digest(columns));
@@ -40,7 +40,7 @@ function digest(declared: Readonly<Record<string, AnyColumn>>) {
   return { columns, decoders, initial: Object.fromEntries(initial) };
 }
 
-/** Names of a table's columns, without some. */
+/** Names of a table's columns, without those left out. */
 export function columnsWithout<T extends TableName, K extends keyof Row<T>>(
   table: T,
   ...left: readonly K[]
@@ -49,7 +49,7 @@ export function columnsWithout<T extends TableName, K extends keyof Row<T>>(
   return Object.keys(tables[table]).filter((name) => !isLeft.has(name)) as never;
 }
 
-/** A row, or some of its columns, as callers see it. */
+/** Converts a row, or some of its columns, for callers. */
 export function recordOf<T extends TableName, K extends keyof Row<T>>(table: T, row: Pick<Row<T>, K>) {
   const record: Record<string, unknown> = { ...row };
   for (const [name, decode] of known.get(table)?.decoders ?? [])
@@ -57,7 +57,7 @@ export function recordOf<T extends TableName, K extends keyof Row<T>>(table: T, 
   return record as Pick<Stored<T>, K>;
 }
 
-/** What is wrong with a value is noted under its path. */
+/** Problems with a value go to `check` under its path. */
 function encoded(
   table: TableName,
   check: InputCheck,
@@ -75,23 +75,23 @@ function encoded(
   return row;
 }
 
-/** The columns that a change sets, as they are stored. */
+/** The columns that a change sets, as stored. */
 export const changedColumns = <T extends TableName>(table: T, check: InputCheck, change: Change<T>, at = '') =>
   encoded(table, check, change, CHANGED, {}, at) as Partial<Row<T>>;
 
-/** A whole new row; a column that neither the caller nor the store gives a value has its initial one. */
+/** A complete new row; a column with no value from the caller or the store gets its initial value. */
 export function newRow<T extends TableName>(table: T, check: InputCheck, given: New<T>, own: Own<T>, at = '') {
   const row: Record<string, unknown> = { ...initialRow(table), ...givenColumns(table, check, given, own, at) };
   return row as NewRow<T>;
 }
 
-/** The columns of a new row that are given a value. */
+/** The columns of a new row that have a given value. */
 export const givenColumns = <T extends TableName>(table: T, check: InputCheck, given: New<T>, own: Own<T>, at = '') =>
   encoded(table, check, given, GIVEN, own, at) as Partial<NewRow<T>>;
 
 export const initialRow = <T extends TableName>(table: T) => ({ ...known.get(table)?.initial }) as Partial<NewRow<T>>;
 
-/** For `on conflict`: the columns set to those of the row that was to be inserted. */
+/** For `on conflict`: sets the columns to the values of the row to insert. */
 export function replacing<T extends TableName>(names: readonly (keyof Row<T> & string)[]) {
   const entries = names.map((name) => [name, sql.ref(`excluded.${name}`)]);
   return Object.fromEntries(entries) as { [K in keyof Row<T>]?: RawBuilder<Row<T>[K]> };

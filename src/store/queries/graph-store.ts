@@ -21,7 +21,7 @@ import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-
 
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
 
-/** GraphStore on either database. Whoever writes holds the graph's row, or its owner's while there is none. */
+/** GraphStore on either database. Every write locks the graph's row, or its owner's row if there is no graph yet. */
 export class SqlGraphStore implements GraphStore {
   readonly #session: Session;
 
@@ -165,7 +165,7 @@ export class SqlGraphStore implements GraphStore {
   }
 }
 
-/** What a content sets; an absent field is undefined, which sets nothing. */
+/** What a content sets; an undefined field sets nothing. */
 interface CheckedContent {
   readonly columns: Partial<Row<'graph'>>;
   readonly tasks: readonly NewTaskRow[] | undefined;
@@ -185,11 +185,11 @@ const checkedContent = (check: InputCheck, { tasks, ...about }: GraphContent): C
 
 function checkedType(check: InputCheck, owner: GraphOwner | null, type: string | null): string | null {
   if ((owner === null) !== (type === null)) {
-    check.refuse('type', 'A graph has an owner and a type, or neither.', 'Name both, or none.');
+    check.refuse('type', 'A graph has an owner and a type, or neither.', 'Give both, or neither.');
   }
   if (type !== null && (!GRAPH_TYPE.test(type) || type.length > 250)) {
-    const hint = 'Use letters, digits, hyphen and underscore; 250 at most.';
-    check.refuse('type', `type ${JSON.stringify(type)} is not a type of graph.`, hint);
+    const hint = 'Use at most 250 letters, digits, hyphens and underscores.';
+    check.refuse('type', `type ${JSON.stringify(type)} is not a valid graph type.`, hint);
   }
   return type;
 }
@@ -208,7 +208,7 @@ async function insertGraph(
   return withTasks(transaction, row);
 }
 
-/** Hold the graph's row or its owner's first. */
+/** Lock the graph's row or its owner's first. */
 async function changeGraph(
   transaction: Transaction<Tables>,
   id: number,
@@ -240,7 +240,7 @@ async function listGraphs(db: Kysely<Tables>, filter: GraphFilter): Promise<Row<
   return query.orderBy('id').execute();
 }
 
-/** Graphs of a cluster's layers, of one type or of all. */
+/** Graphs of a cluster's layers, of one type or all. */
 const ofLayers = (db: Kysely<Tables>, clusterId: number, releaseId: number, type?: string): Promise<Row<'graph'>[]> =>
   matching(db.selectFrom('graph').selectAll(), { type })
     .where(reaching(db, clusterId, releaseId))

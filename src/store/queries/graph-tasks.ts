@@ -1,32 +1,20 @@
 import type { Kysely, Transaction } from 'kysely';
+import { snakeCase } from '../../core/casing.js';
 import type { InputCheck } from '../input.js';
 import type { StoredTask } from '../ports/graph-store.js';
 import type { Json, JsonFields } from '../ports/page.js';
 import type { Row, Tables } from '../tables.js';
 import { inBatches } from './batches.js';
+import { columnsWithout } from './conversion.js';
 
-/** Columns of a task by the field each keeps; every other field is in `custom`. */
-const COLUMN_OF = {
-  version: 'version',
-  type: 'type',
-  condition: 'condition',
-  groups: 'groups',
-  tasks: 'tasks',
-  roles: 'roles',
-  reexecute_on: 'reexecuteOn',
-  refresh_on: 'refreshOn',
-  required_for: 'requiredFor',
-  requires: 'requires',
-  cross_depended_by: 'crossDependedBy',
-  cross_depends: 'crossDepends',
-  parameters: 'parameters',
-} as const satisfies Record<string, keyof Row<'graphTask'>>;
-
-const COLUMNS = Object.entries(COLUMN_OF);
+/** Fields of a task with their own columns; every other field is in `custom`. */
+const COLUMNS = columnsWithout('graphTask', 'graphId', 'position', 'taskName', 'custom').map(
+  (column) => [snakeCase(column), column] as const,
+);
 
 export type NewTaskRow = Omit<Row<'graphTask'>, 'graphId'>;
 
-/** Checks tasks as they come and makes their rows, in order. */
+/** Checks tasks and builds their rows, in order. */
 export function taskRowsOf(check: InputCheck, tasks: readonly (JsonFields & { readonly id: string })[]): NewTaskRow[] {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -47,7 +35,7 @@ export function taskRowsOf(check: InputCheck, tasks: readonly (JsonFields & { re
   });
   if (twice.size > 0) {
     const names = [...twice].sort().join(', ');
-    check.refuse('tasks', `Tasks duplication found: ${names}`, 'Give each task of a graph an id of its own.');
+    check.refuse('tasks', `Tasks duplication found: ${names}`, 'Give each task of a graph its own id.');
   }
   return rows;
 }
@@ -66,7 +54,7 @@ export async function replaceTasks(
   }
 }
 
-/** Tasks of graphs, each list in upload order; a graph without any is not in the answer. */
+/** Tasks by graph id, in upload order; the result omits graphs without tasks. */
 export async function readTasks(db: Kysely<Tables>, graphs: readonly number[]): Promise<Map<number, StoredTask[]>> {
   const found = new Map<number, StoredTask[]>();
   for (const batch of inBatches(graphs)) {
@@ -92,6 +80,6 @@ function taskOf(row: Row<'graphTask'>): StoredTask {
     const text = row[column];
     if (text !== null) task[field] = JSON.parse(String(text)) as Json;
   }
-  // Spread and not assigned: a user's key may be `__proto__`.
+  // Spread, not assigned: a user's key may be `__proto__`.
   return row.custom === null ? task : { ...task, ...(JSON.parse(row.custom) as Record<string, Json>) };
 }

@@ -3,17 +3,17 @@ import { notFound, type StoreError } from '../failure.js';
 import type { NewRow, Row, Stored, Tables } from '../tables.js';
 import { matching } from './conditions.js';
 
-/** Tables whose rows are known by a number, with what a row is called and how to find one. */
+/** Tables with numeric ids: what a row is called, and a hint for an unknown id. */
 const NAMES = {
-  package: ['package', 'List the packages that are installed, or install this one first.'],
-  release: ['release', 'List the releases there are, or install a package with this one first.'],
-  plugin: ['plugin', 'List the plugins there are, or install this one first.'],
-  cluster: ['cluster', 'List the clusters there are, or create this one first.'],
-  node: ['node', 'List the nodes there are.'],
-  graph: ['graph', 'List the graphs there are.'],
-  graphSequence: ['sequence', 'List the sequences there are.'],
-  deploymentTransaction: ['transaction', 'List the transactions there are; this one may have been deleted.'],
-  tag: ['tag', 'List the tags there are.'],
+  package: ['package', 'List the installed packages, or install this one first.'],
+  release: ['release', 'List the releases, or install a package with this one first.'],
+  plugin: ['plugin', 'List the plugins, or install this one first.'],
+  cluster: ['cluster', 'List the clusters, or create this one first.'],
+  node: ['node', 'List the nodes.'],
+  graph: ['graph', 'List the graphs.'],
+  graphSequence: ['sequence', 'List the sequences.'],
+  deploymentTransaction: ['transaction', 'List the transactions; this one may have been deleted.'],
+  tag: ['tag', 'List the tags.'],
 } as const;
 
 export type IdentifiedTable = keyof typeof NAMES;
@@ -22,20 +22,20 @@ export type Wanted<T extends IdentifiedTable> = {
   readonly [K in keyof Row<T>]?: Stored<T>[K] | readonly NonNullable<Stored<T>[K]>[] | null | undefined;
 };
 
-/** The part that all of these tables have, under one of their names: Kysely does not take a choice of names. */
+/** What these tables share, under one name: Kysely does not accept a union of names. */
 interface Identified {
   any: { id: number; name: string };
 }
 const identified = (db: Kysely<Tables>) => db as unknown as Kysely<Identified>;
-const ANY = (table: IdentifiedTable) => table as 'any';
+const anyTable = (table: IdentifiedTable) => table as 'any';
 
-/** Whether a number can be an id; PostgreSQL refuses to compare with others. */
+/** Whether a number can be an id; PostgreSQL refuses to compare ids with other numbers. */
 export const isId = (id: number): boolean => Number.isSafeInteger(id) && id > 0;
 
 export const rowNotFound = (table: IdentifiedTable, id: number): StoreError =>
   notFound(NAMES[table][0], String(id), NAMES[table][1]);
 
-/** The row, of a query that found it. @throws StoreError of kind `not-found` */
+/** The row that the query finds. @throws StoreError of kind `not-found` */
 async function found<R>(
   table: IdentifiedTable,
   id: number,
@@ -48,17 +48,17 @@ async function found<R>(
 
 /** @throws StoreError of kind `not-found` */
 export async function readRow<T extends IdentifiedTable>(db: Kysely<Tables>, table: T, id: number): Promise<Row<T>> {
-  const query = identified(db).selectFrom(ANY(table)).selectAll().where('id', '=', id);
+  const query = identified(db).selectFrom(anyTable(table)).selectAll().where('id', '=', id);
   return (await found(table, id, query)) as Row<T>;
 }
 
 /** @throws StoreError of kind `not-found` */
 export async function assertRow(db: Kysely<Tables>, table: IdentifiedTable, id: number): Promise<void> {
-  await found(table, id, identified(db).selectFrom(ANY(table)).select('id').where('id', '=', id));
+  await found(table, id, identified(db).selectFrom(anyTable(table)).select('id').where('id', '=', id));
 }
 
 /**
- * Reads a row and keeps it for this transaction, as `holdSite` does.
+ * Reads a row and locks it for this transaction, as `holdSite` does.
  *
  * @throws StoreError of kind `not-found`
  */
@@ -68,14 +68,14 @@ export async function holdRow<T extends IdentifiedTable>(
   id: number,
 ): Promise<Row<T>> {
   const query = identified(transaction)
-    .updateTable(ANY(table))
+    .updateTable(anyTable(table))
     .set((column) => ({ name: column.ref('name') }))
     .where('id', '=', id)
     .returningAll();
   return (await found(table, id, query)) as Row<T>;
 }
 
-/** Rows as wanted, by id, ascending. */
+/** Matching rows by id, ascending. */
 export async function listRows<T extends IdentifiedTable>(
   db: Kysely<Tables>,
   table: T,
@@ -84,7 +84,7 @@ export async function listRows<T extends IdentifiedTable>(
   return (await wantedRows(db, table, wanted).execute()) as Row<T>[];
 }
 
-/** The first of these. */
+/** The matching row with the lowest id. */
 export async function findRow<T extends IdentifiedTable>(
   db: Kysely<Tables>,
   table: T,
@@ -94,9 +94,9 @@ export async function findRow<T extends IdentifiedTable>(
 }
 
 const wantedRows = (db: Kysely<Tables>, table: IdentifiedTable, wanted: object) =>
-  matching(identified(db).selectFrom(ANY(table)).selectAll(), wanted).orderBy('id');
+  matching(identified(db).selectFrom(anyTable(table)).selectAll(), wanted).orderBy('id');
 
-/** Adds a row. `taken`: what to throw when a unique value is another row's; without it that is a defect. */
+/** Inserts a row. `taken`: the error to throw if another row has a unique value; without it, that is a defect. */
 export async function insertRow<T extends IdentifiedTable>(
   transaction: Transaction<Tables>,
   table: T,
@@ -104,13 +104,13 @@ export async function insertRow<T extends IdentifiedTable>(
   taken?: () => StoreError,
 ): Promise<Row<T>> {
   const insert = identified(transaction)
-    .insertInto(ANY(table))
+    .insertInto(anyTable(table))
     .values(row as never);
   const unlessTaken = taken === undefined ? insert : insert.onConflict((on) => on.doNothing());
   return (await unlessTaken.returningAll().executeTakeFirstOrThrow(taken)) as Row<T>;
 }
 
-/** Sets columns of a row that is held. */
+/** Sets columns of a locked row. */
 export async function updateRow<T extends IdentifiedTable>(
   transaction: Transaction<Tables>,
   table: T,
@@ -118,13 +118,13 @@ export async function updateRow<T extends IdentifiedTable>(
   columns: Partial<Row<T>>,
 ): Promise<Row<T>> {
   const update = identified(transaction)
-    .updateTable(ANY(table))
+    .updateTable(anyTable(table))
     .set(columns as never)
     .where('id', '=', id);
   return (await update.returningAll().executeTakeFirstOrThrow()) as Row<T>;
 }
 
-/** Removes a row and what goes with it. */
+/** Deletes a row and everything that cascades from it. */
 export async function deleteRow(transaction: Transaction<Tables>, table: IdentifiedTable, id: number): Promise<void> {
-  await identified(transaction).deleteFrom(ANY(table)).where('id', '=', id).execute();
+  await identified(transaction).deleteFrom(anyTable(table)).where('id', '=', id).execute();
 }

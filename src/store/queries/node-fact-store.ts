@@ -65,7 +65,7 @@ function checkedRows(site: string, sightings: readonly NodeSighting[]): Row<'nod
   return rows;
 }
 
-/** PostgreSQL refuses one statement that changes a row twice. */
+/** PostgreSQL refuses a statement that changes a row twice. */
 function newestOfEach(rows: readonly Row<'nodeFact'>[]): Row<'nodeFact'>[] {
   const newest = new Map<string, Row<'nodeFact'>>();
   for (const row of rows) {

@@ -38,7 +38,7 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     const usedAt = check.time('at', at);
     check.done();
     return this.#session.write(async (transaction): Promise<TokenRedemption> => {
-      // The one that changes the row has the token; it decides, not what was read before.
+      // The update decides who gets the token, not an earlier read.
       const { numUpdatedRows } = await transaction
         .updateTable('enrolmentToken')
         .set({ usedAt, usedByKey })
@@ -109,7 +109,7 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
-  async noteOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string> {
+  async recordOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string> {
     const check = new InputCheck();
     const row = newRow('signedOrder', check, key, { executionHash, signedAt: at });
     check.done();

@@ -3,7 +3,7 @@ import type { Tables } from '../tables.js';
 import { inBatches } from './batches.js';
 import { dropContents } from './contents.js';
 
-/** Takes nodes out of their cluster, all of them when no ids are given, with all that they had as its members. */
+/** Removes nodes, by default all, from their cluster with everything they had as members. */
 export async function releaseNodes(
   transaction: Transaction<Tables>,
   clusterId: number,
@@ -35,7 +35,7 @@ export async function releaseNodes(
   }
 }
 
-/** Tags, primacy and states of tasks that the nodes have in the cluster. */
+/** Deletes the nodes' tags, primary tags and task states in the cluster. */
 export async function forgetMembership(
   transaction: Transaction<Tables>,
   clusterId: number,

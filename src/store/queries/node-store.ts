@@ -9,10 +9,10 @@ import { changedColumns, newRow, recordOf } from './conversion.js';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
 import { forgetMembership, releaseNodes } from './node-release.js';
 
-/** What MAAS deployed, or was registered as deployed, needs no provisioning to be worked on. */
-const HAS_ITS_SYSTEM: ReadonlySet<string> = new Set(['provisioned', 'ready']);
+/** Statuses of nodes that MAAS deployed or that were registered as deployed: they need no provisioning. */
+const HAS_SYSTEM: ReadonlySet<string> = new Set(['provisioned', 'ready']);
 
-/** NodeStore on either database. Nodes are held in the order of their ids, so that two changes never wait for each other. */
+/** NodeStore on either database. Locks nodes in order of their ids, so that two changes cannot deadlock. */
 export class SqlNodeStore implements NodeStore {
   readonly #session: Session;
 
@@ -24,7 +24,7 @@ export class SqlNodeStore implements NodeStore {
     const now = new Date().toISOString();
     const check = new InputCheck();
     const { uuid = randomUUID(), timestamp = now } = node;
-    // The usual hostname has the id in it, which is known once the row is there.
+    // The default hostname contains the id, which is known only after the insert.
     const { hostname = uuid } = node;
     const row = newRow('node', check, node, { uuid, hostname, timestamp, createdAt: now, updatedAt: now });
     check.done();
@@ -56,8 +56,7 @@ export class SqlNodeStore implements NodeStore {
     const wanted = new Map<number, Partial<Row<'node'>>>();
     for (const [index, { id, change }] of changes.entries()) {
       const path = changes.length === 1 ? '' : `changes[${index}].`;
-      if (wanted.has(id))
-        check.refuse(`${path}id`, `Node ${id} is named twice.`, 'Name it once, with all of its changes.');
+      if (wanted.has(id)) check.refuse(`${path}id`, `Node ${id} is named twice.`, 'Name it once with all its changes.');
       wanted.set(id, changedColumns('node', check, change, path));
     }
     check.done();
@@ -97,8 +96,8 @@ export class SqlNodeStore implements NodeStore {
         throw new StoreError({
           kind: 'conflict',
           users: elsewhere.map(({ id, name }) => ({ kind: 'node', id, name })),
-          message: `Of another cluster: ${elsewhere.map((node) => `node ${node.id} of ${node.clusterId}`).join(', ')}.`,
-          hint: 'Take these nodes out of their cluster first.',
+          message: `Already in another cluster: ${elsewhere.map((node) => `node ${node.id} of ${node.clusterId}`).join(', ')}.`,
+          hint: 'Remove these nodes from their cluster first.',
         });
       }
       const updatedAt = new Date().toISOString();
@@ -110,7 +109,7 @@ export class SqlNodeStore implements NodeStore {
         await updateRow(transaction, 'node', node.id, {
           clusterId,
           pendingRoles: JSON.stringify([...pending]),
-          pendingAddition: isNew ? (HAS_ITS_SYSTEM.has(node.status) ? 0 : 1) : node.pendingAddition,
+          pendingAddition: isNew ? (HAS_SYSTEM.has(node.status) ? 0 : 1) : node.pendingAddition,
           updatedAt,
         });
       }
@@ -126,7 +125,7 @@ export class SqlNodeStore implements NodeStore {
       for (const id of wanted) {
         const node = await holdRow(transaction, 'node', id);
         if (node.clusterId === clusterId) continue;
-        check.refuse('ids', `Node ${id} is not of cluster ${clusterId}.`, 'Name nodes of this cluster only.');
+        check.refuse('ids', `Node ${id} is not in cluster ${clusterId}.`, 'Name nodes of this cluster only.');
       }
       check.done();
       await releaseNodes(transaction, clusterId, wanted);
@@ -144,7 +143,7 @@ export class SqlNodeStore implements NodeStore {
         const cluster = await readRow(transaction, 'cluster', node.clusterId);
         if (options.force !== true) {
           const users = [{ kind: 'cluster', id: cluster.id, name: cluster.name } as const];
-          throw inUse(`The node "${node.name}" (${id})`, users, 'Take it out of the cluster first.');
+          throw inUse(`The node "${node.name}" (${id})`, users, 'Remove it from the cluster first.');
         }
         await forgetMembership(transaction, node.clusterId, [id]);
       }
@@ -196,7 +195,7 @@ const hasLabels = (node: NodeRecord, labels: NodeFilter['labels'] = {}): boolean
       Object.hasOwn(node.labels, name) && (values === undefined || values.includes(node.labels[name] ?? null)),
   );
 
-/** Nodes in the order asked for. */
+/** Nodes in the requested order. */
 async function readNodes(db: Kysely<Tables>, wanted: readonly { readonly id: number }[]): Promise<NodeRecord[]> {
   const nodes = await listNodes(db, { ids: wanted.map(({ id }) => id) });
   const byId = new Map(nodes.map((node) => [node.id, node]));

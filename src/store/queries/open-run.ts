@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 import { StoreError } from '../failure.js';
 import type { Row, Tables } from '../tables.js';
 
-/** Statuses of what has not ended. */
+/** Statuses of an open transaction. */
 export const OPEN_STATUSES = ['pending', 'running'] as const;
 
 export const isOpen = (status: string): boolean => (OPEN_STATUSES as readonly string[]).includes(status);
 
-/** The cluster's oldest run that has not ended. Hold the cluster's row, and it is the only one. */
+/** The cluster's open run. Lock the cluster's row first: then there is at most one. */
 export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<'deploymentTransaction'> | undefined> =>
   db
     .selectFrom('deploymentTransaction')
@@ -18,7 +18,7 @@ export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<
     .orderBy('id')
     .executeTakeFirst();
 
-/** @throws StoreError of kind `conflict` naming the run that is in the way */
+/** @throws StoreError of kind `conflict` naming the open run */
 export async function assertNoOpenRun(db: Kysely<Tables>, clusterId: number, cluster: string): Promise<void> {
   const run = await findOpenRun(db, clusterId);
   if (run !== undefined) throw openRunConflict(run, cluster);
@@ -35,6 +35,6 @@ export function openRunConflict(run: Row<'deploymentTransaction'>, cluster: stri
     transaction: run.id,
     ...(holder && { holder }),
     message: `Transaction ${run.id} (${run.name}${by}) of the cluster "${cluster}" is ${run.status}.`,
-    hint: 'Wait for its end, or stop it, then try again.',
+    hint: 'Wait until it ends or stop it, then try again.',
   });
 }

@@ -34,12 +34,12 @@ export function ownerOf({ releaseId, pluginId, clusterId }: OwnerColumns): Graph
 export const assertOwner = (db: Kysely<Tables>, owner: GraphOwner): Promise<void> =>
   assertRow(db, owner.kind, owner.id);
 
-/** Keeps the owner for this transaction. @throws StoreError of kind `not-found` */
+/** Locks the owner's row for this transaction. @throws StoreError of kind `not-found` */
 export async function holdOwner(transaction: Transaction<Tables>, owner: GraphOwner): Promise<void> {
   await holdRow(transaction, owner.kind, owner.id);
 }
 
-/** Condition: owned by the cluster, its release, or a plugin that is enabled in it. */
+/** Condition: owned by the cluster, its release, or a plugin enabled in it. */
 export const reaching = (db: Kysely<Tables>, clusterId: number, releaseId: number) =>
   expressionBuilder<Tables, 'graph' | 'tag'>().or([
     sql<SqlBool>`${sql.ref('clusterId')} = ${clusterId}`,

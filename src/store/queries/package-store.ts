@@ -106,7 +106,7 @@ export class SqlPackageStore implements PackageStore {
         ].map((user) => [user.id, user]),
       );
       if (users.size > 0) {
-        const hint = 'Delete these clusters first, or give them other releases and disable the plugins in them.';
+        const hint = 'Delete these clusters first, or move them to other releases and disable the plugins in them.';
         throw inUse(`The package "${name}" ${version}`, [...users.values()], hint);
       }
       for (const release of releaseIds) await deleteRow(transaction, 'release', release);

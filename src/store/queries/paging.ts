@@ -6,10 +6,10 @@ const USUAL_LIMIT = 50;
 const HIGHEST_LIMIT = 1000;
 
 type KeyPart = string | number;
-/** The key of a row in the order of its list, e.g. `[startedAt, id]`. */
+/** A row's sort key, e.g. `[startedAt, id]`. */
 export type RowKey = readonly KeyPart[];
 
-/** How a list is ordered: its columns with the types of their values. Together they are the key of a row. */
+/** The order of a list: its columns with their value types, which together are the key of a row. */
 export interface ListOrder {
   readonly direction: 'asc' | 'desc';
   readonly columns: Readonly<Record<string, 'string' | 'number'>>;
@@ -17,7 +17,7 @@ export interface ListOrder {
 
 export const newestFirst = (columns: ListOrder['columns']): ListOrder => ({ direction: 'desc', columns });
 
-/** A page that was requested, checked. */
+/** A checked request for a page. */
 export interface WantedPage {
   readonly order: ListOrder;
   readonly limit: number;
@@ -25,7 +25,7 @@ export interface WantedPage {
 }
 
 /**
- * Checks a request for a page. Lists are cut by the key of the last row seen, never by a count of rows: so rows added
+ * Checks a request for a page. Pages start after the key of the last row seen, not at an offset, so rows added
  * meanwhile shift nothing.
  *
  * @throws StoreError of kind `invalid`
@@ -38,13 +38,13 @@ export function readPage(request: PageRequest, order: ListOrder): WantedPage {
   }
   const after = request.before === undefined ? undefined : decode(request.before, Object.values(order.columns));
   if (after === null) {
-    check.refuse('before', 'before is not the "next" of a page of this list.', 'Start again without it.');
+    check.refuse('before', 'before is not the "next" of a page in this list.', 'Start again without it.');
   }
   check.done();
   return { order, limit, after: after ?? undefined };
 }
 
-/** Reads a page of a query. `keyOf` names the values of the order's columns in a row. */
+/** Reads a page of a query. `keyOf` returns a row's values for the order's columns. */
 export async function fetchPage<DB, T extends keyof DB, O, V>(
   query: SelectQueryBuilder<DB, T, O>,
   { order, limit, after }: WantedPage,
@@ -60,7 +60,7 @@ export async function fetchPage<DB, T extends keyof DB, O, V>(
     );
   }
   for (const column of columns) ordered = ordered.orderBy(column, order.direction);
-  // The one row too many tells that there is more.
+  // The extra row shows that there are more pages.
   const rows = await ordered.limit(limit + 1).execute();
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
@@ -73,7 +73,7 @@ function decode(text: string, kinds: readonly ('string' | 'number')[]): RowKey |
   try {
     const key: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (!Array.isArray(key) || key.length !== kinds.length) return null;
-    // A NUL cannot have come from us, and PostgreSQL would not take it.
+    // We never issue a NUL, and PostgreSQL would refuse it.
     const sound = key.every((part, index) => typeof part === kinds[index] && !String(part).includes('\0'));
     return sound && key.every((part) => typeof part === 'string' || Number.isSafeInteger(part)) ? key : null;
   } catch {

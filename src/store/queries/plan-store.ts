@@ -9,10 +9,10 @@ import type { Tables } from '../tables.js';
 import { inBatches } from './batches.js';
 import { packText, unpackText } from './contents.js';
 
-/** Orders that are compressed together: more of them take less room, fewer are read faster one by one. */
+/** Number of orders compressed together: more save space, fewer make single reads faster. */
 const BLOCK = 16;
 
-/** Number of the part in which the coordinator's chunks are kept. */
+/** Part number of the coordinator's chunks. */
 const COORDINATION = -1;
 
 /** PlanStore on either database. */
@@ -165,7 +165,7 @@ async function markUsed(transaction: Transaction<Tables>, hash: string, usedAt: 
 /** A task and the JSON text of its order. */
 type OrderText = readonly [task: string, order: string];
 
-/** Orders by node, those of a node in the order of their bytes, which is the databases' order of text. */
+/** Orders by node; those of a node in byte order, the databases' order of text. */
 function sortedOrders(check: InputCheck, orders: NewPlan['orders']): Map<string, OrderText[]> {
   const byNode = new Map<string, Map<string, string>>();
   let index = 0;
@@ -178,7 +178,7 @@ function sortedOrders(check: InputCheck, orders: NewPlan['orders']): Map<string,
       byNode.set(name, ofNode);
     }
     const id = check.key(`${path}.task`, task);
-    if (ofNode.has(id)) check.refuse(path, `There are two orders for ${id}@${name}.`, 'Give one.');
+    if (ofNode.has(id)) check.refuse(path, `There are two orders for ${id}@${name}.`, 'Keep one of them.');
     ofNode.set(id, check.json(`${path}.order`, order));
   }
   const byBytes = ([one]: OrderText, [other]: OrderText) => Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -37,7 +37,7 @@ export class SqlReleaseStore extends VersionedStore<'release'> implements Releas
         throw inUse(
           `The release "${name}" ${version}`,
           users,
-          'Delete these clusters first, or give them another release.',
+          'Delete these clusters first, or move them to another release.',
         );
       }
       await deleteRow(transaction, 'release', id);

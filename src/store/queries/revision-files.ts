@@ -16,9 +16,9 @@ export interface PackedFiles {
 }
 
 /**
- * Makes one block of a revision's files and the hash of their content. The hash is over the JSON of name and text of
- * each file, one a line, in the given order: where a file ends is beyond doubt, and the order counts, for documents
- * are read in it.
+ * Compresses a revision's files and hashes their content. The hash covers the JSON of each file's name and text, one
+ * per line, in the given order. So the ends of files are unambiguous, and the order counts, because documents are read
+ * in it.
  */
 export async function packFiles(check: InputCheck, files: readonly RevisionFile[]): Promise<PackedFiles> {
   if (files.length === 0) check.refuse('files', 'A revision needs at least one file.', 'Name files or folders.');

@@ -2,9 +2,9 @@ import { type Row, tables } from '../tables.js';
 import { initialRow } from './conversion.js';
 
 /**
- * What a row becomes when a write of a run or of a node of one arrives: where the newest write decides, one with a
- * sequence higher than any before; in other columns the first that has a value, whatever its sequence. Pure, so that
- * the same write applied twice, or late, can be reasoned about. Answers the stored row itself when nothing changes.
+ * Merges a write of a run, or of a node of a run, into its row. In columns declared `newest()`, a write with a higher
+ * sequence than all before decides; in the others, the first value stays. Pure, so that repeated and late writes are
+ * easy to reason about. Returns the stored row itself if nothing changes.
  */
 export function mergedRow<T extends 'run' | 'runNode'>(
   table: T,

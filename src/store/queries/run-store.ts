@@ -21,22 +21,23 @@ import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './con
 import { fetchPage, newestFirst, readPage } from './paging.js';
 import { mergedRow } from './run-merge.js';
 
-/** All but what is large. */
+/** All but the large columns. */
 const SUMMARY = columnsWithout('run', 'sequence', 'parameters');
 
 const BY_START = newestFirst({ startedAt: 'string', id: 'string' });
 const BY_START_OF_RUN = newestFirst({ 'run.startedAt': 'string', 'run.id': 'string' });
 
 /**
- * Labels are stored as one JSON object of texts. Within it the name and the value of a label stand as nothing else can:
- * quotes within texts are escaped. Replacing tells case apart, and is the same on both databases; LIKE is neither.
+ * Labels are stored as one JSON object of strings. Nothing else in it can look like a given name and value, because
+ * quotes within strings are escaped. `replace` is case-sensitive and works the same on both databases; LIKE does
+ * neither.
  */
 function hasLabel(name: string, value: string): RawBuilder<SqlBool> {
   const text = JSON.stringify({ [storable(name)]: storable(value) }).slice(1, -1);
   return sql<SqlBool>`replace(labels, ${text}, '') <> labels`;
 }
 
-/** RunStore on either database. Whoever writes holds the run's row first, so writes of a run come one after the other. */
+/** RunStore on either database. Every write locks the run's row first, so that writes of a run are serialized. */
 export class SqlRunStore implements RunStore {
   readonly #session: Session;
 
@@ -81,7 +82,7 @@ export class SqlRunStore implements RunStore {
         .orderBy('phase')
         .execute(),
     );
-    // PostgreSQL counts in bigint, which its driver gives as text.
+    // PostgreSQL counts in bigint, which its driver returns as text.
     return rows.map((row) => ({ ...row, count: Number(row.count) }));
   }
 
@@ -197,14 +198,14 @@ export class SqlRunStore implements RunStore {
   }
 }
 
-const runNotFound = (id: string) => notFound('run', id, 'List the runs there are.');
+const runNotFound = (id: string) => notFound('run', id, 'List the runs.');
 
 async function assertRun(db: Kysely<Tables>, id: string): Promise<void> {
   const row = await db.selectFrom('run').select('id').where('id', '=', storable(id)).executeTakeFirst();
   if (row === undefined) throw runNotFound(id);
 }
 
-/** Reads a run and keeps it for this transaction, as holdSite does. @throws StoreError of kind `not-found` */
+/** Reads a run and locks it for this transaction, as holdSite does. @throws StoreError of kind `not-found` */
 async function holdRun(transaction: Transaction<Tables>, id: string): Promise<Row<'run'>> {
   const row = await transaction
     .updateTable('run')

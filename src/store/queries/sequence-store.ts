@@ -9,7 +9,7 @@ import { matching } from './conditions.js';
 import { changedColumns, newRow, recordOf } from './conversion.js';
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.js';
 
-/** SequenceStore on either database. Names are given out while the release's row is held. */
+/** SequenceStore on either database. Creating and renaming locks the release's row, so that names stay unique. */
 export class SqlSequenceStore implements SequenceStore {
   readonly #session: Session;
 
@@ -82,11 +82,11 @@ export class SqlSequenceStore implements SequenceStore {
 }
 
 function assertGraphs(check: InputCheck, graphs: readonly JsonFields[]): void {
-  if (graphs.length === 0) check.refuse('graphs', 'A sequence needs at least one graph.', 'Name a type of graph.');
+  if (graphs.length === 0) check.refuse('graphs', 'A sequence needs at least one graph.', 'Name a graph type.');
 }
 
 async function assertFree(db: Kysely<Tables>, releaseId: number, name: string): Promise<void> {
   if ((await findRow(db, 'graphSequence', { releaseId, name })) === undefined) return;
   const message = `Sequence with name "${name}" already exist for release ${releaseId}.`;
-  throw conflict(message, 'Change that one, or choose another name.');
+  throw conflict(message, 'Change the existing one, or choose another name.');
 }

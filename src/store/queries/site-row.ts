@@ -3,8 +3,7 @@ import { notFound, type StoreError } from '../failure.js';
 import { isSiteName } from '../input.js';
 import type { Row, Tables } from '../tables.js';
 
-const siteNotFound = (name: string): StoreError =>
-  notFound('site', name, 'List the sites there are, or create this one first.');
+const siteNotFound = (name: string): StoreError => notFound('site', name, 'List the sites, or create this one first.');
 
 /** @throws StoreError of kind `not-found` */
 export async function readSite(db: Kysely<Tables>, name: string): Promise<Row<'site'>> {
@@ -16,8 +15,8 @@ export async function readSite(db: Kysely<Tables>, name: string): Promise<Row<'s
 }
 
 /**
- * Reads a site and keeps it for this transaction: another that asks for the same waits until we are done. An update
- * that changes nothing does that on both databases, where `for update` is PostgreSQL's alone.
+ * Reads a site and locks it for this transaction: others that want to lock it wait. Uses an update that changes
+ * nothing, because SQLite has no `for update`.
  *
  * @throws StoreError of kind `not-found`
  */

@@ -195,7 +195,7 @@ async function findRevision(db: Kysely<Tables>, site: string, reference: Revisio
   if (typeof reference === 'object' && 'hash' in reference) {
     const hash = reference.hash.toLowerCase();
     if (!/^[0-9a-f]+$/.test(hash) || hash.length < SHORTEST_HASH) throw revisionNotFound(site, reference);
-    // "g" comes after every hexadecimal digit, so this is the range of all hashes with that beginning.
+    // "g" sorts after every hexadecimal digit, so this is the range of all hashes with that prefix.
     const rows = await ofSite
       .where('hash', '>=', hash)
       .where('hash', '<', `${hash}g`)
@@ -232,7 +232,7 @@ function revisionNotFound(site: string, reference: RevisionReference) {
   const hint =
     typeof reference === 'string'
       ? hints[reference]
-      : `List the revisions of the site; a hash needs ${SHORTEST_HASH} digits and more.`;
+      : `List the revisions of the site; a hash needs at least ${SHORTEST_HASH} digits.`;
   return notFound('revision', `${site}@${storable(String(wanted))}`, hint);
 }
 

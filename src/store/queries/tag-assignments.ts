@@ -19,10 +19,10 @@ export async function listAssignments(
     .orderBy('source')
     .orderBy('role')
     .execute();
-  return rows.filter(letsThrough(filter)).map(assignmentOf);
+  return rows.filter(matcher(filter)).map(assignmentOf);
 }
 
-/** Hold the cluster's row first. @throws StoreError of kind `invalid` naming nodes that are not of the cluster */
+/** Lock the cluster's row first. @throws StoreError of kind `invalid` naming nodes outside the cluster */
 export async function addAssignments(
   transaction: Transaction<Tables>,
   clusterId: number,
@@ -40,7 +40,7 @@ export async function addAssignments(
   const ids = new Set(members.map((node) => node.id));
   for (const nodeId of new Set(rows.map((row) => row.nodeId))) {
     if (ids.has(nodeId)) continue;
-    check.refuse('assignments', `Node ${nodeId} is not of cluster ${clusterId}.`, 'Assign the node a role first.');
+    check.refuse('assignments', `Node ${nodeId} is not in cluster ${clusterId}.`, 'Assign the node a role first.');
   }
   check.done();
   for (const batch of inBatches(rows)) {
@@ -52,7 +52,7 @@ export async function addAssignments(
   }
 }
 
-/** Hold the cluster's row first. Answers how many are gone. */
+/** Lock the cluster's row first. Returns how many were removed. */
 export async function removeAssignments(
   transaction: Transaction<Tables>,
   clusterId: number,
@@ -63,7 +63,7 @@ export async function removeAssignments(
     .selectAll()
     .where('clusterId', '=', clusterId)
     .execute();
-  const gone = rows.filter(letsThrough(filter));
+  const gone = rows.filter(matcher(filter));
   for (const { nodeId, tag, source, role } of gone) {
     await transaction
       .deleteFrom('tagNodeAssignment')
@@ -76,7 +76,7 @@ export async function removeAssignments(
   return gone.length;
 }
 
-function letsThrough(filter: TagAssignmentFilter): (row: Row<'tagNodeAssignment'>) => boolean {
+function matcher(filter: TagAssignmentFilter): (row: Row<'tagNodeAssignment'>) => boolean {
   const nodeIds = filter.nodeIds && new Set(filter.nodeIds);
   const tags = filter.tags && new Set(filter.tags.map(storable));
   const sources = filter.sources && new Set<string>(filter.sources);

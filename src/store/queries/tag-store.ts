@@ -20,7 +20,7 @@ import { addAssignments, listAssignments, removeAssignments } from './tag-assign
 /** Layers in the order in which they are listed. */
 const LAYERS = ['release', 'plugin', 'cluster'] as const;
 
-/** TagStore on either database. Whoever writes holds the owner's row, or the cluster's, first. */
+/** TagStore on either database. Every write locks the owner's row, or the cluster's, first. */
 export class SqlTagStore implements TagStore {
   readonly #session: Session;
 
@@ -36,7 +36,7 @@ export class SqlTagStore implements TagStore {
       await holdOwner(transaction, owner);
       if ((await findTag(transaction, owner, row.name)) !== undefined) {
         const message = `Tag with name '${row.name}' already exists for ${owner.kind} ${owner.id}`;
-        throw conflict(message, 'Change that one, or choose another name.');
+        throw conflict(message, 'Change the existing one, or choose another name.');
       }
       return tagOf(await insertRow(transaction, 'tag', row));
     });
@@ -114,13 +114,13 @@ export class SqlTagStore implements TagStore {
     return this.#session.write(async (transaction) => {
       const row = await holdRow(transaction, 'tag', id);
       if (row.readOnly !== 0 && options.force !== true) {
-        const hint = 'Take it from nodes instead; it goes when its release or plugin no longer has it.';
+        const hint = 'Remove it from nodes instead; it disappears when its release or plugin drops it.';
         throw conflict(`The tag "${row.name}" is stuck to a role and cannot be deleted.`, hint);
       }
       await deleteRow(transaction, 'tag', id);
       for (const cluster of await clustersOf(transaction, tagOf(row).owner)) {
         await holdRow(transaction, 'cluster', cluster);
-        await takeFromNodes(transaction, cluster, row.name);
+        await removeFromNodes(transaction, cluster, row.name);
       }
     });
   }
@@ -164,7 +164,7 @@ const ownTags = (db: Kysely<Tables>, owner: TagOwner): Promise<Row<'tag'>[]> =>
 const findTag = (db: Kysely<Tables>, owner: TagOwner, name: string): Promise<Row<'tag'> | undefined> =>
   findRow(db, 'tag', { [ownerColumn[owner.kind]]: owner.id, name });
 
-/** Clusters in which the owner's tags can be assigned, in the order they are held in. */
+/** Clusters in which the owner's tags can be assigned, in locking order. */
 async function clustersOf(db: Kysely<Tables>, owner: TagOwner): Promise<number[]> {
   if (owner.kind === 'cluster') return [owner.id];
   const rows =
@@ -180,8 +180,8 @@ async function clustersOf(db: Kysely<Tables>, owner: TagOwner): Promise<number[]
   return rows.map((row) => row.id);
 }
 
-/** Takes a name that is no tag of the cluster any more, and its instances, from the nodes. */
-async function takeFromNodes(transaction: Transaction<Tables>, clusterId: number, name: string): Promise<void> {
+/** Removes a name and its instances from the nodes, unless another tag of the cluster has it. */
+async function removeFromNodes(transaction: Transaction<Tables>, clusterId: number, name: string): Promise<void> {
   const { releaseId } = await readRow(transaction, 'cluster', clusterId);
   const others = await transaction
     .selectFrom('tag')
@@ -205,7 +205,7 @@ async function takeFromNodes(transaction: Transaction<Tables>, clusterId: number
   await transaction
     .deleteFrom('tagNodeAssignment')
     .where('clusterId', '=', clusterId)
-    // ";" comes right after ":", so this is the range of all instances.
+    // ";" sorts right after ":", so this is the range of all instances.
     .where((eb) => eb.or([eb('tag', '=', name), eb.and([eb('tag', '>=', `${name}:`), eb('tag', '<', `${name};`)])]))
     .execute();
 }

@@ -24,10 +24,10 @@ type HistoryRow = Row<'taskHistory'>;
 
 const IN_ORDER: ListOrder = { direction: 'asc', columns: { position: 'number', node: 'string', task: 'string' } };
 
-/** After all places in a plan. */
+/** Sorts after all positions in a plan. */
 const UNPLANNED = 2_147_483_647;
 
-/** TaskHistoryStore on either database. Whether a write is newer is decided in the statement that stores it. */
+/** TaskHistoryStore on either database. The storing statement decides whether a write is newer. */
 export class SqlTaskHistoryStore implements TaskHistoryStore {
   readonly #session: Session;
 
@@ -131,7 +131,7 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
   }
 }
 
-/** Stores writes, each about another task, by the rules of TaskHistoryWrite. */
+/** Stores writes for distinct tasks by the rules of TaskHistoryWrite. */
 async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow[]): Promise<void> {
   await transaction
     .insertInto('taskHistory')
@@ -180,7 +180,7 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
     .execute();
 }
 
-/** The part of a query that a filter lets through. */
+/** Narrows a query by a filter. */
 function filtered<O>(
   query: SelectQueryBuilder<Tables, 'taskHistory', O>,
   transactionId: number,
@@ -213,7 +213,7 @@ function writtenRowsOf(transactionId: number, writes: readonly TaskHistoryWrite[
   return rows;
 }
 
-/** PostgreSQL refuses one statement that changes a row twice: the second write about a task is of the second round. */
+/** PostgreSQL refuses a statement that changes a row twice, so a task's second write goes into the second round. */
 function oncePerRound(rows: readonly HistoryRow[]): HistoryRow[][] {
   const rounds: HistoryRow[][] = [];
   const times = new Map<string, number>();

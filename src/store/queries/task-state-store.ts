@@ -7,7 +7,7 @@ import { inBatches } from './batches.js';
 import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.js';
 import { assertRow, holdRow } from './identified-row.js';
 
-/** TaskStateStore on either database. Whoever writes holds the cluster's row first. */
+/** TaskStateStore on either database. Every write locks the cluster's row first. */
 export class SqlTaskStateStore implements TaskStateStore {
   readonly #session: Session;
 

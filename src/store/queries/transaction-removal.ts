@@ -3,7 +3,7 @@ import type { Tables } from '../tables.js';
 import { inBatches } from './batches.js';
 import { dropContents } from './contents.js';
 
-/** Removes transactions for good, with their children, histories, reports and snapshots. */
+/** Deletes transactions with their children, histories, reports and snapshots. */
 export async function removeTransactions(transaction: Transaction<Tables>, ids: readonly number[]): Promise<void> {
   for (const batch of inBatches(ids)) {
     const children = transaction.selectFrom('deploymentTransaction').select('id').where('parentId', 'in', batch);
@@ -16,7 +16,7 @@ export async function removeTransactions(transaction: Transaction<Tables>, ids: 
       transaction,
       snapshots.map((snapshot) => snapshot.content),
     );
-    // What was signed for nodes is kept under the id as text, and by no foreign key.
+    // Signed orders refer to the id as text, without a foreign key.
     const below = await children.execute();
     const runs = [...batch, ...below.map(({ id }) => id)].map(String);
     for (const some of inBatches(runs)) await transaction.deleteFrom('signedOrder').where('run', 'in', some).execute();

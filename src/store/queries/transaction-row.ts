@@ -16,11 +16,11 @@ import { isOpen } from './open-run.js';
 export type TransactionRow = Row<'deploymentTransaction'>;
 type NewTransactionRow = NewRow<'deploymentTransaction'>;
 
-/** The rows of a run and its graphs; the graphs' parent is filled in later. @throws StoreError of kind `invalid` */
+/** The rows of a run and its graphs; the graphs' parent is set later. @throws StoreError of kind `invalid` */
 export function runRowsOf(run: NewRun): { readonly run: NewTransactionRow; readonly graphs: NewTransactionRow[] } {
   const check = new InputCheck();
   const { graphs, name = 'deploy', input, timeStart = new Date().toISOString(), ...common } = run;
-  if (graphs.length === 0) check.refuse('graphs', 'A run needs at least one graph.', 'Name a type of graph.');
+  if (graphs.length === 0) check.refuse('graphs', 'A run needs at least one graph.', 'Name a graph type.');
   const row = newRow(
     'deploymentTransaction',
     check,
@@ -37,7 +37,7 @@ export function runRowsOf(run: NewRun): { readonly run: NewTransactionRow; reado
   return { run: row, graphs: ofGraphs };
 }
 
-/** The row of work that is not a run. @throws StoreError of kind `invalid` */
+/** The row of a transaction that is not a run. @throws StoreError of kind `invalid` */
 export function transactionRowOf(given: NewTransaction): NewTransactionRow {
   const check = new InputCheck();
   const now = new Date().toISOString();
@@ -58,7 +58,7 @@ export function checkedChange(change: TransactionChange) {
   return columns;
 }
 
-/** What a transaction becomes when a change arrives: the rules of TransactionChange. */
+/** Applies a change to a transaction by the rules of TransactionChange. */
 export function changedTransaction(stored: TransactionRow, change: CheckedChange, now: string): TransactionRow {
   const open = isOpen(stored.status);
   const status = (open && change.status) || stored.status;
@@ -80,7 +80,7 @@ export function changedTransaction(stored: TransactionRow, change: CheckedChange
   };
 }
 
-/** The transactions a filter lets through. */
+/** The transactions that match a filter. */
 export function filteredTransactions(db: Kysely<Tables>, filter: TransactionFilter) {
   const { ids, clusterId, statuses, names, graphTypes, parentId, workflowId, hidden } = filter;
   const query = matching(db.selectFrom('deploymentTransaction').selectAll(), {

@@ -32,7 +32,9 @@ import {
   transactionRowOf,
 } from './transaction-row.js';
 
-/** TransactionStore on either database. Runs of a cluster are made while its row is held, so there is one at a time. */
+/**
+ * TransactionStore on either database. Creating a run locks the cluster's row, so a cluster has one open run at a time.
+ */
 export class SqlTransactionStore implements TransactionStore {
   readonly #session: Session;
 
@@ -158,7 +160,7 @@ export class SqlTransactionStore implements TransactionStore {
           kind: 'conflict',
           transaction: id,
           message: `Transaction ${id} is ${row.status}.`,
-          hint: 'Wait for its end, or stop it, then delete it.',
+          hint: 'Wait until it ends or stop it, then delete it.',
         });
       }
       await removeTransactions(transaction, [id]);
@@ -241,7 +243,7 @@ const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransa
   graphs: (await childrenOf(db, run.id)).map(transactionOf),
 });
 
-/** The newest. */
+/** The newest run with these ids. */
 const findRunRow = (
   db: Kysely<Tables>,
   workflowId: string,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { ConflictUser } from '../failure.js';
 import type { Tables } from '../tables.js';
 
-/** Clusters that are built of one of the releases, or wait to be. */
+/** Clusters that use one of the releases, or are pending to. */
 export async function clustersOfReleases(db: Kysely<Tables>, ids: readonly number[]): Promise<ConflictUser[]> {
   if (ids.length === 0) return [];
   const rows = await db

@@ -8,7 +8,7 @@ import { assertRow, findRow, holdRow, insertRow, listRows, readRow, updateRow } 
 
 type Versioned = Pick<Row<'release' | 'plugin'>, 'name' | 'version' | 'packageId'>;
 
-/** What is known by a name with a version, which together are unique, and may have come in a package. */
+/** Rows with a unique pair of name and version, optionally from a package. */
 export class VersionedStore<T extends 'release' | 'plugin'> {
   readonly #session: Session;
   readonly #table: T;
@@ -69,5 +69,5 @@ async function assertPackage(transaction: Transaction<Tables>, id: number | null
 const taken = (kind: string, name: string, version: string) =>
   conflict(
     `There is a ${kind} "${name}" with version ${version} already.`,
-    'Change that one, or choose another version.',
+    'Change the existing one, or choose another version.',
   );

@@ -8,19 +8,19 @@ import { StoreError } from '../failure.js';
 import type { OpenStoreOptions } from '../open-store.js';
 import { classifySqliteError } from './errors.js';
 
-/** SQLite waits for a lock by blocking our thread: so only this long (ms); the session then waits without blocking. */
+/** How long (ms) SQLite waits for a lock, which blocks our thread; after that the session waits without blocking. */
 const BLOCKING_WAIT = 25;
 const PATIENCE = 30_000;
 const CACHED_STATEMENTS = 256;
 
 /**
- * Opens, and if need be creates, a database file for several processes at once.
+ * Opens a database file, created if missing, that several processes can share.
  *
- * - WAL: readers never wait for the writer. With `synchronous=NORMAL` a committed change survives the death of any
- *   process (`kill -9` included), because it is in the WAL file when commit returns; only loss of power or a crash of
- *   the operating system can take the last commits, and even then the file is whole. `durability: 'power'` is FULL.
- * - Write transactions are immediate: the lock is taken at their start, where trying again costs nothing, and never
- *   in the middle, where SQLite could only give up.
+ * - WAL: readers never wait for the writer. With `synchronous=NORMAL` a committed change survives a crash of any
+ * process (even `kill -9`), because it is in the WAL file when commit returns. Only a power failure or a crash of the
+ * operating system can lose the last commits, and even then the file stays intact. `durability: 'power'` is FULL.
+ * - Write transactions are immediate: they take the lock at their start, where a retry costs nothing, never in the
+ * middle, where SQLite could only abort.
  */
 export async function openSqlite(file: string, shown: string, options: OpenStoreOptions): Promise<Backend> {
   const inMemory = file === ':memory:';
@@ -61,12 +61,12 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
       const found = await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
       return found.rows.length > 0;
     },
-    // The migrating transaction is immediate: it has SQLite's one write lock already.
+    // The migrating transaction is immediate: it already has SQLite's only write lock.
     lockForMigration: async () => {},
   };
 }
 
-/** Changing a new file to WAL fails at once, whatever the timeout, while another process does the same. */
+/** Switching a new file to WAL fails at once, whatever the timeout, while another process does the same. */
 async function whenFree(configure: () => void): Promise<void> {
   const deadline = performance.now() + PATIENCE;
   for (;;) {
@@ -109,13 +109,16 @@ class ImmediateSqliteDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** SQLite itself rolls back on a full disk and the like; a second roll-back would hide that error. */
+  /** SQLite itself rolls back on a full disk and similar errors; a second rollback would hide the error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 }
 
-/** Kysely prepares each statement anew; our texts are few, and preparing costs more than most of them. */
+/**
+ * Kysely prepares every statement each time. We have few distinct texts, and preparing most of them costs more than
+ * running them.
+ */
 function cachingStatements(database: Database.Database) {
   const statements = new Map<string, Database.Statement<unknown[]>>();
   return {

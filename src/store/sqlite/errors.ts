@@ -1,7 +1,7 @@
 import type { ClassifiedError } from '../backend.js';
 import { StoreError, type StoreFailure } from '../failure.js';
 
-/** Puts an error of better-sqlite3 or of the file system into our words. `shown` is the address for messages. */
+/** Classifies an error of better-sqlite3 or of the file system. `shown` is the address for messages. */
 export function classifySqliteError(error: unknown, shown: string): ClassifiedError {
   if (error instanceof StoreError) return { failure: error.failure, retry: 'never' };
   const text = error instanceof Error ? error.message : String(error);
@@ -10,7 +10,7 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
 
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     const message = `The database ${shown} is locked by another process (${code}).`;
-    const hint = 'Try again; if it stays so, look for a process that holds a transaction open, or a backup tool.';
+    const hint = 'Try again; if it stays locked, look for a process with an open transaction, or a backup tool.';
     return { failure: { kind: 'busy', message, hint }, retry: 'transaction' };
   }
   if (/^SQLITE_READONLY|^EROFS$/.test(code)) {
@@ -19,18 +19,22 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
   }
   if (/^(SQLITE_FULL|SQLITE_IOERR_WRITE|ENOSPC|EDQUOT)$/.test(code)) {
     const hint = 'Free space on the disk of the database; nothing stored was lost.';
-    return never({ kind: 'full', message: `There is no room for the database ${shown}: ${text}.`, hint });
+    return never({ kind: 'full', message: `There is no disk space for the database ${shown}: ${text}.`, hint });
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
-    const hint = 'Check that the path is right. If so, stop all processes, keep a copy, and restore a backup.';
-    return never({ kind: 'corrupt', message: `The file ${shown} is not a sound SQLite database: ${text}.`, hint });
+    const hint = 'Check the path. If it is right, stop all processes, keep a copy, and restore a backup.';
+    return never({ kind: 'corrupt', message: `The file ${shown} is not a valid SQLite database: ${text}.`, hint });
   }
   if (/^(SQLITE_(PERM|AUTH)|EACCES|EPERM)/.test(code)) {
     const hint = 'Give this user read and write access to the file and its folder.';
-    return never({ kind: 'denied', message: `The database ${shown} may not be opened: ${text}.`, hint });
+    return never({
+      kind: 'denied',
+      message: `The database ${shown} cannot be opened for lack of permission: ${text}.`,
+      hint,
+    });
   }
   if (/^(SQLITE_(CANTOPEN|IOERR)|ENOENT|ENOTDIR|EISDIR|EEXIST)/.test(code) || /directory does not exist/.test(text)) {
-    const hint = 'Check the path: the folder must exist and be writable, and a local disk (not NFS) is needed.';
+    const hint = 'Check the path: the folder must exist, be writable, and be on a local disk (not NFS).';
     return never({ kind: 'unreachable', message: `The database ${shown} cannot be opened: ${text}.`, hint });
   }
   if (code === 'ERR_DLOPEN_FAILED' || /bindings file/.test(text)) {
@@ -38,7 +42,7 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
     return never({ kind: 'driver-missing', message: 'The native part of better-sqlite3 cannot be loaded.', hint });
   }
   if (/^SQLITE_CONSTRAINT/.test(code)) {
-    const hint = 'Read the present state and decide anew.';
+    const hint = 'Read the current state and decide again.';
     return never({ kind: 'conflict', message: `The change contradicts what is stored: ${text}.`, hint });
   }
   const hint = 'This is a defect of Sitewright: please report it with this message.';

@@ -3,9 +3,8 @@ import { type InputCheck, storable } from '../input.js';
 import type { Json, JsonFields, JsonObject } from '../ports/page.js';
 
 /**
- * Who gives a column its value:
- * - `required`, `derived`, `optional`: the caller who makes the row; without it, for the last two, the store works
- *   one out, or takes the initial one. Changes may give it, too;
+ * Who sets a column: - `required`, `derived`, `optional`: the caller that creates the row. If absent, the store
+ * computes the second, and the third gets its initial value. Changes may set them too;
  * - `later`: only changes; a new row has the initial value;
  * - `internal`: only the store;
  * - `serial`: the database.
@@ -13,18 +12,18 @@ import type { Json, JsonFields, JsonObject } from '../ports/page.js';
 type Source = 'required' | 'derived' | 'optional' | 'later' | 'internal' | 'serial';
 
 interface Rules<Stored, Read, Write> {
-  /** Makes a value fit to be stored, and notes what is wrong with it. */
+  /** Converts a value for storage, and reports problems with it. */
   encode(value: Write, check: InputCheck, path: string): Stored;
-  /** Absent: read as it is stored. */
+  /** Absent: the stored value is read unchanged. */
   decode?(stored: Stored): Read;
 }
 
 interface Settings<Stored, From> {
   readonly from: From;
-  /** Of a new row to which none is given; undefined when one must be. */
+  /** The value of a new row by default; undefined if a value is required. */
   readonly initial: Stored | undefined;
   readonly isNullable: boolean;
-  /** In tables whose writes are merged: the newest write decides. Else the first that has a value does. */
+  /** In tables with merged writes: the newest write decides, otherwise the first value stays. */
   readonly newestDecides: boolean;
 }
 
@@ -32,8 +31,8 @@ const REQUIRED = { from: 'required', initial: undefined, isNullable: false, newe
 const NULLABLE = { from: 'optional', initial: null, isNullable: true, newestDecides: false } as const;
 
 /**
- * A column of a table, declared once: rows, records, what callers give, and the conversions between these follow from
- * it. `Stored` is what the database holds, `Read` what a record shows, `Write` what a caller gives.
+ * A table column, declared once. Rows, records, input and the conversions between them follow from it. `Stored` is the
+ * type in the database, `Read` in a record, `Write` in input.
  */
 export class Column<Stored, Read, Write, From extends Source> {
   readonly rules: Rules<Stored, Read, Write>;
@@ -53,7 +52,7 @@ export class Column<Stored, Read, Write, From extends Source> {
     return new Column(rules, NULLABLE);
   }
 
-  /** Nullable, and read as this while there is none. */
+  /** Nullable; null is read as this value. */
   nullableAs(none: Read) {
     const { encode, decode } = this.nullable().rules;
     const rules: Rules<Stored | null, Read, Write | null> = {
@@ -63,7 +62,7 @@ export class Column<Stored, Read, Write, From extends Source> {
     return new Column(rules, NULLABLE);
   }
 
-  /** What a new row has when none is given, as it is stored. */
+  /** The stored value of a new row by default. */
   initially(initial: Stored) {
     return new Column(this.rules, { ...this.settings, from: 'optional' as const, initial });
   }
@@ -88,19 +87,19 @@ export class Column<Stored, Read, Write, From extends Source> {
 
 const column = <Stored, Read, Write>(rules: Rules<Stored, Read, Write>) => new Column(rules, REQUIRED);
 const plain = <T>() => column<T, T, T>({ encode: (value) => value });
-/** A text with rules of its own. */
+/** A text with its own rules. */
 export const textBy = (encode: Rules<string, string, string>['encode']) => column<string, string, string>({ encode });
 
 /** A name or id: not empty, and short enough for an index. */
 export const key = () => textBy((value, check, path) => check.key(path, value));
 export const text = () => textBy(storable);
-/** One of a closed list of words. */
-export const word = <W extends string>() => plain<W>();
+/** One of a closed list of strings. */
+export const choice = <W extends string>() => plain<W>();
 export const siteName = () => textBy((value, check, path) => check.siteName(path, value));
 /** ISO 8601; stored in UTC with milliseconds (`2026-01-02T03:04:05.678Z`), which sorts as text. */
 export const time = () => textBy((value, check, path) => check.time(path, value));
 export const count = () => column<number, number, number>({ encode: (value, check, path) => check.count(path, value) });
-/** Number of a row of another table. */
+/** Id of a row in another table. */
 export const reference = () => plain<number>();
 export const bytes = () => plain<Uint8Array>();
 /** 0 or 1 in the database. */
@@ -114,7 +113,7 @@ export const json = <Read, Write = Read>() =>
     decode: (stored) => JSON.parse(stored),
   });
 export const jsonObject = () => json<JsonObject, JsonFields>();
-/** Any JSON, of which null is one value; read as null while there is none. */
+/** Any JSON including null; an absent value is read as null. */
 export const anyJson = () => {
   const rules: Rules<string | null, Json, unknown> = {
     encode: (value, check, path) => check.json(path, value),
@@ -123,7 +122,7 @@ export const anyJson = () => {
   return new Column(rules, NULLABLE);
 };
 
-/** The number of the row, given by the database. */
+/** The row's id, set by the database. */
 export const serial = () => new Column(reference().rules, { ...REQUIRED, from: 'serial' as const });
 
 /** The columns of a table, by name: camelCase here, snake_case in the database (CamelCasePlugin). */
@@ -147,22 +146,22 @@ type Need<C> =
 export type TableOf<C extends Columns> = {
   [K in keyof C]: From<C[K]> extends 'serial' ? Generated<number> : Stored<C[K]>;
 };
-/** A row as the database holds it. */
+/** A row as stored. */
 export type RowOf<C extends Columns> = { [K in keyof C]: Stored<C[K]> };
 export type NewRowOf<C extends Columns> = { [K in keyof C as From<C[K]> extends 'serial' ? never : K]: Stored<C[K]> };
-/** A row as callers see it. */
+/** A row as callers see it, decoded. */
 export type RecordOf<C extends Columns> = { readonly [K in keyof C]: Read<C[K]> };
-/** What a caller gives to make one. */
+/** What a caller passes to create a row. */
 export type NewOf<C extends Columns> = {
   readonly [K in keyof C as From<C[K]> extends 'required' ? K : never]: Write<C[K]>;
 } & {
   readonly [K in keyof C as From<C[K]> extends 'derived' | 'optional' ? K : never]?: Write<C[K]>;
 };
-/** What a caller gives to change one; an absent field stays as it is. */
+/** What a caller passes to change a row. An absent field keeps its value. */
 export type ChangeOf<C extends Columns> = {
   readonly [K in keyof C as From<C[K]> extends 'internal' | 'serial' ? never : K]?: Write<C[K]>;
 };
-/** What the store adds to that for a new row. */
+/** What the store adds for a new row. */
 export type OwnOf<C extends Columns> = {
   readonly [K in keyof C as Need<C[K]> extends 'must' ? K : never]: Write<C[K]>;
 } & {

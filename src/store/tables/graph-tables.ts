@@ -1,22 +1,22 @@
 import type { GraphRunMode, ShownTaskStatus } from '../../core/words.js';
 import type { Json, JsonFields, JsonObject } from '../ports/page.js';
-import { anyJson, bytes, count, flag, json, key, reference, serial, text, time, word } from './column.js';
+import { anyJson, bytes, choice, count, flag, json, key, reference, serial, text, time } from './column.js';
 
-/** Node attributes to set when a run ends so, e.g. `{node_attributes: {status: 'ready'}}`. */
+/** Node attributes to set after such an outcome, e.g. `{node_attributes: {status: 'ready'}}`. */
 const ending = () => json<JsonObject, JsonFields>().nullable();
 
-/** A field of a task, as JSON; null while the task has none. */
+/** A field of a task as JSON; null if the task does not have it. */
 const taskField = () => anyJson();
 
-/** Graphs, what is run of them, and what came of it. */
+/** Graphs, their runs, and the outcomes. */
 export const graphTables = {
-  /** None of the three owners, and no type, or one of them with a type. */
+  /** Either one of the three owners with a type, or neither owner nor type. */
   graph: {
     id: serial(),
     releaseId: reference().nullable().internal(),
     pluginId: reference().nullable().internal(),
     clusterId: reference().nullable().internal(),
-    /** Null for an orphan, which has no owner either. */
+    /** Null for an orphan, which also has no owner. */
     type: text().nullable().internal(),
     name: text().nullable(),
     /** YAQL predicate over nodes. */
@@ -48,22 +48,22 @@ export const graphTables = {
     /** The object of all other fields. */
     custom: json<JsonObject, JsonFields>().nullable(),
   },
-  /** What Fuel calls a task row: a run (`deploy`), or one graph of a run (`deployment`), whose parent the run is. */
+  /** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
   deploymentTransaction: {
     id: serial(),
     uuid: text().internal(),
     clusterId: reference().nullable(),
     parentId: reference().nullable(),
     name: key(),
-    /** `stopped` is our own word; Fuel's clients know the others. */
-    status: word<'pending' | 'running' | 'ready' | 'error' | 'stopped'>().derived(),
+    /** `stopped` is ours; Fuel's clients know the others. */
+    status: choice<'pending' | 'running' | 'ready' | 'error' | 'stopped'>().derived(),
     /** Percent. */
     progress: count().initially(0),
     message: text().nullable(),
     result: json<Json, unknown>().nullable().initially('{}'),
     /** Of a child. */
     graphType: key().nullable().internal(),
-    mode: word<GraphRunMode>().initially('apply'),
+    mode: choice<GraphRunMode>().initially('apply'),
     force: flag().initially(0),
     debug: flag().initially(0),
     /** What was requested: a GraphRunInput of the run, a GraphRequest of a child. */
@@ -73,35 +73,35 @@ export const graphTables = {
     startedBy: text().nullable(),
     timeStart: time().nullable(),
     timeEnd: time().nullable(),
-    /** Set: hidden from lists of current work, but kept. */
+    /** When it was hidden from lists of current work; it is kept. */
     deletedAt: time().nullable().internal(),
-    /** Of a child that has been planned. */
+    /** Of a planned child. */
     planHash: key().nullable().later(),
   },
   transactionReport: {
     transactionId: reference(),
-    /** gzip of JSON, as all bytes here. */
+    /** gzip of JSON, like all bytes here. */
     report: bytes(),
   },
   transactionSnapshot: {
     transactionId: reference(),
-    kind: word<'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks'>(),
+    kind: choice<'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks'>(),
     content: text(),
   },
-  /** How one task went on one node in one run of a graph. */
+  /** The outcome of one task on one node in one graph run. */
   taskHistory: {
     /** The graph's transaction. */
     transactionId: reference(),
     /** Id of the node as text; `master`, or `null` for the sync node. */
     node: key(),
     task: key(),
-    /** Place in the plan; those not planned come after all others. */
+    /** Position in the plan; unplanned tasks come after all others. */
     position: count(),
-    /** The scheduler's words. */
-    status: word<ShownTaskStatus>(),
-    /** 0 before the first. */
+    /** The scheduler's statuses. */
+    status: choice<ShownTaskStatus>(),
+    /** 0 before the first attempt. */
     attempts: count(),
-    /** Of the write that set the row last. */
+    /** Of the write that last changed the row. */
     sequence: count(),
     timeStart: time().nullable(),
     timeEnd: time().nullable(),
@@ -116,7 +116,7 @@ export const graphTables = {
     reference: json<Json, unknown>(),
     explanation: bytes(),
     createdAt: time(),
-    /** When it was put last. */
+    /** Time of the last put. */
     usedAt: time(),
   },
   planChunk: {

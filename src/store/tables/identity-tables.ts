@@ -1,9 +1,9 @@
 import { count, key, text, time } from './column.js';
 
-/** How nodes and programs prove who they are. */
+/** How nodes and programs prove their identity. */
 export const identityTables = {
   enrolmentToken: {
-    /** Of the token; the token itself is never stored. */
+    /** Hash of the token; the token itself is never stored. */
     hash: key(),
     site: key(),
     node: key(),
@@ -23,7 +23,7 @@ export const identityTables = {
     /** Why it was revoked. */
     reason: text().nullable().internal(),
   },
-  /** What was signed for a node: an execution. */
+  /** An execution signed for a node. */
   signedOrder: {
     run: key(),
     node: key(),
@@ -32,14 +32,14 @@ export const identityTables = {
     executionHash: key().internal(),
     signedAt: time().internal(),
   },
-  /** A token of the API. */
+  /** An API token. */
   apiToken: {
     /** ULID; also part of the token itself. */
     id: key(),
-    /** Of one token at a time: who acts, in the audit trail. */
+    /** Unique among tokens in use; names the actor in the audit trail. */
     name: key(),
     role: key(),
-    /** Of the token; the token itself is never stored. */
+    /** Hash of the token; the token itself is never stored. */
     hash: key(),
     createdAt: time().internal(),
     createdBy: key(),
@@ -47,7 +47,7 @@ export const identityTables = {
     expiresAt: time().nullable(),
     revokedAt: time().nullable().internal(),
     revokedBy: key().nullable().internal(),
-    /** About: not every use is recorded. */
+    /** Approximate: not every use is recorded. */
     lastUsedAt: time().nullable().internal(),
   },
 };

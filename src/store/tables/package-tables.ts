@@ -1,14 +1,14 @@
 import type { JsonFields, JsonObject } from '../ports/page.js';
-import { bytes, count, flag, json, jsonObject, key, reference, serial, text, time, word } from './column.js';
+import { bytes, choice, count, flag, json, jsonObject, key, reference, serial, text, time } from './column.js';
 
-/** Packages, and the releases, plugins and tags that come in them. */
+/** Packages, and their releases, plugins and tags. */
 export const packageTables = {
   package: {
     id: serial(),
     name: key(),
-    /** With the name, unique. */
+    /** Unique together with the name. */
     version: key(),
-    /** Of the package format, e.g. `5.0.0`. */
+    /** Version of the package format, e.g. `5.0.0`. */
     packageVersion: key(),
     /** `release` or `extension`. */
     kind: key(),
@@ -25,11 +25,11 @@ export const packageTables = {
     packageId: reference(),
     bytes: bytes(),
   },
-  /** What clusters are built of. */
+  /** What clusters are built from. */
   release: {
     id: serial(),
     name: key(),
-    /** With the name, unique. */
+    /** Unique together with the name. */
     version: key(),
     operatingSystem: text().initially(''),
     description: text().initially(''),
@@ -38,11 +38,11 @@ export const packageTables = {
     isDeployable: flag().initially(1),
     /** Role name -> its properties (`name`, `tags`, `limits` …). */
     rolesMetadata: jsonObject().initially('{}'),
-    /** Tag name -> its properties (`has_primary` …), as the release brought them. */
+    /** Tag name -> its properties (`has_primary` …), from the release. */
     tagsMetadata: jsonObject().initially('{}'),
-    /** Everything else a release says: `volumes_metadata`, `networks_metadata`, `attributes_metadata`, `modes` … */
+    /** All other fields of a release: `volumes_metadata`, `networks_metadata`, `attributes_metadata`, `modes` … */
     metadata: jsonObject().initially('{}'),
-    /** The package it came in; null for one made by hand. */
+    /** The package that contained it; null if created by hand. */
     packageId: reference().nullable(),
     createdAt: time().internal(),
     updatedAt: time().internal(),
@@ -51,19 +51,19 @@ export const packageTables = {
   plugin: {
     id: serial(),
     name: key(),
-    /** With the name, unique. */
+    /** Unique together with the name. */
     version: key(),
-    /** The name when absent. */
+    /** Defaults to the name. */
     title: text().derived(),
-    /** Of the package format, e.g. `5.0.0`. */
+    /** Version of the package format, e.g. `5.0.0`. */
     packageVersion: key(),
-    /** Everything else a plugin says: `releases`, `roles_metadata`, `tags_metadata`, `attributes_metadata`, `tasks` … */
+    /** All other fields of a plugin: `releases`, `roles_metadata`, `tags_metadata`, `attributes_metadata`, `tasks` … */
     metadata: jsonObject().initially('{}'),
     packageId: reference().nullable(),
     createdAt: time().internal(),
     updatedAt: time().internal(),
   },
-  /** A plugin that fits a cluster. It takes part in the cluster's graphs only while enabled. */
+  /** A plugin that is compatible with a cluster. It contributes to the cluster's graphs only while enabled. */
   clusterPlugin: {
     clusterId: reference(),
     pluginId: reference(),
@@ -71,16 +71,16 @@ export const packageTables = {
     /** Settings of the plugin in this cluster. */
     attributes: jsonObject().initially('{}'),
   },
-  /** A kind of work that nodes can be for. Exactly one of the three owners is set. */
+  /** A kind of work that nodes can do. Has exactly one of the three owners. */
   tag: {
     id: serial(),
     name: key(),
     releaseId: reference().nullable().internal(),
     pluginId: reference().nullable().internal(),
     clusterId: reference().nullable().internal(),
-    /** Brought by a role of a release or plugin: users cannot delete it. */
+    /** From a role of a release or plugin: users cannot delete it. */
     readOnly: flag().initially(0),
-    /** One of the nodes that have it is its primary. */
+    /** Whether one of its nodes is the primary. */
     hasPrimary: flag().initially(0),
     metadata: jsonObject().initially('{}'),
   },
@@ -89,9 +89,9 @@ export const packageTables = {
     nodeId: reference(),
     /** Name of a tag, or of an instance of one: `mysql:1`. */
     tag: key(),
-    /** Who gave it: a role the node was assigned, a user, or an extension. */
-    source: word<'role' | 'user' | 'extension'>(),
-    /** The role it came with. Empty for none: it is part of the key. */
+    /** Who assigned it: one of the node's roles, a user, or an extension. */
+    source: choice<'role' | 'user' | 'extension'>(),
+    /** The role that brought it. Empty for none, because it is part of the key. */
     role: text(),
   },
   graphSequence: {
@@ -99,7 +99,7 @@ export const packageTables = {
     /** Unique within the release. */
     name: key(),
     releaseId: reference(),
-    /** As given, e.g. `{type: 'default'}`; at least one. */
+    /** For example `{type: 'default'}`; at least one. */
     graphs: json<readonly JsonObject[], readonly JsonFields[]>(),
   },
 };

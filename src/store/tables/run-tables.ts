@@ -5,9 +5,9 @@ import { anyJson, count, json, key, text, time } from './column.js';
 export const runTables = {
   /** Writes of a run are merged: the first value of a column stays, unless it is declared `newest()`. */
   run: {
-    /** Stable for ever; the key of the run. */
+    /** The key of the run; never changes. */
     id: key(),
-    /** Of the newest write that was applied; it rises with every write of a run. */
+    /** Of the newest applied write; increases with every write of a run. */
     sequence: count().newest(),
     workflowId: key(),
     temporalRunId: key().nullable(),
@@ -17,10 +17,10 @@ export const runTables = {
     revision: count().nullable(),
     title: text().nullable(),
     labels: json<Readonly<Record<string, string>>>().nullableAs({}),
-    /** Any JSON; what cannot be written as such is refused as `invalid`. */
+    /** Any JSON; anything else is refused as `invalid`. */
     parameters: anyJson(),
     phase: key().newest(),
-    /** Null while the run is under way. */
+    /** Null while the run is open. */
     outcome: key().nullable().newest(),
     startedBy: text().nullable(),
     /** Why it was started. */
@@ -29,32 +29,32 @@ export const runTables = {
     endedAt: time().nullable().newest(),
     failedNodes: count().nullable().newest(),
   },
-  /** Apart from the run: megabytes that no list should read past. */
+  /** In its own table: reports can be megabytes, which lists of runs should not read. */
   runReport: {
     runId: text(),
     sequence: count(),
     report: json<Json, unknown>(),
   },
-  /** How a node stands, or stood, in one run; merged as the run is, by a sequence of its own. */
+  /** The state of a node in one run; merged like runs, by its own sequence. */
   runNode: {
     runId: text().internal(),
     node: key(),
     sequence: count().newest(),
     state: key().newest(),
     group: text().nullable().newest(),
-    /** What is being done, or was done last: `prepare`, `deploy` … */
+    /** The current or last step: `prepare`, `deploy` … */
     step: text().nullable().newest(),
     attempts: count().nullable().newest(),
     startedAt: time().nullable().newest(),
     endedAt: time().nullable().newest(),
     reason: text().nullable().newest(),
     systemId: text().nullable(),
-    /** A result that came after its call had timed out; it changed nothing. Any JSON. */
+    /** A result that arrived after its call had timed out, without effect. Any JSON. */
     lateResult: json<Json, unknown>().nullable(),
   },
   /** Who did what, when and why. */
   auditEntry: {
-    /** ULID, or what the caller gave: the same id is stored once. */
+    /** ULID, or the caller's id; each id is stored once. */
     id: key().derived(),
     at: time().derived(),
     actor: key(),

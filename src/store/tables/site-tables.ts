@@ -1,23 +1,23 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { bytes, count, flag, json, key, siteName, text, time } from './column.js';
 
-/** Sites, their revisions, and what MAAS showed of their nodes. */
+/** Sites, their revisions, and what MAAS reported about their nodes. */
 export const siteTables = {
   site: {
     name: siteName(),
     /** Cluster whose software graph runs on the site once it is deployed. */
     cluster: key().nullable(),
     createdAt: time().internal(),
-    /** 0 while there is none. */
+    /** 0 if there is none. */
     latestRevision: count().internal(),
-    /** The revision that was deployed successfully last. */
+    /** The revision of the last successful deployment. */
     lastGoodRevision: count().nullable().internal(),
   },
   revision: {
     site: text(),
     /** 1, 2, 3 … within the site. */
     number: count().internal(),
-    /** SHA-256 over names and texts of the files in their order, 64 hexadecimal digits. */
+    /** SHA-256 over names and texts of the files in order, 64 hexadecimal digits. */
     hash: text().internal(),
     /** Stored although its check found errors. */
     forced: flag().initially(0),
@@ -45,7 +45,7 @@ export const siteTables = {
     runId: key(),
     claimedAt: time(),
   },
-  /** What MAAS said of a node when it was seen last; null is what it does not know. */
+  /** What MAAS last reported about a node; null is unknown. */
   nodeFact: {
     site: text(),
     node: key(),
@@ -55,7 +55,7 @@ export const siteTables = {
     power: text().nullable(),
     tags: json<readonly string[]>().initially('[]'),
     zone: text().nullable(),
-    /** How old the facts are is for the reader to judge. */
+    /** The age of the facts; readers decide what is too old. */
     seenAt: time(),
   },
 };

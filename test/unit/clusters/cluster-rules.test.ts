@@ -142,7 +142,7 @@ describe('the nodes of a plan', () => {
     expect(result.leftOut).toEqual([
       { node: 2, reason: 'it is offline' },
       { node: 3, reason: 'it is not provisioned yet' },
-      { node: 4, reason: 'it is to be removed from the cluster' },
+      { node: 4, reason: 'it is pending removal from the cluster' },
     ]);
   });
 

@@ -27,8 +27,8 @@ it.each([
   ['has not ended', runOf([graph('a', 'running')], { status: 'running' })],
   ['has not ended', runOf([graph('a', 'pending')], { status: 'pending' })],
   ['was a dry_run: it changed nothing', runOf([graph('a', 'error')], { mode: 'dry_run' })],
-  ['is no run of graphs', runOf([])],
-  ['ended well: nothing is left to do', runOf([graph('a', 'ready')], { status: 'ready' })],
+  ['is not a graph run', runOf([])],
+  ['succeeded: nothing is left to do', runOf([graph('a', 'ready')], { status: 'ready' })],
 ])('a run that %s is not gone on from', (why, earlier) => {
   expect(graphsLeft(earlier, since)).toMatchObject({ ok: false, why });
 });

@@ -65,7 +65,7 @@ it('an agent is online when it asked for work within 90 seconds, on the queue wh
     'node.cluster-2.3.ctl': 0,
   });
   expect(presence.latest()).toBeUndefined();
-  await presence.look();
+  await presence.check();
   expect(presence.latest()).toEqual({ online: 2, offline: 41, at: new Date(START) });
   expect(asked).toContain('node.cluster-2.10.ctl');
   // Once each, though it was asked twice; nodes of no cluster have no agent.
@@ -76,30 +76,30 @@ it('an agent is online when it asked for work within 90 seconds, on the queue wh
 
 it('it is looked once a minute at most, and only when somebody asks', async () => {
   const { presence, asked, later } = world({ 'node.dc1.a.ctl': 0 });
-  await presence.look();
+  await presence.check();
   later(MINUTE - 1);
   expect(presence.latest()).toMatchObject({ online: 1 });
-  await presence.look();
+  await presence.check();
   expect(asked).toHaveLength(43);
   later(1);
-  await presence.look();
+  await presence.check();
   expect(asked).toHaveLength(86);
   later(MINUTE);
   // Two minutes after it asked last.
-  await presence.look();
+  await presence.check();
   expect(presence.latest()).toMatchObject({ online: 0, at: new Date(START + 2 * MINUTE) });
 });
 
 it('nothing is told while Temporal is away, and all again when it is back', async () => {
   const { presence, later, goAway } = world({ 'node.dc1.a.ctl': 0 });
-  await presence.look();
+  await presence.check();
   goAway(true);
   later(MINUTE);
-  await presence.look();
+  await presence.check();
   expect(presence.latest()).toBeUndefined();
   goAway(false);
   later(MINUTE);
-  await presence.look();
+  await presence.check();
   expect(presence.latest()).toMatchObject({ online: 0, offline: 43 });
 });
 
@@ -108,14 +108,14 @@ it('the metrics of the API show it, with the time of the look, and do not wait f
   const rig = await apiAlone();
   const metrics = new ApiMetrics('1', rig.store, presence);
   expect(await metrics.text()).not.toMatch(/^sitewright_agents\{/m);
-  await presence.look();
+  await presence.check();
   const text = await metrics.text();
   expect(text).toContain('sitewright_agents{online="true"} 1\n');
   expect(text).toContain('sitewright_agents{online="false"} 42\n');
   expect(text).toContain(`sitewright_agents_looked_at_seconds ${START / 1000}\n`);
   goAway(true);
   later(MINUTE);
-  await presence.look();
+  await presence.check();
   const afterwards = await metrics.text();
   expect(afterwards).not.toMatch(/^sitewright_agents\{/m);
   expect(afterwards).toContain(`sitewright_agents_looked_at_seconds ${START / 1000}\n`);

@@ -71,8 +71,8 @@ describe('a graph that is uploaded', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ['a version of two numbers', { version: '2.0' }, /version: "2.0" is no version/],
-    ['a version with letters, which the pattern let pass', { version: '2a0b0' }, /version: "2a0b0" is no version/],
+    ['a version of two numbers', { version: '2.0' }, /version: "2.0" is not a version/],
+    ['a version with letters, which the pattern let pass', { version: '2a0b0' }, /version: "2a0b0" is not a version/],
     ['a strategy that is none', { parameters: { strategy: { type: 'rolling' } } }, /strategy\.type: "rolling"/],
     ['a strategy without type', { parameters: { strategy: { amount: 1 } } }, /strategy\.type: null is no strategy/],
     ['an amount as text', { parameters: { strategy: { type: 'parallel', amount: '3' } } }, /amount must be a whole/],

@@ -23,7 +23,7 @@ describeStore('ApiTokenStore', (backend) => {
     expect(await apiTokens.list()).toEqual([added]);
     expect(await apiTokens.findById('t1')).toEqual({ ...added, hash: 'h1' });
     expect(await apiTokens.findById('nobody')).toBeUndefined();
-    await apiTokens.noteUse('t1', at);
+    await apiTokens.recordUse('t1', at);
     expect(await apiTokens.list()).toEqual([{ ...added, lastUsedAt: at }]);
   });
 

@@ -70,8 +70,8 @@ describeStore('NodeIdentityStore', (backend) => {
   it('keeps what was signed first', async () => {
     const { nodeIdentities } = await backend.fresh();
     const key = { run: '1', node: 'n', task: 't', generation: 1 };
-    expect(await nodeIdentities.noteOrder(key, 'x', at)).toBe('x');
-    expect(await nodeIdentities.noteOrder(key, 'y', later)).toBe('x');
-    expect(await nodeIdentities.noteOrder({ ...key, generation: 2 }, 'y', later)).toBe('y');
+    expect(await nodeIdentities.recordOrder(key, 'x', at)).toBe('x');
+    expect(await nodeIdentities.recordOrder(key, 'y', later)).toBe('x');
+    expect(await nodeIdentities.recordOrder({ ...key, generation: 2 }, 'y', later)).toBe('y');
   });
 });

@@ -129,10 +129,10 @@ describeStore('TransactionStore', (backend) => {
       task: 't',
       generation: 1,
     }));
-    for (const key of [own!, other!]) await store.nodeIdentities.noteOrder(key, 'first', at);
+    for (const key of [own!, other!]) await store.nodeIdentities.recordOrder(key, 'first', at);
     await store.transactions.delete(run.id, { force: true });
-    expect(await store.nodeIdentities.noteOrder(own!, 'second', at)).toBe('second');
-    expect(await store.nodeIdentities.noteOrder(other!, 'second', at)).toBe('first');
+    expect(await store.nodeIdentities.recordOrder(own!, 'second', at)).toBe('second');
+    expect(await store.nodeIdentities.recordOrder(other!, 'second', at)).toBe('first');
     expect(await store.transactions.list()).toEqual([]);
     expect(await backend.sql(url, 'select hash from content')).toEqual([]);
     expect(await failureOf(store.transactions.get(run.id))).toMatchObject({ kind: 'not-found', what: 'transaction' });

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../../backend.js';
 
-/** Clusters, their plugins, and who works on them. */
+/** Clusters, their plugins and claims. */
 export async function createClusters(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, serial } = types;
-  // No cascade: a release that is used cannot be deleted.
+  // No cascade: a release in use cannot be deleted.
   await db.schema
     .createTable('cluster')
     .addColumn('id', serial)

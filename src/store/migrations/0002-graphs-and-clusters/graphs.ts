@@ -4,7 +4,7 @@ import type { ColumnTypes } from '../../backend.js';
 /** Graphs with their tasks, and sequences of graphs. */
 export async function createGraphs(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, serial } = types;
-  // The link to the owner is part of the row: a graph has one at most, and goes with it.
+  // The owner is part of the row: a graph has at most one, and is deleted with it.
   await db.schema
     .createTable('graph')
     .addColumn('id', serial)

@@ -4,7 +4,7 @@ import type { ColumnTypes } from '../../backend.js';
 /** The inventory, and which node of a cluster is primary for a tag. */
 export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, serial } = types;
-  // No cascade: a cluster that is deleted gives its nodes back.
+  // No cascade: the nodes of a deleted cluster stay.
   await db.schema
     .createTable('node')
     .addColumn('id', serial)

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../../backend.js';
 
-/** Packages, and the releases and plugins that come in them. */
+/** Packages, and their releases and plugins. */
 export async function createReleases(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, bytes, serial } = types;
   await db.schema
@@ -18,7 +18,7 @@ export async function createReleases(db: Kysely<unknown>, types: ColumnTypes): P
     .addColumn('updated_at', text, (column) => column.notNull())
     .addUniqueConstraint('package_name', ['name', 'version'])
     .execute();
-  // Apart from the package: megabytes that no list should read past.
+  // In its own table: archives can be megabytes, which lists of packages should not read.
   await db.schema
     .createTable('package_archive')
     .addColumn('package_id', integer, (column) => column.primaryKey().references('package.id').onDelete('cascade'))

@@ -19,7 +19,7 @@ export async function createTags(db: Kysely<unknown>, types: ColumnTypes): Promi
     .addUniqueConstraint('tag_of_cluster', ['cluster_id', 'name'])
     .execute();
 
-  // By name and not by id: an instance (`mysql:1`) has no tag of its own.
+  // By name, not by id: an instance (`mysql:1`) has no tag row.
   await db.schema
     .createTable('tag_node_assignment')
     .addColumn('cluster_id', integer, (column) => column.notNull().references('cluster.id').onDelete('cascade'))

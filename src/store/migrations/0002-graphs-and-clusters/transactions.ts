@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../../backend.js';
 
-/** Runs of graphs, how each task went, plans, and the states the next run compares with. */
+/** Graph runs, the outcome of each task, plans, and the states that the next run compares with. */
 export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, bytes, serial } = types;
   await db.schema
@@ -32,7 +32,7 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
     .addColumn('time_start', text)
     .addColumn('time_end', text)
     .addColumn('deleted_at', text)
-    // No reference: a plan is stored before the transaction knows of it.
+    // No reference: a plan is stored before the transaction refers to it.
     .addColumn('plan_hash', text)
     .execute();
   const index = (name: string, columns: readonly string[]) =>

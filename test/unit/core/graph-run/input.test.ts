@@ -23,7 +23,7 @@ it.each([
   [[{ cluster: 1, graphs: [] }], ["field 'graphs' must hold at least 1"]],
   [
     [{ cluster: 1, graphs: [{ type: 'a' }, { type: 'a' }] }],
-    ["field 'graphs' names a twice: a run executes a type once"],
+    ["field 'graphs' names a twice, but a run executes a type once"],
   ],
   [
     [{ clusters: 1, graphs: [{ type: '', nodes: [0], x: 1 }] }],

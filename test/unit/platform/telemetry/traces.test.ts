@@ -49,7 +49,7 @@ function tracesTo(endpoint: string, troubles: string[] = []): Traces {
     endpoint,
     service: 'test',
     version: '1',
-    onTrouble: (message) => troubles.push(message),
+    onOutage: (message) => troubles.push(message),
   });
   closing.unshift(() => traces.stop());
   return traces;

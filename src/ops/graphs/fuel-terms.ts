@@ -1,8 +1,8 @@
 import { StoreError } from '../../store/index.js';
 import { problem } from '../problem.js';
 
-/** What the store calls things, and Fuel's word for each where it is another. */
-const WORDS: Readonly<Record<string, string>> = {
+/** Fuel's term for each thing that the store names differently. */
+const TERMS: Readonly<Record<string, string>> = {
   cluster: 'Cluster',
   release: 'Release',
   plugin: 'Plugin',
@@ -12,14 +12,14 @@ const WORDS: Readonly<Record<string, string>> = {
   node: 'Node',
 };
 
-/** A thing that is not there, in the words that Fuel's clients and their users know. */
+/** A `not-found` problem in the terms that Fuel's clients and users know. */
 export const notFoundAs = (what: string, hint: string) =>
-  problem('not-found', `${WORDS[what] ?? what} not found`, { hint });
+  problem('not-found', `${TERMS[what] ?? what} not found`, { hint });
 
 type UseCase = (...args: readonly unknown[]) => unknown;
 
-/** The same use cases; what the store does not find is told in Fuel's words. */
-export function inFuelWords<T extends object>(useCases: T): T {
+/** Wraps use cases so that the store's `not-found` failures use Fuel's terms. */
+export function inFuelTerms<T extends object>(useCases: T): T {
   const wrapped = Object.entries<UseCase>(useCases as Record<string, UseCase>).map(([name, run]) => [
     name,
     async (...args: unknown[]) => {
