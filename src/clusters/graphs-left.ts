@@ -23,7 +23,7 @@ export interface SinceThen {
 export function graphsLeft({ run, graphs }: RunTransactions, since: SinceThen): GraphsLeft {
   const refuse = (why: string, hint = 'Start a new run, without `from`.'): GraphsLeft => ({ ok: false, why, hint });
   if (run.status === 'pending' || run.status === 'running') return refuse('has not ended', 'Wait for it, or stop it.');
-  if (run.mode !== 'apply') return refuse(`was a ${run.mode} run: it changed nothing`);
+  if (run.mode !== 'apply') return refuse(`ran as ${run.mode}: it changed nothing`);
   if (graphs.length === 0) return refuse('is not a graph run', 'Use the transaction in the answer of execute.');
   const broken = graphs.findIndex(({ status }) => status !== 'ready');
   const first = broken >= 0 ? broken : graphs.findIndex(({ id }) => since.withLosses.has(id));

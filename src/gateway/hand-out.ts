@@ -45,7 +45,7 @@ export class HandOut {
     const planned = await this.#openTask(caller, key);
     const execution = executionOf(planned, key);
     const differs = (['plan', 'type', 'mode', 'debug'] as const).find(
-      (name) => valueOf(planned, execution, name) !== key[name],
+      (name) => partOf(planned, execution, name) !== key[name],
     );
     if (differs !== undefined)
       return this.#refuse(caller, 'other-task', `an order was requested with another ${differs} than in the plan`, key);
@@ -172,7 +172,7 @@ const executionOf = (planned: PlannedTask, { generation }: ExecutionKey): Execut
   generation,
 });
 
-function valueOf(planned: PlannedTask, execution: Execution, name: 'plan' | 'type' | 'mode' | 'debug') {
+function partOf(planned: PlannedTask, execution: Execution, name: 'plan' | 'type' | 'mode' | 'debug') {
   switch (name) {
     case 'plan':
       return planned.plan;

@@ -144,7 +144,7 @@ describe('executing graphs', () => {
     expect(run).toMatchObject({
       name: 'deploy',
       status: 'error',
-      message: expect.stringContaining('it was not started'),
+      message: expect.stringContaining('starting it failed'),
     });
     expect(child).toMatchObject({ name: 'deployment', graph_type: 'custom', status: 'error' });
   });

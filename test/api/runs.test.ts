@@ -281,7 +281,7 @@ describe('starting', () => {
       [{ kind: 'deploy_site', revision: 0 }, 400, /revision/],
       [{ kind: 'deploy_site', revision: 1.5 }, 400, /revision/],
       [{ kind: 'deploy_site', revision: true }, 400, /revision/],
-      [{ kind: 'deploy_site', revision: 'newest' }, 400, /names no revision/],
+      [{ kind: 'deploy_site', revision: 'newest' }, 400, /is not a revision/],
       [{ kind: 'deploy_site', revision: 9 }, 404, /revision/],
       [{ kind: 'deploy_site', revision: 'last-good' }, 404, /./],
       [{ kind: 'deploy_site', started_by: 'x'.repeat(201) }, 400, /at most 200/],

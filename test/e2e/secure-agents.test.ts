@@ -367,7 +367,7 @@ it('a node whose certificate is revoked gets no more orders; one that is deploye
   const certificates = await store.nodeIdentities.listCertificates(site, second);
   expect(certificates.map(({ revokedAt, reason }) => [revokedAt !== null, reason])).toEqual([
     [false, null],
-    [true, 'the node was enrolled anew'],
+    [true, 'the node was enrolled again'],
   ]);
   expect(new Set(Object.values(await statuses(await run())))).toEqual(new Set(['ready']));
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);

@@ -177,7 +177,7 @@ describe('planning a graph', () => {
       await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction }),
     );
     expect(plan).toMatchObject({ tasks: 0, nodes: 0, parts: [] });
-    expect(plan.warnings.join()).toContain('the node filter does not take it: $.pending_deletion');
+    expect(plan.warnings.join()).toContain('it does not match the node filter: $.pending_deletion');
   });
 });
 

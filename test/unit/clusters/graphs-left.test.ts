@@ -26,7 +26,7 @@ it('the first graph that did not end well is left, and all after it, as they wer
 it.each([
   ['has not ended', runOf([graph('a', 'running')], { status: 'running' })],
   ['has not ended', runOf([graph('a', 'pending')], { status: 'pending' })],
-  ['was a dry_run: it changed nothing', runOf([graph('a', 'error')], { mode: 'dry_run' })],
+  ['ran as dry_run: it changed nothing', runOf([graph('a', 'error')], { mode: 'dry_run' })],
   ['is not a graph run', runOf([])],
   ['succeeded: nothing is left to do', runOf([graph('a', 'ready')], { status: 'ready' })],
 ])('a run that %s is not gone on from', (why, earlier) => {
@@ -54,6 +54,6 @@ it('nodes that left the cluster are left out, unless none is left', () => {
   expect(graphsLeft(earlier, since)).toEqual({ ok: true, graphs: [{ type: 'a', nodes: [8] }, { type: 'b' }] });
   expect(graphsLeft(earlier, { ...since, nodes: [7] })).toMatchObject({
     ok: false,
-    why: 'was to execute graph a on nodes 3, 8, which all left the cluster since',
+    why: 'was for graph a on nodes 3, 8, which have all left the cluster',
   });
 });

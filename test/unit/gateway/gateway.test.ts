@@ -204,7 +204,7 @@ describe('orders (test 19: a stolen credential of the namespace commands nobody)
     expect(await node.verify(await node.fetch(key), key)).toBeUndefined();
     const old = await node.fetch(key);
     rig.now = new Date(rig.now.getTime() + 3600_000);
-    expect(await node.verify(old, key)).toContain('the order was good until');
+    expect(await node.verify(old, key)).toContain('the order was valid until');
     expect(await rig.alarms()).toEqual(['dc1/n1 expired', 'dc1/n1 no-order', 'dc1/n1 unknown-key']);
   });
 });
@@ -409,7 +409,7 @@ describe('content of any size', () => {
     expect(order.execution.parameters.data).toBe(data);
     expect(await node.verify(order, key)).toBeUndefined();
     const cut = { ...order, execution: { ...order.execution, parameters: { path: '/srv/big', data: data.slice(1) } } };
-    expect(await node.verify(cut, key)).toContain('not what was signed');
+    expect(await node.verify(cut, key)).toContain('differ from the signed ones');
   });
 
   it('of a source comes in bytes', async () => {

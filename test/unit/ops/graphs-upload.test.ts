@@ -91,7 +91,7 @@ describe('a graph that is uploaded', () => {
     ['bad YAQL in a condition', { condition: { yaql_exp: '$.a +' } }, /condition/],
     ['bad YAQL deep in parameters', { parameters: { a: [{ yaql_exp: 'f(' }] } }, /parameters\.a\[0\]/],
     ['bad YAQL in a field nobody knows', { test_pre: { yaql_exp: ')' } }, /test_pre/],
-    ['a name that is no text', { id: 5 }, /id must be text/],
+    ['a name that is not text', { id: 5 }, /id must be text/],
   ])('is refused for %s', (_, more, message) => {
     const errors = checkGraphUpload(task(more)).problems.filter(({ severity }) => severity === 'error');
     expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);

@@ -39,7 +39,7 @@ it.each([
   [[30, 61], true, '2 workers poll task queue q'],
   // Temporal goes on naming a worker that was killed.
   [[30, 200], true, '1 worker polls task queue q'],
-  [[200, 250], false, 'no worker polls task queue q any more; the last one did 200 s ago'],
+  [[200, 250], false, 'no worker polls task queue q any more; the last poll was 200 s ago'],
 ])('workers that polled %j seconds ago', async (polled, ok, message) => {
   const { checks } = await health(polled).check();
   expect(checks.find(({ name }) => name === 'worker')).toMatchObject({ ok, message });

@@ -174,7 +174,7 @@ describe('limits', () => {
     expect(codes(cluster(one))).not.toContain('check.role-below-minimum controller');
     const l3ha = settings({ 'neutron_advanced_configuration.neutron_l3_ha': true });
     expect(said(cluster(one, { settings: l3ha }))).toContain(
-      "error check.role-below-minimum 1 node has role 'controller'; at least needed: 2. Neutron L3 HA requires at least 2 Controller nodes to function properly.",
+      "error check.role-below-minimum 1 node has role 'controller'; the minimum is 2. Neutron L3 HA requires at least 2 Controller nodes to function properly.",
     );
   });
 
@@ -192,7 +192,7 @@ describe('limits', () => {
       'additional_components.mongo': false,
     });
     expect(said(cluster(nodes, { settings: with_ceilometer, mode: 'multinode' }))).toContain(
-      "error check.role-above-maximum 2 nodes have role 'mongo'; at most allowed: 1. At most 1 MongoDB node can be added for non-HA deployment",
+      "error check.role-above-maximum 2 nodes have role 'mongo'; the maximum is 1. At most 1 MongoDB node can be added for non-HA deployment",
     );
     expect(codes(cluster(nodes, { settings: with_ceilometer }))).toContain('check.role-below-recommended mongo');
   });

@@ -70,7 +70,7 @@ describe('the codec', () => {
     const key = Buffer.alloc(32, 1).toString('base64');
     expect(parseEncryptionKeys(`# two\n\nb ${key}\na ${key}\n`, 'f').current).toBe('b');
     for (const [text, problem] of [
-      ['', 'f holds no key'],
+      ['', 'f contains no key'],
       ['a', 'f:1: a line is'],
       [`# x\na ${key.slice(4)}`, 'f:2: a line is'],
       [`a ${key}\na ${key}`, 'f:2: there is a key a already'],

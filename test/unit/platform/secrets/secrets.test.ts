@@ -41,10 +41,10 @@ describe('secrets of a folder', () => {
       ['open', 'may be read by others (mode 640): chmod 600'],
       ['world', 'may be read by others'],
       ['link', 'is a link'],
-      ['linked/password', 'is no folder'],
-      ['open/x', 'is no folder'],
-      ['db', 'is no regular file'],
-      ['pipe', 'is no regular file'],
+      ['linked/password', 'is not a folder'],
+      ['open/x', 'is not a folder'],
+      ['db', 'is not a regular file'],
+      ['pipe', 'is not a regular file'],
       ['huge', 'is larger'],
     ] as const) {
       const answer = await secrets.read(ref);
