@@ -205,12 +205,15 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
         updates.flatMap(({ id }, index) => {
           if (!before.has(id))
             return [
-              finding('node.unknown', `body[${index}].id`, `there is no node ${id}`, 'GET /api/v1/nodes lists all nodes.'),
+              finding(
+                'node.unknown',
+                `body[${index}].id`,
+                `there is no node ${id}`,
+                'GET /api/v1/nodes lists all nodes.',
+              ),
             ];
           if (updates.findIndex((one) => one.id === id) === index) return [];
-          return [
-            finding('node.repeated', `body[${index}].id`, `node ${id} is repeated`, 'Name each node once.'),
-          ];
+          return [finding('node.repeated', `body[${index}].id`, `node ${id} is repeated`, 'Name each node once.')];
         }),
       );
       return apply(
