@@ -79,10 +79,10 @@ const control = async (path: string, body?: unknown): Promise<unknown> => {
 /** How often MAAS began to deploy each machine. */
 async function deploys(): Promise<Record<string, number>> {
   const effects = (await control('effects')) as readonly Effect[];
-  const begun: Record<string, number> = {};
+  const started: Record<string, number> = {};
   for (const { hostname, from, to } of effects)
-    if (to === MachineStatus.Deploying && from !== to) begun[hostname] = (begun[hostname] ?? 0) + 1;
-  return begun;
+    if (to === MachineStatus.Deploying && from !== to) started[hostname] = (started[hostname] ?? 0) + 1;
+  return started;
 }
 
 beforeAll(async () => {
@@ -108,8 +108,8 @@ it('a run that was under way goes on from a backup, in a new folder, with a newe
   // Until the first group deploys, and waits for MAAS.
   const masters = exampleHosts.slice(0, 3);
   const isDeploying = async (): Promise<boolean> => {
-    const begun = await deploys();
-    return masters.every((host) => begun[host] === 1);
+    const started = await deploys();
+    return masters.every((host) => started[host] === 1);
   };
   while (!(await isDeploying())) await new Promise((done) => setTimeout(done, 50));
 

@@ -30,7 +30,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     const tasks = [`cut-${node}`, 'next'];
     const longest = Math.max(60, ...outages) * 1_000;
     const run = await site.start({ nodes: site.queues([node]), tasks, heartbeatMs, scheduleToStartMs: 2 * longest });
-    await gate.begun();
+    await gate.started();
     return { network, gate, run };
   }
 

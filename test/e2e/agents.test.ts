@@ -32,7 +32,7 @@ describe('kill -9 of an agent in mid-task', () => {
       tasks: [`survives-${node}`, 'next'],
       heartbeatMs: 1_000,
     });
-    await gate.begun();
+    await gate.started();
     await first.kill();
     await wait(run);
     await site.host([node]);
@@ -47,7 +47,7 @@ describe('kill -9 of an agent in mid-task', () => {
     const gate = site.gate('alone');
     const first = await site.host(['lonely']);
     const run = await site.start({ nodes: site.queues(['lonely']), tasks: ['alone'], heartbeatMs: 1_000 });
-    await gate.begun();
+    await gate.started();
     await first.kill();
     gate.open();
     const key = { run: 'r1', task: 'alone', node: 'lonely', generation: 1 };
@@ -67,7 +67,7 @@ describe('kill -9 of an agent in mid-task', () => {
       heartbeatMs: 1_000,
       scheduleToStartMs: 2_000,
     });
-    await gate.begun();
+    await gate.started();
     await first.kill();
     const ends = await run.result();
     gate.open();
@@ -82,11 +82,11 @@ it('an agent that is cut off keeps its task; when it is back it is followed, not
     const gate = site.gate('cut');
     await site.host(['remote'], { address: proxy.address });
     const run = await site.start({ nodes: site.queues(['remote']), tasks: ['cut', 'next'], heartbeatMs: 1_000 });
-    await gate.begun();
+    await gate.started();
     proxy.cut();
     await askedAgain(run);
     gate.open();
-    proxy.mend();
+    proxy.restore();
     const ends = await run.result();
     expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
     expect(site.counted('remote')).toEqual(['cut', 'next']);
@@ -100,7 +100,7 @@ it('SIGTERM ends the agent at once and leaves the task', async () => {
   const gate = site.gate('terminated');
   const first = await site.host(['term']);
   const run = await site.start({ nodes: site.queues(['term']), tasks: ['terminated'] });
-  await gate.begun();
+  await gate.started();
   expect(await first.kill('SIGTERM')).toBe(0);
   await site.host(['term']);
   gate.open();
@@ -120,7 +120,7 @@ it.each([
   const env = { SITEWRIGHT_TEST_CLOCK: clock, NODE_OPTIONS: `--import ${shim}` };
   await site.host([`clock-${way}`], { agent: { supervisorCommand: [node, '--import', shim, program] } }, { env });
   const run = await site.start({ nodes: site.queues([`clock-${way}`]), tasks: [`steps-${way}`, 'short-limit'] });
-  await gate.begun();
+  await gate.started();
   writeFileSync(clock, String(step));
   gate.open();
   const ends = await run.result();
@@ -137,10 +137,10 @@ it('a gigabyte of lines leaves agent and supervisor small, the heartbeats in tim
   site.script('flood', `yes 'one line of very many' | head -c ${bytes}\n${after.replace('echo after\n', '')}`);
   const agent = await site.host(['flooded']);
   const run = await site.start({ nodes: site.queues(['flooded']), tasks: ['begin', 'flood'], heartbeatMs: 10_000 });
-  await begin.begun();
+  await begin.started();
   const before = agent.peakRssBytes();
   begin.open();
-  await flooded.begun();
+  await flooded.started();
   const { pid } = new Journal(executionFolder(site.stateDir, key)).readClaim()!;
   const supervisor = peakRssBytes(pid);
   flooded.open();

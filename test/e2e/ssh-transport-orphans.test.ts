@@ -56,10 +56,10 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
 
   it('what a task started ends with it when it is cancelled, in whatever session and with whatever environment', async () => {
     const stray = `86551.${process.pid}`;
-    const wanted = shell(`${hidden(stray)}; touch ${at('begun')}; sleep ${stray}`);
+    const wanted = shell(`${hidden(stray)}; touch ${at('started')}; sleep ${stray}`);
     await host.ensure(wanted);
     const ending = end(wanted);
-    await eventually(() => existsSync(at('begun')) && asleep(stray).length === 3);
+    await eventually(() => existsSync(at('started')) && asleep(stray).length === 3);
     const bystander = asleep(stray).length;
     expect(bystander).toBe(3);
     await host.cancel(wanted, 'no');

@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       await eventually(() => existsSync(at('cut')));
       proxy.cut();
       writeFileSync(at('go'), '');
-      proxy.mend();
+      proxy.restore();
       const { result, output } = await following;
       expect(result).toMatchObject({ outcome: 'ok' });
       expect(output).toBe('before\nafter\n');
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
   it('a cancelled task leaves nothing, however detached', async () => {
     const stray = `86543.${process.pid}`;
     const wanted = shell(
-      `trap '' TERM; setsid setsid sh -c "trap '' TERM; sleep ${stray}" & (setsid env -i sleep ${stray} &); touch ${at('begun')}; sleep ${stray}; sleep ${stray}`,
+      `trap '' TERM; setsid setsid sh -c "trap '' TERM; sleep ${stray}" & (setsid env -i sleep ${stray} &); touch ${at('started')}; sleep ${stray}; sleep ${stray}`,
     );
     const host = node();
     const stop = { cancel: new AbortController(), leave: new AbortController() };
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
         leave: stop.leave.signal,
       },
     );
-    await eventually(() => existsSync(at('begun')) && running(stray).length >= 3);
+    await eventually(() => existsSync(at('started')) && running(stray).length >= 3);
     stop.cancel.abort();
     expect(await carrying).toMatchObject({
       kind: 'ended',

@@ -41,48 +41,51 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
 
   it('refuses a host it does not know, and never learns it', async () => {
     writeFileSync(at('empty'), '');
-    const wish: SshInstallation = { ticket: { gateway: 'https://g', authority: 'x', token: 't' }, program: '/x/bin/y' };
-    const unknown = await installOverSsh({ ...target, knownHostsFile: at('empty') }, wish);
+    const installation: SshInstallation = {
+      ticket: { gateway: 'https://g', authority: 'x', token: 't' },
+      program: '/x/bin/y',
+    };
+    const unknown = await installOverSsh({ ...target, knownHostsFile: at('empty') }, installation);
     expect(unknown).toMatchObject({ ok: false, hint: expect.stringContaining('never learnt') });
     expect(readFileSync(at('empty'), 'utf8')).toBe('');
     const other = readFileSync(at('stranger.pub'), 'utf8').split(' ');
     writeFileSync(at('wrong'), `[127.0.0.1]:${target.port} ${other[0]} ${other[1]}\n`);
-    expect(await installOverSsh({ ...target, knownHostsFile: at('wrong') }, wish)).toMatchObject({ ok: false });
-    expect(await installOverSsh({ ...target, identityFile: at('stranger') }, wish)).toMatchObject({
+    expect(await installOverSsh({ ...target, knownHostsFile: at('wrong') }, installation)).toMatchObject({ ok: false });
+    expect(await installOverSsh({ ...target, identityFile: at('stranger') }, installation)).toMatchObject({
       ok: false,
       hint: expect.stringContaining('Try the same with ssh'),
     });
-    expect(await installOverSsh({ host: '-oProxyCommand=id' }, wish)).toMatchObject({ ok: false });
+    expect(await installOverSsh({ host: '-oProxyCommand=id' }, installation)).toMatchObject({ ok: false });
   });
 
   it('makes a machine a node, once', async () => {
     const root = at('machine');
     mkdirSync(join(root, 'opt/sitewright/bin'), { recursive: true });
-    const wish: SshInstallation = {
+    const installation: SshInstallation = {
       ticket: { gateway: 'https://gw:8443', authority: "it's\n", token: 'swt_1' },
       program: '/opt/sitewright/bin/sitewright',
       root,
     };
-    expect(await installOverSsh(target, wish)).toMatchObject({
+    expect(await installOverSsh(target, installation)).toMatchObject({
       ok: false,
       message: expect.stringContaining('is not there'),
     });
-    writeFileSync(join(root, wish.program), '#!/bin/sh\n', { mode: 0o755 });
+    writeFileSync(join(root, installation.program), '#!/bin/sh\n', { mode: 0o755 });
     const changes = async (more: Partial<SshInstallation> = {}) => {
-      const end = await installOverSsh(target, { ...wish, ...more });
+      const end = await installOverSsh(target, { ...installation, ...more });
       if (!end.ok) throw new Error(end.message);
       return end.steps.filter(({ changed }) => changed).map(({ what }) => what.slice(root.length));
     };
     expect(await changes()).toEqual([]);
     const ticket = join(root, 'etc/sitewright/ticket.json');
-    expect(JSON.parse(readFileSync(ticket, 'utf8'))).toEqual(wish.ticket);
+    expect(JSON.parse(readFileSync(ticket, 'utf8'))).toEqual(installation.ticket);
     expect(statSync(ticket).mode & 0o777).toBe(0o600);
     const unit = readFileSync(join(root, 'etc/systemd/system/sitewright-agent.service'), 'utf8');
     expect(unit).toContain('KillMode=process');
     // Another token for a machine that is enrolled: it stays as it is.
     rmSync(ticket);
     writeFileSync(join(root, 'etc/sitewright/credentials.json'), '{}');
-    const next = { ticket: { ...wish.ticket, token: 'swt_2' } };
+    const next = { ticket: { ...installation.ticket, token: 'swt_2' } };
     expect(await changes(next)).toEqual([]);
     expect(existsSync(ticket)).toBe(false);
     expect(await changes({ ...next, again: true })).toEqual(['/etc/sitewright/ticket.json']);

@@ -102,7 +102,7 @@ export class AgentNetwork {
   /** Ends all connections on this side. With a cut cable the agents do not hear of it: theirs stay half open. */
   hangUp(): void {
     this.#proxy.cut();
-    this.#proxy.mend();
+    this.#proxy.restore();
   }
 
   /** After everything inside has ended. */

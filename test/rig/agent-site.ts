@@ -141,16 +141,16 @@ export class AgentSite {
     writeFileSync(join(this.folder, 'scripts', `${task}.sh`), text);
   }
 
-  /** A script that has begun (`begun`) and waits until `open` is called, on as many nodes as run it. */
-  gate(task: string, after = ''): { readonly begun: () => Promise<void>; readonly open: () => void } {
-    const [begun, fifo] = [join(this.folder, `${task}.begun`), join(this.folder, `${task}.fifo`)];
+  /** A script that has started (`started`) and waits until `open` is called, on as many nodes as run it. */
+  gate(task: string, after = ''): { readonly started: () => Promise<void>; readonly open: () => void } {
+    const [started, fifo] = [join(this.folder, `${task}.started`), join(this.folder, `${task}.fifo`)];
     spawnSync('mkfifo', [fifo]);
     // Open for both, so that neither side waits for the other to open it.
     const gate = openSync(fifo, 'r+');
     this.#gates.push(gate);
-    this.script(task, `echo before\ntouch ${begun}\nread line < ${fifo}\necho after\n${after}`);
+    this.script(task, `echo before\ntouch ${started}\nread line < ${fifo}\necho after\n${after}`);
     // A line for each that waits or comes later.
-    return { begun: () => eventually(() => existsSync(begun)), open: () => writeSync(gate, '\n'.repeat(10_000)) };
+    return { started: () => eventually(() => existsSync(started)), open: () => writeSync(gate, '\n'.repeat(10_000)) };
   }
 
   counted(node: string): string[] {

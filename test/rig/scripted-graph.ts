@@ -16,7 +16,7 @@ import { countCrossings, splitForExecution } from '../../src/core/graph-run/inde
 import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.js';
 import { untilCancelled } from './scripted-site.js';
 
-/** A task that has begun on its node and waits for the test to say how it ends. */
+/** A task that has started on its node and waits for the test to say how it ends. */
 export interface HeldTask {
   readonly request: RunTask;
   finish(end?: TaskEnd): void;
@@ -78,7 +78,7 @@ export interface ScriptedGraph {
   /** What the orchestrator's own agent does when it is to cycle a node's power. */
   powerCycle: (request: RunTask) => TaskEnd;
   readonly overrides: Partial<GraphActivities>;
-  begun(task: string): Promise<HeldTask>;
+  heldTask(task: string): Promise<HeldTask>;
   /** Resolves when `ready` holds; looked at after each thing that happens. */
   until(ready: () => boolean): Promise<void>;
   /** The newest row by `task@node`, as a store would keep them. */
@@ -171,7 +171,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     async until(ready) {
       while (!ready()) await new Promise<void>((resolve) => waiters.push(resolve));
     },
-    async begun(key) {
+    async heldTask(key) {
       await scripted.until(() => held.has(key));
       const task = held.get(key)!;
       held.delete(key);

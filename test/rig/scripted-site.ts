@@ -11,7 +11,7 @@ import type { NodeResult } from '../../src/core/deployment/index.js';
 import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/core/deployment/index.js';
 import { groupToWire, type SitePlan } from '../../src/core/site-run/index.js';
 
-/** A node's call that has begun and waits for the test to say how it ends. */
+/** A node's call that has started and waits for the test to say how it ends. */
 export interface HeldCall {
   readonly verb: string;
   readonly node: string;
@@ -38,9 +38,9 @@ export interface ScriptedSite {
   hold: Set<string>;
   /** Results of calls that do not wait: `verb:node` to result. */
   results: Map<string, NodeResult>;
-  /** Resolves once the named call has begun. */
-  begun(verb: string, node: string): Promise<HeldCall>;
-  /** Resolves when this many node calls have begun. */
+  /** Resolves once the named call has started. */
+  heldCall(verb: string, node: string): Promise<HeldCall>;
+  /** Resolves when this many node calls have started. */
   count(calls: number): Promise<void>;
   overrides: Partial<SiteActivities>;
 }
@@ -102,7 +102,7 @@ export function scriptedSite(
       warnings: [],
       ...change,
     },
-    async begun(verb, node) {
+    async heldCall(verb, node) {
       await until(() => held.has(`${verb}:${node}`));
       const call = held.get(`${verb}:${node}`)!;
       held.delete(`${verb}:${node}`);

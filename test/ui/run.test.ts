@@ -235,8 +235,8 @@ describePage('the page of a run of graphs', () => {
   });
 
   it('what a real task prints is read while it runs, and each try has its own log', async () => {
-    const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
-    const cmd = `echo try; echo warned >&2; if [ -e ${begun} ]; then echo better; exit 0; fi; touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
+    const [started, go] = [join(folder, 'started'), join(folder, 'go')];
+    const cmd = `echo try; echo warned >&2; if [ -e ${started} ]; then echo better; exit 0; fi; touch ${started}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
     const tasks = [shell('migrate', { role: ['controller'], parameters: { cmd, timeout: 60, retries: 0 } })];
     await system.ask('PUT', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks });
     const secrets = environmentSecrets();
@@ -266,7 +266,7 @@ describePage('the page of a run of graphs', () => {
     const log = page.getByRole('region', { name: 'Log of migrate on prod-1' });
     const output = log.getByLabel('Output', { exact: true });
     await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\n');
-    expect(existsSync(begun)).toBe(true);
+    expect(existsSync(started)).toBe(true);
     await log.getByLabel('Stream').selectOption('stderr');
     await expect.poll(() => output.textContent()).toBe('warned\n');
     await log.getByLabel('Stream').selectOption('stdout');

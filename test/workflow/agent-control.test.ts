@@ -32,7 +32,7 @@ it('a cancellation that only Temporal knows of ends no task: it goes on, and so 
   const gate = site.gate('kept');
   await site.agents(['steady'], { control });
   const run = await site.start({ nodes: site.queues(['steady']), tasks: ['kept'] });
-  await gate.begun();
+  await gate.started();
   await run.signal(cancelTasks);
   await eventually(() => control.asked > 0);
   gate.open();
@@ -47,7 +47,7 @@ it('what an operator orders after it ends the task, and the task says who; a gat
   const gate = site.gate('late');
   await site.agents(['told'], { control });
   const run = await site.start({ nodes: site.queues(['told']), tasks: ['late'] });
-  await gate.begun();
+  await gate.started();
   control.away = 2;
   await run.signal(cancelTasks);
   await eventually(() => control.asked > 0);
@@ -63,7 +63,7 @@ it('an agent goes when it is stopped, also while a task goes on that Temporal ha
   const gate = site.gate('left');
   const agents = await site.agents(['going'], { control });
   const run = await site.start({ nodes: site.queues(['going']), tasks: ['left'] });
-  await gate.begun();
+  await gate.started();
   await run.signal(cancelTasks);
   await eventually(() => control.asked > 0);
   await agents.stop();

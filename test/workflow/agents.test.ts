@@ -161,7 +161,7 @@ describe('cancelling', () => {
     const gate = site.gate('endless');
     await site.agents(['busy']);
     const run = await site.start({ nodes: site.queues(['busy']), tasks: ['endless', 'next'] });
-    await gate.begun();
+    await gate.started();
     await run.signal(cancelTasks);
     await run.signal(cancelTasks);
     const ends = await run.result();
@@ -177,7 +177,7 @@ describe('ping and drain', () => {
     const gate = site.gate('upgraded');
     const old = await site.agents(['up'], { version: '1.0' });
     const run = await site.start({ nodes: site.queues(['up']), tasks: ['upgraded', 'more'] });
-    await gate.begun();
+    await gate.started();
     const control = controlQueue(nodeQueue(site.site, 'up'));
     const before = await site.control('ping', control, 'up');
     expect(before).toMatchObject({ node: 'up', agent_version: '1.0' });

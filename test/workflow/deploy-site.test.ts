@@ -119,7 +119,7 @@ describe('deploy_site', () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy:w1');
     const run = await start(site);
-    (await site.begun('deploy', 'w1')).throwError(
+    (await site.heldCall('deploy', 'w1')).throwError(
       ApplicationFailure.nonRetryable('MAAS refused the key', 'MaasUnauthorised'),
     );
     const { result } = await run.ended();
@@ -159,7 +159,7 @@ describe('operators', () => {
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
     for (const node of ['n1', 'n2', 'n3']) site.hold.add(`prepare:${node}`);
     const run = await start(site);
-    const first = await site.begun('prepare', 'n1');
+    const first = await site.heldCall('prepare', 'n1');
     await run.handle.signal('pause');
     await run.handle.signal('pause', { reason: 'again', by: 'otto' });
     const paused = await reaches(run, (status) => status.paused !== null);
@@ -169,8 +169,8 @@ describe('operators', () => {
     expect(site.began).toEqual(['prepare:n1']);
     await run.handle.signal('resume');
     await run.handle.signal('resume');
-    (await site.begun('prepare', 'n2')).finish();
-    (await site.begun('prepare', 'n3')).finish();
+    (await site.heldCall('prepare', 'n2')).finish();
+    (await site.heldCall('prepare', 'n3')).finish();
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success' });
     expect(site.closed[0]!.report.operator.map(({ action }) => action)).toEqual(['pause', 'resume']);
@@ -181,7 +181,7 @@ describe('operators', () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('prepare:n1');
     const run = await start(site);
-    const call = await site.begun('prepare', 'n1');
+    const call = await site.heldCall('prepare', 'n1');
     const paused = await run.handle.executeUpdate<RunStatus, [unknown]>('pause', {
       args: [{ reason: 'night', by: 'nina' }],
     });
@@ -197,7 +197,7 @@ describe('operators', () => {
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
     site.hold.add('prepare');
     const run = await start(site);
-    const call = await site.begun('prepare', 'n1');
+    const call = await site.heldCall('prepare', 'n1');
     await run.handle.signal('stop', { reason: 'change of plans' });
     await reaches(run, (status) => status.stopping);
     call.finish();
@@ -214,9 +214,9 @@ describe('operators', () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy');
     const run = await start(site);
-    await site.begun('deploy', 'n1');
-    await site.begun('deploy', 'n2');
-    await site.begun('deploy', 'n3');
+    await site.heldCall('deploy', 'n1');
+    await site.heldCall('deploy', 'n2');
+    await site.heldCall('deploy', 'n3');
     await run.handle.cancel();
     const { failure: error } = await run.ended();
     expect((error as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
@@ -234,7 +234,7 @@ describe('operators', () => {
     site.results.set('deploy:n2', failure());
     site.hold.add('prepare:n5');
     const run = await start(site);
-    const last = await site.begun('prepare', 'n5');
+    const last = await site.heldCall('prepare', 'n5');
     const refused = run.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
     await expect(refused).rejects.toMatchObject({ cause: { message: 'node n1 has not failed: it is success' } });
     site.results.delete('deploy:n2');
@@ -302,7 +302,7 @@ describe('time limits', () => {
     site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };
     site.hold.add('prepare');
     const run = await start(site);
-    const call = await site.begun('prepare', 'n1');
+    const call = await site.heldCall('prepare', 'n1');
     await run.handle.signal('pause');
     await reaches(run, (status) => status.paused !== null);
     await run.handle.signal('resume');

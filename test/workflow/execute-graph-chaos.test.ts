@@ -46,7 +46,7 @@ function randomPlan(pick: (below: number) => number): SchedulerPlan {
   };
 }
 
-/** What has begun on a node and not ended. */
+/** What has started on a node and not ended. */
 function runningOf({ events }: ScriptedGraph): string[] {
   const open = new Set<string>();
   for (const { what, task, node } of events) {
@@ -99,12 +99,12 @@ async function livesThrough(seed: number): Promise<void> {
     }
   };
   /** Refused or too late: as operators are, when things move on. */
-  const wish = (name: string, payload: object) =>
+  const ask = (name: string, payload: object) =>
     handle.executeUpdate(name, { args: [payload] }).then(
       () => true,
       () => false,
     );
-  let wished = 0;
+  let accepted = 0;
   for (let blow = 0; ; blow++) {
     const now = await status();
     if (now.outcome !== undefined) break;
@@ -116,18 +116,18 @@ async function livesThrough(seed: number): Promise<void> {
       await worker.stop();
       worker = await work();
     } else if (!isPeace && dice === 1) {
-      await wish(now.paused === null ? 'pause' : 'resume', { by: 'nina' });
+      await ask(now.paused === null ? 'pause' : 'resume', { by: 'nina' });
     } else if (!isPeace && dice === 2) {
       const { id, node } = plan.tasks[pick(plan.tasks.length)]!;
-      if (await wish('skip_task', { task: `${id}@${node}` })) wished++;
+      if (await ask('skip_task', { task: `${id}@${node}` })) accepted++;
     } else if (task !== undefined) {
       const end = !isPeace && pick(3) === 0 ? failed() : ok;
-      (await graph.begun(task)).finish(end);
+      (await graph.heldTask(task)).finish(end);
     } else if (now.paused !== null) {
-      await wish('resume', {});
+      await ask('resume', {});
     } else if (now.graphs[0]?.state === 'held' && now.failed.length > 0) {
       const lost = now.failed[pick(now.failed.length)]!;
-      if (await wish(pick(3) === 0 ? 'skip_task' : 'retry_task', { task: `${lost.task}@${lost.node}` })) wished++;
+      if (await ask(pick(3) === 0 ? 'skip_task' : 'retry_task', { task: `${lost.task}@${lost.node}` })) accepted++;
     }
   }
   const result = await handle.result();
@@ -148,7 +148,7 @@ async function livesThrough(seed: number): Promise<void> {
   const [closed, ...again] = graph.closed;
   expect(again).toEqual([]);
   const { operator } = closed!.report as { operator: readonly { action: string }[] };
-  expect(operator.filter(({ action }) => action.endsWith('_task')).length).toBeGreaterThanOrEqual(wished);
+  expect(operator.filter(({ action }) => action.endsWith('_task')).length).toBeGreaterThanOrEqual(accepted);
   const ids = [handle.workflowId, ...(inParts ? [1, 2].map((part) => `${handle.workflowId}/11.${part}`) : [])];
   for (const id of ids) {
     const history = await rig.client.workflow.getHandle(id).fetchHistory();

@@ -74,7 +74,7 @@ it('operators reach a part that has continued, and cancelling ends it', async ()
   graph.hold.add('t45@n1').add('t52@n1');
   graph.ends.set('t48@n1', [failed('no link'), ok]);
   const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
-  const held = await graph.begun('t45@n1');
+  const held = await graph.heldTask('t45@n1');
   const part = `${run.handle.workflowId}/11.1`;
   expect((await historiesOf(part)).length).toBeGreaterThan(1);
   expect((await run.update('pause', { by: 'nina' })).paused).toMatchObject({ by: 'nina' });
@@ -86,7 +86,7 @@ it('operators reach a part that has continued, and cancelling ends it', async ()
   const failing = await run.reaches((status) => status.graphs[0]!.state === 'held');
   expect(failing.failed).toEqual([{ task: 't48', node: 'n1', attempts: 1, reason: 'no link (exit code 1)' }]);
   await run.update('retry_task', { task: 't48@n1' });
-  await graph.begun('t52@n1');
+  await graph.heldTask('t52@n1');
   const [node] = await rig.client.workflow.getHandle(part).query<readonly TreeNode[]>('tree');
   expect(node).toMatchObject({ name: 'n1', detail: '52 of 56 tasks' });
   expect(graph.requests.filter(({ task }) => task === 't48').map(({ generation }) => generation)).toEqual([1, 2]);
@@ -106,7 +106,7 @@ it('a part that breaks ends the others, also one that has continued', async () =
   const graph = scriptedGraph({ plans: { default: plan }, partOf: (id) => (id === 'n1' ? 0 : 1), mostEvents: 500 });
   graph.hold.add('t45@n1').add('other@n2');
   const run = await startGraphRun(rig, graph);
-  await graph.begun('t45@n1');
+  await graph.heldTask('t45@n1');
   expect((await historiesOf(`${run.handle.workflowId}/11.1`)).length).toBeGreaterThan(1);
   await rig.client.workflow.getHandle(`${run.handle.workflowId}/11.2`).terminate('by mistake');
   expect(causeOf((await run.ended()).failure).type).toBe('StepFailed');
@@ -126,7 +126,7 @@ it.each([
   const graph = scriptedGraph({ plans: { default: pair }, ...split, mostEvents: 400 });
   graph.hold.add('a@n1').add('a@n2');
   const run = await startGraphRun(rig, graph);
-  const tasks = [await graph.begun('a@n1'), await graph.begun('a@n2')];
+  const tasks = [await graph.heldTask('a@n1'), await graph.heldTask('a@n2')];
   let taken = 0;
   const refusal = await (async () => {
     for (;;) {

@@ -66,7 +66,7 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
 it('pause and cancel reach the graph', async () => {
   const { graph, worker, handle, phase, site } = await start();
   graph.hold.add('a@n1');
-  await graph.begun('a@n1');
+  await graph.heldTask('a@n1');
   await handle.signal('pause', { by: 'nina' });
   const child = rig.client.workflow.getHandle(graph.opened[0]!.workflow_id);
   while ((await child.query<{ paused: unknown }>('status')).paused === null);

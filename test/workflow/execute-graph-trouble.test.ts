@@ -253,7 +253,9 @@ describe('agents', () => {
     const graph = scriptedGraph({ plans: { default: plan } });
     graph.hold.add('a@n1');
     const run = await startGraphRun(rig, graph);
-    (await graph.begun('a@n1')).throwError(ApplicationFailure.nonRetryable('the order is not signed', 'OrderRefused'));
+    (await graph.heldTask('a@n1')).throwError(
+      ApplicationFailure.nonRetryable('the order is not signed', 'OrderRefused'),
+    );
     expect((await run.ended()).result).toMatchObject({
       outcome: 'success',
       failed: [{ task: 'a', node: 'n1', reason: 'OrderRefused: the order is not signed' }],
@@ -272,7 +274,7 @@ it('a run goes on with another worker after the first has died', async () => {
     workflowId: rig.workflowId('execute_graph'),
     args: [{ cluster: 1 }],
   });
-  await graph.begun('a@n2');
+  await graph.heldTask('a@n2');
   await graph.until(() => graph.events.some(({ task, what }) => task === 'b' && what === 'end'));
   // In one process the nearest thing to a kill that leaves no poller behind: its activity is cut off and asked for again.
   await first.stop();

@@ -224,7 +224,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1').add('net@2').add('net@3');
     const run = await startGraphRun(rig, graph);
-    const tasks = await Promise.all(['net@1', 'net@2', 'net@3'].map((key) => graph.begun(key)));
+    const tasks = await Promise.all(['net@1', 'net@2', 'net@3'].map((key) => graph.heldTask(key)));
     const paused = await run.update('pause', { reason: 'look first', by: 'nina' });
     expect(paused.paused).toMatchObject({ reason: 'look first', by: 'nina' });
     for (const task of tasks) task.finish();
@@ -246,7 +246,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const graph = scriptedGraph({ plans: { default: six, more: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
-    const task = await graph.begun('net@3');
+    const task = await graph.heldTask('net@3');
     await run.handle.signal('stop', { reason: 'wrong cluster' });
     await run.reaches((status) => status.stopping);
     task.finish();
@@ -263,7 +263,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1');
     const run = await startGraphRun(rig, graph);
-    await graph.begun('net@1');
+    await graph.heldTask('net@1');
     await run.handle.cancel();
     const { failure } = await run.ended();
     expect((failure as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
@@ -281,7 +281,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     graph.ends.set('net@3', [failed('no link'), ok]).set('db@1', [failed('full disk')]);
     graph.hold.add('net@1');
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
-    const first = await graph.begun('net@1');
+    const first = await graph.heldTask('net@1');
     // net@3 fails its critical node, so that db@1 is not even tried until it is good again.
     await run.reaches((status) => status.counts.failed === 1);
     first.finish();
@@ -325,7 +325,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
-    const task = await graph.begun('net@3');
+    const task = await graph.heldTask('net@3');
     await run.update('skip_task', { task: 'nova@3' });
     expect(await refusal(run.update('skip_task', { task: 'net@3' }))).toMatch(/is running/);
     task.finish();
@@ -337,7 +337,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
-    const task = await graph.begun('net@3');
+    const task = await graph.heldTask('net@3');
     const tree = await run.handle.query<TreeNode>('tree');
     const [first] = tree.children!;
     expect(first).toMatchObject({ name: 'default', kind: 'graph', state: 'running' });

@@ -140,13 +140,13 @@ it('what the cluster may do without is no failure of the site; a pause of the si
   const { cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   const lost = computes[0]!;
   ends.set(`hypervisor@${lost}`, () => ({ outcome: 'failed', message: 'no /dev/kvm' }));
-  let begun: () => void = () => undefined;
+  let started: () => void = () => undefined;
   let release: () => void = () => undefined;
   const database = new Promise<void>((resolve) => {
-    begun = resolve;
+    started = resolve;
   });
   ends.set(`database@${control}`, async () => {
-    begun();
+    started();
     await new Promise<void>((resolve) => {
       release = resolve;
     });

@@ -162,7 +162,7 @@ describe('big sites run their calls in child workflows', () => {
     site.results.set('deploy:n7', failure());
     site.hold.add('prepare:n0');
     const started = await run(site, 'deploy_site', { site: 'dc1' });
-    const first = await site.begun('prepare', 'n0');
+    const first = await site.heldCall('prepare', 'n0');
     await site.count(515);
     const status = await reaches(started, (now) => now.counts.prepared > 300);
     expect(status.current).toMatchObject({ group: 'big', call: 'prepare' });

@@ -28,7 +28,7 @@ it('a run goes on with another worker, from the start of the call that was cut o
     workflowId: rig.workflowId('deploy_site'),
     args: [{ site: 'dc1' }],
   });
-  await site.begun('deploy', 'n2');
+  await site.heldCall('deploy', 'n2');
   // In one process the nearest thing to a kill: the worker is torn down under its activity.
   await first.stop().catch(() => undefined);
   site.hold.clear();

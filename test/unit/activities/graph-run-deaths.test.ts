@@ -38,16 +38,16 @@ async function wholeRun(diesAt: number) {
   const { world, life, again } = await mortalWorld();
   life.diesAt = diesAt;
   const [one, two] = world.nodes as [number, number];
-  const begun = await again(() => world.begin());
-  const graph = begun.graphs[0]!.transaction;
-  const plan = planOf(await again(() => world.plan_graph({ transaction: begun.transaction, graph })));
-  const of = { transaction: begun.transaction, graph, part: 0 };
+  const started = await again(() => world.start());
+  const graph = started.graphs[0]!.transaction;
+  const plan = planOf(await again(() => world.plan_graph({ transaction: started.transaction, graph })));
+  const of = { transaction: started.transaction, graph, part: 0 };
   const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
   await again(() => world.record_tasks({ ...of, sequence: 1, rows }));
   const nodes = { [one]: 'successful' as const, [two]: 'successful' as const };
-  await again(() => world.close_graph({ transaction: begun.transaction, graph, result: 'success', nodes }));
-  await again(() => world.close(begun));
-  const { run, graphs } = await world.store.transactions.getRun(begun.transaction);
+  await again(() => world.close_graph({ transaction: started.transaction, graph, result: 'success', nodes }));
+  await again(() => world.close(started));
+  const { run, graphs } = await world.store.transactions.getRun(started.transaction);
   const history = await world.store.taskHistory.list(graph);
   const { cluster } = world;
   return {

@@ -23,8 +23,8 @@ const twoNodes = async (site?: string) => {
 describe('opening a run', () => {
   it('writes its transactions, and answers the same when asked again', async () => {
     const world = await twoNodes();
-    const first = await world.begin({ mode: 'apply' });
-    expect(await world.begin({ mode: 'apply' })).toEqual(first);
+    const first = await world.start({ mode: 'apply' });
+    expect(await world.start({ mode: 'apply' })).toEqual(first);
     expect(first.graphs.map(({ type }) => type)).toEqual(['default']);
     const { run, graphs } = await world.store.transactions.getRun(first.transaction);
     expect([run.status, graphs[0]!.status]).toEqual(['running', 'pending']);
@@ -37,15 +37,15 @@ describe('opening a run', () => {
       clusterId: world.cluster,
       graphs: [{ graphType: 'default' }],
     });
-    const begun = await world.begin({ transaction: made.run.id });
-    expect(begun.transaction).toBe(made.run.id);
+    const started = await world.start({ transaction: made.run.id });
+    expect(started.transaction).toBe(made.run.id);
     expect((await world.store.transactions.get(made.run.id)).temporalRunId).toBe('run-1');
   });
 
   it('is refused for a cluster there is not, and for one that another run has', async () => {
     const world = await twoNodes();
     expect((await world.refused({ cluster: 999 })).kind).toBe('cluster-not-found');
-    await world.begin();
+    await world.start();
     expect(await world.refused({}, 'run-2')).toMatchObject({ kind: 'cluster-busy', holder: 'execute_graph:1:run-1' });
   });
 
@@ -63,10 +63,10 @@ describe('opening a run', () => {
 
   it('takes a cluster over from a workflow that was terminated, and ends its transaction', async () => {
     const world = await twoNodes();
-    const before = await world.begin();
+    const before = await world.start();
     world.open.delete('run-1');
-    const begun = await world.begin({}, 'run-2');
-    expect(begun.transaction).not.toBe(before.transaction);
+    const started = await world.start({}, 'run-2');
+    expect(started.transaction).not.toBe(before.transaction);
     expect((await world.store.transactions.get(before.transaction)).status).toBe('error');
     expect((await world.store.claims.holder({ cluster: world.cluster }))?.runId).toBe('run-2');
   });
@@ -78,7 +78,7 @@ describe('opening a run', () => {
       releaseId: world.release,
       graphs: [{ type: 'provision' }, { type: 'default', tasks: ['a'] }],
     });
-    expect((await world.begin({ sequence: id })).graphs.map(({ type }) => type)).toEqual(['provision', 'default']);
+    expect((await world.start({ sequence: id })).graphs.map(({ type }) => type)).toEqual(['provision', 'default']);
   });
 
   it('of a sequence there is not leaves the cluster free', async () => {
@@ -91,12 +91,12 @@ describe('opening a run', () => {
 describe('planning a graph', () => {
   it('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {
     const world = await twoNodes();
-    const begun = await world.begin();
-    const request = { transaction: begun.transaction, graph: begun.graphs[0]!.transaction };
+    const started = await world.start();
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
     const plan = planOf(await world.plan_graph(request));
     expect(plan).toMatchObject({ tasks: 4, nodes: 2, mode: 'apply', coordination: null });
     expect(planOf(await world.plan_graph(request))).toEqual(plan);
-    expect((await world.store.runs.get(begun.run)).phase).toMatch(/: running$/);
+    expect((await world.store.runs.get(started.run)).phase).toMatch(/: running$/);
     const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
     expect(part.graph.nodes).toEqual(world.nodes.map(String));
     expect(part.queues).toEqual(world.nodes.map((id) => `node.cluster-${world.cluster}.${id}`));
@@ -120,8 +120,8 @@ describe('planning a graph', () => {
 
   it('hands a graph that its run has no room for to a child, and keeps to that when asked again', async () => {
     const world = await twoNodes();
-    const begun = await world.begin();
-    const request = { transaction: begun.transaction, graph: begun.graphs[0]!.transaction };
+    const started = await world.start();
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
     // Four tasks, and two nodes to be asked.
     const plan = planOf(await world.plan_graph({ ...request, room: 5 }));
     expect(plan).toMatchObject({ tasks: 4, parts: [{ tasks: 4, nodes: 2 }], coordination: { chunks: 1 } });
@@ -133,9 +133,9 @@ describe('planning a graph', () => {
 
   it('calls nodes of a site by their names, in queues and in orders', async () => {
     const world = await twoNodes('dc1');
-    const begun = await world.begin();
+    const started = await world.start();
     const plan = planOf(
-      await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction }),
+      await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction }),
     );
     const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
     expect(part.queues).toEqual(['node.dc1.rack-1', 'node.dc1.rack-2']);
@@ -146,9 +146,9 @@ describe('planning a graph', () => {
   it('says in the history why a task will not run', async () => {
     const world = await twoNodes();
     await world.upload([shell('a', { condition: { yaql_exp: '$.setting = 2' } }), shell('b')]);
-    const begun = await world.begin();
-    const graph = begun.graphs[0]!.transaction;
-    await world.plan_graph({ transaction: begun.transaction, graph });
+    const started = await world.start();
+    const graph = started.graphs[0]!.transaction;
+    await world.plan_graph({ transaction: started.transaction, graph });
     const [first] = await world.store.taskHistory.list(graph, { tasks: ['a'] });
     expect(first).toMatchObject({ status: 'skipped', message: 'condition is false: $.setting = 2; $.setting = 1' });
   });
@@ -156,25 +156,25 @@ describe('planning a graph', () => {
   it('refuses what cannot be run, each problem with its place', async () => {
     const world = await twoNodes();
     await world.upload([shell('a', { requires: ['b'] }), shell('b', { requires: ['a'] })]);
-    const begun = await world.begin();
-    const answer = await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction });
+    const started = await world.start();
+    const answer = await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction });
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'plan-refused' } });
     expect(JSON.stringify(answer)).toContain(`release.tasks[0]: tasks wait for each other: a@${world.nodes[0]} -> b@`);
   });
 
   it('refuses a type that has no tasks', async () => {
     const world = await twoNodes();
-    const begun = await world.begin({ graphs: [{ type: 'nosuch' }] });
-    const answer = await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction });
+    const started = await world.start({ graphs: [{ type: 'nosuch' }] });
+    const answer = await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction });
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'nosuch' } });
   });
 
   it('plans nothing, and is no failure, when the filter takes no node', async () => {
     const world = await twoNodes();
     await world.upload([shell('a')], 'deletion', { nodeFilter: '$.pending_deletion' });
-    const begun = await world.begin({ graphs: [{ type: 'deletion' }] });
+    const started = await world.start({ graphs: [{ type: 'deletion' }] });
     const plan = planOf(
-      await world.plan_graph({ transaction: begun.transaction, graph: begun.graphs[0]!.transaction }),
+      await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction }),
     );
     expect(plan).toMatchObject({ tasks: 0, nodes: 0, parts: [] });
     expect(plan.warnings.join()).toContain('it does not match the node filter: $.pending_deletion');
@@ -183,43 +183,43 @@ describe('planning a graph', () => {
 
 describe('a run to its end', () => {
   const run = async (world: Awaited<ReturnType<typeof twoNodes>>, name: string, input = {}) => {
-    const begun = await world.begin(input, name);
-    const graph = begun.graphs[0]!.transaction;
-    const plan = planOf(await world.plan_graph({ transaction: begun.transaction, graph }));
-    const of = { transaction: begun.transaction, graph, part: 0 };
-    return { begun, graph, plan, of };
+    const started = await world.start(input, name);
+    const graph = started.graphs[0]!.transaction;
+    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const of = { transaction: started.transaction, graph, part: 0 };
+    return { started, graph, plan, of };
   };
 
   it('that succeeds makes nodes ready, and the next one sees nothing changed', async () => {
     const world = await twoNodes();
-    const { begun, graph, of } = await run(world, 'run-1');
+    const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
     const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
     await world.record_tasks({ ...of, sequence: 1, rows });
     await world.record_tasks({ ...of, sequence: 1, rows });
-    expect((await world.store.transactions.get(begun.transaction)).progress).toBe(100);
+    expect((await world.store.transactions.get(started.transaction)).progress).toBe(100);
     const closing = {
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       result: 'success' as const,
       nodes: { [one]: 'successful' as const, [two]: 'successful' as const },
     };
     await world.close_graph(closing);
     await world.close_graph(closing);
-    await world.close(begun);
-    await world.close(begun);
+    await world.close(started);
+    await world.close(started);
     expect((await world.store.nodes.list({ clusterId: world.cluster })).map(({ status }) => status)).toEqual([
       'ready',
       'ready',
     ]);
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('operational');
-    expect((await world.store.transactions.get(begun.transaction)).status).toBe('ready');
+    expect((await world.store.transactions.get(started.transaction)).status).toBe('ready');
     expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
 
     const again = await run(world, 'run-2');
     const skipped = await world.store.taskHistory.list(again.graph, { statuses: ['skipped'] });
     expect(skipped.map(({ task }) => task)).toEqual(['b', 'b']);
-    await world.close(again.begun, 'stopped');
+    await world.close(again.started, 'stopped');
 
     const forced = await run(world, 'run-3', { force: true });
     expect(await world.store.taskHistory.count(forced.graph)).toEqual({ waiting: 4 });
@@ -227,7 +227,7 @@ describe('a run to its end', () => {
 
   it('that fails on one node tells why, and goes on from there', async () => {
     const world = await twoNodes();
-    const { begun, graph, of } = await run(world, 'run-1');
+    const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
     await world.record_tasks({
       ...of,
@@ -242,13 +242,13 @@ describe('a run to its end', () => {
     // A batch that comes late changes nothing.
     await world.record_tasks({ ...of, sequence: 1, rows: [row('a', two, 'running')] });
     await world.close_graph({
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       result: 'failure',
       reason: `a@${two} failed`,
       nodes: { [one]: 'successful', [two]: 'failed' },
     });
-    await world.close(begun, 'failed');
+    await world.close(started, 'failed');
     const [, second] = await world.store.nodes.list({ clusterId: world.cluster });
     expect(second).toMatchObject({
       status: 'error',
@@ -259,14 +259,14 @@ describe('a run to its end', () => {
     const [failed] = await world.store.taskHistory.list(graph, { statuses: ['failed'] });
     expect(failed).toMatchObject({ task: 'a', attempts: 1, message: 'exit code 1', summary: { exit_code: 1 } });
 
-    const next = await run(world, 'run-2', { from: begun.transaction });
+    const next = await run(world, 'run-2', { from: started.transaction });
     const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${two}`, `b@${two}`]);
   });
 
   it('that was stopped before a task had its turn does that task when it is continued', async () => {
     const world = await twoNodes();
-    const { begun, graph, of } = await run(world, 'run-1');
+    const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
     const undone = { attempt: 0, ended_at: '2026-11-21T10:02:00.000Z', undone: true };
     await world.record_tasks({
@@ -280,21 +280,21 @@ describe('a run to its end', () => {
       ],
     });
     await world.close_graph({
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       result: 'stopped',
       nodes: { [one]: 'skipped', [two]: 'skipped' },
     });
-    await world.close(begun, 'stopped');
+    await world.close(started, 'stopped');
     expect((await world.store.transactions.get(graph)).status).toBe('stopped');
-    const next = await run(world, 'run-2', { from: begun.transaction });
+    const next = await run(world, 'run-2', { from: started.transaction });
     const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
     expect(left.map(({ task }) => task)).toEqual(['b', 'b']);
   });
 
   it('that goes on does what was left undone, tried before or not, and nothing an operator skipped', async () => {
     const world = await twoNodes();
-    const { begun, graph, of } = await run(world, 'run-1');
+    const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
     await world.record_tasks({
       ...of,
@@ -312,13 +312,13 @@ describe('a run to its end', () => {
       ],
     });
     await world.close_graph({
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       result: 'stopped',
       nodes: { [one]: 'successful', [two]: 'skipped' },
     });
-    await world.close(begun, 'stopped');
-    const next = await run(world, 'run-2', { from: begun.transaction });
+    await world.close(started, 'stopped');
+    const next = await run(world, 'run-2', { from: started.transaction });
     const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`b@${two}`]);
   });
@@ -326,7 +326,7 @@ describe('a run to its end', () => {
   it('that goes on is planned anew, without the nodes that left the cluster', async () => {
     const world = await twoNodes();
     const [one, two] = world.nodes as [number, number];
-    const { begun, graph, of } = await run(world, 'run-1', {
+    const { started, graph, of } = await run(world, 'run-1', {
       graphs: [{ type: 'default', nodes: [one, two] }],
     });
     await world.record_tasks({
@@ -339,10 +339,10 @@ describe('a run to its end', () => {
         row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
-    await world.close_graph({ transaction: begun.transaction, graph, result: 'failure', nodes: {} });
-    await world.close(begun, 'failed');
+    await world.close_graph({ transaction: started.transaction, graph, result: 'failure', nodes: {} });
+    await world.close(started, 'failed');
     await world.store.nodes.unassign(world.cluster, [two]);
-    const next = await run(world, 'run-2', { from: begun.transaction });
+    const next = await run(world, 'run-2', { from: started.transaction });
     const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${one}`, `b@${one}`]);
   });
@@ -361,10 +361,15 @@ describe('a run to its end', () => {
         row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
-    const closing = { transaction: first.begun.transaction, graph: first.graph, result: 'success' as const, nodes: {} };
+    const closing = {
+      transaction: first.started.transaction,
+      graph: first.graph,
+      result: 'success' as const,
+      nodes: {},
+    };
     await world.close_graph(closing);
-    await world.close(first.begun, 'success');
-    const second = await run(world, 'run-2', { from: first.begun.transaction });
+    await world.close(first.started, 'success');
+    const second = await run(world, 'run-2', { from: first.started.transaction });
     const waiting = async (graph: number) => {
       const rows = await world.store.taskHistory.list(graph, { statuses: ['waiting'] });
       return rows.map(({ task, node }) => `${task}@${node}`);
@@ -375,7 +380,7 @@ describe('a run to its end', () => {
       sequence: 1,
       rows: [row('a', two, 'successful'), row('b', two, 'running')],
     });
-    const from = second.begun.transaction;
+    const from = second.started.transaction;
     expect(await world.refused({ from }, 'run-3')).toMatchObject({ kind: 'cluster-busy' });
     world.open.delete('run-2');
     const third = await run(world, 'run-3', { from });
@@ -394,11 +399,11 @@ describe('a run to its end', () => {
       explanation: '{}',
     });
     await world.store.plans.put(plan('unused'));
-    const { begun, graph } = await run(world, 'run-1');
+    const { started, graph } = await run(world, 'run-1');
     const { planHash } = await world.store.transactions.get(graph);
     const close = (ended_at: string) =>
       world.close_graph_run({
-        transaction: begun.transaction,
+        transaction: started.transaction,
         workflow_id: `execute_graph:${world.cluster}:run-1`,
         run_id: 'run-1',
         outcome: 'success',
@@ -415,19 +420,19 @@ describe('a run to its end', () => {
 
   it('that only tries changes no node, no cluster and no state', async () => {
     const world = await twoNodes();
-    const { begun, graph } = await run(world, 'run-1', { mode: 'dry_run' });
+    const { started, graph } = await run(world, 'run-1', { mode: 'dry_run' });
     await world.close_graph({
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       result: 'success',
       nodes: { [world.nodes[0]!]: 'successful' },
     });
-    await world.close(begun);
+    await world.close(started);
     const nodes = await world.store.nodes.list({ clusterId: world.cluster });
     expect(nodes.map(({ status }) => status)).toEqual(['provisioned', 'provisioned']);
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('new');
     expect((await world.store.taskStates.read(world.cluster)).tasks).toEqual([]);
-    expect(await world.refused({ from: begun.transaction }, 'run-2')).toMatchObject({ kind: 'not-continuable' });
+    expect(await world.refused({ from: started.transaction }, 'run-2')).toMatchObject({ kind: 'not-continuable' });
   });
 
   it('of deletion takes its nodes out of the cluster', async () => {
@@ -438,11 +443,11 @@ describe('a run to its end', () => {
     });
     const [one] = world.nodes as [number];
     await world.store.nodes.update(one, { pendingDeletion: true });
-    const { begun, graph, plan, of } = await run(world, 'run-1', { graphs: [{ type: 'deletion' }] });
+    const { started, graph, plan, of } = await run(world, 'run-1', { graphs: [{ type: 'deletion' }] });
     expect(plan).toMatchObject({ tasks: 1, nodes: 1 });
     await world.record_tasks({ ...of, sequence: 1, rows: [row('erase', one, 'successful')] });
     const closing = {
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       result: 'success' as const,
       nodes: { [one]: 'successful' as const },

@@ -19,13 +19,13 @@ export interface GraphWorld extends GraphActivities {
   readonly cluster: number;
   readonly nodes: readonly number[];
   /** Opens a run, as its workflow does; throws when it is refused. */
-  begin(input?: Partial<GraphRunInput>, run?: string): Promise<Begun>;
+  start(input?: Partial<GraphRunInput>, run?: string): Promise<StartedRun>;
   refused(input?: Partial<GraphRunInput>, run?: string): Promise<Extract<OpenGraphRunAnswer, { ok: false }>['failure']>;
-  close(begun: Begun, outcome?: 'success' | 'failed' | 'stopped'): Promise<void>;
+  close(started: StartedRun, outcome?: 'success' | 'failed' | 'stopped'): Promise<void>;
   upload(tasks: readonly Fields[], type?: string, content?: Partial<GraphContent>): Promise<void>;
 }
 
-export interface Begun {
+export interface StartedRun {
   readonly transaction: number;
   readonly graphs: readonly { readonly transaction: number; readonly type: string }[];
   readonly run: string;
@@ -111,7 +111,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     release,
     cluster,
     nodes,
-    async begin(input = {}, run = 'run-1') {
+    async start(input = {}, run = 'run-1') {
       const answer = await activities.open_graph_run(request(input, run));
       if (!answer.ok) throw new Error(JSON.stringify(answer.failure));
       return { ...answer, run };
@@ -121,16 +121,16 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
       if (answer.ok) throw new Error('it was not refused');
       return answer.failure;
     },
-    async close(begun, outcome = 'success') {
+    async close(started, outcome = 'success') {
       await activities.close_graph_run({
-        transaction: begun.transaction,
-        workflow_id: `execute_graph:${cluster}:${begun.run}`,
-        run_id: begun.run,
+        transaction: started.transaction,
+        workflow_id: `execute_graph:${cluster}:${started.run}`,
+        run_id: started.run,
         outcome,
         ended_at: '2026-11-21T11:00:00.000Z',
         report: { outcome },
       });
-      open.delete(begun.run);
+      open.delete(started.run);
     },
     async upload(tasks, type = 'default', content = {}) {
       await store.graphs.put({ kind: 'release', id: release }, type, {

@@ -41,22 +41,22 @@ describe('the recorded cluster of six nodes, in a store', () => {
 
   it('a second run without changes runs what has no condition of change', async () => {
     const world = await recordedCluster('raw');
-    const begun = await world.begin();
-    const graph = begun.graphs[0]!.transaction;
-    const reference = planOf(await world.plan_graph({ transaction: begun.transaction, graph }));
+    const started = await world.start();
+    const graph = started.graphs[0]!.transaction;
+    const reference = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
     const part = await loadWhole<ExecutablePart>(world, reference.hash, 0, reference.parts[0]!.chunks);
     expect(part.graph.nodes).toEqual(['8', '9', '10', '11', '12', '13', 'master', 'null']);
     const waiting = await world.store.taskHistory.list(graph, { statuses: ['waiting'] });
     await world.record_tasks({
-      transaction: begun.transaction,
+      transaction: started.transaction,
       graph,
       part: 0,
       sequence: 1,
       rows: waiting.map(({ task, node }) => ({ task, node, status: 'successful' as const, attempt: 1 })),
     });
     const nodes = Object.fromEntries(world.nodes.map((id) => [String(id), 'successful' as const]));
-    await world.close_graph({ transaction: begun.transaction, graph, result: 'success', nodes });
-    await world.close(begun);
+    await world.close_graph({ transaction: started.transaction, graph, result: 'success', nodes });
+    await world.close(started);
 
     const { plan } = await planNow(world);
     const running = plan.instances.filter(({ skip }) => skip === undefined);

@@ -234,7 +234,7 @@ describe('#15 a noop run', () => {
 
 describe('#20 clock steps', () => {
   it.each([3_600_000, -3_600_000])('of %i ms in mid-task move no deadline', async (step) => {
-    // The wall clock of the supervisor leaps as soon as the task has begun.
+    // The wall clock of the supervisor leaps as soon as the task has started.
     const [node, program] = supervisorProgram();
     const shift = `const now = Date.now; let calls = 0; Date.now = () => now() + (++calls > 2 ? ${step} : 0);`;
     const leaping = rig.agent({

@@ -296,8 +296,8 @@ describe('an agent with a gateway', () => {
   const carriedOut = (node: GatewayClient, execution: Execution, key = rig.plan(execution)) => {
     const agent = new NodeAgent({
       ...agents.options({ node: execution.node, pathRoots: [agents.folder] }),
-      resolveSecret: (ref, wish) => node.secret(ref, wish),
-      readSource: (path, wish) => node.source(path, wish),
+      resolveSecret: (ref, request) => node.secret(ref, request),
+      readSource: (path, request) => node.source(path, request),
     });
     const never = new AbortController().signal;
     return carryOutOrder(key, {

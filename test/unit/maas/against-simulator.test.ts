@@ -67,7 +67,7 @@ async function idOf(hostname: string): Promise<string> {
   return found.machine.systemId;
 }
 
-const wish = (systemId: string, run = 'r7') => ({ systemId, site: 'dc1', node: 'n001', run, distroSeries: 'jammy' });
+const request = (systemId: string, run = 'r7') => ({ systemId, site: 'dc1', node: 'n001', run, distroSeries: 'jammy' });
 const kindOf = (outcome: MachineOutcome) => (outcome.ok ? 'ok' : outcome.failure.kind);
 
 describe('against the simulator', () => {
@@ -94,7 +94,7 @@ describe('against the simulator', () => {
     await control('seed', { count: 1, prefix: 'n' });
     const [{ systemId } = { systemId: '' }] = await context.client.machines.list();
     const deployed = await deployMachine(context, {
-      ...wish(systemId),
+      ...request(systemId),
       userData: '#cloud-config\n',
       labels: { rack: 'r1' },
     });
@@ -107,9 +107,16 @@ describe('against the simulator', () => {
       sitewright_site: 'dc1',
       rack: 'r1',
     });
-    expect(await deployMachine(context, wish(systemId))).toMatchObject({ ok: true, actions: [], isReinstalled: true });
-    expect(await deployMachine(context, wish(systemId, 'another'))).toMatchObject({ ok: true, isReinstalled: false });
-    expect(kindOf(await deployMachine(context, { ...wish(systemId), distroSeries: 'noble' }))).toBe('other-os');
+    expect(await deployMachine(context, request(systemId))).toMatchObject({
+      ok: true,
+      actions: [],
+      isReinstalled: true,
+    });
+    expect(await deployMachine(context, request(systemId, 'another'))).toMatchObject({
+      ok: true,
+      isReinstalled: false,
+    });
+    expect(kindOf(await deployMachine(context, { ...request(systemId), distroSeries: 'noble' }))).toBe('other-os');
     expect(await releaseMachine(context, { systemId, site: 'dc1' })).toMatchObject({
       ok: true,
       machine: { status: 4 },
@@ -127,7 +134,7 @@ describe('against the simulator', () => {
         'faults',
         ops.map((match) => ({ match, kind, times: 1 })),
       );
-      expect(kindOf(await deployMachine(context, wish(systemId)))).toBe('ok');
+      expect(kindOf(await deployMachine(context, request(systemId)))).toBe('ok');
       const faulty = (await listOf<{ readonly fault: string | null }>('requests')).filter(
         (request) => request.fault === kind,
       );
@@ -150,17 +157,17 @@ describe('against the simulator', () => {
       ok: true,
       machine: { status: 4 },
     });
-    expect(kindOf(await deployMachine(context, wish(systemId)))).toBe('ok');
+    expect(kindOf(await deployMachine(context, request(systemId)))).toBe('ok');
   });
 
-  it('(17) a failed deployment is reported with events, and a new wish clears it', async () => {
+  it('(17) a failed deployment is reported with events, and a new request clears it', async () => {
     await control('seed', { count: 1, prefix: 'n' });
     const [{ systemId, hostname } = { systemId: '', hostname: '' }] = await context.client.machines.list();
     await control('auto', { commission_ms: 5, deploy_ms: 5, erase_ms: 5, release_ms: 5, fail: { deploy: [hostname] } });
-    expect(kindOf(await deployMachine(context, wish(systemId)))).toBe('deployment-failed');
-    expect(kindOf(await deployMachine(context, wish(systemId)))).toBe('deployment-failed');
+    expect(kindOf(await deployMachine(context, request(systemId)))).toBe('deployment-failed');
+    expect(kindOf(await deployMachine(context, request(systemId)))).toBe('deployment-failed');
     await control('auto', { commission_ms: 5, deploy_ms: 5, erase_ms: 5, release_ms: 5, fail: {} });
-    expect(await deployMachine(context, wish(systemId, 'r8'))).toMatchObject({
+    expect(await deployMachine(context, request(systemId, 'r8'))).toMatchObject({
       ok: true,
       actions: ['release', 'allocate', 'annotate', 'deploy'],
     });
@@ -171,7 +178,7 @@ describe('against the simulator', () => {
       machines: [{ hostname: 'n001', status: 6, owner: 'operator', osystem: 'ubuntu', distro_series: 'jammy' }],
     });
     const systemId = await idOf('n001');
-    expect(await deployMachine(context, wish(systemId))).toMatchObject({
+    expect(await deployMachine(context, request(systemId))).toMatchObject({
       failure: { kind: 'other-owner', owner: 'operator' },
     });
     expect(await releaseMachine(context, { systemId, site: 'dc1' })).toMatchObject({
@@ -217,7 +224,7 @@ describe('against the simulator', () => {
       ...context,
       watcher: new MachineWatcher(context.client, { minIntervalMs: 200, maxIntervalMs: 400 }),
     };
-    const deploying = found.map((m) => deployMachine(patient, { ...wish(m.systemId), node: m.hostname }));
+    const deploying = found.map((m) => deployMachine(patient, { ...request(m.systemId), node: m.hostname }));
     expect((await Promise.all(deploying)).filter((outcome) => outcome.ok)).toHaveLength(110);
     expect(await countOf('deploy')).toBe(110);
     const sent = await listOf<{ readonly method: string; readonly url: string }>('requests');

@@ -360,13 +360,13 @@ describe('lock, broken, fixed', () => {
   it.each([false, true])('done once, however often it is asked (first answer lost: %s)', async (lose) => {
     const { client, sent } = world({ locked: false, status: 6, owner: 'admin' }, lose);
     const changed: boolean[] = [];
-    for (const wish of [
+    for (const change of [
       () => ensureLocked(client, 'abc123', true),
       () => ensureLocked(client, 'abc123', false),
       () => ensureBroken(client, 'abc123', 'disk died'),
       () => ensureFixed(client, 'abc123'),
     ]) {
-      changed.push((await wish()).changed, (await wish()).changed);
+      changed.push((await change()).changed, (await change()).changed);
     }
     expect(changed).toEqual([true, false, true, false, true, false, true, false]);
     expect(sent.filter((line) => line.startsWith('POST')).map((line) => /op=(\w+)/.exec(line)?.[1])).toEqual([

@@ -7,7 +7,7 @@ import { LeapingClock } from '../../rig/leaping-clock.js';
 import { maasProcess } from '../../rig/maas-process.js';
 
 const id = 'abc123';
-const wish = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };
+const request = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };
 const mark = (run: string) => ({ sitewright_site: 'dc1', sitewright_node: 'n1', sitewright_run: run });
 
 function scene(state: Partial<FakeMachine>, options: Omit<FaultyMaasOptions, 'clock'> = {}) {
@@ -35,7 +35,7 @@ describe('a person at MAAS in the middle of a deployment', () => {
     const { maas, context } = scene({}, { releaseMs: 0 });
     const outcome = await deployMachine(
       context,
-      wish,
+      request,
       at(9, () => maas.byHand(id, 'release', 'alice', 'rack moves')),
     );
     expect(outcome).toMatchObject({
@@ -53,26 +53,26 @@ describe('a person at MAAS in the middle of a deployment', () => {
   it('releases it, and the process that looks next knows nothing of the deployment', async () => {
     const { maas, context, clock } = scene({}, { releaseMs: 0 });
     const killed = new AbortController();
-    const died = deployMachine(context, wish, { signal: killed.signal, ...at(9, () => killed.abort()) });
+    const died = deployMachine(context, request, { signal: killed.signal, ...at(9, () => killed.abort()) });
     await expect(died).rejects.toThrow();
     maas.byHand(id, 'release');
-    expect(await deployMachine(maasProcess(maas, clock), wish)).toMatchObject({
+    expect(await deployMachine(maasProcess(maas, clock), request)).toMatchObject({
       ok: false,
       failure: { kind: 'released-by-hand', request: { by: 'alice' } },
     });
     expect(maas.count(id, 'deploy')).toBe(1);
-    // A retry of the node is another wish.
-    const again = await deployMachine(maasProcess(maas, clock), { ...wish, run: 'r7#2' });
+    // A retry of the node is another request.
+    const again = await deployMachine(maasProcess(maas, clock), { ...request, run: 'r7#2' });
     expect(again).toMatchObject({ ok: true, actions: ['allocate', 'annotate', 'deploy'] });
   });
 
   it('aborts it, and the process that looks next knows nothing of the deployment', async () => {
     const { maas, context, clock } = scene({});
     const killed = new AbortController();
-    const died = deployMachine(context, wish, { signal: killed.signal, ...at(9, () => killed.abort()) });
+    const died = deployMachine(context, request, { signal: killed.signal, ...at(9, () => killed.abort()) });
     await expect(died).rejects.toThrow();
     maas.byHand(id, 'abort', 'bob');
-    const outcome = await deployMachine(maasProcess(maas, clock), wish);
+    const outcome = await deployMachine(maasProcess(maas, clock), request);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'deployment-aborted', request: { by: 'bob' } } });
     expect(maas.count(id, 'deploy')).toBe(1);
   });
@@ -81,7 +81,7 @@ describe('a person at MAAS in the middle of a deployment', () => {
     const { maas, machine, context } = scene({}, { releaseMs: 0 });
     const outcome = await deployMachine(
       context,
-      wish,
+      request,
       at(9, () => {
         maas.byHand(id, 'release');
         maas.byHand(id, 'allocate');
@@ -95,7 +95,7 @@ describe('a person at MAAS in the middle of a deployment', () => {
   it('had done so before the step began: no interference, also for a second process', async () => {
     const { maas, context } = scene({}, { releaseMs: 0 });
     for (const op of ['allocate', 'deploy', 'abort', 'release'] as const) maas.byHand(id, op, 'alice', 'trying');
-    expect(await deployMachine(context, wish)).toMatchObject({
+    expect(await deployMachine(context, request)).toMatchObject({
       ok: true,
       actions: ['allocate', 'annotate', 'deploy'],
     });
@@ -116,7 +116,7 @@ describe('a person at MAAS in the middle of a deployment', () => {
     );
     const outcome = await deployMachine(
       blind,
-      wish,
+      request,
       at(9, () => maas.byHand(id, 'release')),
     );
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'released-by-hand' } });
@@ -169,7 +169,7 @@ describe('a person at MAAS in the middle of a commissioning', () => {
 describe('no machine is deployed without the marker of its site', () => {
   it('an owned Ready machine is marked first', async () => {
     const { maas, context, machine } = scene({ owner: 'admin' });
-    expect(await deployMachine(context, wish)).toMatchObject({ ok: true, actions: ['annotate', 'deploy'] });
+    expect(await deployMachine(context, request)).toMatchObject({ ok: true, actions: ['annotate', 'deploy'] });
     expect(machine.owner_data).toMatchObject(mark('r7'));
     expect(maas.effects.map(({ what }) => what)).toEqual(['annotate', 'deploy']);
   });
@@ -187,7 +187,7 @@ describe('no machine is deployed without the marker of its site', () => {
       }),
       clock,
     );
-    const outcome = await deployMachine(refusing, wish);
+    const outcome = await deployMachine(refusing, request);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'refused', action: 'annotate' } });
     expect(!outcome.ok && outcome.failure.hint).toMatch(/before that, this step had allocated it$/);
     expect(maas.count(id, 'deploy')).toBe(0);
@@ -195,7 +195,7 @@ describe('no machine is deployed without the marker of its site', () => {
 
   it('a label that MAAS cannot take does not cost the marker', async () => {
     const { context, machine } = scene({});
-    const outcome = await deployMachine(context, { ...wish, labels: { 'rack no': '1', row: '2' } });
+    const outcome = await deployMachine(context, { ...request, labels: { 'rack no': '1', row: '2' } });
     expect(outcome).toMatchObject({ ok: true, warnings: [{ code: 'label-not-set' }] });
     expect(machine.owner_data).toMatchObject({ ...mark('r7'), row: '2' });
   });
@@ -204,16 +204,16 @@ describe('no machine is deployed without the marker of its site', () => {
 describe('hints say what was changed', () => {
   const bobs = { status: 6, owner: 'bob' };
   it('nothing, when nothing can have been', async () => {
-    const first = await releaseMachine(scene(bobs).context, wish, { isFirstTry: true });
+    const first = await releaseMachine(scene(bobs).context, request, { isFirstTry: true });
     expect(!first.ok && first.failure.hint).toMatch(/; this step changed nothing$/);
     // A process before this one may have changed something.
-    const later = await releaseMachine(scene(bobs).context, wish);
+    const later = await releaseMachine(scene(bobs).context, request);
     expect(!later.ok && later.failure.hint).not.toMatch(/nothing/);
   });
 
   it('what was done before another owner came', async () => {
     const { context, machine } = scene({ status: 11, owner: 'admin', owner_data: mark('r6') }, { releaseMs: 1_000 });
-    const outcome = await deployMachine(context, wish, {
+    const outcome = await deployMachine(context, request, {
       isFirstTry: true,
       ...at(12, () => Object.assign(machine, { status: 10, owner: 'bob', ends: undefined })),
     });

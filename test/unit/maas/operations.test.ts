@@ -9,7 +9,7 @@ import { LeapingClock } from '../../rig/leaping-clock.js';
 import { maasProcess } from '../../rig/maas-process.js';
 
 const id = 'abc123';
-const wish = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };
+const request = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };
 const mark = (run: string, site = 'dc1') => ({ sitewright_site: site, sitewright_node: 'n1', sitewright_run: run });
 const jammy = { osystem: 'ubuntu', distro_series: 'jammy' };
 
@@ -41,7 +41,7 @@ describe('deploy', () => {
   it('(14, 15) from Ready: allocate by system_id, mark, deploy, wait', async () => {
     const { maas, context, machine } = scene({});
     const outcome = await deployMachine(context, {
-      ...wish,
+      ...request,
       hweKernel: 'ga-22.04',
       userData: '#!/bin/sh\n',
       labels: { rack: 'r1', none: '' },
@@ -62,13 +62,13 @@ describe('deploy', () => {
 
   it('(15) from Allocated with our mark: deploy only', async () => {
     const { context, maas } = scene({ status: 10, owner: 'admin', owner_data: mark('r7') });
-    expect(await deployMachine(context, wish)).toMatchObject({ ok: true, actions: ['deploy'] });
+    expect(await deployMachine(context, request)).toMatchObject({ ok: true, actions: ['deploy'] });
     expect(changes(maas)).toEqual(['deploy']);
   });
 
   it('(14) an allocation that was ours already is no failure', async () => {
     const { context, maas } = scene({}, { faults: [[/op=allocate/, 'drop_after']] });
-    const outcome = await deployMachine(context, wish);
+    const outcome = await deployMachine(context, request);
     expect(outcome).toMatchObject({ ok: true, actions: ['allocate', 'annotate', 'deploy'] });
     expect(maas.count(id, 'allocate')).toBe(1);
   });
@@ -88,7 +88,7 @@ describe('deploy', () => {
       }),
       clock,
     );
-    const outcome = await deployMachine(racing, wish);
+    const outcome = await deployMachine(racing, request);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'other-owner', owner: 'bob' }, actions: [] });
     expect(changes(maas)).toEqual(['allocate']);
     expect(context.watcher.size).toBe(0);
@@ -96,7 +96,7 @@ describe('deploy', () => {
 
   it('(16) Deploying and ours: waits, sends nothing', async () => {
     const { context, maas } = scene({ status: 9, owner: 'admin', owner_data: mark('r7'), ...jammy });
-    expect(await deployMachine(context, wish)).toMatchObject({ ok: true, actions: [] });
+    expect(await deployMachine(context, request)).toMatchObject({ ok: true, actions: [] });
     expect(changes(maas)).toEqual([]);
   });
 
@@ -107,13 +107,13 @@ describe('deploy', () => {
     ['of another owner', { owner: 'bob', ...jammy }, 'other-owner', []],
   ])('(16) Deployed, %s: nothing is touched', async (_name, state, kind, sent) => {
     const { context, maas } = scene({ status: 6, owner: 'admin', ...state });
-    expect(kindOf(await deployMachine(context, wish))).toBe(kind);
+    expect(kindOf(await deployMachine(context, request))).toBe(kind);
     expect(changes(maas)).toEqual(sent);
   });
 
   it('(16) Deployed by our user without a mark: taken over with a warning', async () => {
     const { context, maas, machine } = scene({ status: 6, owner: 'admin', ...jammy });
-    const outcome = await deployMachine(context, wish);
+    const outcome = await deployMachine(context, request);
     expect(outcome).toMatchObject({ ok: true, actions: ['annotate'], warnings: [{ code: 'adopted' }] });
     expect(changes(maas)).toEqual(['set_workload_annotations']);
     // Somebody else deployed it: what they asked for is not known.
@@ -125,7 +125,7 @@ describe('deploy', () => {
     // Of an earlier deployment: none of this one's business.
     maas.log(id, 'ERROR', 'Node installation failure', 'curtin: old disk');
     const seen = { onRequest: false };
-    const outcome = await deployMachine(context, wish, {
+    const outcome = await deployMachine(context, request, {
       heartbeat(machine) {
         if (machine?.status !== 9 || seen.onRequest) return;
         seen.onRequest = true;
@@ -147,19 +147,19 @@ describe('deploy', () => {
     expect(maas.count(id, 'release')).toBe(0);
   });
 
-  it('(17) the repetition of the same wish reports it again; a new wish releases and deploys once', async () => {
+  it('(17) the repetition of the same request reports it again; a new request releases and deploys once', async () => {
     const { context, maas } = scene({}, { deployEnds: [11] });
-    expect(kindOf(await deployMachine(context, wish))).toBe('deployment-failed');
-    expect(kindOf(await deployMachine(context, wish))).toBe('deployment-failed');
+    expect(kindOf(await deployMachine(context, request))).toBe('deployment-failed');
+    expect(kindOf(await deployMachine(context, request))).toBe('deployment-failed');
     expect(maas.count(id, 'release')).toBe(0);
-    const again = await deployMachine(context, { ...wish, run: 'r8' });
+    const again = await deployMachine(context, { ...request, run: 'r8' });
     expect(again).toMatchObject({ ok: true, actions: ['release', 'allocate', 'annotate', 'deploy'] });
     expect(maas.count(id, 'deploy')).toBe(2);
   });
 
-  it('(17) a new wish whose deployment fails too is not tried a third time', async () => {
+  it('(17) a new request whose deployment fails too is not tried a third time', async () => {
     const { context, maas } = scene({ status: 11, owner: 'admin', owner_data: mark('r6') }, { deployEnds: [11] });
-    expect(kindOf(await deployMachine(context, wish))).toBe('deployment-failed');
+    expect(kindOf(await deployMachine(context, request))).toBe('deployment-failed');
     expect(maas.count(id, 'release')).toBe(1);
     expect(maas.count(id, 'deploy')).toBe(1);
   });
@@ -189,7 +189,7 @@ describe('deploy', () => {
       }),
       clock,
     );
-    const outcome = await deployMachine(refusing, wish);
+    const outcome = await deployMachine(refusing, request);
     expect(outcome).toMatchObject({
       ok: false,
       failure: { kind: 'refused', action: 'deploy', maas: { kind: 'invalid', retryable: false } },
@@ -203,7 +203,7 @@ describe('deploy', () => {
     '(19) %s on deploy: exactly one deployment',
     async (fault) => {
       const { context, maas } = scene({}, { faults: [[/op=deploy/, fault]] });
-      const outcome = await deployMachine(context, wish);
+      const outcome = await deployMachine(context, request);
       expect(outcome).toMatchObject({ ok: true, actions: ['allocate', 'annotate', 'deploy'] });
       expect(maas.count(id, 'deploy')).toBe(1);
     },
@@ -215,7 +215,7 @@ describe('deploy', () => {
       { faults: [[/op=deploy/, '409html']], deployMs: 0 },
     );
     const start = clock.now();
-    expect(kindOf(await deployMachine(context, wish))).toBe('ok');
+    expect(kindOf(await deployMachine(context, request))).toBe('ok');
     expect(clock.now() - start).toBeGreaterThanOrEqual(5_000);
     expect(maas.count(id, 'deploy')).toBe(1);
   });
@@ -227,7 +227,7 @@ describe('deploy', () => {
         { status: 10, owner: 'admin', owner_data: mark('r7') },
         { faults: [[/op=deploy/, fault]] },
       );
-      expect(kindOf(await deployMachine(context, wish))).toBe('ok');
+      expect(kindOf(await deployMachine(context, request))).toBe('ok');
       const firstDeploy = maas.requests.findIndex((r) => r.target.includes('op=deploy'));
       expect(
         maas.requests.slice(0, firstDeploy).filter((r) => r.method === 'GET' && r.target === `machines/${id}/`),
@@ -240,7 +240,7 @@ describe('deploy', () => {
       { status: 10, owner: 'admin', owner_data: mark('r7') },
       { faults: Array(9).fill([/op=deploy/, '503']) },
     );
-    const outcome = await deployMachine(context, wish);
+    const outcome = await deployMachine(context, request);
     expect(outcome).toMatchObject({
       ok: false,
       failure: { kind: 'maas-error', action: 'deploy', maas: { status: 503 } },
@@ -253,19 +253,19 @@ describe('deploy', () => {
       { status: 10, owner: 'admin', owner_data: mark('r7') },
       { faults: Array(9).fill([/op=deploy/, '502']) },
     );
-    await expect(deployMachine(context, wish)).rejects.toMatchObject({
+    await expect(deployMachine(context, request)).rejects.toMatchObject({
       failure: { kind: 'unavailable', retryable: true },
     });
     const away = scene({}, { faults: Array(9).fill([/GET machines/, 'drop_before']) });
-    await expect(deployMachine(away.context, wish)).rejects.toMatchObject({
+    await expect(deployMachine(away.context, request)).rejects.toMatchObject({
       failure: { kind: 'connection-lost', retryable: true },
     });
   });
 
   it('a machine that vanishes, at the start or in the middle, is a failure of its own', async () => {
     const { context, maas } = scene({});
-    expect(kindOf(await deployMachine(context, { ...wish, systemId: 'zzzzzz' }))).toBe('vanished');
-    const vanishing = deployMachine(context, wish, {
+    expect(kindOf(await deployMachine(context, { ...request, systemId: 'zzzzzz' }))).toBe('vanished');
+    const vanishing = deployMachine(context, request, {
       heartbeat: (machine) => {
         if (machine?.status === 9) maas.machines.delete(id);
       },
@@ -275,7 +275,7 @@ describe('deploy', () => {
 
   it('(28, 29) an unknown state counts as in progress until the deadline', async () => {
     const { context, clock, maas } = scene({ status: 42 });
-    const outcome = await deployMachine(context, wish, { deadline: clock.now() + 3_600_000 });
+    const outcome = await deployMachine(context, request, { deadline: clock.now() + 3_600_000 });
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'timed-out', status: 42, statusName: 'status 42' } });
     expect(changes(maas)).toEqual([]);
   });
@@ -284,7 +284,7 @@ describe('deploy', () => {
     const { context, clock, maas } = scene({}, { deployMs: Number.POSITIVE_INFINITY });
     const start = clock.now();
     let beats = 0;
-    const outcome = await deployMachine(context, wish, { deadline: start + 3_900_000, heartbeat: () => beats++ });
+    const outcome = await deployMachine(context, request, { deadline: start + 3_900_000, heartbeat: () => beats++ });
     expect(kindOf(outcome)).toBe('timed-out');
     expect(clock.now()).toBe(start + 3_900_000);
     expect(beats).toBeGreaterThanOrEqual(maas.sent(/GET machines\/\?id=/));
@@ -293,7 +293,7 @@ describe('deploy', () => {
   it('(28) cancelling ends the wait at once; then one abort, and the state afterwards is told', async () => {
     const { context, maas } = scene({}, { deployMs: Number.POSITIVE_INFINITY });
     const cancel = new AbortController();
-    const running = deployMachine(context, wish, {
+    const running = deployMachine(context, request, {
       signal: cancel.signal,
       heartbeat: (machine) => {
         if (machine?.status === 9) cancel.abort(new Error('cancelled'));
@@ -319,7 +319,7 @@ describe('deploy', () => {
       Object.assign(Object.create(maas) as FaultyMaas, { transport: () => ({ send, close: () => Promise.resolve() }) }),
       clock,
     );
-    await expect(deployMachine(refused, wish)).rejects.toMatchObject({
+    await expect(deployMachine(refused, request)).rejects.toMatchObject({
       failure: { kind: 'unauthorised', retryable: false },
     });
   });
@@ -358,7 +358,7 @@ describe('prepare', () => {
     // The same on a Ready machine: it counts as prepared, and is deployed without `allocate`.
     Object.assign(machine, { status: 4, owner: 'admin' });
     expect(await prepareMachine(context, ask)).toMatchObject({ ok: true, actions: [] });
-    expect(await deployMachine(context, wish)).toMatchObject({ ok: true, actions: ['annotate', 'deploy'] });
+    expect(await deployMachine(context, request)).toMatchObject({ ok: true, actions: ['annotate', 'deploy'] });
     expect(maas.count(id, 'allocate')).toBe(0);
   });
 
@@ -392,7 +392,7 @@ describe('prepare', () => {
     expect(maas.count(id, 'commission')).toBe(1);
   });
 
-  it('(30) after a crash, a commissioning that failed since the wish began is the result', async () => {
+  it('(30) after a crash, a commissioning that failed since the request began is the result', async () => {
     const { context, maas, clock } = scene({ status: 2, owner: 'admin' });
     const since = clock.now();
     maas.results.set(`${id}/commissioning`, [

@@ -9,7 +9,7 @@ import { LeapingClock } from '../../rig/leaping-clock.js';
 import { durably } from '../../rig/maas-process.js';
 
 const id = 'abc123';
-const wish = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };
+const request = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };
 const marked = (run: string) => ({ sitewright_site: 'dc1', sitewright_node: 'n1', sitewright_run: run });
 
 const journeys: [
@@ -18,11 +18,11 @@ const journeys: [
   (context: MachineContext) => Promise<MachineOutcome>,
   Record<string, number>,
 ][] = [
-  ['deploy from Ready', {}, (c) => deployMachine(c, wish), { allocate: 1, deploy: 1, release: 0, commission: 0 }],
+  ['deploy from Ready', {}, (c) => deployMachine(c, request), { allocate: 1, deploy: 1, release: 0, commission: 0 }],
   [
     'deploy over an old failure',
     { status: 11, owner: 'admin', owner_data: marked('r6') },
-    (c) => deployMachine(c, wish),
+    (c) => deployMachine(c, request),
     { allocate: 1, deploy: 1, release: 1, commission: 0 },
   ],
   [

@@ -24,9 +24,9 @@ it('what the API shows is what a run does: addresses and functions of users are 
         },
       },
     ]);
-    const begun = await world.begin();
-    const { transaction: graph } = begun.graphs[0]!;
-    const { hash } = planOf(await world.plan_graph({ transaction: begun.transaction, graph }));
+    const started = await world.start();
+    const { transaction: graph } = started.graphs[0]!;
+    const { hash } = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
     const order = (await world.store.plans.getOrder(hash, 'rack-1', 'tell')) as Json;
 
     const operations = planOperations({

@@ -44,12 +44,12 @@ describeStore('NodeIdentityStore', (backend) => {
     await nodeIdentities.addCertificate({ ...certificate, fingerprint: 'd', node: 'n2' });
     await nodeIdentities.addCertificate({ ...certificate, fingerprint: 'e', site: 'dc2' });
     await nodeIdentities.addToken(token);
-    const wish = { site: 'dc1', node: 'n1', at: later, reason: 'stolen', except: 'b' };
-    expect(await nodeIdentities.revoke({ ...wish, node: 'n2', keepTokens: true })).toBe(1);
-    expect(await nodeIdentities.revoke({ ...wish, keepTokens: true })).toBe(2);
+    const request = { site: 'dc1', node: 'n1', at: later, reason: 'stolen', except: 'b' };
+    expect(await nodeIdentities.revoke({ ...request, node: 'n2', keepTokens: true })).toBe(1);
+    expect(await nodeIdentities.revoke({ ...request, keepTokens: true })).toBe(2);
     expect(await nodeIdentities.redeemToken('h1', 'k', at)).toMatchObject({ ok: true });
     await nodeIdentities.addToken({ ...token, hash: 'h2' });
-    expect(await nodeIdentities.revoke({ ...wish, reason: 'again' })).toBe(0);
+    expect(await nodeIdentities.revoke({ ...request, reason: 'again' })).toBe(0);
     expect(await nodeIdentities.findCertificate('a')).toEqual({
       ...certificate,
       fingerprint: 'a',

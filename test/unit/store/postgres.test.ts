@@ -62,7 +62,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
     await store.close();
   });
 
-  it('repeats a read whose connection breaks, and never a write that had begun', async () => {
+  it('repeats a read whose connection breaks, and never a write that had started', async () => {
     const url = await server.createDatabase();
     const store = await openStore(url);
     await store.audit.append({ actor: 'a', action: 'b', target: 'c' });

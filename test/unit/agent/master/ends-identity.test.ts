@@ -16,8 +16,8 @@ afterEach(() => machine.close());
 async function deployed(acting?: (action: string) => Promise<void>): Promise<void> {
   const found = await resolveMachine(maas, { hostname: 'n001' });
   if (!found.ok) throw new Error(found.failure.message);
-  const wish = { systemId: found.machine.systemId, site: 'dc1', node: 'n001', run: 'r7', distroSeries: 'jammy' };
-  await deployMachine(maas, wish, { acting });
+  const deployment = { systemId: found.machine.systemId, site: 'dc1', node: 'n001', run: 'r7', distroSeries: 'jammy' };
+  await deployMachine(maas, deployment, { acting });
 }
 
 async function run(type: string, endIdentity: (...words: string[]) => Promise<void>, more: Partial<RunTask> = {}) {

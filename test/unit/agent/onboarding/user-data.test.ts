@@ -74,7 +74,7 @@ describe('tickets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-tickets-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('of the same wish are the same, of another one others; none is in the store as it is', async () => {
+  it('are equal for equal requests and differ otherwise; none is stored in clear', async () => {
     const store = await openStore(`sqlite:${join(folder, 'store.db')}`);
     const office = {
       dataDir: join(folder, 'gateway'),
@@ -82,7 +82,7 @@ describe('tickets', () => {
       identities: store.nodeIdentities,
       tokenHours: 1,
     };
-    const issue = async (...wish: [string, string, string?]) => (await issueTicket(office, ...wish)).token;
+    const issue = async (...args: [string, string, string?]) => (await issueTicket(office, ...args)).token;
     const token = await issue('dc1', 'n1', 'run-1');
     expect(await issue('dc1', 'n1', 'run-1')).toBe(token);
     const others = [

@@ -78,7 +78,7 @@ describe('a signed order', () => {
     ['another type', { type: 'puppet' }, 'other-task'],
     ['another plan', { plan: 'p2' }, 'other-task'],
     ['the real thing when it is for a noop run', { mode: 'noop' as const }, 'other-task'],
-  ])('is not obeyed when the wish is for %s', (_what, change, rejection) => {
+  ])('is not obeyed when the request is for %s', (_what, change, rejection) => {
     expect(judged(order, change)).toBe(rejection);
   });
 
@@ -127,11 +127,11 @@ describe('keys of orders', () => {
   it('rotate while orders of the former key are under way; a dropped key is worth nothing', () => {
     const ring = new OrderKeys(join(folder, 'ring'));
     const running = new OrderKeys(join(folder, 'ring'));
-    const wish = { site: 'dc1', plan: 'p1', execution, notAfter };
-    const before = running.sign(wish);
+    const request = { site: 'dc1', plan: 'p1', execution, notAfter };
+    const before = running.sign(request);
     const [former] = ring.publicKeys();
     const id = ring.rotate();
-    const after = running.sign(wish);
+    const after = running.sign(request);
     expect(readProof(after.proof)?.statement.key).toBe(id);
     expect(judged(before, {}, now, running.publicKeys())).toBe('ok');
     expect(judged(after, {}, now, running.publicKeys())).toBe('ok');
