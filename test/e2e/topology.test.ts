@@ -166,7 +166,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
 
   it('a service that dies is unhealthy, in the words of its check', async () => {
     await temporal.stop();
-    expect(await system.health('worker')).toMatch(/^not well: /);
+    expect(await system.health('worker')).toMatch(/^unhealthy: /);
     expect(await system.health('api')).toBe('healthy');
     expect(await system.health('gateway')).toBe('healthy');
   });
