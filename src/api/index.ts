@@ -36,7 +36,7 @@ import { serveTokens } from './routes/tokens.js';
 
 export interface ApiOptions {
   readonly log: Logger;
-  /** Of this program, as `/api/v1/version` tells it. */
+  /** Of this program, as `/api/v1/version` reports it. */
   readonly version: string;
   /** Whether callers need tokens. Default: no. */
   readonly tokens?: boolean;

@@ -49,7 +49,7 @@ export async function describeRoutes(app: FastifyInstance, version: string, toke
       const object = tidyOpenapi(jsonSchemaTransformObject(document)) as {
         paths?: Record<string, { post?: RequestBody }>;
       };
-      // Documents may come as they are; the description of a body has room for one schema only.
+      // Documents may come as they are; the description of a body takes only one schema.
       for (const path of YAML_PATHS) {
         const content = object.paths?.[path]?.post?.requestBody?.content;
         if (content)

@@ -7,7 +7,7 @@ interface Json {
 const REFERENCE = '#/components/schemas/';
 
 /**
- * The description of the API without what only its making left in it: schemas nobody refers to, two copies of a schema
+ * The description of the API without what only its making left in it: unreferenced schemas, two copies of a schema
  * that is sent and answered alike, the range of safe integers, keys being text; and with bodies marked as optional
  * where nothing in them is needed.
  */

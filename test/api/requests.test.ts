@@ -250,7 +250,7 @@ it('a sound request id of the caller is kept', async () => {
   expect(replaced.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
 });
 
-it('what nobody foresaw is logged under the request and answered without internals', async () => {
+it('what no one expected is logged under the request and answered without internals', async () => {
   const original = rig.store.sites.list;
   Object.assign(rig.store.sites, { list: () => Promise.reject(new Error('secret internals at /home/x')) });
   const answer = await rig.ask('GET', '/api/v1/sites', undefined, { 'x-request-id': 'odd-1' });

@@ -57,7 +57,7 @@ describePage('operating from the page alone', () => {
       ['graphs', 'Releases bring graphs'],
       ['packages', 'sitewright package build FOLDER'],
       ['tags', 'Install a'],
-      ['audit', 'Nobody has changed anything yet.'],
+      ['audit', 'Nothing has been changed yet.'],
     ]) {
       await page.goto(`${origin}/${path}`);
       await page.getByText(next!).first().waitFor();
@@ -138,7 +138,7 @@ describePage('operating from the page alone', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page
       .getByRole('alert')
-      .getByText(/This is no JSON: .*line \d+/)
+      .getByText(/This is not JSON: .*line \d+/)
       .waitFor();
     await box.fill(before.replace('"value": "3"', '"value": "2"'));
     await page.getByRole('button', { name: 'Save' }).click();

@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 type Caller =
   | { readonly kind: 'known'; readonly principal: Principal }
-  | { readonly kind: 'nobody'; readonly why: string; readonly gaveToken: boolean };
+  | { readonly kind: 'anonymous'; readonly why: string; readonly gaveToken: boolean };
 
 /**
  * Finds out who asks, before anything of a request but its head is read, and refuses who may not. Everything is open
@@ -37,7 +37,7 @@ export function guardRoutes(
     const refusal = refusalOf(caller, need);
     if (refusal === undefined) return;
     if (refusal.code === 'unauthenticated') {
-      const error = caller.kind === 'nobody' && caller.gaveToken ? ', error="invalid_token"' : '';
+      const error = caller.kind === 'anonymous' && caller.gaveToken ? ', error="invalid_token"' : '';
       void reply.header('www-authenticate', `Bearer realm="sitewright"${error}`);
     }
     throw new RequestError(refusal);
@@ -50,17 +50,17 @@ const needOf = ({ is404, routeOptions }: FastifyRequest): Need =>
 
 async function callerOf(request: FastifyRequest, tokens: TokenOperations): Promise<Caller> {
   const given = tokenFromHeaders(request.headers);
-  if (given.kind === 'none') return { kind: 'nobody', why: 'this needs a token', gaveToken: false };
-  if (given.kind === 'malformed') return { kind: 'nobody', why: given.why, gaveToken: true };
+  if (given.kind === 'none') return { kind: 'anonymous', why: 'this needs a token', gaveToken: false };
+  if (given.kind === 'malformed') return { kind: 'anonymous', why: given.why, gaveToken: true };
   const answer = await tokens.authenticate(given.token);
   if (answer.ok) return { kind: 'known', principal: answer.principal };
   const why = answer.why === 'unknown' ? 'the token is not one of ours' : `the token is ${answer.why}`;
-  return { kind: 'nobody', why, gaveToken: true };
+  return { kind: 'anonymous', why, gaveToken: true };
 }
 
 function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
   if (need === 'anyone') return undefined;
-  if (caller.kind === 'nobody')
+  if (caller.kind === 'anonymous')
     return {
       code: 'unauthenticated',
       message: caller.why,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.js';
 
 /**
- * Keeps pages of others away from an API that asks nobody who they are. Being reachable from this machine only does not
+ * Keeps other sites' pages away from an API that asks for no credentials. Being reachable from this machine only does not
  * keep out what a browser on it loads from elsewhere: a page can send requests anywhere, and a name of its own can be
  * made to lead here (DNS rebinding). So the API answers under names of this machine alone, and takes changes from no
  * page but its own. With tokens neither is needed: no page of others has one.
@@ -40,7 +40,7 @@ function isNameOfThisMachine(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }
 
-/** Browsers say where a change comes from; programs that are no browsers say nothing. */
+/** Browsers send the origin of a change; other programs do not. */
 function isFromOwnPage({ headers, protocol }: FastifyRequest): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined) return site === 'same-origin' || site === 'none';

@@ -8,7 +8,7 @@ const MOST_CALLERS = 20_000;
 
 /**
  * Counts requests of each token, or of each address without one, and refuses those beyond the limit for the rest of
- * the minute. The answer that says that the process is alive is never refused: it would be started again for it.
+ * the minute. The liveness answer is never refused: a refusal would get the process restarted.
  *
  * @param perMinute 0: no limit
  */

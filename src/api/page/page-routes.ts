@@ -28,7 +28,7 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
     const path = (request.params as { '*': string })['*'];
     const asset = path === 'index.html' ? undefined : assets.get(path);
     if (asset !== undefined) return send(request, reply, asset);
-    const missing = { code: 'not-found', message: 'the page has no such file', hint: 'Load the page anew: /' } as const;
+    const missing = { code: 'not-found', message: 'the page has no such file', hint: 'Reload the page: /' } as const;
     return sendProblem(request, reply, missing);
   });
 }

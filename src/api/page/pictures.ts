@@ -13,7 +13,7 @@ export class Pictures {
     this.#drawer = drawer;
   }
 
-  /** @throws Error when the text is no DOT, or its thread died; then the next who asks has it drawn anew */
+  /** @throws Error when the text is not DOT, or its thread died; the next request draws it again */
   svg(dot: string): Promise<string> {
     const key = createHash('sha256').update(dot).digest('base64');
     const made = this.#made.get(key) ?? this.#draw(key, dot);

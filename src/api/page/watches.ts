@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { asProblem } from '../../ops/index.js';
-import { changesSince, everything, type Frame, type Told } from './changes.js';
+import { changesSince, everything, type Frame, type Sent } from './changes.js';
 
 /** What is watched, as it stands now, and whether it can still change. */
 export interface Seen {
@@ -11,7 +11,7 @@ export interface Seen {
 export interface WatchOptions {
   /** Default: a second. */
   readonly intervalMs?: number;
-  /** Told what nobody foresaw; readers only hear that there was something. */
+  /** Receives unexpected errors; readers only learn that there was one. */
   readonly defect?: (error: unknown) => void;
 }
 
@@ -26,7 +26,7 @@ const MOST_BEHIND = 4 * 1024 * 1024;
 
 /**
  * Streams of server-sent events about things that change. Each thing is looked at once an interval, however many
- * watch it, and not at all when nobody does; only changes are sent, after a first event with everything.
+ * watch it, and not at all while no one does; only changes are sent, after a first event with everything.
  */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
@@ -57,7 +57,7 @@ class Watch {
   readonly #options: Required<WatchOptions>;
   readonly #gone: () => void;
   readonly #readers = new Set<PassThrough>();
-  readonly #told: Told = new Map();
+  readonly #sent: Sent = new Map();
   #timer: NodeJS.Timeout | undefined;
   #silent = 0;
   #seen = false;
@@ -76,7 +76,7 @@ class Watch {
       this.#readers.delete(reader);
       if (this.#readers.size === 0) this.end();
     });
-    if (this.#seen) reader.write(event('all', everything(this.#told)));
+    if (this.#seen) reader.write(event('all', everything(this.#sent)));
     return reader;
   }
 
@@ -92,15 +92,15 @@ class Watch {
     let ended = false;
     try {
       const seen = await this.#look();
-      const changes = changesSince(this.#told, seen.frame);
-      if (!this.#seen) this.#tell(event('all', everything(this.#told)));
-      else if (Object.keys(changes).length > 0) this.#tell(event('changes', changes));
-      else if (++this.#silent >= SILENT_LOOKS) this.#tell(': still here\n\n');
+      const changes = changesSince(this.#sent, seen.frame);
+      if (!this.#seen) this.#send(event('all', everything(this.#sent)));
+      else if (Object.keys(changes).length > 0) this.#send(event('changes', changes));
+      else if (++this.#silent >= SILENT_LOOKS) this.#send(': still here\n\n');
       this.#seen = true;
       ended = seen.ended;
-      if (ended) this.#tell(event('end', {}));
+      if (ended) this.#send(event('end', {}));
     } catch (error) {
-      this.#tell(event('problem', this.#problemOf(error)));
+      this.#send(event('problem', this.#problemOf(error)));
       wait = AWAY_MS;
     }
     // Meanwhile the last reader may have left.
@@ -113,10 +113,10 @@ class Watch {
     const { code, message, hint } = asProblem(error);
     if (code !== 'unexpected') return { code, message, hint };
     this.#options.defect(error);
-    return { code, message: 'something went wrong that should not have; the log of the API tells what' };
+    return { code, message: 'something went wrong that should not have; see the log of the API' };
   }
 
-  #tell(text: string): void {
+  #send(text: string): void {
     this.#silent = 0;
     for (const reader of this.#readers) {
       if (reader.writableLength > MOST_BEHIND) reader.destroy();

@@ -22,7 +22,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 
 /**
  * The one error handler. What a use case refuses keeps its words; what the transport refuses gets ours; what
- * nobody foresaw is logged in full and answered without internals.
+ * no one expected is logged in full and answered without internals.
  */
 export function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = transportProblem(error, request) ?? asProblem(error);
@@ -30,7 +30,7 @@ export function answerProblem(error: FastifyError, request: FastifyRequest, repl
     request.log.error({ err: error, url: request.url, method: request.method }, 'a request failed unexpectedly');
     return sendProblem(request, reply, {
       code: 'unexpected',
-      message: `something went wrong that should not have; the log of the API tells what, under request ${request.id}`,
+      message: `something went wrong that should not have; see the log of the API, request ${request.id}`,
       hint: 'This is a defect: please report it with those lines of the log.',
     });
   }

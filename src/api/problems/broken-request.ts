@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { PROBLEM_TYPE } from './answer-problem.js';
 import { type HttpProblem, problemBody } from './http-problem.js';
 
-/** Answers what is no HTTP request at all; there is no request object then, only the connection. */
+/** Answers what is not an HTTP request at all: there is no request object, only the connection. */
 export function answerBrokenRequests(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

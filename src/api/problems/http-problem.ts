@@ -4,7 +4,7 @@ import { PROBLEM_CODES, type Problem, type ProblemCode } from '../../ops/index.j
 /** What only a shell that speaks HTTP can refuse with. */
 const HTTP_CODES = {
   unauthenticated: { status: 401, title: 'A token is needed' },
-  forbidden: { status: 403, title: 'Whoever asks may not do this' },
+  forbidden: { status: 403, title: 'Not allowed' },
   'method-not-allowed': { status: 405, title: 'The path does not know this method' },
   timeout: { status: 408, title: 'The request took too long to arrive' },
   'too-large': { status: 413, title: 'The request is too large' },

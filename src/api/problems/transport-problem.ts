@@ -2,7 +2,7 @@ import type { FastifyError, FastifyRequest } from 'fastify';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { HttpProblem } from './http-problem.js';
 
-/** Thrown by what reads requests (parsers, validators, hooks), before any use case has begun. */
+/** Thrown by what reads requests (parsers, validators, hooks), before any use case starts. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly problem: HttpProblem;

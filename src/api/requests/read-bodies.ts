@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.js';
 
-/** Deeper than anything we take; whoever sends more means harm, or has lost track. */
+/** Deeper than anything we accept. */
 const DEEPEST = 64;
 
 /** JSON, of UTF-8, not too deep; and nothing else until a route group says so. An empty body is none. */
@@ -87,7 +87,7 @@ function parse(text: string): unknown {
     throw new RequestError({
       code: 'invalid',
       message: `the body is not JSON: ${where}`,
-      hint: 'Mend the JSON. YAML is taken too where documents are: Content-Type: application/yaml.',
+      hint: 'Fix the JSON. Routes that take documents also take YAML: Content-Type: application/yaml.',
     });
   }
 }

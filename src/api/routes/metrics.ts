@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What the API shows a collector, and what it tells of its requests. */
+/** The metrics of the API for a collector, its requests included. */
 export interface ApiMetricsPort {
   readonly contentType: string;
   text(): Promise<string>;

@@ -9,7 +9,7 @@ import type { Asked } from '../serve.js';
 
 const EVENTS = 'text/event-stream';
 
-/** Output of a task: as it was written, or as events that tell offsets, gaps and the end. */
+/** Output of a task: as it was written, or as events with offsets, gaps and the end. */
 export const taskLog =
   (taskLogs: Operations['taskLogs']) =>
   async (request: Asked<(typeof runRoutes)['GET /runs/:run/logs/:task']>, reply: FastifyReply) => {

@@ -66,7 +66,7 @@ export const graphRunStatusSchema = z
       .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
       .describe('Absent while it goes on.'),
-    done: z.int().describe('Tasks that came to their end.'),
+    done: z.int().describe('Tasks that have ended.'),
     total: z.int().describe('Tasks planned so far.'),
     counts: taskCounts,
     failed: z.array(failedTask).describe('At most twenty; the report has more.'),

@@ -93,7 +93,7 @@ export const revisionRoutes = tagged('revisions', {
     access: 'operator',
     summary: "Commit documents as the site's next revision",
     description:
-      'All problems are told at once, with their places. Documents with errors are not stored, unless forced.',
+      'All problems are reported at once, with their places. Documents with errors are not stored, unless forced.',
     params: siteParams,
     query: newRevisionQuery,
     body: newRevisionBody,

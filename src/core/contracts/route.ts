@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Need } from '../access-role.js';
 import type { Sent, Wire } from './wire.js';
 
-/** An answer that is no JSON, or not only. */
+/** An answer that is not JSON, or not only JSON. */
 export interface Media {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;

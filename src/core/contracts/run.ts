@@ -123,7 +123,7 @@ export type StartRunBody = Sent<typeof startRunBody>;
 const taskLogQuery = z.strictObject({
   stream: z.enum(['stdout', 'stderr']).optional().describe('Default `stdout`.'),
   offset: z.coerce.number().int().min(0).optional().describe('Bytes to leave out at the start.'),
-  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest that has begun.'),
+  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest that has started.'),
   follow: flagQuery.optional().describe('`true`: the answer goes on until the task ends.'),
 });
 
@@ -139,7 +139,7 @@ export type TaskLogEvent = Wire<typeof taskLogEvent>;
 const read = { access: 'viewer', params: runParams } as const;
 const steer = { access: 'operator', params: runParams, body: operatorBody, also: [409] } as const;
 const steered = { 200: anyStatusSchema };
-const ending = { 202: runSchema.describe('It is told; watch it end.') };
+const ending = { 202: runSchema.describe('The request was sent to the run; watch it end.') };
 
 export const runRoutes = tagged('runs', {
   'POST /sites/:site/runs': {

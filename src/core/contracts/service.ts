@@ -20,7 +20,7 @@ export const healthSchema = z
   })
   .meta({ id: 'Health' });
 
-export const aliveSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
+export const livenessSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Liveness' });
 
 export const versionSchema = z
   .strictObject({
@@ -111,7 +111,7 @@ export const healthRoutes = tagged('service', {
     id: 'getLiveness',
     access: 'anyone',
     summary: 'Whether this process answers; looks at nothing else',
-    answers: { 200: aliveSchema },
+    answers: { 200: livenessSchema },
     alone: true,
   },
 });

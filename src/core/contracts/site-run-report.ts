@@ -127,7 +127,7 @@ export const runReportSchema = z
     cut: z
       .strictObject({ nodes_omitted: z.int() })
       .optional()
-      .describe('Set when a run under way told only part of its nodes; the report after its end has all.'),
+      .describe('Set when the report of an open run lists only part of its nodes; the final report has all.'),
   })
   .meta({ id: 'RunReport', description: 'What happened to every group and node, and why.' });
 

@@ -27,7 +27,7 @@ export const runStatusSchema = z
       .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
       .describe('Absent while it goes on.'),
-    done: z.int().describe('Nodes that came to their end.'),
+    done: z.int().describe('Nodes that have ended.'),
     total: z.int().describe('Nodes of the run.'),
     counts: nodeCounts,
     failed: z

@@ -24,7 +24,7 @@ export function sumCounts(all: readonly TaskCounts[]): TaskCounts {
   return sum;
 }
 
-/** Tasks that came to their end. */
+/** Tasks that have ended. */
 export const settledOf = (counts: TaskCounts): number =>
   counts.successful + counts.ignored + counts.skipped + counts.failed + counts.dep_failed;
 

@@ -40,7 +40,7 @@ function headers(more) {
   return all;
 }
 
-/** The answer itself, for what is no JSON. `body` is sent as JSON, a file as it is. @throws ApiProblem */
+/** The raw response, for anything but JSON. `body` is sent as JSON, a file as it is. @throws ApiProblem */
 export async function request(path, { method = 'GET', body, signal, accept = 'application/json' } = {}) {
   const init = { method, signal, headers: headers({ accept }) };
   if (body instanceof Blob) {

@@ -1,7 +1,7 @@
 import { request, token } from './api.js';
 import { say } from './parts.js';
 
-/** A link cannot carry a token: where one is needed, the file is fetched with it and then handed over. */
+/** A link cannot carry a token: where one is needed, the file is fetched with it and then saved. */
 export function downloadWithToken(root) {
   root.addEventListener('click', async (event) => {
     const link = event.target.closest?.('a[href^="/api/"]');

@@ -22,7 +22,7 @@ export const hasToken = () => me.value?.tokens === true;
 /** Whom reports and the audit will name. */
 export const actorName = () => (hasToken() ? me.value.name : operator.name);
 
-/** Why this role may not do it; undefined where it may, or where nobody knows yet: then the API decides. */
+/** Why this role may not do it; undefined where it may, or where that is not known yet: then the API decides. */
 export function forbidden(needs) {
   const role = me.value?.role;
   if (role === undefined || RANK[role] >= RANK[needs]) return undefined;

@@ -37,7 +37,7 @@ export function addressWith(fields) {
 /** Puts filters into the address. */
 export const filterBy = (fields) => go(addressWith(fields), { replace: true });
 
-/** Links within the page are followed without loading it anew; those with `data-stay` move nothing. */
+/** Links within the page are followed without a reload; those with `data-stay` keep the scroll position. */
 export function followLinks(root) {
   root.addEventListener('click', (event) => {
     const link = event.target.closest?.('a[href]');

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiProblem, get, readEvents } from './api.js';
 
-/** Between two looks where nothing tells us that something changed. */
+/** Poll interval where no event announces changes. */
 const POLL_MS = 5_000;
 const SLOW_MS = 20_000;
 
@@ -15,7 +15,7 @@ export const liveness = signal('live');
 /** Since when the API does not answer; null while it does. */
 export const awaySince = signal(null);
 
-function heard(is) {
+function setConnected(is) {
   if (is) awaySince.value = null;
   else awaySince.value ??= new Date();
   liveness.value = is ? 'live' : 'away';
@@ -108,7 +108,7 @@ function merged(tables, changes) {
 }
 
 /**
- * Reads events until they end or it is told to stop; after a break it comes back, at first at once. `pathOf()` may say
+ * Reads events until they end or it is stopped; after a break it comes back, at first at once. `pathOf()` may say
  * from where to go on. `once`: a stream that ends is over.
  */
 export function follow(pathOf, on, { once = false } = {}) {
@@ -122,7 +122,7 @@ export function follow(pathOf, on, { once = false } = {}) {
           pathOf(),
           (event, data, id) => {
             wait = 500;
-            heard(true);
+            setConnected(true);
             if (event === 'end' || event === 'ended') over = true;
             on(event, data, id);
           },
@@ -134,7 +134,7 @@ export function follow(pathOf, on, { once = false } = {}) {
         const { problem } = error;
         if (problem?.status === 404 || problem?.status === 401)
           return on('problem', { ...problem, message: problem.detail });
-        heard(false);
+        setConnected(false);
       }
       if (over || stop.signal.aborted) return;
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -145,13 +145,13 @@ export function follow(pathOf, on, { once = false } = {}) {
   return () => stop.abort();
 }
 
-/** Tells all lists when something changed; by events, and where those do not come, by the clock. */
+/** Refreshes all lists when something changed: on events, and on a timer where no events arrive. */
 export function watchLists() {
   let first = true;
   follow(
     () => '/api/v1/events',
     (event) => {
-      if (event === 'problem') heard(false);
+      if (event === 'problem') setConnected(false);
       if (event === 'changes' || (event === 'all' && !first)) listsChanged.value++;
       if (event === 'all') first = false;
     },

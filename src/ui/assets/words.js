@@ -71,7 +71,7 @@ const BADNESS = ['failed', 'dep_failed', 'retrying', 'running', 'waiting', 'succ
 /** All statuses of tasks, the worst first. */
 export const TASK_STATUSES = [...STATUSES].sort((a, b) => BADNESS.indexOf(a) - BADNESS.indexOf(b));
 
-/** The one state that tells how many tasks stand, the worst first. */
+/** The one state that sums up many tasks: the worst first. */
 export function worst(counts) {
   for (const status of ['failed', 'dep_failed', 'retrying', 'running']) if (counts?.[status]) return status;
   if (counts?.waiting) return sum(counts, ['successful', 'ignored']) > 0 ? 'started' : 'waiting';

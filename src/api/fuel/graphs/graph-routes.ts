@@ -7,7 +7,7 @@ import { idsIn, isSet, listIn } from '../request-parts.js';
 import { viewGraph, viewUploaded } from './graph-view.js';
 import { sourceOf } from './read-graph-bodies.js';
 
-/** Graphs by their ids, whoever owns them, and by owner and type. */
+/** Graphs by id, and by owner and type. */
 export const serveGraphs: RouteGroup = async (app, { operations: { graphs } }) => {
   const change = async (request: Asked<(typeof graphRoutes)['PUT /graphs/:id']>) =>
     viewUploaded(await graphs.update(request.params.id, sourceOf(request.body), actorOf(request)));

@@ -15,7 +15,7 @@ class YamlGraph {
   }
 }
 
-/** For routes that take graphs: a body of YAML is read as its JSON would be, and its problems are told by line. */
+/** For routes that take graphs: a body of YAML is read as its JSON would be, and its problems are reported by line. */
 export function readYamlGraphs(app: FastifyInstance): void {
   app.addContentTypeParser(YAML_TYPES, { parseAs: 'string' }, async (_request: FastifyRequest, text: string) => {
     const { documents, diagnostics } = parseYaml(text);
@@ -31,7 +31,7 @@ export function readYamlGraphs(app: FastifyInstance): void {
 const refused = (message: string, errors: readonly Diagnostic[]) =>
   new RequestError({
     code: 'invalid',
-    message: `the body is no graph: ${message}`,
+    message: `the body is not a graph: ${message}`,
     hint: errors[0]?.hint ?? 'Send one graph in one YAML document.',
     ...(errors.length === 0 ? {} : { errors }),
   });

@@ -183,7 +183,7 @@ export const clusterRoutes = tagged('clusters', {
   'GET /clusters/:id/checks': {
     id: 'checkCluster',
     access: 'viewer',
-    summary: 'Tell what is wrong with a cluster before a run: nodes, roles, settings, limits, tags left over',
+    summary: 'Check a cluster before a run: nodes, roles, settings, limits, tags left over',
     params,
     query: z.strictObject({ nodes: commaList('Ids of the nodes of the run') }),
     answers: { 200: checksSchema },

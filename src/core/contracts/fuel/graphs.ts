@@ -37,7 +37,7 @@ const outcome = z
   .optional()
   .describe('`{node_attributes: {status, pending_addition, pending_deletion, error_msg, error_type}}`.');
 
-/** A task has fields of its own making; how each is written is told in docs/graphs.md. */
+/** A task has fields of its own making; docs/graphs.md describes each. */
 export const taskSchema = z
   .looseObject({ id: z.string(), type: z.unknown() })
   .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are answered in both.' });
@@ -55,14 +55,14 @@ export const graphSchema = z
     tasks: z.array(taskSchema),
     relations: z
       .array(z.strictObject({ model: z.enum(OWNER_KINDS), model_id: z.int(), type: z.string() }))
-      .describe('Whose it is; empty for a graph nobody owns.'),
+      .describe('Its owners; empty for a graph without one.'),
     warnings: z.array(diagnosticSchema).optional().describe('After an upload: what may be a mistake.'),
   })
   .meta({ id: 'Graph', description: 'A typed set of tasks with its owner.' });
 
 export const graphListSchema = z.array(graphSchema).meta({ id: 'GraphList' });
 
-/** Checked by the use case, which tells all problems with their places; here it is only described. */
+/** Checked by the use case, which reports all problems with their places; here it is only described. */
 export const graphBody = z.unknown().meta({
   id: 'GraphUpload',
   type: 'object',
@@ -148,7 +148,7 @@ const upload = { needsBody: true, bodyLimit: 32 * 1024 * 1024 } as const;
 const changedGraph = { ...upload, access: 'operator', body: graphBody, answers: { 200: graphSchema } } as const;
 const change = 'Change a graph: what is not given stays, tasks given replace all tasks';
 
-/** Graphs by their ids, whoever owns them. */
+/** Graphs by id. */
 export const graphRoutes = tagged('graphs', {
   'GET /graphs/': {
     id: 'listGraphs',
@@ -161,7 +161,7 @@ export const graphRoutes = tagged('graphs', {
     ...upload,
     id: 'createGraph',
     access: 'operator',
-    summary: 'Store a graph that nobody owns',
+    summary: 'Store a graph without an owner',
     body: graphBody,
     answers: { 201: graphSchema },
   },
@@ -221,7 +221,7 @@ const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin
       id: `create${id}Graph`,
       access: 'operator',
       summary: `Store a ${kind}'s graph of a type`,
-      description: 'Everything that is wrong in it is told at once. Names nobody defines are warnings.',
+      description: 'All problems are reported at once. Undefined names are warnings.',
       params,
       body: graphBody,
       answers: { 201: graphSchema },

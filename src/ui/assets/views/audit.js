@@ -30,7 +30,7 @@ export function AuditView({ query }) {
             label="Audit"
             rows=${items}
             keyOf=${(one) => one.id}
-            empty=${isFiltered ? 'Nobody did such a thing. These are whole names, not parts of them.' : html`<${Empty} title="Nobody has changed anything yet." />`}
+            empty=${isFiltered ? 'No entries match. Filters compare whole names.' : html`<${Empty} title="Nothing has been changed yet." />`}
             columns=${[
               ['At', (one) => timeOf(one.at), 'number'],
               ['Who', (one) => one.actor],

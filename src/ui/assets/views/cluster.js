@@ -128,7 +128,7 @@ function RunGraphs({ id, types, type, locked, nodes }) {
   const why =
     (locked && 'A run works on this cluster: wait for it, or steer it on its page.') ||
     (types.length === 0 && 'There is no graph yet: its release has none. Upload one.');
-  return html`<${Action} label="Run a graph" fields=${fields} act=${start} disabled=${why} done="The run has begun." />`;
+  return html`<${Action} label="Run a graph" fields=${fields} act=${start} disabled=${why} done="The run has started." />`;
 }
 
 /** Tags of a node: those of its roles, and more. */
@@ -312,8 +312,8 @@ function parsed(text) {
     const line = at === undefined ? '' : `line ${text.slice(0, Number(at)).split('\n').length}: `;
     throw new ApiProblem({
       code: 'page',
-      detail: `This is no JSON: ${line}${error.message}`,
-      hint: 'Nothing was saved. Mend it, then save again.',
+      detail: `This is not JSON: ${line}${error.message}`,
+      hint: 'Nothing was saved. Fix it, then save again.',
     });
   }
 }

@@ -8,7 +8,7 @@ import { count } from '../words.js';
 
 /** All clusters. One can be made of any installed release; where there is none, the page says what to do. */
 export function ClustersView() {
-  // Releases come with packages, of which no event tells.
+  // Releases come with packages, and no event announces those.
   const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
   const releases = useData('/api/v1/releases', { again: listsChanged.value, every: 10_000 });
   const sites = useData('/api/v1/sites', { again: listsChanged.value });

@@ -8,7 +8,7 @@ import { said } from '../words.js';
 const LEAST = 0.05;
 const MOST = 4;
 
-/** Looks of a drawing's own nodes, by the colour that Graphviz was told. */
+/** Looks of a drawing's own nodes, by the colour in the DOT source. */
 const KINDS = { red: 'stage', lightskyblue: 'group', yellowgreen: 'task', none: 'skipped' };
 
 /** States in the order in which they matter: a picture opens at the first that is there. */

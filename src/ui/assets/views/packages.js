@@ -79,7 +79,7 @@ function Install() {
   };
   return html`<${Action}
     label="Install a package"
-    explain="All of it or nothing: what is wrong with it is told first. An installed one is brought to the version of the file."
+    explain="All or nothing: problems are reported before anything is installed. An installed package is updated to the version of the file."
     needs="admin"
     reason=${false}
     fields=${[

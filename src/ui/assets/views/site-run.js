@@ -12,7 +12,7 @@ const VIEWS = [
   ['timeline', 'Timeline'],
 ];
 
-/** A run on a site: phases, groups as a tree, nodes with what befell them, or when. */
+/** A run on a site: phases, groups as a tree, nodes with what happened to them, or when. */
 export function SiteRun({ base, tables, query }) {
   const { run, status, nodes } = tables;
   const again = JSON.stringify([status.phase, status.done, status.counts, status.groups, status.current]);
@@ -205,7 +205,7 @@ function NodeTable({ base, rows, report, query, live }) {
             html`<${Action}
               label="Retry"
               title=${`Retry ${one.node}`}
-              explain="Tries the node again while its run goes on; its group is judged anew."
+              explain="Retries the node while its run goes on; its group is judged again."
               act=${(given) => post(`${base}/nodes/${encodeURIComponent(one.node)}/retry`, given)}
               done=${`${one.node} is tried again.`}
             />`,

@@ -47,7 +47,7 @@ const LastRun = ({ run }) =>
     : html`<a href=${`/runs/${run.id}`}>${said(run.kind)}</a> <${RunState} run=${run} />
         <span class="quiet">${timeOf(run.started_at)}</span>`;
 
-/** Deploy, update or test, after telling what would happen. `open`: the run that is at it already. */
+/** Deploy, update or test, after showing what would happen. `open`: the run already in progress. */
 export function StartRun({ site, open }) {
   const start = (kind) => async (given) => {
     const run = await post(`/api/v1/sites/${encodeURIComponent(site.name)}/runs`, { kind, ...given });

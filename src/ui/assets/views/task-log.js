@@ -24,7 +24,7 @@ export function TaskLog({ base, task, live, names }) {
   const path = `${base}/logs/${encodeURIComponent(task)}`;
   const { node, text } = placeOf(task, names);
   const name = task.slice(0, task.lastIndexOf('@'));
-  // The tries of the task, and whether a new one has begun since.
+  // The tries of the task, and whether a new one has started since.
   const rows = useData(`${base}/tasks${query({ nodes: node, name, limit: 100 })}`, { every: live ? 3_000 : undefined });
   const row = rows.data?.items.find((one) => one.task === name && one.node === node);
   const tries = row?.attempts ?? 0;

@@ -13,19 +13,19 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 
 /**
  * Bars in time, a row for each node; also while they still run. `rows`: `{row, name?, label, status, from, to, href?}`,
- * `from` null for what has not begun.
+ * `from` is null for what has not started.
  */
 export function Timeline({ rows, from, until }) {
   const [page, setPage] = useState(0);
   const [zoom, setZoom] = useState(1);
   const now = useNow(until === null || until === undefined);
-  const begun = rows.filter((one) => one.from !== null);
-  if (begun.length === 0) return html`<p class="quiet">Nothing has begun yet.</p>`;
+  const started = rows.filter((one) => one.from !== null);
+  if (started.length === 0) return html`<p class="quiet">Nothing has started yet.</p>`;
   const last = until ?? now;
   let start = new Date(from).getTime();
   let end = start + 1000;
   const lines = new Map();
-  for (const one of begun) {
+  for (const one of started) {
     const bar = { ...one, begin: new Date(one.from).getTime(), end: new Date(one.to ?? last).getTime() };
     start = Math.min(start, bar.begin);
     end = Math.max(end, bar.end);
@@ -39,7 +39,7 @@ export function Timeline({ rows, from, until }) {
     // The last one would have no room for its text.
     (tick) => at(tick.at) < 100 - 4 / zoom,
   );
-  const looks = [...new Set(begun.map((one) => one.status))];
+  const looks = [...new Set(started.map((one) => one.status))];
   return html`<div class="filters">
       <span class="quiet">${timeOf(start)} – ${timeOf(end)}</span>
       <ul class="legend" aria-label="Colours">
@@ -76,7 +76,7 @@ export function Timeline({ rows, from, until }) {
     </div>`;
 }
 
-/** The table has the same links for the keyboard: a thousand bars are no stops on its way. */
+/** The table has the same links for the keyboard: a thousand bars would be too many tab stops. */
 function Bar({ bar, left, right }) {
   const text = `${bar.label}: ${said(bar.status)}, ${timeOf(bar.from)} – ${bar.to ? timeOf(bar.to) : 'now'}`;
   const look = {
