@@ -76,7 +76,7 @@ describe('the codec', () => {
       [`a ${key}\na ${key}`, 'f:2: there is a key a already'],
     ] as const)
       expect(() => parseEncryptionKeys(text, 'f')).toThrow(problem);
-    expect(() => readEncryptionKeys(join(folder, 'none'))).toThrow('make it with');
+    expect(() => readEncryptionKeys(join(folder, 'none'))).toThrow('create it with');
     writeFileSync(join(folder, 'open'), `a ${key}\n`, { mode: 0o644 });
     expect(() => readEncryptionKeys(join(folder, 'open'))).toThrow('may be read by others');
     expect(encryptedData(undefined)).toBeUndefined();
