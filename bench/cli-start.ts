@@ -1,31 +1,72 @@
-// Measures the start time of commands: median, minimum and maximum of N runs, compared with an empty Node.js process.
-//   npm run build && npx tsx bench/cli-start.ts [RUNS]
+// What commands cost to start: medians of N runs, beside Node.js doing nothing. With other built checkouts as arguments
+// each command is run by all of them in turns, so that a busy machine is busy for all alike.
+//   npm run build && npx tsx bench/cli-start.ts [RUNS] [CHECKOUT ...]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const runs = Number(process.argv[2] ?? 15);
-const bin = fileURLToPath(new URL('../bin/sitewright', import.meta.url));
-if (!existsSync(new URL('../dist/src/cli/main.js', import.meta.url))) throw new Error('Run `npm run build` first.');
+const here = fileURLToPath(new URL('..', import.meta.url));
+const [runs = '15', ...others] = process.argv.slice(2);
+const checkouts = [...others.map((path) => resolve(path)), here];
+for (const checkout of checkouts)
+  if (!existsSync(join(checkout, 'dist/src/cli/main.js')))
+    throw new Error(`Run \`npm run build\` in ${checkout} first.`);
 
-// Nothing listens on port 9 of the loopback address, so an online command fails on its first attempt.
+// Port 9 of the loopback address: nothing listens there, so an online command ends as soon as it has tried.
 const env = { ...process.env, SITEWRIGHT_API: 'http://127.0.0.1:9' };
 const commands: readonly (readonly [string, readonly string[]])[] = [
-  ['node only', ['-e', '0']],
-  ['--help', [bin, '--help']],
-  ['site --help', [bin, 'site', '--help']],
-  ['version', [bin, 'version']],
-  ['completion bash', [bin, 'completion', 'bash']],
-  ['run list (no API)', [bin, 'run', 'list']],
-  ['strategy show FILES', [bin, 'strategy', 'show', fileURLToPath(new URL('../examples/stl1', import.meta.url))]],
+  ['--help', ['--help']],
+  ['site --help', ['site', '--help']],
+  ['version', ['version']],
+  ['completion bash', ['completion', 'bash']],
+  ['run list (no API)', ['run', 'list']],
+  ['strategy show FILES', ['strategy', 'show', join(here, 'examples/stl1')]],
 ];
 
-for (const [name, args] of commands) {
-  const times = Array.from({ length: runs }, () => {
-    const from = performance.now();
-    spawnSync(process.execPath, args, { env, stdio: 'ignore' });
-    return performance.now() - from;
-  }).sort((a, b) => a - b);
-  const [least, median, most] = [times[0]!, times[Math.floor(times.length / 2)]!, times[times.length - 1]!];
-  console.log(`${name.padEnd(22)} median ${median.toFixed(0)} ms  (${least.toFixed(0)} to ${most.toFixed(0)})`);
+/** Reports the processor time of the process it is loaded into, user and system, on descriptor 3. */
+const meter =
+  'import{writeSync}from"node:fs";process.on("exit",()=>{const{user,system}=process.cpuUsage();writeSync(3,String(user+system))})';
+const metered = ['--import', `data:text/javascript,${encodeURIComponent(meter)}`];
+
+interface Cost {
+  readonly wall: number;
+  readonly processor: number;
 }
+
+/** Milliseconds of one start. */
+function start(args: readonly string[]): Cost {
+  const from = performance.now();
+  const { output } = spawnSync(process.execPath, [...metered, ...args], {
+    env,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  return { wall: performance.now() - from, processor: Number(output[3]) / 1000 };
+}
+
+const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1]!;
+
+function row(name: string, starts: readonly (readonly string[])[]): void {
+  const costs = starts.map((): Cost[] => []);
+  for (let run = 0; run < Number(runs); run++) for (const [at, args] of starts.entries()) costs[at]!.push(start(args));
+  const shown = costs.map((all) => ({
+    wall: median(all.map(({ wall }) => wall)),
+    processor: median(all.map(({ processor }) => processor)),
+  }));
+  const first = shown[0]!.processor;
+  const cells = shown.map(
+    ({ wall, processor }) => `${processor.toFixed(0)} ms (${wall.toFixed(0)} ms), x${(processor / first).toFixed(2)}`,
+  );
+  console.log(`| ${name} | ${cells.join(' | ')} |`);
+}
+
+console.log(
+  `median of ${runs}: processor, user and system (wall), against the first; load ${loadavg()[0]!.toFixed(1)}`,
+);
+row('node alone', [['-e', '0']]);
+for (const [name, args] of commands)
+  row(
+    name,
+    checkouts.map((checkout) => [join(checkout, 'bin/sitewright'), ...args]),
+  );

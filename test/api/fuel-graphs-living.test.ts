@@ -221,7 +221,7 @@ it('a run whose workflow was terminated does not keep its cluster', async () => 
   expect(again.status).toBe(202);
   expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({
     status: 'error',
-    message: expect.stringContaining('terminated'),
+    message: expect.stringContaining('ended without closing it'),
   });
   // By force also a run under way goes, workflow and all.
   expect(await system.ask('DELETE', `${api}/transactions/${again.body.id}?force=1`)).toMatchObject({ status: 204 });

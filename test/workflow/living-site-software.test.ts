@@ -5,20 +5,22 @@ import type { RunReport } from '../../src/core/site-run/index.js';
 import { normaliseTask } from '../../src/graph/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
 import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protocol.js';
+import { apiOfSite } from '../api/api-rig.js';
 import { exampleDocuments, exampleHosts, livingSite } from '../rig/living-site.js';
 import { causeOf } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
+// Workflows that the API starts are named after the site, as in other tests.
 beforeAll(async () => {
-  rig = await temporalRig();
+  rig = await temporalRig({ namespace: 'own' });
 });
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await rig.close();
-  rig = await temporalRig();
+  rig = await temporalRig({ namespace: 'own' });
 });
 
 const shell = (id: string, more: object) => ({
@@ -168,4 +170,56 @@ it('what the cluster may do without is no failure of the site; a pause of the si
     state: 'success',
   });
   expect(await statuses()).toEqual({ ...all('ready'), [lost]: 'error' });
+}, 120_000);
+
+it('the API answers as described about a run of a site with a cluster, while it runs and after it ended', async () => {
+  const { site, cluster, ends } = await siteWithCluster();
+  const api = await apiOfSite(rig, site);
+  closing.push(() => api.close());
+  let begun: () => void = () => undefined;
+  let release: () => void = () => undefined;
+  const database = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  ends.set(`database@${control}`, async () => {
+    begun();
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return { outcome: 'ok' };
+  });
+  const started = await api.ask('POST', `/api/v1/sites/${site.name}/runs`, { kind: 'deploy_site' });
+  expect(started.status, JSON.stringify(started.body)).toBe(202);
+  const { id, workflow_id } = started.body;
+  // An answer that is not as the OpenAPI says is a failure of the API.
+  const read = async (part: string) => {
+    const { status, body } = await api.ask('GET', `/api/v1/runs/${id}${part}`);
+    expect(status, `${part}: ${JSON.stringify(body)}`).toBe(200);
+    return body;
+  };
+  const everything = async () => ({
+    run: await read(''),
+    plan: await read('/plan'),
+    status: await read('/status'),
+    report: await read('/report'),
+    tree: await read('/tree'),
+    nodes: await read('/nodes'),
+  });
+  await database;
+  expect(await everything()).toMatchObject({
+    run: { kind: 'deploy_site', outcome: null, phase: 'software' },
+    plan: { plan: { cluster } },
+    status: { phase: 'software', outcome: null },
+    report: { baremetal: { groups: [{}, {}, {}] } },
+    tree: { kind: 'run' },
+    nodes: { items: exampleHosts.map((node) => ({ node })) },
+  });
+  release();
+  await rig.client.workflow.getHandle(workflow_id, id).result();
+  expect(await everything()).toMatchObject({
+    run: { outcome: 'success', phase: 'finished' },
+    plan: { plan: { cluster } },
+    status: { phase: 'finished', outcome: 'success' },
+    report: { outcome: 'success' },
+  });
 }, 120_000);

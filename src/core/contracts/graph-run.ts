@@ -109,10 +109,27 @@ export const graphRunReportSchema = z
   })
   .meta({ id: 'GraphRunReport', description: 'What happened in a run of graphs, and why.' });
 
+const planReference = z.strictObject({
+  hash: z.string().describe('Of the stored plan.'),
+  tasks: z.int(),
+  nodes: z.int(),
+  mode: z.enum(GRAPH_RUN_MODES),
+  parts: z
+    .array(z.strictObject({ chunks: z.int(), tasks: z.int(), nodes: z.int() }))
+    .describe('What the plan is cut into for execution, and in how many pieces each part is loaded.'),
+  coordination: z
+    .strictObject({ chunks: z.int() })
+    .nullable()
+    .describe('Of the coordinator of the parts; null for one part.'),
+  warnings: texts,
+});
+
 export const graphPlansSchema = z
-  .array(z.object({ type: z.string(), hash: z.string(), tasks: z.int(), nodes: z.int() }))
+  .array(planReference.extend({ type: z.string() }))
   .meta({ id: 'GraphPlans', description: 'The plans of the graphs of a run, as far as they are made.' });
 
+/** A stored plan, cut for execution. Pieces are loaded with `load_graph_part`. */
+export type PlanReference = Wire<typeof planReference>;
 export type TaskCounts = Wire<typeof taskCounts>;
 /** A failed task and why. */
 export type FailedTask = Wire<typeof failedTask>;

@@ -1,18 +1,6 @@
 import type { SchedulerGraph } from '../scheduler/index.js';
-import type { GraphRunMode } from '../words.js';
 
-/** A stored plan, cut for execution. */
-export interface PlanReference {
-  /** Hash of the stored plan. */
-  readonly hash: string;
-  readonly tasks: number;
-  readonly nodes: number;
-  readonly mode: GraphRunMode;
-  /** Pieces to load with `load_graph_part`: of each part, and of the coordinator (empty for one part). */
-  readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
-  readonly coordination: { readonly chunks: number } | null;
-  readonly warnings: readonly string[];
-}
+export type { PlanReference } from '../contracts/graph-run.js';
 
 /** What a workflow needs to drive one part of a plan. `graph` is core's SchedulerGraph. */
 export interface ExecutablePart<Graph = SchedulerGraph> {
