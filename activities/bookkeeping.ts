@@ -1,4 +1,4 @@
-import type { NodeReport } from '../src/core/deployment/index.js';
+import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import { describedRun, type RunDescription } from '../src/core/run-description.js';
 import type { RunReport } from '../src/core/site-run/index.js';
 import { claimFor, type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';

@@ -1,4 +1,5 @@
-import type { NodeReport, NodeResult } from '../src/core/deployment/index.js';
+import type { NodeReport } from '../src/core/contracts/site-run-report.js';
+import type { NodeResult } from '../src/core/deployment/index.js';
 import type { SiteRunOutcome } from '../src/core/run/index.js';
 import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.js';
 

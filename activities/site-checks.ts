@@ -27,8 +27,8 @@ export function siteCheckActivities(
   cache: SiteCache,
 ): Pick<SiteActivities, 'verify_site' | 'prepare_site' | 'inspect_nodes'> {
   return {
-    verify_site: (request) => untilPassed(deps, request, (signal) => verifySite(deps, cache, request, signal)),
-    prepare_site: (request) => untilPassed(deps, request, (signal) => prepareSite(deps, cache, request, signal)),
+    verify_site: (request) => untilPassed(deps, cache, request, verifySite),
+    prepare_site: (request) => untilPassed(deps, cache, request, prepareSite),
     inspect_nodes: ({ site, revision }) =>
       withHeartbeats(deps, async ({ signal }) => {
         const nodes = await nodesOf(cache, { site, revision });
@@ -53,16 +53,31 @@ type Finding = SiteCheckAnswer & {
   readonly final?: boolean;
 };
 
+interface CheckSubject {
+  readonly deps: ActivityDependencies;
+  readonly maas: ReturnType<ActivityDependencies['maas']>;
+  readonly nodes: readonly ResolvedNode[];
+  readonly request: SiteCheck;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Repeats a failed check until its timeout. Returns the last result. */
 function untilPassed(
   deps: ActivityDependencies,
+  cache: SiteCache,
   request: SiteCheck,
-  check: (signal: AbortSignal | undefined) => Promise<Finding>,
+  check: (subject: CheckSubject) => Promise<Finding>,
 ): Promise<SiteCheckAnswer> {
   return withHeartbeats(deps, async ({ signal }) => {
     const deadline = Date.now() + request.pace.timeout * 1000;
     for (;;) {
-      const { final, ...answer } = await check(signal);
+      const { final, ...answer } = await check({
+        deps,
+        maas: deps.maas(),
+        nodes: await nodesOf(cache, request),
+        request,
+        signal,
+      });
       const left = deadline - Date.now();
       if (answer.ok || final || left <= 0) return answer;
       await Context.current().sleep(Math.min(left, Math.max(1, request.pace.interval) * 1000));
@@ -74,14 +89,7 @@ function untilPassed(
  * Checks that MAAS answers, accepts the key and knows machines of this site. Looks up only the site's nodes: listing
  * all machines of a big MAAS takes longer than the check may.
  */
-async function verifySite(
-  deps: ActivityDependencies,
-  cache: SiteCache,
-  request: SiteCheck,
-  signal: AbortSignal | undefined,
-): Promise<Finding> {
-  const maas = deps.maas();
-  const nodes = await nodesOf(cache, request);
+async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject): Promise<Finding> {
   const warnings: string[] = [];
   let absent: string[];
   let hidden: string;
@@ -112,14 +120,7 @@ async function verifySite(
   return { ok: true, problems: [], warnings };
 }
 
-async function prepareSite(
-  deps: ActivityDependencies,
-  cache: SiteCache,
-  request: SiteCheck,
-  signal: AbortSignal | undefined,
-): Promise<Finding> {
-  const maas = deps.maas();
-  const nodes = await nodesOf(cache, request);
+async function prepareSite({ deps, maas, nodes, signal }: CheckSubject): Promise<Finding> {
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;

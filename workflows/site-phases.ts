@@ -1,5 +1,5 @@
 import type { SiteCheck } from '../activities/contract.js';
-import type { NodeReport } from '../src/core/deployment/index.js';
+import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import { isoTime } from '../src/core/run/index.js';
 import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
 import { siteCheck } from './activity-options.js';

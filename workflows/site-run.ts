@@ -1,5 +1,6 @@
 import { isCancellation } from '@temporalio/workflow';
-import { countNodes, halts, type NodeReport } from '../src/core/deployment/index.js';
+import type { NodeReport } from '../src/core/contracts/site-run-report.js';
+import { countNodes, halts } from '../src/core/deployment/index.js';
 import { isoTime, type SiteRunOutcome } from '../src/core/run/index.js';
 import {
   describeRunFailure,

@@ -1,24 +1,16 @@
-import type { Diagnostic } from '../core/diagnostic.js';
+import { type Refusal, RefusalError } from '../core/problem-error.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 
-/** What went wrong, as a person reads it and as `-f json` prints it: the fields of the API's problems. */
-export interface CliProblem {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  readonly errors?: readonly Diagnostic[];
-  readonly run?: { readonly id: string; readonly workflow_id: string };
-}
+/** What went wrong, as a person reads it and as `-f json` prints it. */
+export type CliProblem = Refusal;
 
 /** The one error that commands throw. */
-export class CliError extends Error {
+export class CliError extends RefusalError<string> {
   override readonly name = 'CliError';
-  readonly problem: CliProblem;
   readonly exitCode: ExitCode;
 
   constructor(problem: CliProblem, exitCode: ExitCode) {
-    super(problem.message);
-    this.problem = problem;
+    super(problem);
     this.exitCode = exitCode;
   }
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../core/diagnostic.js';
+import { type Refusal, RefusalError } from '../core/problem-error.js';
 import { MaasConfigurationError, MaasError } from '../maas/index.js';
 import { StoreError } from '../store/index.js';
 
@@ -17,27 +17,11 @@ export type ProblemCode =
   | 'store-failed'
   | 'unexpected';
 
-export interface Problem {
-  readonly code: ProblemCode;
-  /** What went wrong, for people. */
-  readonly message: string;
-  /** What to do next. */
-  readonly hint?: string;
-  /** All findings, each with its place. */
-  readonly errors?: readonly Diagnostic[];
-  /** The run that causes the conflict. */
-  readonly run?: { readonly id: string; readonly workflow_id: string };
-}
+export type Problem = Refusal<ProblemCode>;
 
 /** The one error use cases throw. */
-export class ProblemError extends Error {
+export class ProblemError extends RefusalError<ProblemCode> {
   override readonly name = 'ProblemError';
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(problem.message);
-    this.problem = problem;
-  }
 }
 
 export const problem = (

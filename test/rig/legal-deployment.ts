@@ -1,4 +1,5 @@
-import type { SimulationInput, SimulationResult, SuccessCriteria } from '../../src/core/deployment/index.js';
+import type { SuccessCriteria } from '../../src/core/contracts/site-run.js';
+import type { SimulationInput, SimulationResult } from '../../src/core/deployment/index.js';
 
 type Finished = Exclude<SimulationResult, { rejected: readonly string[] }>;
 type Stage = 'NOT_STARTED' | 'PREPARED' | 'DEPLOYED' | 'FAILED';

@@ -1,5 +1,6 @@
 import type { ProblemBody } from '../../core/contracts/index.js';
-import { PROBLEM_CODES, type Problem, type ProblemCode } from '../../ops/index.js';
+import type { Refusal } from '../../core/problem-error.js';
+import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.js';
 
 /** What only a shell that speaks HTTP can refuse with. */
 const HTTP_CODES = {
@@ -16,7 +17,7 @@ const HTTP_CODES = {
 type HttpCode = keyof typeof HTTP_CODES;
 
 /** A problem of a use case, or one of HTTP itself. */
-export type HttpProblem = Omit<Problem, 'code'> & { readonly code: ProblemCode | HttpCode };
+export type HttpProblem = Refusal<ProblemCode | HttpCode>;
 
 const describe = (code: ProblemCode | HttpCode): { readonly status: number; readonly title: string } =>
   code in HTTP_CODES ? HTTP_CODES[code as HttpCode] : PROBLEM_CODES[code as ProblemCode];

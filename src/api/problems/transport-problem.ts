@@ -1,16 +1,11 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { RefusalError } from '../../core/problem-error.js';
 import type { HttpProblem } from './http-problem.js';
 
 /** Thrown by what reads requests (parsers, validators, hooks), before any use case starts. */
-export class RequestError extends Error {
+export class RequestError extends RefusalError<HttpProblem['code']> {
   override readonly name = 'RequestError';
-  readonly problem: HttpProblem;
-
-  constructor(problem: HttpProblem) {
-    super(problem.message);
-    this.problem = problem;
-  }
 }
 
 /** Carries the findings of one part of a request through Fastify's validation. */

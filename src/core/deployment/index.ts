@@ -2,9 +2,6 @@
  * Deployment groups (spec/5), pure: what a strategy means, what to call next, how groups and nodes
  * come out. Runs inside workflows; the CLI's `strategy` commands use the same code.
  */
-export type { SuccessCriteria } from '../contracts/site-run.js';
-export type { NodeReport } from '../contracts/site-run-report.js';
-export type { NodeState } from '../words.js';
 export {
   type BaremetalState,
   type CallEnd,

@@ -1,14 +1,8 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
-import {
-  type BaremetalState,
-  countNodes,
-  describeGroupFailure,
-  type NodeState,
-  reportBaremetal,
-} from '../deployment/index.js';
+import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
 import { type AnyProgress, detailsHeading, reportAny, table } from '../run/index.js';
-import type { SiteRunKind, SiteRunOutcome } from '../words.js';
+import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
 import { explainRunFailure, type RunFailure } from './failure.js';
 import type { SiteRunInput } from './input.js';
 

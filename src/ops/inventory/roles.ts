@@ -21,14 +21,19 @@ export interface Role {
   readonly volumes_roles_mapping: Json;
 }
 
-export interface RoleOperations {
-  /** Of a release: its own roles. Of a cluster: its own, and those of its release and enabled plugins. */
-  list(owner: RoleOwner): Promise<readonly Role[]>;
-  get(owner: RoleOwner, name: string): Promise<Role>;
-  create(owner: RoleOwner, role: RoleBody, actor: string): Promise<Role>;
-  update(owner: RoleOwner, name: string, role: RoleBody, actor: string): Promise<Role>;
-  delete(owner: RoleOwner, name: string, actor: string): Promise<void>;
+/** Operations on the roles or tags of a release, plugin or cluster. */
+export interface NamedPartOperations<Owner, Part, Upload> {
+  /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
+  list(owner: Owner): Promise<readonly Part[]>;
+  /** A part of the owner itself. */
+  get(owner: Owner, name: string): Promise<Part>;
+  create(owner: Owner, upload: Upload, actor: string): Promise<Part>;
+  update(owner: Owner, name: string, upload: Upload, actor: string): Promise<Part>;
+  /** Deletes a part with its assignments. */
+  delete(owner: Owner, name: string, actor: string): Promise<void>;
 }
+
+export type RoleOperations = NamedPartOperations<RoleOwner, Role, RoleBody>;
 
 export function roleOperations({ store }: OpsDependencies): RoleOperations {
   /** The owner's own roles, and how to write them back. */

@@ -9,6 +9,7 @@ import type { OpsDependencies } from '../dependencies.js';
 import { objectOf } from '../inventory/json-object.js';
 import { finding, refuseIfAny } from '../inventory/refuse.js';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
+import type { NamedPartOperations } from '../inventory/roles.js';
 import { problem } from '../problem.js';
 
 export type TagUpload = Wire<typeof tagBody>;
@@ -22,16 +23,7 @@ export interface TagView {
   readonly readOnly: boolean;
 }
 
-export interface TagOperations {
-  /** Of a release or plugin: its own tags. Of a cluster: its own, and those of its release and enabled plugins. */
-  list(owner: TagOwner): Promise<readonly TagView[]>;
-  /** A tag of the owner itself. */
-  get(owner: TagOwner, name: string): Promise<TagView>;
-  create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView>;
-  update(owner: TagOwner, name: string, upload: TagUpload, actor: string): Promise<TagView>;
-  /** Deletes a tag with its assignments to nodes. */
-  delete(owner: TagOwner, name: string, actor: string): Promise<void>;
-
+export interface TagOperations extends NamedPartOperations<TagOwner, TagView, TagUpload> {
   assignments(cluster: number): Promise<readonly TagAssignment[]>;
   ofNode(node: number): Promise<readonly TagAssignment[]>;
   /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. */
