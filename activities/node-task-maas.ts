@@ -55,7 +55,7 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       if (error instanceof OrderRefused) return rejected(error.message);
       throw error;
     }
-    report(from?.last ?? 'begun');
+    report(from?.last ?? 'started');
     try {
       const end = await carryOut(deps.maas(), type, machine, {
         parameters,

@@ -8,6 +8,7 @@ import type { TaskType, Transport } from './task-type.js';
 
 export { allowedPath } from './allowed-path.js';
 export type { Content, ParameterProblem, Parameters, Reading } from './parameter.js';
+export { goesToMaster, hasWork } from './special-types.js';
 export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.js';
 
 /**
@@ -28,17 +29,8 @@ export const findTaskType = (name: unknown): TaskType | undefined => byName.get(
 export const typesOver = (transport: Transport): readonly TaskTypeName[] =>
   TASK_TYPES.filter(({ over }) => over.includes(transport)).map(({ name }) => name);
 
-/** Whether tasks of the type do work; tasks without work never become activities. */
-export const hasWork = (type: string | undefined): boolean => (findTaskType(type)?.kind ?? 'work') === 'work';
-
 /** Whether tasks of the type only place and order others: a selection of tasks never disables them. */
 export const onlyOrders = (type: unknown): boolean => findTaskType(type)?.kind === 'order';
-
-/**
- * Whether tasks of the type go to the agent `master`, whatever their node: the node itself cannot carry them out and
- * may be unavailable.
- */
-export const goesToMaster = (type: string): boolean => findTaskType(type)?.over[0] === 'maas';
 
 /** Whether tasks of the type run arbitrary scripts. */
 export const runsAnyScript = (type: string): boolean => findTaskType(type)?.anyScript === true;

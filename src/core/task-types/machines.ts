@@ -23,19 +23,16 @@ const ofAstute = {
 };
 
 export const eraseNode = taskType('erase_node', {
-  over: ['maas'],
   does: 'Releases the machine and erases both ends of each disk, so that the deployed system cannot boot again.',
   parameters: { secure_erase: flag('true: erase whole disks where supported', false), ...ofAstute },
 });
 
 export const moveToBootstrap = taskType('move_to_bootstrap', {
-  over: ['maas'],
   does: 'Releases the machine: it is bare and ready for the next deployment.',
   parameters: ofAstute,
 });
 
 export const cobblerSync = taskType('cobbler_sync', {
-  over: ['maas'],
   does: 'Checks that MAAS answers. MAAS manages DHCP and DNS itself.',
   parameters: { provisioning_info: ofAstute.provisioning_info },
 });

@@ -7,7 +7,6 @@ const placeInTheOrder = {
 } as const;
 
 export const group = taskType('group', {
-  kind: 'order',
   over: [],
   does: 'Also places the tasks listed in its `tasks` on its nodes, and sets how many of them may fail ([graphs](graphs.md)).',
   parameters: {},
@@ -15,20 +14,17 @@ export const group = taskType('group', {
 
 export const stage = taskType('stage', {
   ...placeInTheOrder,
-  kind: 'order',
   does: 'A point in the order for which all nodes can wait. Always `skipped`.',
   examples: [{ parameters: {}, result: { outcome: 'skipped', changed: false, tries: [] } }],
 });
 
 export const skipped = taskType('skipped', {
   ...placeInTheOrder,
-  kind: 'order',
   does: 'Disables a task of a lower layer but keeps its place in the order. Always `skipped`.',
 });
 
 export const noop = taskType('noop', {
   ...placeInTheOrder,
-  kind: 'nothing',
   does: 'Does nothing when its turn comes. Always `skipped`.',
 });
 

@@ -1,5 +1,6 @@
 import { isMapping, type Mapping } from '../plain-value.js';
 import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.js';
+import { goesToMaster, kindOfType } from './special-types.js';
 
 /** Limits of a task, derived from its parameters. */
 export interface TaskLimits {
@@ -64,8 +65,9 @@ export interface TaskType<P = unknown, Name extends string = string> {
 }
 
 interface Definition<P extends Parameters>
-  extends Partial<Pick<TaskType, 'kind' | 'noop' | 'anyScript' | 'examples' | 'partFor'>> {
-  readonly over: readonly Transport[];
+  extends Partial<Pick<TaskType, 'noop' | 'anyScript' | 'examples' | 'partFor'>> {
+  /** Not for types that MAAS runs (`goesToMaster`). */
+  readonly over?: readonly Transport[];
   readonly does: string;
   readonly parameters: P;
   readonly limits?: (values: Values<P>) => Partial<TaskLimits>;
@@ -87,7 +89,8 @@ export function taskType<const Name extends string, P extends Parameters>(
   { limits, inputs, rule, ...definition }: Definition<P>,
 ): TaskType<Values<P>, Name> {
   return {
-    kind: 'work',
+    kind: kindOfType(name),
+    over: goesToMaster(name) ? ['maas'] : [],
     noop: 'skip',
     anyScript: false,
     examples: [],
