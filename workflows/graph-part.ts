@@ -19,7 +19,6 @@ import {
   apply,
   type Coordination,
   createScheduler,
-  isTriedAgain,
   type Rejection,
   type RunResult,
   rejectionOf,
@@ -31,6 +30,7 @@ import {
   type SchedulerSnapshot,
   takeSnapshot,
   workLeft,
+  wouldRetry,
 } from '../src/core/scheduler/index.js';
 import { bookkeeping } from './activity-options.js';
 import { callActivity } from './border.js';
@@ -153,7 +153,7 @@ export function createPartDriver(
   function ended(task: string, attempt: number, end: TaskEnd): void {
     running--;
     const outcome = outcomeOf(end);
-    const full = outcome === 'failed' && !isFinal(end) && isTriedAgain(scheduler, task) && isExhausted();
+    const full = outcome === 'failed' && !isFinal(end) && wouldRetry(scheduler, task) && isExhausted();
     ledger.ended(task, full ? { ...end, message: `${end.message ?? end.outcome}; ${HISTORY_FULL}` } : end);
     const final = full || isFinal(end) ? { final: true as const } : {};
     inbox.push({ type: 'ended', task, attempt, outcome, ...final, now: Date.now() });

@@ -2,11 +2,11 @@ import { ROLES, type Role } from './words.js';
 
 export { ROLES, type Role } from './words.js';
 
-/** What a route asks of its caller: a role, or nothing at all. */
+/** What a route requires of its caller: a role, or nothing. */
 export type Need = Role | 'anyone';
 
 export const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text);
 
-/** Whether a role is enough. */
+/** Whether the role is sufficient. */
 export const covers = (role: Role, need: Need): boolean =>
   need === 'anyone' || ROLES.indexOf(role) >= ROLES.indexOf(need);

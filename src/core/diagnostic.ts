@@ -1,16 +1,16 @@
 /**
- * One finding about something a user wrote. Every checker in the project (documents, graphs,
- * packages, YAQL) returns a list of these: all problems at once, each with its place and a next step.
+ * One problem in something that a user wrote. Every checker of the project (documents, graphs, packages, YAQL) returns
+ * all problems at once, each with its location and a next step.
  */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info';
   /** Stable, dotted, lower case, e.g. `strategy.unknown-dependency`. Listed in docs/troubleshooting. */
   readonly code: string;
-  /** One sentence for a person. No trailing place: printing adds it. */
+  /** One sentence for the user, without the location: the printer adds it. */
   readonly message: string;
   /** What to do next, or "did you mean …". */
   readonly hint?: string;
-  /** As the user named it; absent when the text came without a name. */
+  /** The file name that the user gave; absent for text without a name. */
   readonly file?: string;
   /** 1-based. */
   readonly line?: number;
@@ -24,13 +24,13 @@ export interface Diagnostic {
 
 export const isError = (d: Diagnostic): boolean => d.severity === 'error';
 
-/** Problems of one cause: the first of them, and the others like it. */
+/** Problems with the same message: the first one, and the others. */
 export interface ProblemGroup<P> {
   readonly first: P;
   readonly others: readonly P[];
 }
 
-/** Groups problems that say the same of different places, in the order of their first ones. For printers. */
+/** Groups problems that differ only in their location, in the order of first occurrence. For printers. */
 export function groupProblems<P extends Pick<Diagnostic, 'severity' | 'code' | 'message'>>(
   problems: readonly P[],
 ): ProblemGroup<P>[] {

@@ -1,24 +1,23 @@
 /**
- * The nearest of the names a user could have meant, as a hint ("Did you mean 'masters'?"), or
- * undefined when none is near. Case does not count; a swap of neighbours is one slip, as an
- * insertion, a deletion or a wrong character is. At most `maxSlips` are forgiven; by default, one for each
- * three letters.
+ * The known names closest to what the user wrote, as a hint ("Did you mean 'masters'?"), or undefined if none is
+ * close. Ignores case. An insertion, a deletion, a wrong character and a swap of neighbours each count as one typo.
+ * Allows at most `maxTypos`; by default, one per three letters.
  */
-export function didYouMean(written: string, known: Iterable<string>, maxSlips?: number): string | undefined {
-  const nearest = nearestNames(written, known, maxSlips);
+export function didYouMean(written: string, known: Iterable<string>, maxTypos?: number): string | undefined {
+  const nearest = nearestNames(written, known, maxTypos);
   if (nearest.length === 0) return undefined;
   return `Did you mean ${nearest.map((name) => `'${name}'`).join(' or ')}?`;
 }
 
-/** Names looked at: a suggestion is a courtesy and must not cost seconds. */
+/** Limit of compared names: a suggestion must not cost seconds. */
 const MAX_NAMES = 10_000;
 
 /** Up to three names at the smallest distance. */
-function nearestNames(written: string, known: Iterable<string>, maxSlips?: number): string[] {
+function nearestNames(written: string, known: Iterable<string>, maxTypos?: number): string[] {
   const wanted = written.toLowerCase();
-  // Distance costs length²; no name is longer.
+  // The distance costs length²; no known name is longer.
   if (wanted.length > 100) return [];
-  let best = maxSlips ?? Math.max(1, Math.floor(wanted.length / 3));
+  let best = maxTypos ?? Math.max(1, Math.floor(wanted.length / 3));
   let names: string[] = [];
   let looked = 0;
   for (const name of known) {
@@ -33,7 +32,7 @@ function nearestNames(written: string, known: Iterable<string>, maxSlips?: numbe
   return [...new Set(names)].slice(0, 3);
 }
 
-/** Optimal string alignment distance; anything above `limit` may come out as any larger number. */
+/** Optimal string alignment distance. Above `limit` the result may be any larger number. */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,3 +1,3 @@
-/** `critical-group-failed` as `CriticalGroupFailed`: how a kind of failure is spelt as a type in Temporal. */
+/** `critical-group-failed` as `CriticalGroupFailed`: turns a kind of failure into its type in Temporal. */
 export const pascalCase = (kind: string): string =>
   kind.replace(/(^|-)([a-z])/g, (_all, _dash, letter: string) => letter.toUpperCase());

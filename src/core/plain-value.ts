@@ -1,4 +1,4 @@
-/** A mapping as JSON or YAML gives it. */
+/** A mapping from JSON or YAML. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
 export const isMapping = (value: unknown): value is Mapping =>
@@ -7,7 +7,7 @@ export const isMapping = (value: unknown): value is Mapping =>
 /** Keys and indexes from the root of a value to a part of it, e.g. `['data', 'groups', 2]`. */
 export type ValuePath = readonly (string | number)[];
 
-/** `data.groups[2].depends_on[0]`; keys that are no plain words are quoted: `roles["a b"]`. */
+/** `data.groups[2].depends_on[0]`. Keys with other characters are quoted: `roles["a b"]`. */
 export function printPath(path: ValuePath): string {
   let text = '';
   for (const step of path) {
@@ -18,7 +18,7 @@ export function printPath(path: ValuePath): string {
   return text;
 }
 
-/** What stands at the path; undefined when nothing does. */
+/** The value at the path, or undefined. */
 export function valueAt(root: unknown, path: ValuePath): unknown {
   let value = root;
   for (const step of path) {
@@ -28,13 +28,13 @@ export function valueAt(root: unknown, path: ValuePath): unknown {
   return value;
 }
 
-/** Sets an own key whatever its name: `__proto__` is a key like any other in a user's file. */
+/** Sets an own key of any name: in a user's file, `__proto__` is a key like any other. */
 export function setKey(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') target[key] = value;
   else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** What kind of value it is, for messages: a list, a mapping, text, a number. */
+/** The kind of a value, for messages: a list, a mapping, text, a number. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'missing';

@@ -1,12 +1,12 @@
 import { isMapping, printPath } from './plain-value.js';
 import { checkShape, type Shape } from './shape.js';
 
-/** The input of a run, or all that is wrong with it. */
+/** The input of a run, or all its problems. */
 export type ParsedRunInput<Input> =
   | { readonly ok: true; readonly input: Input }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Checks the arguments of a workflow: exactly one JSON object of the given shape. Names every bad field. */
+/** Checks the arguments of a workflow: exactly one JSON object of the given shape. Reports every bad field. */
 export function parseRunInput<Input>(
   shape: Shape<Input>,
   args: readonly unknown[],

@@ -4,15 +4,15 @@ import { isMapping, type ValuePath } from './plain-value.js';
 export interface ShapeProblem {
   readonly kind: 'missing' | 'unknown' | 'wrong';
   readonly path: ValuePath;
-  /** The end of a sentence that begins with the place: `must be a list`. */
+  /** The end of a sentence that starts with the location: `must be a list`. */
   readonly message: string;
   readonly hint?: string;
 }
 
-/** What a value must look like. For code that runs where no schema library does: workflows, and this room. */
+/** The required shape of a value, for code that runs without a schema library: workflows and src/core. */
 export interface Shape<T> {
   readonly problems: (value: unknown, at: ValuePath) => readonly ShapeProblem[];
-  /** Only for the compiler: the type of a value without problems. */
+  /** Only for the compiler: the type of a valid value. */
   readonly valueType?: T;
 }
 
@@ -20,13 +20,13 @@ export type ShapeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
 
-/** Compares a value with its shape: all differences at once. */
+/** Compares a value with its shape. Reports all differences at once. */
 export function checkShape<T>(shape: Shape<T>, value: unknown): ShapeResult<T> {
   const problems = shape.problems(value, []);
   return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, problems };
 }
 
-/** A value that needs no more than a yes or no. `message` ends a sentence that begins with the place: `must be …`. */
+/** A shape that a predicate checks. `message` ends a sentence that starts with the location: `must be …`. */
 export const valueThat = <T>(
   fits: (value: unknown) => boolean,
   message: string | ((value: unknown) => string),
@@ -59,16 +59,16 @@ export function oneOf<const T extends string>(words: readonly T[]): Shape<T> {
   return valueThat<T>((value) => words.some((word) => word === value), message);
 }
 
-/** A list of which every item is checked; `least` is how many it must hold. */
+/** A list of items of one shape, with at least `least` items. */
 export const listOf = <T>(item: Shape<T>, least = 0): Shape<readonly T[]> => ({
   problems: (value, path) => {
     if (!Array.isArray(value)) return [{ kind: 'wrong', path, message: 'must be a list' }];
-    if (value.length < least) return [{ kind: 'wrong', path, message: `must hold at least ${least}` }];
+    if (value.length < least) return [{ kind: 'wrong', path, message: `must have at least ${least}` }];
     return value.flatMap((one, index) => item.problems(one, [...path, index]));
   },
 });
 
-/** An object with these fields and no others; those that are not `required` may be left out. */
+/** An object with these fields and no others. Fields that are not `required` are optional. */
 export const objectOf = <T extends object>(
   fields: { readonly [Key in keyof T]-?: Shape<Exclude<T[Key], undefined>> },
   required: readonly (keyof T & string)[] = [],
@@ -91,7 +91,7 @@ export const objectOf = <T extends object>(
   };
 };
 
-/** A shape with a rule of its own, looked at once all parts fit: what is wrong, or undefined. */
+/** A shape with an additional rule, checked when all parts are valid. The rule returns the problem, or undefined. */
 export const withRule = <T>(shape: Shape<T>, rule: (value: T) => string | undefined): Shape<T> => ({
   problems: (value, path) => {
     const found = shape.problems(value, path);

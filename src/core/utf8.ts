@@ -1,4 +1,4 @@
-/** Bytes a text takes in UTF-8. Workflows have no `Buffer` or `TextEncoder` they may rely on. */
+/** Length of a text in UTF-8 bytes. Workflows have no reliable `Buffer` or `TextEncoder`. */
 export function utf8Length(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {

@@ -1,9 +1,9 @@
 /**
- * Closed lists of words that leave the process: in inputs, answers, reports, the store, on the page. Each stands here
- * once; schemas, types and the page's JavaScript (`/assets/lib/words.mjs`) take it from here.
+ * Closed lists of words that leave the process, in inputs, answers, reports, the store and the page. This is their only
+ * definition: schemas, types and the page's JavaScript (`/assets/lib/words.mjs`) use it.
  */
 
-/** What a token may do; each role may do all that those before it may. */
+/** Roles of tokens. Each role includes the rights of those before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -11,7 +11,7 @@ export type Role = (typeof ROLES)[number];
 export const SITE_RUN_KINDS = ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site'] as const;
 export type SiteRunKind = (typeof SITE_RUN_KINDS)[number];
 
-/** How a run on a site closes by itself: nodes may fail without failing the run. */
+/** How a site run ends: nodes may fail without failing the run. */
 export const SITE_RUN_OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled'] as const;
 export type SiteRunOutcome = (typeof SITE_RUN_OUTCOMES)[number];
 
@@ -23,7 +23,7 @@ export const GRAPH_RUN_OUTCOMES = [
 ] as const satisfies readonly SiteRunOutcome[];
 export type GraphRunOutcome = (typeof GRAPH_RUN_OUTCOMES)[number];
 
-/** What else may have become of a run: Temporal ended it, or has no record of it any more. */
+/** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
 export const LOST_OUTCOMES = ['terminated', 'lost'] as const;
 export type LostOutcome = (typeof LOST_OUTCOMES)[number];
 
@@ -42,7 +42,7 @@ export type PhaseName = (typeof PHASE_NAMES)[number];
 export const PHASE_STATES = ['running', 'success', 'failure', 'skipped', 'stopped'] as const;
 export type PhaseState = (typeof PHASE_STATES)[number];
 
-/** State of one unique node in the baremetal step (spec/5, "Process" 1), and of a group. */
+/** State of a node in the baremetal step (spec/5, "Process" 1), and of a group. */
 export const NODE_STATES = ['not_started', 'prepared', 'success', 'failure'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
@@ -50,7 +50,7 @@ export type NodeState = (typeof NODE_STATES)[number];
 export const CALLS = ['prepare', 'deploy'] as const;
 export type Call = (typeof CALLS)[number];
 
-/** What an operator can do to any run; `retry_node` to a run on a site, the other two to a run of graphs. */
+/** Operator actions on any run. `retry_node` is for site runs; `retry_task` and `skip_task` are for graph runs. */
 export const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
 export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node'] as const;
@@ -58,7 +58,7 @@ export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
 export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task'] as const;
 export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];
 
-/** `dry_run` plans only; `noop_run` has the tasks say what they would change. */
+/** `dry_run` only plans. In a `noop_run`, tasks report what they would change. */
 export const GRAPH_RUN_MODES = ['apply', 'dry_run', 'noop_run'] as const;
 export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 
@@ -66,7 +66,7 @@ export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 export const GRAPH_RESULTS = ['success', 'failure', 'stopped_by_tolerance', 'stopped'] as const;
 export type RunResult = (typeof GRAPH_RESULTS)[number];
 
-/** Where one graph of a run stands. `not_begun`: an earlier one did not succeed, or the run was stopped. */
+/** State of one graph of a run. `not_begun`: an earlier graph did not succeed, or the run was stopped. */
 export const GRAPH_STATES = [
   'waiting',
   'planning',
@@ -80,8 +80,8 @@ export const GRAPH_STATES = [
 export type GraphState = (typeof GRAPH_STATES)[number];
 
 /**
- * How a task stands that will not change any more. `skipped`: no work in it, or left undone by a stop. `ignored`: an
- * error with fail_on_error=false. `dep_failed`: something it needs failed, or its node did; it never ran.
+ * Final statuses of a task. `skipped`: it has no work, or a stop left it undone. `ignored`: an error with
+ * fail_on_error=false. `dep_failed`: it never ran because a dependency or its node failed.
  */
 export const SETTLED_STATUSES = ['successful', 'failed', 'dep_failed', 'skipped', 'ignored'] as const;
 export type SettledStatus = (typeof SETTLED_STATUSES)[number];
@@ -90,7 +90,7 @@ export type SettledStatus = (typeof SETTLED_STATUSES)[number];
 export const TASK_STATUSES = ['waiting', 'running', 'retrying', ...SETTLED_STATUSES] as const;
 export type ShownTaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Statuses of a node of the inventory. */
+/** Statuses of a node in the inventory. */
 export const NODE_STATUSES = [
   'discover',
   'provisioning',

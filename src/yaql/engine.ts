@@ -23,27 +23,27 @@ import type { Value } from './values/kind.js';
 
 /** How an engine reads and evaluates; everything is optional. */
 export interface EngineOptions extends Partial<EvaluationOptions> {
-  /** The operators; {@link standardOperators} unless told otherwise. */
+  /** The operators; default: {@link standardOperators}. */
   readonly operators?: OperatorGroups;
   /** Whether `value(args)` calls a value. */
   readonly allowDelegates?: boolean;
   /** The 0.2 language: `=>` builds tuples, dicts are iterable, tuples stay tuples. */
   readonly legacy?: boolean;
-  /** What names mean; a standard context of its own unless told otherwise. */
+  /** Defines the names; default: a new standard context. */
   readonly context?: Context;
   /** How many parsed expressions are kept. */
   readonly cacheSize?: number;
 }
 
-/** One evaluation: data and where it takes place. */
+/** Data and context of one evaluation. */
 export interface EvaluateOptions {
-  /** A context to evaluate in a child of; the engine's own unless told otherwise. */
+  /** Evaluates in a child of this context; default: the engine's context. */
   readonly context?: Context;
   /** Further variables, by name, without conversion. */
   readonly variables?: Iterable<readonly [string, Value]>;
 }
 
-/** Parses and evaluates expressions. Make one and keep it: it remembers the expressions it has parsed. */
+/** Parses and evaluates expressions. Reuse an engine: it caches parsed expressions. */
 export class Engine {
   readonly options: EvaluationOptions;
   readonly context: Context;
@@ -62,7 +62,7 @@ export class Engine {
     this.#cacheSize = cacheSize;
   }
 
-  /** The parsed expression, from the cache when it was parsed before. Throws YaqlError for text that is none. */
+  /** The parsed expression, from the cache when it was parsed before. Throws YaqlError for invalid text. */
   parse(text: string): Expression {
     let expression = this.#cache.get(text);
     if (expression === undefined) {
@@ -103,7 +103,7 @@ export class Expression {
     this.#operators = operators;
   }
 
-  /** The expression written from its tree. */
+  /** The expression as text, printed from its tree. */
   toString(): string {
     return printExpression(this.tree, this.#operators);
   }
@@ -129,7 +129,7 @@ export class Expression {
     return toHost(this.evaluate(data, options));
   }
 
-  /** Evaluates in a context that is used as it is: its `$` is the data, its runtime pays. */
+  /** Evaluates directly in a context: its `$` is the data, and its budgets apply. */
   evaluateIn(context: Context): Value {
     try {
       this.#code ??= compile(this.tree);

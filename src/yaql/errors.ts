@@ -119,7 +119,7 @@ export class YaqlError extends Error {
     return `${line}\n${' '.repeat(place.column - 1)}^`;
   }
 
-  /** Class, message, place and caret: what a person should be shown. */
+  /** Class, message, place and caret, as text for the user. */
   describe(): string {
     const place = this.place;
     const where = place === null ? '' : ` (line ${place.line}, column ${place.column})`;

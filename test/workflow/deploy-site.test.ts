@@ -92,7 +92,7 @@ describe('deploy_site', () => {
     expect(cause.type).toBe('CriticalGroupFailed');
     expect(cause.nonRetryable).toBe(true);
     expect(cause.message).toContain('control (after deploy: wanted at least 2 successful nodes, got 1)');
-    expect(cause.message).toContain('start deploy_site again: it goes on where this run stood');
+    expect(cause.message).toContain('start deploy_site again: it continues where this run stopped');
     const report = site.closed[0]!.report;
     expect(report.outcome).toBe('failed');
     expect(report.baremetal!.nodes_by_state).toEqual({

@@ -56,7 +56,7 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
   const error = await handle.result().catch((caught: Error) => caught);
   const cause = causeOf(error as Error);
   expect(cause.type).toBe('SoftwareFailed');
-  expect(cause.message).toContain('the nodes are deployed, the software of cluster 7 is not');
+  expect(cause.message).toContain('the nodes are deployed, but the software of cluster 7 is not');
   expect(cause.message).toContain('no space left');
   expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });

@@ -154,7 +154,7 @@ it.each([
   [[{ cluster: 0, color: 'red', mode: 'x' }], /'cluster' must be.*unknown field 'color'.*'mode' must be/],
   [
     [{ cluster: 1, graphs: [{ nodes: [] }] }],
-    /missing field 'graphs\[0\].type'.*'graphs\[0\].nodes' must hold at least 1/,
+    /missing field 'graphs\[0\].type'.*'graphs\[0\].nodes' must have at least 1/,
   ],
   [
     [{ cluster: 1, graphs: [{ type: 'a' }], from: 3, sequence: 2 }],

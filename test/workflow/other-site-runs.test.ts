@@ -74,7 +74,7 @@ describe('redeploy_nodes', () => {
     const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
     const { failure: error } = await started.ended();
     expect(causeOf(error).type).toBe('ReleaseFailed');
-    expect(causeOf(error).message).toContain('nothing was deployed, since these nodes could not be released: n2');
+    expect(causeOf(error).message).toContain('nothing was deployed because these nodes could not be released: n2');
     expect(site.began).not.toContain('prepare:n1');
     expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   });

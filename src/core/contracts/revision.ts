@@ -27,7 +27,7 @@ export const newRevisionBody = z
   })
   .meta({ id: 'NewRevision' });
 
-/** For a body of YAML, which has no room for it. */
+/** For a body of YAML, which cannot contain it. */
 export const checkQuery = z.strictObject({
   name: z.string().min(1).max(500).optional().describe('Of a YAML body: name of the file. Default `documents.yaml`.'),
 });

@@ -7,20 +7,19 @@ import { selectNodes } from './selectors.js';
 import type { DeploymentStrategy, SiteNode } from './strategy.js';
 
 /**
- * The baremetal step of spec/5 ("Process") as a pure state machine. The caller asks `nextCall` what
- * to do, makes that call, feeds every node's result back, says `finishCall`, and asks again, until
- * nothing is left. All times are given by the caller (milliseconds); nothing here reads a clock.
+ * The baremetal step of spec/5 ("Process") as a pure state machine. The caller gets the next call from `nextCall`,
+ * makes it, reports every node's result with `finishNode`, ends it with `finishCall`, and repeats until no call is
+ * left. The caller passes all times (milliseconds); nothing here reads a clock.
  *
- * Guarantees: a node is prepared at most once and deployed at most once, by the first group that
- * comes to it, unless an operator asks for a retry; results that come after their call's end change
- * nothing and are kept as late.
+ * Guarantees: a node is prepared at most once and deployed at most once, by the first group that reaches it, unless
+ * an operator requests a retry. Results that arrive after the end of their call change nothing and are stored as late.
  */
 export interface BaremetalState {
   readonly groups: readonly GroupProgress[];
   readonly nodes: readonly NodeProgress[];
-  /** Group names in processing order (stable: document order among the ready). */
+  /** Group names in processing order (stable: document order among ready groups). */
   readonly order: readonly string[];
-  /** Groups in the order they were really processed; those failed by dependency are not in it. */
+  /** Groups in the order in which they were processed, without those that failed by dependency. */
   readonly processed: readonly string[];
   readonly current: CurrentCall | null;
 }
@@ -30,7 +29,7 @@ export interface GroupProgress {
   readonly state: NodeState;
   readonly failure?: GroupFailure;
   readonly calls: readonly CallRecord[];
-  /** Criteria as judged, one entry a call; the last one of a call counts. */
+  /** Results of the success criteria, one entry per call. The last entry of a call counts. */
   readonly verdicts: readonly CallVerdict[];
 }
 
@@ -38,17 +37,17 @@ export interface NodeProgress {
   readonly name: string;
   readonly state: NodeState;
   readonly failure?: NodeFailure;
-  /** What a person should know although the node did not fail. */
+  /** Warnings of a node that did not fail. */
   readonly warnings?: readonly string[];
-  /** Group whose call last touched it. */
+  /** Group whose call last processed the node. */
   readonly group?: string;
   readonly system_id?: string;
   readonly started_at?: number;
   readonly ended_at?: number;
-  /** Times the node was taken up: 1, plus one for each operator's retry that reached it. */
+  /** Number of attempts: 1, plus one for each operator's retry that started. */
   readonly attempts: number;
   readonly running?: Call;
-  /** A result that came after its call had ended; it changes nothing (design §8.5). */
+  /** A result that arrived after its call had ended. It changes nothing (design §8.5). */
   readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: number; readonly message: string };
 }
 
@@ -59,12 +58,12 @@ export interface CurrentCall {
   readonly results: Readonly<Record<number, boolean>>;
 }
 
-/** What became of one node in one call. */
+/** The result of one node in one call. */
 export type NodeResult =
   | { readonly ok: true; readonly system_id?: string; readonly warnings?: readonly string[] }
   | { readonly ok: false; readonly system_id?: string; readonly failure: Omit<NodeFailure, 'call'> };
 
-/** How a call ended: all results are in, or something cut it short. */
+/** How a call ended: all results have arrived, or it was cut short. */
 export type CallEnd =
   | { readonly kind: 'complete' }
   | { readonly kind: 'timeout'; readonly after_seconds?: number }
@@ -91,8 +90,8 @@ export function planGroups(strategy: DeploymentStrategy, nodes: readonly SiteNod
 }
 
 /**
- * The state before anything ran. `done` are nodes that need nothing (update_site: unchanged and
- * deployed): they count as successful and are never sent.
+ * The initial state. `done` are nodes that need no work (update_site: unchanged and deployed): they count as
+ * success and are never in a call.
  */
 export function startBaremetal(
   groups: readonly GroupPlan[],
@@ -114,8 +113,8 @@ export function startBaremetal(
 }
 
 /**
- * The next call to make, after settling every group that needs none. `call: null` means that
- * no group is left to process. Must not be asked while a call is open.
+ * The next call to make. Settles groups that need no call. `call: null` means that no group is left to process. Must
+ * not be called while a call is open.
  */
 export function nextCall(state: BaremetalState, now: number): { state: BaremetalState; call: NextCall | null } {
   if (state.current) throw new Error('nextCall: a call is still open');
@@ -142,7 +141,7 @@ export function nextCall(state: BaremetalState, now: number): { state: Baremetal
   }
 }
 
-/** A node of the open call began; for display only. */
+/** Records that a node of the open call has started. For display only. */
 export function startNode(state: BaremetalState, node: number, now: number): BaremetalState {
   const { current } = state;
   if (!current) return state;
@@ -159,7 +158,7 @@ export function startNode(state: BaremetalState, node: number, now: number): Bar
   });
 }
 
-/** A node's result. For a node that the open call does not wait for, it is kept as late. */
+/** Records a node's result. If the open call does not wait for the node, the result is stored as late. */
 export function finishNode(
   state: BaremetalState,
   node: number,
@@ -191,8 +190,8 @@ export function finishNode(
 }
 
 /**
- * Ends the open call and judges its group. After a timeout nodes without a result fail and so does
- * the group, whatever its criteria say (design §8.5). After a stop nodes that never began keep their state.
+ * Ends the open call and judges its group. After a timeout, nodes without a result fail, and the group fails whatever
+ * its criteria say (design §8.5). After a stop, nodes that never started keep their state.
  */
 export function finishCall(state: BaremetalState, end: CallEnd, now: number): BaremetalState {
   const { current } = state;
@@ -240,7 +239,7 @@ export function finishCall(state: BaremetalState, end: CallEnd, now: number): Ba
   }
 }
 
-/** Why an operator's retry cannot be taken, or null when it can. */
+/** Why an operator's retry must be rejected, or null. */
 export function whyNotRetry(state: BaremetalState, nodeName: string): string | null {
   const node = state.nodes.find((candidate) => candidate.name === nodeName);
   if (!node) return `no node ${nodeName} in this run`;
@@ -252,8 +251,8 @@ export function whyNotRetry(state: BaremetalState, nodeName: string): string | n
 }
 
 /**
- * Takes a failed node up again on an operator's word: it and its groups are reopened, and so are the
- * groups that had failed only because they depend on them. Between calls only.
+ * Retries a failed node at an operator's request: reopens the node, its groups, and groups that failed only because
+ * they depend on those. Call it only between calls.
  */
 export function retryNode(state: BaremetalState, nodeName: string): BaremetalState {
   if (state.current) throw new Error('retryNode: a call is still open');
@@ -267,14 +266,14 @@ export function retryNode(state: BaremetalState, nodeName: string): BaremetalSta
     return own || failure?.kind === 'dependency' ? { ...rest, state: 'not_started' } : group;
   };
   const groups = reopened.groups.map(reopen);
-  // Groups that still depend on another failed one fail again at once, with that reason.
+  // Groups that still depend on another failed group fail again at once, for that reason.
   return groups.reduce<BaremetalState>(
     (next, group, index) => (group.state === 'failure' ? failDependents(next, index) : next),
     { ...reopened, groups },
   );
 }
 
-/** A critical group failed: the run halts after the baremetal step (spec/5, "Process" 4). */
+/** Whether a critical group failed: the run then halts after the baremetal step (spec/5, "Process" 4). */
 export function halts(state: BaremetalState): boolean {
   return state.groups.some((group) => group.plan.critical && group.state === 'failure');
 }
@@ -284,7 +283,7 @@ function groupToProcess(state: BaremetalState): number {
   for (const name of state.order) {
     const index = byName.get(name)!;
     const group = state.groups[index]!;
-    // A group between its two calls comes first by itself: nothing else may run before its deploy.
+    // A group between its two calls comes first: nothing else may run before its deploy.
     if (group.state === 'prepared') return index;
   }
   for (const name of state.order) {
@@ -294,7 +293,7 @@ function groupToProcess(state: BaremetalState): number {
   return -1;
 }
 
-/** Judges a group after a call (made or not needed) and moves it on. */
+/** Judges a group after a call (made or not needed) and updates its state. */
 function judge(state: BaremetalState, group: number, call: Call): BaremetalState {
   const progress = state.groups[group]!;
   const good = progress.plan.nodes.filter((index) => {

@@ -2,7 +2,7 @@ import { parseLabelEntry } from './labels.js';
 import { findCycles } from './order.js';
 import type { DeploymentStrategy } from './strategy.js';
 
-/** Why a strategy of the right shape is refused before anything runs (design §8.2). */
+/** Why a well-formed strategy is refused before anything runs (design §8.2). */
 export type StrategyProblem =
   | {
       readonly kind: 'duplicate-group';
@@ -23,7 +23,7 @@ export type StrategyProblem =
 /** Keys and indexes from the document's `data` down to the offending value. */
 export type StrategyPath = readonly (string | number)[];
 
-/** All problems of a strategy at once, in document order by kind; an empty list means it can be processed. */
+/** All problems of a strategy, in document order by kind. An empty list means that it can be processed. */
 export function checkStrategy(strategy: DeploymentStrategy): StrategyProblem[] {
   const problems: StrategyProblem[] = [];
   const first = new Map<string, number>();
@@ -70,7 +70,7 @@ export function checkStrategy(strategy: DeploymentStrategy): StrategyProblem[] {
   return problems;
 }
 
-/** One sentence a problem, for reports and the simulator's `rejected`. */
+/** One sentence per problem, for reports and the simulator's `rejected`. */
 export function describeStrategyProblem(problem: StrategyProblem): string {
   switch (problem.kind) {
     case 'duplicate-group':

@@ -2,7 +2,7 @@ import type { SuccessCriteria } from '../contracts/site-run.js';
 
 export type CriterionName = keyof SuccessCriteria;
 
-/** How one criterion came out, with the numbers a person needs to believe it. */
+/** The result of one criterion, with the numbers that explain it. */
 export interface CriterionVerdict {
   readonly criterion: CriterionName;
   readonly wanted: number;
@@ -13,7 +13,7 @@ export interface CriterionVerdict {
 
 export interface NodeCounts {
   readonly total: number;
-  /** Nodes in the state that the step asks for. */
+  /** Nodes in the state that the step requires. */
   readonly successful: number;
 }
 
@@ -51,7 +51,7 @@ export function judgeCriteria(criteria: SuccessCriteria | undefined, counts: Nod
   return verdicts;
 }
 
-/** The fewest nodes of `total` that satisfy all criteria, or null when no number of them can. */
+/** The fewest successful nodes of `total` that satisfy all criteria, or null if no number does. */
 export function successesNeeded(criteria: SuccessCriteria | undefined, total: number): number | null {
   const byPercent = Math.ceil(((criteria?.percent_successful_nodes ?? 0) * total) / 100);
   const byMaximum = criteria?.maximum_failed_nodes === undefined ? 0 : total - criteria.maximum_failed_nodes;

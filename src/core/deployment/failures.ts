@@ -1,7 +1,7 @@
 import type { Call } from '../words.js';
 import { type CriterionVerdict, describeVerdict } from './criteria.js';
 
-/** Why a group failed. A group keeps the first reason only: what came after follows from it. */
+/** Why a group failed. A group keeps only the first reason, because later ones follow from it. */
 export type GroupFailure =
   | { readonly kind: 'criteria'; readonly call: Call; readonly verdicts: readonly CriterionVerdict[] }
   | {
@@ -10,12 +10,12 @@ export type GroupFailure =
       readonly after_seconds?: number;
       readonly nodes: readonly string[];
     }
-  /** `dependencies` are the failed groups it names; `root` the groups whose own failure began it. */
+  /** `dependencies` are the failed groups it depends on; `root` the groups that caused the failure. */
   | { readonly kind: 'dependency'; readonly dependencies: readonly string[]; readonly root: readonly string[] }
   | { readonly kind: 'stopped'; readonly call: Call }
   | { readonly kind: 'cancelled'; readonly call: Call };
 
-/** Why a node failed: which call, what kind of trouble, and what the service said. */
+/** Why a node failed: the call, the kind of failure, and the service's message. */
 export interface NodeFailure {
   readonly call: Call;
   /** `timeout`, `cancelled`, or the kind of failure that the machine's driver reported. */

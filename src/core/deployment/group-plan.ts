@@ -2,13 +2,13 @@ import type { Call } from '../words.js';
 import type { CriterionVerdict } from './criteria.js';
 import type { Group } from './strategy.js';
 
-/** A group with its selectors resolved: what a workflow is given. */
+/** A group with its selectors resolved, as a workflow receives it. */
 export interface GroupPlan extends Omit<Group, 'selectors'> {
   /** Ascending indexes into the site's nodes. */
   readonly nodes: readonly number[];
 }
 
-/** One call as it was made. */
+/** One call that was made. */
 export interface CallRecord {
   readonly call: Call;
   readonly nodes: readonly number[];

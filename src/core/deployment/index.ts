@@ -1,6 +1,6 @@
 /**
- * Deployment groups (spec/5), pure: what a strategy means, what to call next, how groups and nodes
- * come out. Runs inside workflows; the CLI's `strategy` commands use the same code.
+ * Deployment groups (spec/5) as pure functions: strategies, the next call to make, results of groups and nodes.
+ * Runs inside workflows; the CLI's `strategy` commands use the same code.
  */
 export {
   type BaremetalState,

@@ -10,8 +10,8 @@ export type ParsedLabels =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads one entry of `node_labels`. Text needs exactly one colon with something on both sides
- * (reference/shipyard §1); a mapping gives one label a key (design §8.2).
+ * Reads one entry of `node_labels`. A text needs exactly one colon with text on both sides (reference/shipyard §1).
+ * A mapping gives one label per key (design §8.2).
  */
 export function parseLabelEntry(entry: LabelEntry): ParsedLabels {
   if (typeof entry === 'string') {

@@ -1,13 +1,13 @@
-/** A thing with a name and the names it must come after. */
+/** An item with a name and the names it depends on. */
 export interface Ordered {
   readonly name: string;
   readonly depends_on: readonly string[];
 }
 
 /**
- * The order in which groups are processed: always the first in the document whose dependencies
- * have their place already (design §8.7). Unknown dependencies are ignored here and members of a
- * cycle are left out: `checkStrategy` refuses both before anything runs.
+ * The order in which groups are processed: the next is always the first in the document whose dependencies are placed
+ * already (design §8.7). Ignores unknown dependencies and omits members of a cycle: `checkStrategy` refuses both
+ * before anything runs.
  */
 export function stableOrder(items: readonly Ordered[]): string[] {
   const position = new Map(items.map((item, index) => [item.name, index]));
@@ -34,7 +34,7 @@ export function stableOrder(items: readonly Ordered[]): string[] {
   return order;
 }
 
-/** Numbers, given back smallest first (a binary heap). */
+/** A binary heap of numbers, smallest first. */
 class Smallest {
   readonly #heap: number[] = [];
 
@@ -70,8 +70,8 @@ class Smallest {
 }
 
 /**
- * Every cycle among the items, each as its full list of members in document order (a strongly
- * connected component; an item that names itself is one too).
+ * Every cycle among the items, each as the list of its members in document order (a strongly connected component, or
+ * an item that depends on itself).
  */
 export function findCycles(items: readonly Ordered[]): string[][] {
   const byName = new Map(items.map((item) => [item.name, item]));
@@ -82,7 +82,7 @@ export function findCycles(items: readonly Ordered[]): string[][] {
   const onStack = new Set<string>();
   const cycles: string[][] = [];
 
-  // Tarjan's algorithm with an explicit stack: a chain of ten thousand groups must not overflow ours.
+  // Tarjan's algorithm with an explicit stack: a chain of ten thousand groups must not overflow the call stack.
   for (const root of byName.keys()) {
     if (index.has(root)) continue;
     const frames: { name: string; next: number }[] = [{ name: root, next: 0 }];

@@ -19,7 +19,7 @@ export function reportBaremetal(state: BaremetalState): BaremetalReport {
   };
 }
 
-/** The reports of some nodes only, by index. */
+/** The reports of the nodes with these indexes. */
 export function reportNodes(state: BaremetalState, indexes: readonly number[]): NodeReport[] {
   return indexes.map((index) => reportNode(state.nodes[index]!));
 }

@@ -2,9 +2,9 @@ import { parseLabelEntry } from './labels.js';
 import type { Selector, SiteNode } from './strategy.js';
 
 /**
- * The nodes that a list of selectors names, as ascending indexes into `nodes` (spec/5, "Selectors"):
- * intersection inside a selector, union across, and no criteria at all means every node.
- * Inside one criterion any value suffices. Bad labels match nothing; `checkStrategy` refuses them.
+ * The nodes that a list of selectors matches, as ascending indexes into `nodes` (spec/5, "Selectors"): intersection
+ * within a selector, union across selectors. No criteria means every node. Within one criterion any value suffices.
+ * Bad labels match nothing; `checkStrategy` refuses them.
  */
 export function selectNodes(selectors: readonly Selector[], nodes: readonly SiteNode[]): number[] {
   if (selectors.length === 0) return nodes.map((_, index) => index);

@@ -1,6 +1,6 @@
 import type { NodeState } from '../words.js';
 
-/** The stage names of the systems this replaces, used by `strategy simulate`. */
+/** The stage names of the replaced systems, used by `strategy simulate`. */
 export const STAGE_NAMES: Readonly<Record<NodeState, string>> = {
   not_started: 'NOT_STARTED',
   prepared: 'PREPARED',

@@ -1,14 +1,14 @@
 /**
- * The words of a DeploymentStrategy document (spec/5, "Deployment Strategy Document") after its
- * shape has been checked by src/documents. Field names are the document's own.
+ * The data of a DeploymentStrategy document (spec/5, "Deployment Strategy Document") after src/documents has checked
+ * its shape. The field names are those of the document.
  */
 
 import type { SuccessCriteria } from '../contracts/site-run.js';
 
-/** A label a selector asks for: `"key: value"`, `"key:value"` or a mapping (design §8.2). */
+/** A label that a selector matches: `"key: value"`, `"key:value"` or a mapping (design §8.2). */
 export type LabelEntry = string | Readonly<Record<string, unknown>>;
 
-/** One selector: the intersection of its criteria; an absent or empty criterion is ignored. */
+/** One selector: the intersection of its criteria. Absent or empty criteria are ignored. */
 export interface Selector {
   readonly node_names?: readonly string[];
   readonly node_tags?: readonly string[];
@@ -30,7 +30,7 @@ export interface DeploymentStrategy {
   readonly groups: readonly Group[];
 }
 
-/** What selectors look at in a node; tags, labels and rack include what its host profile gives. */
+/** The properties of a node that selectors match. Tags, labels and rack include those of its host profile. */
 export interface SiteNode {
   readonly name: string;
   readonly rack: string | null;
@@ -38,7 +38,7 @@ export interface SiteNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Name a site's strategy document has when its configuration names none (design §8.6). */
+/** Name of a site's strategy document if its configuration names none (design §8.6). */
 export const DEFAULT_STRATEGY_NAME = 'deployment-strategy';
 
 /** Used when a site has no strategy document: one critical group of all nodes at 100 % (design §8.6). */
@@ -46,9 +46,9 @@ export function allAtOnceStrategy(): DeploymentStrategy {
   return { groups: [criticalGroup('default', [])] };
 }
 
-/** Used when a run names its nodes: they are one critical group at 100 %. */
+/** Used when a run names its nodes: one critical group of these nodes at 100 %. */
 export function targetedStrategy(nodeNames: readonly string[]): DeploymentStrategy {
-  // An empty selector would mean every node of the site: the opposite of what was asked.
+  // An empty selector would match every node of the site: the opposite of the request.
   if (nodeNames.length === 0) throw new RangeError('a targeted strategy needs at least one node name');
   return { groups: [criticalGroup('target-group', [{ node_names: nodeNames }])] };
 }

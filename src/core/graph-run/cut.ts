@@ -2,13 +2,13 @@ import type { SchedulerGraph, SplitRun } from '../scheduler/index.js';
 import { partition } from '../scheduler/index.js';
 
 /**
- * Most tasks with work in one workflow, the question to each of its nodes counted as one: however slowly they come,
- * this many stay under 10,000 events (design §5), with room for some 80 further attempts. See `history-capacity.ts` for
- * what a task takes.
+ * Most tasks with work in one workflow, where the ping of each node counts as a task. Even if each task ends alone,
+ * this many stay under 10,000 events (design §5), with capacity for about 80 retries. See `history-capacity.ts` for the
+ * events per task.
  */
 export const TASKS_IN_ONE_WORKFLOW = 1_170;
 
-/** By node: its tasks with work, and one more for asking it whether it is there. */
+/** By node: its tasks with work, plus one for the ping. */
 function workByNode(graph: SchedulerGraph): number[] {
   const work = graph.nodes.map(() => 0);
   graph.nodeOf.forEach((node, task) => {
@@ -20,8 +20,8 @@ function workByNode(graph: SchedulerGraph): number[] {
 const sumOf = (work: readonly number[]): number => work.reduce((sum, tasks) => sum + tasks, 0);
 
 /**
- * By node the part that drives it, for `partition`: whole nodes in plan order, in parts of about equal work. A node
- * with more than `most` has a part of its own, whose workflow continues as new between two of its tasks.
+ * By node, the part that drives it, for `partition`: whole nodes in plan order, in parts of about equal work. A node
+ * with more than `most` tasks gets a separate part, whose workflow continues as new between two tasks.
  */
 export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_ONE_WORKFLOW): number[] {
   const work = workByNode(graph);
@@ -44,26 +44,26 @@ export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_O
 }
 
 /**
- * The graph cut for execution, or null when the workflow that asks drives it itself. What a task waits for in another
- * part is counted there: many edges over a border are one message when the last of them is done, not one each.
+ * The graph cut for execution, or null when the calling workflow drives it itself. The other part counts what a task
+ * waits for there: many edges between two parts cost one message when the last of them is done, not one each.
  *
- * @param room what the workflow that asks has room for (`taskCapacity`); with less, even a small graph is a part of its own
+ * @param capacity tasks that the calling workflow can drive (`taskCapacity`); a bigger graph runs in children
  */
 export function splitForExecution(
   graph: SchedulerGraph,
   most: number = TASKS_IN_ONE_WORKFLOW,
-  room: number = most,
+  capacity: number = most,
 ): SplitRun | null {
-  if (sumOf(workByNode(graph)) <= Math.min(room, most)) return null;
+  if (sumOf(workByNode(graph)) <= Math.min(capacity, most)) return null;
   const partOf = cutForExecution(graph, most);
   return partition(countCrossings(graph, partOf), partOf);
 }
 
-/** The same order, in which all that a task needs of one other part is a join. Joins and single edges stay as they are. */
+/** The same order, with all edges from one other part to a task replaced by a join. Keeps joins and single edges. */
 export function countCrossings(graph: SchedulerGraph, partOf: readonly number[]): SchedulerGraph {
   const tasks = graph.nodeOf.length;
   const partOfTask = graph.nodeOf.map((node) => partOf[node]!);
-  /** By task, by other part: what it waits for there. */
+  /** By task and other part: what the task waits for there. */
   const needs = graph.nodeOf.map(() => new Map<number, number[]>());
   for (let from = 0; from < tasks; from++) {
     const part = partOfTask[from]!;
@@ -74,7 +74,7 @@ export function countCrossings(graph: SchedulerGraph, partOf: readonly number[])
       else list.push(from);
     }
   }
-  /** Tasks that wait for the same ones share a join. */
+  /** Tasks that wait for the same tasks share a join. */
   const joins = new Map<string, { readonly before: readonly number[]; readonly after: number[] }>();
   needs.forEach((byPart, to) => {
     for (const before of byPart.values()) {

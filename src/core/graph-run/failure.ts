@@ -1,6 +1,6 @@
 import { describeInvalidInput, type Explained, type InvalidInput, listSome, type StepError } from '../run/index.js';
 
-/** Why a run cannot begin or go on, as planning finds it. `problems` each with place and hint. */
+/** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
 export type PlanningFailure =
   | { readonly kind: 'cluster-not-found'; readonly cluster: number; readonly message: string }
   | { readonly kind: 'cluster-busy'; readonly message: string; readonly holder: string }
@@ -9,18 +9,18 @@ export type PlanningFailure =
   | { readonly kind: 'not-continuable'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string };
 
-/** Why a run of graphs failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
+/** Why a graph run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type GraphRunFailure =
   | PlanningFailure
   | InvalidInput
-  /** A graph ran and did not succeed; the graphs after it were not begun. */
+  /** A graph ran and did not succeed. The graphs after it were not started. */
   | {
       readonly kind: 'graph-failed';
       readonly type: string;
       readonly result: 'failure' | 'stopped_by_tolerance';
       readonly reason: string;
     }
-  /** A step failed for good: something is not configured, or a service refuses for good. */
+  /** A step failed for good: a setting is missing, or a service refuses for good. */
   | ({ readonly kind: 'step-failed'; readonly step: string } & StepError);
 
 export function describeGraphRunFailure(failure: GraphRunFailure): string {
@@ -38,7 +38,7 @@ export function describeGraphRunFailure(failure: GraphRunFailure): string {
   }
 }
 
-/** Why a run failed, and what an operator does next. `transaction` is the run's, when it has one. */
+/** Why a run failed, and the operator's next step. `transaction` is that of the run, if it has one. */
 export const explainGraphRunFailure = (failure: GraphRunFailure, transaction: number | null): Explained => ({
   reason: describeGraphRunFailure(failure),
   next_step: nextStep(failure, transaction),
@@ -55,7 +55,7 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'graph-not-found':
       return "'sitewright graph list' names the graphs; upload the missing one, or start with another type";
     case 'plan-refused':
-      return 'correct what is named, see the result with `sitewright graph plan`, start again';
+      return 'correct the problems, check the result with `sitewright graph plan`, start again';
     case 'not-continuable':
       return 'start a run without --from';
     case 'unavailable':
@@ -64,6 +64,6 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'graph-failed':
       return transaction === null
         ? 'fix the named nodes, then start again'
-        : `fix the named nodes, then go on from the failed tasks: sitewright graph execute --from ${transaction}`;
+        : `fix the named nodes, then continue from the failed tasks: sitewright graph execute --from ${transaction}`;
   }
 }

@@ -1,4 +1,4 @@
-/** A run of task graphs, pure: its input, what became of tasks, progress, status, report and failures. */
+/** A run of task graphs as pure functions: input, task results, progress, status, report and failures. */
 export type { FailedTask, GraphRunReport, GraphRunStatus, GraphStatus, TaskCounts } from '../contracts/graph-run.js';
 export type { TreeNode } from '../contracts/site-run.js';
 export { NO_TASKS } from '../scheduler/index.js';

@@ -4,37 +4,37 @@ import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, limit, listOf, nonEmptyText, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
 import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.js';
 
-/** One graph of a run: all tasks of a type, for all nodes that its filter takes, unless it says otherwise. */
+/** One graph of a run: by default all its tasks, for all nodes that its filter selects. */
 export interface GraphRequest {
   readonly type: string;
-  /** Ids of nodes; switches the graph's node filter off. */
+  /** Ids of nodes, used instead of the graph's node filter. */
   readonly nodes?: readonly number[];
-  /** Tasks that may run; the others keep their places in the order. */
+  /** Tasks that may run. The others keep their places in the order. */
   readonly tasks?: readonly string[];
 }
 
-/** Input of `execute_graph`: one JSON object (design §5). Give `graphs`, or `sequence`, or `from`; none of them: the graph of type `default`. */
+/** Input of `execute_graph`: one JSON object (design §5). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
 export interface GraphRunInput extends RunDescription {
   readonly cluster: number;
   readonly graphs?: readonly GraphRequest[];
   /** Id of a sequence of the cluster's release. */
   readonly sequence?: number;
-  /** Id of an earlier transaction: only what failed there, was left undone, and everything after it. */
+  /** Id of an earlier transaction: runs only what failed or was left undone there, and everything after it. */
   readonly from?: number;
   readonly mode?: GraphRunMode;
-  /** Ignores earlier states: every condition sees everything as changed. */
+  /** Ignores earlier states: conditions treat everything as changed. */
   readonly force?: boolean;
-  /** Asks task runners for more detail. */
+  /** Makes task runners log more details. */
   readonly debug?: boolean;
   readonly subgraphs?: readonly { readonly start?: readonly string[]; readonly end?: readonly string[] }[];
   /** Most nodes busy at once; 0 or absent: no limit. */
   readonly max_nodes?: number;
   /**
-   * true: a graph with failed tasks is not ended when all is quiet. It stays open until an operator retried or skipped
-   * what failed (`retry_task`, `skip_task`), or ends it with `stop`. Default false.
+   * true: a graph with failed tasks stays open when nothing runs, until an operator retries or skips the failed tasks
+   * (`retry_task`, `skip_task`) or ends the run with `stop`. Default false.
    */
   readonly hold_on_failure?: boolean;
-  /** The transaction that was made for this run by the API; absent when started from Temporal's CLI. */
+  /** The transaction that the API created for this run. Absent when started from Temporal's CLI. */
   readonly transaction?: number;
   readonly started_by?: string;
   readonly reason?: string;
@@ -56,7 +56,7 @@ const graphs = withRule(
   },
 );
 
-/** What chooses the graphs of a run; at most one of them can. */
+/** Fields that choose the graphs of a run; at most one may be given. */
 const CHOICES = ['graphs', 'sequence', 'from'] as const;
 
 const fields = objectOf<GraphRunInput>(
@@ -79,7 +79,7 @@ const fields = objectOf<GraphRunInput>(
   ['cluster'],
 );
 
-/** Checks the workflow's arguments; names every bad field. */
+/** Checks the workflow's arguments. Reports every bad field. */
 export function parseGraphRunInput(args: readonly unknown[]): ParsedGraphRunInput {
   const parsed = parseRunInput(fields, args, '{"cluster":1,"graphs":[{"type":"default"}]}');
   const [raw] = args;

@@ -10,40 +10,39 @@ import { utf8Length } from '../utf8.js';
 import type { PartStatus } from './part-status.js';
 import type { TaskEnd, TaskRow } from './task-end.js';
 
-/** Most of a record: half of what a payload may hold (design §5). */
+/** Size limit of a record: half of a payload's limit (design §5). */
 const RECORD_BYTES = 100_000;
 const ROWS_A_RECORD = 500;
 const REASON_LENGTH = 300;
 
 /**
- * What became of the tasks of one part, kept from the scheduler's commands as they are carried out: the
- * history rows that wait to be written, the counts, and why tasks failed. Owned by one driver, changed in
- * place; a call costs the same however big the part is.
+ * The state of the tasks of one part, collected from the scheduler's commands: history rows to write, counts, and why
+ * tasks failed. Owned by one driver and changed in place. The cost of a call does not depend on the size of the part.
  */
 export interface Ledger {
-  /** The scheduler's word on a task; `now` in milliseconds. Commands that are not about a task are ignored. */
+  /** Records a scheduler command; `now` in milliseconds. Ignores commands that are not about a task. */
   note(command: SchedulerCommand, now: number): void;
-  /** How a task's newest attempt ended on its node; recorded before the scheduler receives it. */
+  /** Records how a task's newest attempt ended. Call it before the scheduler receives the event. */
   ended(task: string, end: TaskEnd): void;
-  /** A task waits for a node whose agent is silent, or no longer does. */
+  /** Records whether a task waits for a node whose agent does not answer. */
   silent(node: string, is: boolean): void;
-  /** How many rows wait to be written. */
+  /** Number of rows that wait to be written. */
   readonly pending: number;
-  /** As of now: a live view. */
+  /** A live view of the current counts. */
   readonly counts: TaskCounts;
-  /** The next rows to write, as many as a payload may hold; none when none wait. */
+  /** Takes the next rows to write, up to the limit of a payload. */
   takeRows(): TaskRow[];
   status(): PartStatus;
-  /** What only the ledger knows of tasks that are not done with, for `restoreLedger`. Once all rows are written. */
+  /** Rows of unfinished tasks for `restoreLedger`. Call it after all rows are written. */
   keep(): KeptRows;
-  /** Failed tasks and why, at most so many. */
+  /** Failed tasks with reasons, at most `most`. */
   failed(most: number): FailedTask[];
 }
 
-/** By `task@node`: the newest row of tasks that failed, run, or are between two attempts. */
+/** By `task@node`: the newest rows of tasks that failed, run, or wait for a retry. */
 export type KeptRows = readonly (readonly [string, TaskRow])[];
 
-/** The ledger of a part that goes on elsewhere: the rest of what it knows is in the scheduler. */
+/** Restores the ledger of a continued part from the saved rows and the scheduler. */
 export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
   const { graph } = scheduler;
   const rows = new Map<string, TaskRow>();
@@ -61,7 +60,7 @@ export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
   return createLedger(graph, rows);
 }
 
-/** @param known rows that are written already, by `task@node` */
+/** @param known rows that are already written, by `task@node` */
 export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, TaskRow> = new Map()): Ledger {
   const counts: Record<keyof TaskCounts, number> = { ...NO_TASKS, waiting: graph.nameOf.length };
   const nodes = new Set(graph.nodes);
@@ -161,7 +160,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
 
 const KEPT: ReadonlySet<string> = new Set<TaskRow['status']>(['failed', 'running', 'retrying']);
 
-/** Why a task did not succeed, for a person. */
+/** Why a task did not succeed, as text for the user. */
 export function reasonOf(end: TaskEnd | undefined): string {
   if (end === undefined) return 'it failed';
   const exit = end.exit_code === undefined ? '' : ` (exit code ${end.exit_code})`;
@@ -179,7 +178,7 @@ const words: Readonly<Record<TaskEnd['outcome'], string>> = {
   offline: 'its node did not answer',
 };
 
-/** Names may hold an '@', so may node ids: the split that names a node is right. */
+/** Task names and node ids may contain '@': splits where the rest is a known node. */
 function splitKey(key: string, nodes: ReadonlySet<string>): { task: string; node: string } {
   for (let at = key.indexOf('@'); at >= 0; at = key.indexOf('@', at + 1)) {
     if (nodes.has(key.slice(at + 1))) return { task: key.slice(0, at), node: key.slice(at + 1) };

@@ -3,7 +3,7 @@ import type { NodeStatus, Scheduler } from '../scheduler/index.js';
 import { nodeStatus, rootCauses, taskReports } from '../scheduler/index.js';
 import type { Ledger } from './ledger.js';
 
-/** What became of one part of a graph, once it has come to rest. Under 100 KB. */
+/** The result of one part of a graph after it has ended. Under 100 KB. */
 export interface PartReport {
   readonly counts: TaskCounts;
   readonly nodes: Readonly<Record<string, NodeStatus>>;
@@ -13,7 +13,7 @@ export interface PartReport {
   readonly failed_nodes: readonly FailedNode[];
 }
 
-/** Linear in the part: for its end, not for each event. */
+/** Linear in the size of the part: for its end, not for each event. */
 export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
   const { graph } = scheduler;
   const nodes = Object.fromEntries(graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'skipped'] as const));
@@ -37,14 +37,14 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
     counts: ledger.status().counts,
     nodes,
     failed_tasks: ledger.failed(100),
-    // Where it began first: what was only taken along says nothing new.
+    // Nodes with failed tasks come first: the others only lost dependent tasks.
     failed_nodes: failed_nodes
       .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
       .slice(0, 100),
   };
 }
 
-/** The reports of all parts as one. */
+/** Merges the reports of all parts. */
 export function mergeReports(parts: readonly PartReport[], counts: TaskCounts): PartReport {
   return {
     counts,

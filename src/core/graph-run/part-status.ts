@@ -1,18 +1,18 @@
 import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
 import { NO_TASKS } from '../scheduler/index.js';
 
-/** Where one part of a graph stands, in a few hundred bytes: what a child tells its parent now and then. */
+/** The state of one part of a graph, in a few hundred bytes. A child reports it to its parent from time to time. */
 export interface PartStatus {
   readonly counts: TaskCounts;
   /** `task@node`, at most ten. */
   readonly running: readonly string[];
-  /** At most twenty; `counts.failed` is how many there are. */
+  /** At most twenty; `counts.failed` is the total. */
   readonly failed: readonly FailedTask[];
   /** Nodes with failed or dep_failed tasks. */
   readonly failing_nodes: number;
-  /** Nodes that a task waits for, since their agents do not answer; at most ten. */
+  /** Nodes that a task waits for because their agents do not answer; at most ten. */
   readonly silent: readonly string[];
-  /** Its history has no room for further requests of operators beside what is left to do. */
+  /** Its history has no capacity for more operator requests in addition to the remaining work. */
   readonly full?: true;
 }
 

@@ -10,16 +10,16 @@ import type { TreeOfPart } from './tree.js';
 
 export interface GraphProgress {
   readonly type: string;
-  /** Id of the graph's own transaction. */
+  /** Id of the graph's transaction. */
   readonly transaction: number;
   state: GraphState;
   started_at?: number;
   ended_at?: number;
-  /** While what became of it is written down. */
+  /** True while its result is written to the store. */
   closing?: boolean;
   plan?: PlanReference;
   reason?: string;
-  /** Nodes that did not answer before the graph began. */
+  /** Nodes that did not answer before the graph started. */
   offline: readonly string[];
   /** By part; read on request. */
   statuses(): readonly PartStatus[];
@@ -28,7 +28,7 @@ export interface GraphProgress {
   report?: PartReport;
 }
 
-/** All that `execute_graph` knows of itself; queries and reports are read from it. */
+/** The whole state of an `execute_graph` run. Queries and reports are derived from it. */
 export interface GraphRunProgress extends AnyProgress<GraphRunInput, GraphRunOutcome, GraphRunFailure> {
   transaction: number | null;
   cluster: { readonly id: number; readonly name: string; readonly site: string | null } | null;

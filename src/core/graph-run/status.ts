@@ -58,7 +58,7 @@ function phaseOf({ outcome, graphs }: GraphRunProgress): string {
 
 const OPEN: readonly GraphState[] = ['planning', 'asking_nodes', 'running', 'held'];
 
-/** What Temporal's "current details" show: phase, n of m, failing first. */
+/** Text for Temporal's "current details": phase, n of m, failures first. */
 export function detailsOfGraphRun(progress: GraphRunProgress): string {
   const status = statusOfGraphRun(progress);
   const { failed, silent, graphs } = status;

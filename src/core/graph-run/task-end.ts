@@ -13,28 +13,28 @@ export type TaskOutcomeKind =
 /** How a task ended on its node: a result, never an exception (design §5). Under 2 KB; everything else is in the log store. */
 export interface TaskEnd {
   readonly outcome: TaskOutcomeKind;
-  /** For a person, at most 300 characters: why it did not succeed. */
+  /** Why it did not succeed, for the user; at most 300 characters. */
   readonly message?: string;
   readonly exit_code?: number;
   readonly changed?: boolean;
   readonly started_at?: string;
   readonly ended_at?: string;
-  /** Of a `reboot`: the machine did not go down, its boot id stayed the same. */
+  /** Of a `reboot`: the machine did not shut down, its boot id is unchanged. */
   readonly not_rebooted?: true;
   /** Tries within this generation. */
   readonly tries?: number;
-  /** Counts of the runner, e.g. puppet's resources. */
+  /** Counts of the task's runner, e.g. puppet's resources. */
   readonly summary?: Readonly<Record<string, number | string | boolean>>;
 }
 
-/** What the scheduler receives: a runner that found nothing to do did not fail. */
+/** The outcome for the scheduler. A runner that found nothing to do did not fail. */
 export const outcomeOf = (end: TaskEnd): 'successful' | 'failed' =>
   end.outcome === 'ok' || end.outcome === 'skipped' ? 'successful' : 'failed';
 
-/** The node did not run it and never will as it stands: its agent does not know the type, or refuses the order. */
+/** The node will never run it: its agent does not know the type, or refuses the order. */
 export const isFinal = (end: TaskEnd): boolean => end.outcome === 'rejected';
 
-/** One row of a run's history: where a task on a node stands, by attempt. */
+/** One row of a run's history: the state of a task's attempt on a node. */
 export interface TaskRow {
   readonly task: string;
   readonly node: string;
@@ -44,7 +44,7 @@ export interface TaskRow {
   readonly ended_at?: string;
   /** Of `dep_failed`: `task@node` or `offline:<node>`. */
   readonly root_cause?: string;
-  /** Of `skipped`: whether there was work in it, which a stop left undone. Absent: as it was said before, or no. */
+  /** Of `skipped`: whether a stop left its work undone. Absent: unchanged, or false. */
   readonly undone?: boolean;
   readonly end?: TaskEnd;
 }

@@ -5,10 +5,10 @@ import { taskReports } from '../scheduler/index.js';
 import { settledOf, sumCounts, totalOf } from './part-status.js';
 import type { GraphRunProgress } from './progress.js';
 
-/** A part as its parent shows it: its nodes, or the workflow to ask for them. */
+/** A part in its parent's tree: its nodes, or the workflow to query for them. */
 export type TreeOfPart = readonly TreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };
 
-/** Tasks are shown in full up to this many; above, only those that run or did not succeed. */
+/** Up to this many tasks, all are shown. Above, only those that run or failed. */
 const TASKS_SHOWN = 1_000;
 
 /** The nodes of a part with their tasks. */
@@ -27,8 +27,8 @@ export function treeOfPart(scheduler: Scheduler): TreeNode[] {
     const settled = !['waiting', 'ready', 'running', 'retrying'].includes(status);
     if (settled) done[node]!++;
     if (status === 'failed' || status === 'dep_failed') lost[node] = true;
-    const telling = status === 'running' || status === 'retrying' || status === 'failed';
-    if ((!all && !telling) || shown >= TASKS_SHOWN) return;
+    const isNotable = status === 'running' || status === 'retrying' || status === 'failed';
+    if ((!all && !isNotable) || shown >= TASKS_SHOWN) return;
     shown++;
     const detail = cause ?? (undone === true ? 'left undone' : attempts > 1 ? `attempt ${attempts}` : undefined);
     tasks[node]!.push({

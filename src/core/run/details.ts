@@ -10,13 +10,13 @@ export interface AnyStatus {
   readonly total: number;
 }
 
-/** First line of a run's details, as Markdown: phase, n of m, whether it is paused or stopping. */
+/** First line of a run's details, as Markdown: phase, n of m, paused or stopping. */
 export function detailsHeading(status: AnyStatus, unit: string): string {
   const held = status.paused ? ' · **paused**' : status.stopping ? ' · **stopping**' : '';
   return `**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} ${unit}${held}`;
 }
 
-/** A Markdown table; cells are cut to size and to one line. No rows: nothing. */
+/** A Markdown table with cells cut to one short line. Empty without rows. */
 export function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
   if (rows.length === 0) return [];
   const line = (cells: readonly (string | number)[]): string => `| ${cells.map(cell).join(' | ')} |`;

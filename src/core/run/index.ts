@@ -1,4 +1,4 @@
-/** What runs on sites and runs of graphs have in common, pure: outcomes, operators' actions, failures, details. */
+/** What site runs and graph runs have in common, as pure functions: outcomes, operator actions, failures, details. */
 export type { Paused } from '../contracts/site-run.js';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.js';
 export { cell, detailsHeading, table } from './details.js';

@@ -1,16 +1,16 @@
-/** Who asked for something, and why; every field is optional. */
+/** Who made a request, and why. Every field is optional. */
 export interface OperatorNote {
   readonly reason?: string;
   readonly by?: string;
 }
 
-/** Something an operator did to a run, as its report keeps it. */
+/** An operator's action on a run, as stored in its report. */
 export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly action: Action;
   readonly at: string;
 }
 
-/** Reads a note. Operators send them from anywhere, so a payload of another shape is read for what it is worth. */
+/** Reads a note. Operators may send any payload: uses what fits and ignores the rest. */
 export function readNote(raw: unknown): OperatorNote {
   if (typeof raw === 'string' && raw !== '') return { reason: raw.slice(0, 500) };
   if (typeof raw !== 'object' || raw === null) return {};

@@ -1,6 +1,6 @@
 import type { Paused } from '../contracts/site-run.js';
 
-/** What every run knows of itself; queries and reports are read from it. */
+/** The common state of every run. Queries and reports are derived from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {
   readonly input: Input;
   readonly workflow_id: string;
@@ -14,14 +14,14 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   stopping: boolean;
 }
 
-/** What every report of a run says, beside what became of its work. */
+/** The common fields of every run report. */
 interface AnyReport<Outcome extends string, Failure> {
   readonly workflow_id: string;
   readonly run_id: string;
-  /** Absent while the run goes on. */
+  /** Absent while the run continues. */
   readonly outcome?: Outcome;
   readonly failure?: Failure;
-  /** The failure in one sentence, and what to do about it. */
+  /** The failure in one sentence, and the next step. */
   readonly reason?: string;
   readonly next_step?: string;
   readonly started_at: string;
@@ -29,7 +29,7 @@ interface AnyReport<Outcome extends string, Failure> {
   readonly started_by?: string;
 }
 
-/** A failure for a person: why, and what to do next. */
+/** A failure explained to the user: the reason and the next step. */
 export interface Explained {
   readonly reason: string;
   readonly next_step: string;

@@ -12,10 +12,10 @@ import { isStopping } from './state.js';
 import { code } from './status.js';
 
 /**
- * The scheduler's one step: takes events in, in order, and says what to do. Deterministic; costs the
- * edges of the tasks that change, times the logarithm of a queue, never the size of the run (its end
- * excepted, which settles what is left). An event that makes no sense now changes nothing and is
- * answered `rejected`. Give all events at hand in one call: a part then tells its news in one message.
+ * The scheduler's only step: processes events in order and returns commands. Deterministic. The cost is the edges of
+ * the changed tasks times the logarithm of a queue, never the size of the run (except at its end, which settles the
+ * rest). An event that is not possible now changes nothing and yields `rejected`. Pass all pending events in one call:
+ * a part then sends its changes in one message.
  */
 export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): SchedulerCommand[] {
   s.commands = [];
@@ -40,12 +40,12 @@ export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): Sched
   return commands;
 }
 
-/** Why `apply` would reject the event, without taking it in: for validators of operator updates. */
+/** Why `apply` would reject the event, without applying it: for validators of operator updates. */
 export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
   if (event.type === 'told') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
   if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
   if (event.type === 'begin') return s.started ? { reason: 'already_begun' } : undefined;
-  // What an operator said before the beginning holds from the first moment on.
+  // Operators may pause or stop a run before it starts.
   if (!s.started) return allowedBeforeStart.includes(event.type) ? undefined : { reason: 'not_begun' };
   if (s.finished) return { reason: 'finished' };
   if (event.type === 'visit')
@@ -65,7 +65,7 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
   }
 }
 
-/** Events that concern the whole run: in a split one they reach a part by `told`, in one order with the rest. */
+/** Events about the whole run. In a split run they reach a part in the coordinator's messages, in order with the rest. */
 const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'retry_task', 'skip_task'];
 
 const allowedBeforeStart: readonly string[] = ['pause', 'resume', 'stop'];
@@ -118,7 +118,7 @@ function startRun(s: Scheduler, offline: readonly number[]): void {
     changeLosses(s, node, 1);
   }
   for (let task = 0; task < taskCount(s.graph); task++) {
-    // A dry run checks and shows; what it would have run counts as having had no work.
+    // A dry run runs nothing: its tasks end like tasks without work.
     if (s.graph.mode === 'dry_run') setStatus(s, task, code.passed);
     else if (s.offline[s.graph.nodeOf[task]!] === 1 || s.unfinished[task] === 0) s.touched.push(task);
   }
@@ -142,28 +142,28 @@ function end(s: Scheduler, task: number, succeeded: boolean, final = false): voi
   }
 }
 
-/** By its policy, as things stand. */
+/** Whether the task's retry policy allows another attempt now. */
 function hasAttemptsLeft(s: Scheduler, task: number): boolean {
   const policy = s.retryOf.get(task);
   const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
   return policy !== undefined && tried <= policy.count && !isStopping(s);
 }
 
-/** Whether another attempt would follow if the one that runs failed now. */
-export function isTriedAgain(s: Scheduler, key: string): boolean {
+/** Whether the task would be retried if its running attempt failed now. */
+export function wouldRetry(s: Scheduler, key: string): boolean {
   const task = s.taskIndex.get(key);
   return task !== undefined && hasAttemptsLeft(s, task);
 }
 
 const failure = (s: Scheduler, task: number): number => (s.graph.forgiven[task] === 1 ? code.ignored : code.failed);
 
-/** The end of a task that holds its node. */
+/** Ends a task that holds its node. */
 function settle(s: Scheduler, task: number, status: number): void {
   setStatus(s, task, status);
   release(s, task);
 }
 
-/** Brings the run to rest: consequences, attempts that are due, starts, ends of tasks without work. */
+/** Applies all consequences: statuses of dependents, due retries, starts, ends of tasks without work. */
 function proceed(s: Scheduler): void {
   for (;;) {
     settleTouched(s);
@@ -177,7 +177,7 @@ function proceed(s: Scheduler): void {
   }
 }
 
-/** A run that stops makes no further attempt: a task between two ends as its last one did. */
+/** When the run stops, tasks that wait for a retry end with their last failure. */
 function cancelRetries(s: Scheduler): boolean {
   const waiting = s.due.list();
   for (const [task] of waiting) {
@@ -195,7 +195,7 @@ function announceStop(s: Scheduler): void {
   s.commands.push({ type: 'stopping', why });
 }
 
-/** Settles what a stop left undone, and ends the run. */
+/** Settles tasks that a stop left undone, and ends the run. */
 function finish(s: Scheduler): void {
   settleUndone(s);
   s.finished = true;

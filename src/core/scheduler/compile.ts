@@ -17,9 +17,9 @@ export type Compiled =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Checks a plan and compiles it for `createScheduler` or `partition`. `offline` are the nodes that did
- * not answer before the run: a critical one refuses it here, ahead of strategies and cycles, in the
- * order in which the reference looks. Other offline nodes are told to the run by its `begin` event.
+ * Checks a plan and compiles it for `createScheduler` or `partition`. `offline` are the nodes that did not answer
+ * before the run. A critical one refuses the run here, before strategies and cycles are checked, as in the reference.
+ * The run learns of other offline nodes from its `begin` event.
  */
 export function compilePlan(plan: SchedulerPlan, offline: readonly string[] = []): Compiled {
   const refuse = (refusal: Refusal): Compiled => ({ ok: false, refusal });
@@ -56,7 +56,7 @@ export function compilePlan(plan: SchedulerPlan, offline: readonly string[] = []
     const path = sorted.cycle
       .filter((v) => v < plan.tasks.length)
       .map((v) => taskKey(plan.tasks[v]!.id, plan.tasks[v]!.node));
-    // A circle that begins at a join would lose its repeated end.
+    // A cycle that starts at a join would lose its repeated end.
     if (path[0] !== path[path.length - 1]) path.push(path[0]!);
     return refuse({ reason: 'cycle', path });
   }
@@ -92,7 +92,7 @@ export function compilePlan(plan: SchedulerPlan, offline: readonly string[] = []
   return { ok: true, graph, weights };
 }
 
-/** Turns names into numbers; all that do not resolve are reported together. */
+/** Resolves names to numbers. Reports all names that do not resolve. */
 function resolve(plan: SchedulerPlan) {
   const problems: string[] = [];
   const nodeIndex = new Map<string, number>();
@@ -123,7 +123,7 @@ function resolve(plan: SchedulerPlan) {
   return { problems, nodeIndex, edges, joins };
 }
 
-/** A node in a group of tolerance 0, or in no group, is critical; sync points only by such a group. */
+/** A node is critical in a group of tolerance 0, or in no group. Sync points are critical only in such a group. */
 function faultTolerance(plan: SchedulerPlan, nodeIndex: ReadonlyMap<string, number>) {
   const critical = plan.nodes.map((node) => (node.kind === 'sync' ? 0 : 1));
   const groups = (plan.fault_tolerance_groups ?? []).map((group) => ({

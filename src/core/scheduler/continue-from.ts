@@ -2,16 +2,16 @@ import type { SchedulerPlan } from './plan.js';
 import { taskKey } from './plan.js';
 import type { TaskStatus } from './status.js';
 
-/** How a task of an earlier run ended, as `taskReports` or its history row says. */
+/** How a task of an earlier run ended, from `taskReports` or its history row. */
 export interface EarlierTask {
   readonly status: TaskStatus;
   readonly undone?: boolean;
 }
 
 /**
- * The plan that goes on from an earlier run: what failed, was lost with it, was left undone or is new,
- * and everything after these. The rest is done, and passes without work, in order. An ignored error and
- * an operator's skip count as done, since the earlier run went on from them.
+ * The plan that continues an earlier run: tasks that failed, were lost, were left undone or are new, and everything
+ * after them. All other tasks are done and pass without work, in order. Ignored errors and operators' skips count as
+ * done, because the earlier run continued after them.
  */
 export function continueFrom(plan: SchedulerPlan, earlier: Readonly<Record<string, EarlierTask>>): SchedulerPlan {
   const after = new Map<string, string[]>();

@@ -20,15 +20,15 @@ export type CoordinatorEvent =
   | { readonly type: 'skip_task'; readonly task: string };
 
 export type CoordinatorCommand =
-  /** Signal the child: `{ type: 'told', message }` for its scheduler. In order, at most one per child and event. */
+  /** Signal the child, which passes the message to its scheduler. In order, at most one per child and call. */
   | { readonly type: 'send'; readonly part: number; readonly message: ToPart }
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   | { readonly type: 'rejected'; readonly rejection: Rejection }
   | { readonly type: 'finish'; readonly result: RunResult };
 
 /**
- * Holds a split run together: passes on what crosses parts, counts joins and fault tolerance, hands
- * out permits for limits, and finds the end. Owned by one driver and changed in place by `coordinate`.
+ * Coordinates the parts of a split run: forwards what crosses parts, counts joins and fault tolerance, grants permits
+ * for limits, and detects the end. Owned by one driver and changed in place by `coordinate`.
  */
 export interface Coordinator {
   readonly plan: Coordination;
@@ -37,7 +37,7 @@ export interface Coordinator {
   readonly taskListeners: ReadonlyMap<number, readonly number[]>;
   readonly joins: ReadonlyMap<number, CoordinatedJoin>;
   readonly nodeIndex: ReadonlyMap<string, number>;
-  /** By part: messages sent to it, messages it said it has taken in. */
+  /** By part: messages sent to it, and messages it has acknowledged. */
   readonly sent: number[];
   readonly seen: number[];
   readonly quiet: boolean[];
@@ -51,7 +51,7 @@ export interface Coordinator {
   closed: number;
   undone: number;
   finished: boolean;
-  /** While the driver sets it, the run does not end although all is quiet, unless the user stopped it. */
+  /** Set by the driver: the run does not end when nothing runs, unless the user stopped it. */
   hold: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface CoordinatedJoin {
   cause: string;
 }
 
-/** A message in the making. */
+/** A message under construction. */
 type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<ToPart[K], undefined> } & {
   tasks?: [number, number, string][];
   joins?: [number, number, string][];
@@ -106,8 +106,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
 }
 
 /**
- * The coordinator's one step; as `apply` for the parts. All events given in one call are answered by
- * at most one message a part.
+ * The coordinator's only step, like `apply` for the parts. Each call sends at most one message per part.
  */
 export function coordinate(c: Coordinator, ...events: readonly CoordinatorEvent[]): CoordinatorCommand[] {
   const commands: CoordinatorCommand[] = [];
@@ -152,7 +151,7 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
   }
 }
 
-/** Hands out permits, finds the end, and sends what has gathered. */
+/** Grants permits, detects the end, and sends the collected messages. */
 function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
   announceStop(c, commands);
   if (!c.paused && c.announced === 'none') {
@@ -187,7 +186,7 @@ function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undef
 }
 
 const ownerOf = (c: Coordinator, key: string): number | undefined => {
-  // Names may hold an '@', so may node ids: the split that names a node is right.
+  // Task names and node ids may contain '@': splits where the rest is a known node.
   for (let at = key.indexOf('@'); at >= 0; at = key.indexOf('@', at + 1)) {
     const node = c.nodeIndex.get(key.slice(at + 1));
     if (node !== undefined) return c.plan.partOf[node];
@@ -199,7 +198,7 @@ function begin(c: Coordinator, offline: readonly string[]): void {
   c.started = true;
   const nodes = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
   for (const node of nodes) c.tolerance.set(node, true);
-  // The verdict travels with the first message, so that nothing starts before it.
+  // The first message contains the verdict, so that nothing starts before it.
   for (let part = 0; part < c.plan.parts; part++) {
     draftFor(c, part).begin = { offline: nodes.filter((node) => c.plan.partOf[node] === part) };
   }
@@ -227,7 +226,7 @@ function receive(c: Coordinator, message: FromPart): void {
   }
 }
 
-/** A join is finished when it is in every part that has tasks before it, and failed when it is in any. */
+/** A join is finished when it is finished in every part with tasks before it, and failed when it failed in any. */
 function updateJoin(c: Coordinator, number: number, join: CoordinatedJoin): void {
   const failed = join.received.find((received) => (received.bits & failedBit) !== 0);
   const finished = join.received.every((received) => (received.bits & finishedBit) !== 0);
@@ -244,17 +243,17 @@ function updateJoin(c: Coordinator, number: number, join: CoordinatedJoin): void
 function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   const why = c.stopped ? 'user' : c.tolerance.verdict;
   if (why === c.announced) return;
-  const told = (word: Coordinator['announced']) => (word === 'user' || word === 'none' ? word : 'failure');
-  if (told(why) !== told(c.announced)) {
+  const stopFor = (why: Coordinator['announced']) => (why === 'user' || why === 'none' ? why : 'failure');
+  if (stopFor(why) !== stopFor(c.announced)) {
     sendToAll(c, (draft) => {
-      draft.stop = told(why);
+      draft.stop = stopFor(why);
     });
   }
   c.announced = why;
   commands.push({ type: 'stopping', why });
 }
 
-/** Every part rests and has taken in all that was said to it, so nothing is under way. */
+/** Every part is quiet and has processed all messages to it. */
 const isOver = (c: Coordinator): boolean =>
   c.started &&
   !(c.hold && !c.stopped) &&

@@ -1,6 +1,6 @@
 import { PriorityQueue } from './priority-queue.js';
 
-/** Tasks that wait for a time. Taking, adding and cancelling cost the logarithm of their number. */
+/** Tasks that wait for a time. Taking, adding and cancelling take logarithmic time. */
 export class DueTimes {
   readonly #dueOf = new Map<number, number>();
   #entries: { readonly task: number; readonly at: number }[] = [];
@@ -19,7 +19,7 @@ export class DueTimes {
     this.#dueOf.delete(task);
   }
 
-  /** The earliest time, if any task waits. */
+  /** The earliest due time, if any task waits. */
   next(): number | undefined {
     for (let e = this.#queue.peek(); e !== undefined; e = this.#queue.peek()) {
       const { task, at } = this.#entries[e]!;
@@ -40,7 +40,7 @@ export class DueTimes {
     return taken.sort((a, b) => a - b);
   }
 
-  /** All that wait, by task number. */
+  /** All waiting tasks with their times, by task number. */
   list(): [number, number][] {
     return [...this.#dueOf].sort(([a], [b]) => a - b);
   }

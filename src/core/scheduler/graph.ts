@@ -1,8 +1,8 @@
 import type { GraphRunMode } from '../words.js';
 
 /**
- * A plan, checked and compiled to numbers: what a scheduler instance runs on. Plain JSON, linear in
- * tasks + edges + joins, so that a part of it fits into a payload. Made by `compilePlan`; cut by `partition`.
+ * A checked plan, compiled to numbers: the input of a scheduler. Plain JSON, linear in tasks + edges + joins, so that a
+ * part fits into a payload. `compilePlan` creates it; `partition` cuts it.
  *
  * A *vertex* is something with predecessors and successors: a local task (`0 … tasks-1`), then a join,
  * then an external task of another part. `successors` and `predecessors` are indexed by vertex.
@@ -18,9 +18,9 @@ export interface SchedulerGraph {
   readonly nameOf: readonly number[];
   /** By task: index into `nodes`. */
   readonly nodeOf: readonly number[];
-  /** By task: place in the choice on its node, 0 first (more weight first, then plan order). Unique in the run. */
+  /** By task: priority on its node, 0 first (by weight, then plan order). Unique in the run. */
   readonly rank: readonly number[];
-  /** By task: 1 = ends as skipped without being driven (type without work, or left out of the run). */
+  /** By task: 1 = ends as skipped without running (type without work, or not part of the run). */
   readonly noWork: readonly number[];
   /** By task: 1 = an error is ignored. */
   readonly forgiven: readonly number[];
@@ -33,14 +33,14 @@ export interface SchedulerGraph {
   readonly nameLimit: readonly number[];
   /** Most busy nodes; 0 = no limit. */
   readonly nodeLimit: number;
-  /** Nodes as indexes, empty groups dropped. Empty in a part: the coordinator counts. */
+  /** Nodes as indexes, without empty groups. Empty in a part: the coordinator counts. */
   readonly groups: readonly { readonly name: string; readonly nodes: readonly number[]; readonly tolerance: number }[];
   readonly mode: GraphRunMode;
   /** Present when this is one part of a run that several scheduler instances share. */
   readonly part?: GraphPart;
 }
 
-/** How a part's numbers relate to the whole run's; all cross-part messages use the whole run's. */
+/** Maps a part's numbers to those of the whole run, which all cross-part messages use. */
 export interface GraphPart {
   readonly index: number;
   readonly count: number;
@@ -48,15 +48,15 @@ export interface GraphPart {
   readonly tasks: readonly number[];
   /** By local node: its number in the run. */
   readonly nodes: readonly number[];
-  /** By local join: its number in the run, or -1 when no other part has to do with it. */
+  /** By local join: its number in the run, or -1 when no other part shares it. */
   readonly joins: readonly number[];
   /** By external vertex: the task's number in the run. */
   readonly externals: readonly number[];
   /** Local tasks that other parts wait for. */
   readonly exported: readonly number[];
-  /** By local name, then one entry for all names without a limit: the class in messages. */
+  /** By local name, plus one entry for all names without a limit: the class in messages. */
   readonly classes: readonly number[];
-  /** By the same: 1 = starting needs a permit of the coordinator. */
+  /** By the same index: 1 = a start needs a permit of the coordinator. */
   readonly permits: readonly number[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The scheduler of `execute_graph`: `apply` takes events in, changes the scheduler and answers with commands; no clock, no I/O.
+ * The scheduler of `execute_graph`: `apply` processes events, changes the scheduler and returns commands. No clock, no I/O.
  *
  * A workflow drives it like this:
  *
@@ -20,25 +20,24 @@
  *         case 'wake':       // (re)set the one timer, then push { type: 'tick', now: Date.now() }
  *         case 'settled':    // history row; also 'retrying' and 'reopened'
  *         case 'stopping':   // phase for status
- *         case 'finish':     // command.result is the run's
- *         case 'rejected':   // the event was late or made no sense now; nothing changed
+ *         case 'finish':     // command.result is the run's result
+ *         case 'rejected':   // the event was late or not possible; nothing changed
  *       }
  *     }
  *   }
  * }
  * ```
  *
- * A big run is split: `partition(graph, partOfNode)` gives a graph per child workflow and the plan of a
- * coordinator for the parent. A child is driven as above, but begins by its first `told` event; its
- * `tell` commands are signals to the parent, which hands them to `coordinate` and signals what comes
- * out back to the children. Cross-child dependencies, joins, limits and failures travel in these
- * batches only; pause and stop are told to the coordinator, operator updates to the child that owns the task.
+ * A big run is split: `partition(graph, partOfNode)` returns a graph per child workflow and the plan of a coordinator
+ * for the parent. A child is driven as above, but starts with its first message. Its `send` commands become
+ * signals to the parent, which passes them to `coordinate` and signals the resulting messages to the children.
+ * Cross-child dependencies, joins, limits and failures travel only in these batches. Pause and stop go to the
+ * coordinator, operator updates to the child that owns the task.
  *
- * Rules: `reference/astute-and-agents.md` §2 with its corrections; where we leave the reference is said
- * at the place that does.
+ * Rules: `reference/astute-and-agents.md` §2 with its corrections. Comments name each deviation from the reference.
  */
 
-export { apply, isTriedAgain, rejectionOf } from './apply.js';
+export { apply, rejectionOf, wouldRetry } from './apply.js';
 export { compilePlan } from './compile.js';
 export type { EarlierTask } from './continue-from.js';
 export { continueFrom } from './continue-from.js';

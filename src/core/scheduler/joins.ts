@@ -1,15 +1,15 @@
-/** Direct successors of each task, and joins that are disjoint: no pair of tasks is ordered twice. */
+/** Direct successors of each task, and disjoint joins: no pair of tasks is ordered twice. */
 export interface Links {
-  /** By task, ascending, without doubles and self-edges. */
+  /** By task, ascending, without duplicates and self-edges. */
   readonly direct: number[][];
   readonly joins: { before: number[]; after: number[] }[];
 }
 
 /**
- * Brings edges and joins into a form in which each ordered pair of tasks occurs once, since a weight
- * counts an edge given twice once. Joins that overlap another one, or are so small that a join saves
- * nothing, become edges; an edge that a join contains is dropped; a task on both sides of a join (a
- * task never depends on itself) is taken out of the join and linked by itself.
+ * Normalizes edges and joins so that each ordered pair of tasks occurs once, because a weight counts a duplicate edge
+ * only once. Joins that overlap another, or are too small to save anything, become edges. Drops an edge that a join
+ * contains. Removes a task on both sides of a join from the join and links it separately (a task never depends on
+ * itself).
  */
 export function normaliseLinks(
   tasks: number,
@@ -25,7 +25,7 @@ export function normaliseLinks(
     const inAfter = new Set(after);
     const both = before.filter((t) => inAfter.has(t));
     if (both.length > 1) {
-      // Two tasks on both sides wait for each other: enough for the cycle to be found and refused.
+      // Two tasks on both sides wait for each other: these edges let the cycle check refuse the plan.
       pairs.push([both[0]!, both[1]!], [both[1]!, both[0]!]);
     } else if (before.length * after.length <= before.length + after.length) {
       for (const a of before) for (const b of after) if (a !== b) pairs.push([a, b]);

@@ -1,8 +1,8 @@
-/** Messages of one sender, brought into order: a signal between workflows may overtake another, or come twice. */
+/** Puts the messages of one sender in order: signals between workflows may arrive out of order or twice. */
 export interface MessageOrder<M extends { readonly seq: number }> {
-  /** Number of the last message taken in; they count up from 1. */
+  /** Number of the last processed message, counted from 1. */
   last: number;
-  /** Messages that came before their turn. */
+  /** Messages that arrived before their turn. */
   readonly early: Map<number, M>;
 }
 
@@ -14,7 +14,7 @@ export const messageOrder = <M extends { readonly seq: number }>(
   early: new Map(early.map((message) => [message.seq, message])),
 });
 
-/** What can be taken in now that the message has come: nothing, it, or it and those that waited for it. */
+/** The messages that can be processed now: none, this one, or this one and those that waited for it. */
 export function takeInOrder<M extends { readonly seq: number }>(order: MessageOrder<M>, message: M): M[] {
   if (message.seq > order.last) order.early.set(message.seq, message);
   const ready: M[] = [];

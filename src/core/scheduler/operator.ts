@@ -1,11 +1,11 @@
-/** What an operator may do to single tasks of a run in progress. */
+/** Operator actions on single tasks of a running graph. */
 import type { Rejection } from './events.js';
 import { setStatus } from './propagation.js';
 import { release } from './slots.js';
 import type { Scheduler } from './state.js';
 import { code, statusOf } from './status.js';
 
-/** Why the task cannot be retried now: only a failed task can, of a run not stopped by the user and not exhausted. */
+/** Why the task cannot be retried now. Only failed tasks can, unless the run is stopped or exhausted. */
 export function retryRejection(s: Scheduler, key: string): Rejection | undefined {
   const task = s.taskIndex.get(key);
   if (task === undefined) return { reason: 'unknown_task', task: key };
@@ -15,7 +15,7 @@ export function retryRejection(s: Scheduler, key: string): Rejection | undefined
   return c === code.failed ? undefined : { reason: 'not_failed', task: key, status: statusOf(c) };
 }
 
-/** Why the task cannot be skipped now: it runs, has ended well, or waits for something that failed (its cause). */
+/** Why the task cannot be skipped now: it runs, has succeeded, or depends on a failed task (its cause). */
 export function skipRejection(s: Scheduler, key: string): Rejection | undefined {
   const task = s.taskIndex.get(key);
   if (task === undefined) return { reason: 'unknown_task', task: key };
@@ -26,8 +26,8 @@ export function skipRejection(s: Scheduler, key: string): Rejection | undefined 
 }
 
 /**
- * The failed task waits again with all attempts of its policy, its node is good again, and what was
- * lost only because of it is reopened. A sync point that opened meanwhile stays opened.
+ * Reopens a failed task with all attempts of its policy, its node, and tasks that were lost only because of it. A sync
+ * point that opened meanwhile stays open.
  */
 export function retryTask(s: Scheduler, key: string): void {
   const task = s.taskIndex.get(key)!;
@@ -38,8 +38,8 @@ export function retryTask(s: Scheduler, key: string): void {
 }
 
 /**
- * Takes the work out of the task. One that has not started keeps its place, so that those after it still
- * wait for those before it; a failed one counts as skipped from now on, and what it took along is reopened.
+ * Skips a task. One that has not started keeps its place in the order: its successors still wait for its predecessors.
+ * A failed one counts as skipped, and tasks that were lost with it are reopened.
  */
 export function skipTask(s: Scheduler, key: string): void {
   const task = s.taskIndex.get(key)!;

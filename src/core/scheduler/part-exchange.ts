@@ -1,4 +1,4 @@
-/** How a part of a split run talks with its coordinator. See `part-messages.ts` for what is said. */
+/** Message exchange between a part of a split run and its coordinator. See `part-messages.ts` for the messages. */
 import { taskCount } from './graph.js';
 import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import type { FromPart, ToPart } from './part-messages.js';
@@ -10,14 +10,14 @@ import type { Outbox, Scheduler } from './state.js';
 import { causeNumber, isStopping } from './state.js';
 import { code } from './status.js';
 
-/** Takes a batch in. Returns how to begin, when it says so. */
+/** Processes a message of the coordinator. Returns the offline nodes if it starts the run. */
 export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {
   const { outbox, graph } = s;
-  if (outbox === undefined || graph.part === undefined) throw new Error('told: this scheduler is not a part');
+  if (outbox === undefined || graph.part === undefined) throw new Error('this scheduler is not a part');
   if (message.pause !== undefined) s.paused = message.pause;
   if (message.stop === 'user') s.stopped = true;
   else if (message.stop !== undefined) s.halted = message.stop === 'failure';
-  // Permits that a paused or stopped part can do nothing with go back at once.
+  // A paused or stopped part returns its unused permits at once.
   if (message.pause !== undefined || message.stop !== undefined) markAllClasses(s, outbox);
   for (const [task, bits, cause] of message.tasks ?? []) {
     s.reopening ||= bits === 0;
@@ -60,7 +60,7 @@ function markAllClasses(s: Scheduler, outbox: Outbox): void {
     if (s.slots.needsPermit[cls] === 1) outbox.dirtyClasses.add(cls);
 }
 
-/** Tells the coordinator what changed, if anything that it needs to know did. */
+/** Sends relevant changes to the coordinator, if there are any. */
 export function flushOutbox(s: Scheduler): void {
   const { outbox, graph } = s;
   const part = graph.part;

@@ -1,10 +1,9 @@
 /**
- * The wire between the parts of a split run and their coordinator. Numbers are the whole run's (of the
- * graph given to `partition`), so that a message needs no names. Each call of `apply` makes at most one
- * message a direction; messages count up by sender, and a
- * receiver takes them in in that order, each once, however they arrive.
+ * The messages between the parts of a split run and their coordinator. Numbers are those of the whole run (of the graph
+ * passed to `partition`), so that a message needs no names. Each call of `apply` sends at most one message per
+ * direction. Messages are numbered by sender, and the receiver processes each once, in this order.
  *
- * A *class* is a name's number for a name with a limit, or the number of names for all other tasks.
+ * A *class* is the number of a name with a limit, or the count of names for all other tasks.
  */
 
 import type { Rejection } from './events.js';
@@ -17,21 +16,21 @@ export interface FromPart {
   readonly part: number;
   /** Counts up from 1. */
   readonly seq: number;
-  /** How many messages of the coordinator this part had taken in when it sent this one. */
+  /** Number of the coordinator's last message that this part had processed. */
   readonly seen: number;
-  /** `[task, bits, cause]`: news of tasks that other parts wait for. */
+  /** `[task, bits, cause]`: changes of tasks that other parts wait for. */
   readonly tasks?: readonly (readonly [number, number, string])[];
-  /** `[join, bits, cause]`: what this part's tasks before the join amount to. */
+  /** `[join, bits, cause]`: combined state of this part's tasks before the join. */
   readonly joins?: readonly (readonly [number, number, string])[];
-  /** `[node, 1 | 0]`: the node has failed or dep_failed tasks, or no longer has. */
+  /** `[node, 1 | 0]`: whether the node has failed or dep_failed tasks. */
   readonly failing?: readonly (readonly [number, number])[];
   /** `[class, change]` of the number of free nodes that wait for a permit. */
   readonly demand?: readonly (readonly [number, number])[];
-  /** `[class, count]`: permits given back. */
+  /** `[class, count]`: returned permits. */
   readonly release?: readonly (readonly [number, number])[];
-  /** Whether nothing runs here and nothing will start unless a message comes. */
+  /** Whether nothing runs here and nothing will start without a message. */
   readonly quiet: boolean;
-  /** Operator requests of `ToPart` that could not be fulfilled. */
+  /** Rejected operator requests of `ToPart`. */
   readonly rejected?: readonly Rejection[];
   /** Answer to `close`. */
   readonly closed?: { readonly undone: number };
@@ -40,10 +39,10 @@ export interface FromPart {
 export interface ToPart {
   /** Counts up from 1. */
   readonly seq: number;
-  /** First of all; nodes of this part that did not answer before the run. */
+  /** Starts the part. Nodes of this part that did not answer before the run. */
   readonly begin?: { readonly offline: readonly number[] };
   readonly pause?: boolean;
-  /** `user`: for ever. `failure`: until an operator's retry brings the run back, told as `none`. */
+  /** `user`: final. `failure`: until an operator's retry resumes the run, which sends `none`. */
   readonly stop?: 'user' | 'failure' | 'none';
   readonly tasks?: readonly (readonly [number, number, string])[];
   readonly joins?: readonly (readonly [number, number, string])[];
@@ -51,6 +50,6 @@ export interface ToPart {
   /** Operator requests for tasks of this part. */
   readonly retry?: readonly string[];
   readonly skip?: readonly string[];
-  /** Everything is quiet everywhere: settle the rest and finish. */
+  /** All parts are quiet: settle the rest and finish. */
   readonly close?: true;
 }

@@ -1,13 +1,13 @@
 import type { SchedulerGraph } from './graph.js';
 import { taskCount } from './graph.js';
 
-/** A run cut into parts, each a graph for `createScheduler`, and what their coordinator must know. */
+/** A run cut into parts, each a graph for `createScheduler`, and the input of their coordinator. */
 export interface SplitRun {
   readonly parts: readonly SchedulerGraph[];
   readonly coordination: Coordination;
 }
 
-/** What crosses the borders of the parts; plain JSON, linear in the crossing tasks and joins, the nodes and the names with limits. */
+/** What parts share. Plain JSON, linear in shared tasks and joins, nodes and names with limits. */
 export interface Coordination {
   readonly parts: number;
   readonly nodes: readonly string[];
@@ -23,14 +23,14 @@ export interface Coordination {
   readonly joins: readonly (readonly [number, readonly number[], readonly number[]])[];
 }
 
-/** Blocks of about `size` nodes in plan order: the measured optimum is 50 nodes a child workflow. */
+/** Blocks of about `size` nodes in plan order. The measured optimum is 50 nodes per child workflow. */
 export function blocksOfNodes(graph: SchedulerGraph, size = 50): number[] {
   const parts = Math.max(1, Math.ceil(graph.nodes.length / size));
   const each = Math.ceil(graph.nodes.length / parts);
   return graph.nodes.map((_, node) => Math.floor(node / each));
 }
 
-/** Cuts a run by nodes: `partOf` names the part of each, from 0 without gaps. */
+/** Cuts a run by nodes. `partOf` is the part of each node, from 0 without gaps. */
 export function partition(graph: SchedulerGraph, partOf: readonly number[]): SplitRun {
   const count = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;
   const tasks = taskCount(graph);
@@ -89,7 +89,7 @@ export function partition(graph: SchedulerGraph, partOf: readonly number[]): Spl
   };
 }
 
-/** Names with a limit that more than one part must share. */
+/** Names with a limit that several parts share. */
 function namesInSeveralParts(graph: SchedulerGraph, partOfTask: readonly number[]): ReadonlySet<number> {
   const first = new Map<number, number>();
   const several = new Set<number>();
@@ -103,7 +103,7 @@ function namesInSeveralParts(graph: SchedulerGraph, partOfTask: readonly number[
 
 const ascending = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b);
 
-/** Collects one part; numbers in its lists are local unless said otherwise. */
+/** Builds one part. Numbers in its lists are local unless stated otherwise. */
 class PartBuilder {
   readonly #whole: SchedulerGraph;
   readonly #index: number;

@@ -1,15 +1,15 @@
 import type { Coordination } from './partition.js';
 
-/** `[class, number]` by number of class. */
+/** `[class, count]`, ordered by class. */
 type Counts = readonly (readonly [number, number])[];
 
 /**
- * Slots of a split run's limits. A permit covers all that a start needs (a place among the busy nodes
- * and one of the name), so that no part sits on one while it waits for the other.
+ * Slots of a split run's limits. A permit covers everything a start needs (a slot of busy nodes and a slot of the
+ * name), so that no part holds one while it waits for the other.
  */
 export interface Permits {
   receive(part: number, demand: Counts, release: Counts): void;
-  /** `[part, class, count]`: what can be handed out now, one at a time in turn, so that no part starves. */
+  /** `[part, class, count]`: the permits to grant now, round-robin so that no part starves. */
   grant(): [number, number, number][];
 }
 

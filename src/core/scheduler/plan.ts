@@ -1,29 +1,28 @@
 import type { GraphRunMode } from '../words.js';
 
 /**
- * What a run is made of, as plain JSON. A task is identified by `name@node`; `id` is its name.
- * The order of `nodes` is the order in which free nodes are served; the order of `tasks` on a node
- * breaks ties between equal weights.
+ * The tasks of a run, as plain JSON. `name@node` identifies a task; `id` is its name. Free nodes are served in the
+ * order of `nodes`. The order of `tasks` on a node breaks ties between equal weights.
  */
 export interface SchedulerPlan {
   readonly nodes: readonly PlanNode[];
   readonly tasks: readonly PlanTask[];
-  /** `[from, to]` as `name@node`: from must end before to starts. Self-edges are dropped, doubles count once. */
+  /** `[from, to]` as `name@node`: `from` must end before `to` starts. Self-edges are dropped, duplicates count once. */
   readonly edges: readonly (readonly [string, string])[];
-  /** "All of `before` ahead of all of `after`": means every edge of the product, at the cost of the sum. */
+  /** All of `before` must end before any of `after` starts: all edges of the product, at the cost of the sum. */
   readonly joins?: readonly PlanJoin[];
   readonly limits?: PlanLimits;
   readonly fault_tolerance_groups?: readonly FaultToleranceGroup[];
-  /** Union of parts to keep; the tasks outside end as `skipped`. Absent or empty: everything. */
+  /** Union of the parts to keep. Tasks outside end as `skipped`. Absent or empty: everything. */
   readonly subgraphs?: readonly Subgraph[];
   /**
-   * Restricts the run to these tasks (`name@node`), as continuing from a failed run does (see
-   * `continueFrom`). The others end as `skipped`, in order, without work.
+   * Restricts the run to these tasks (`name@node`), e.g. to continue a failed run (see `continueFrom`). The others end
+   * as `skipped`, in order, without work.
    */
   readonly only?: readonly string[];
   /**
-   * `dry_run`: everything is checked, nothing runs, success. `noop_run`: every task is driven in its
-   * harmless variant, an error is never fatal, and failures do not fail the run. Default `apply`.
+   * `dry_run`: checks everything, runs nothing and succeeds. `noop_run`: runs every task in noop mode; failures do not
+   * fail the run. Default `apply`.
    */
   readonly mode?: GraphRunMode;
 }
@@ -37,17 +36,17 @@ export interface PlanNode {
 export interface PlanTask {
   readonly id: string;
   readonly node: string;
-  /** `noop`, `stage` and `skipped` hold no work; every other word is work. Default `task`. */
+  /** Types without work: see `hasWork`. Every other value is work. Default `task`. */
   readonly type?: string;
-  /** false: an error is recorded as `ignored` and the dependents go on. Default true. */
+  /** false: an error is recorded as `ignored` and the dependents run. Default true. */
   readonly fail_on_error?: boolean;
-  /** Limit of its name over all nodes; when tasks of one name differ, the last one in order of nodes decides. */
+  /** Limit of its name over all nodes. If tasks of one name differ, the last one in the order of nodes decides. */
   readonly strategy?: TaskStrategy | null;
   /** Further attempts after a failed one, `interval` milliseconds apart. Default none. */
   readonly retry?: { readonly count: number; readonly interval: number };
 }
 
-/** `one_by_one` is 1, `parallel` is its amount (0: no limit), every other type is no limit. */
+/** `one_by_one` means 1, `parallel` means its amount (0: no limit), every other type means no limit. */
 export interface TaskStrategy {
   readonly type?: string;
   readonly amount?: unknown;
@@ -59,9 +58,9 @@ export interface PlanJoin {
 }
 
 export interface PlanLimits {
-  /** Most nodes busy at once, sync points included; 0 or absent: no limit. */
+  /** Limit of nodes that are busy at once, including sync points; 0 or absent: no limit. */
   readonly max_nodes?: number;
-  /** Most running tasks by name; wins over strategies. 0: no limit. */
+  /** Limit of running tasks by name; overrides strategies. 0: no limit. */
   readonly per_task?: Readonly<Record<string, number>>;
 }
 
@@ -72,7 +71,7 @@ export interface FaultToleranceGroup {
   readonly fault_tolerance: number;
 }
 
-/** Tasks at or after `start` and at or before `end`; an entry is `task` or `task/1,3-5`; an empty side is no bound. */
+/** Tasks at or after `start` and at or before `end`. An entry is `task` or `task/1,3-5`. An empty side does not limit. */
 export interface Subgraph {
   readonly start?: readonly string[];
   readonly end?: readonly string[];

@@ -1,4 +1,4 @@
-/** Binary heap of numbers, the least `priority(n)` first. Equal priorities do not occur: all callers use total orders. */
+/** Binary heap of numbers, the lowest `priority(n)` first. Equal priorities do not occur: all callers use total orders. */
 export class PriorityQueue {
   readonly #heap: number[] = [];
   readonly #priority: (n: number) => number;

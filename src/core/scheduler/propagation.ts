@@ -1,6 +1,6 @@
 /**
- * How a change of one task reaches the others: counts of unfinished and failed predecessors, joins,
- * and the fate of a failed node's tasks. Everything is counted, so that a run costs its edges once.
+ * Propagates the change of one task to others: counts of unfinished and failed predecessors, joins, and the tasks of a
+ * failed node. Everything is counted, so that a run visits each edge once.
  */
 import { keyOf, taskCount } from './graph.js';
 import { failedBit, finishedBit } from './part-messages.js';
@@ -10,7 +10,7 @@ import { causeNumber } from './state.js';
 import type { SettledStatus } from './status.js';
 import { code, isFailed, isFinal, statusOf } from './status.js';
 
-/** Moves a task to another status and tells its surroundings; `settleTouched` draws the consequences. */
+/** Sets the status of a task and updates the counts of its successors. `settleTouched` applies the consequences. */
 export function setStatus(s: Scheduler, task: number, next: number, cause = -1): void {
   const before = s.status[task]!;
   s.status[task] = next;
@@ -30,7 +30,7 @@ export function setStatus(s: Scheduler, task: number, next: number, cause = -1):
 
 const holds = (c: number): number => Number(c === code.running || c === code.retrying);
 
-/** Says that a task settled, or no longer is. */
+/** Emits that a task settled or was reopened. */
 export function announceStatus(s: Scheduler, task: number, before: number): void {
   const next = s.status[task]!;
   const key = keyOf(s.graph, task);
@@ -48,7 +48,7 @@ export function announceStatus(s: Scheduler, task: number, before: number): void
   });
 }
 
-/** Counts tasks lost on a node (failed or dep_failed, and being offline as one): a node with any is failing. */
+/** Counts lost tasks on a node (failed or dep_failed; being offline counts as one). A node with any is failing. */
 export function changeLosses(s: Scheduler, node: number, change: number): void {
   if (change === 0) return;
   const before = s.lostOn[node]!;
@@ -58,7 +58,7 @@ export function changeLosses(s: Scheduler, node: number, change: number): void {
   if (s.outbox !== undefined) s.outbox.nodes.set(node, before === 0 ? 1 : 0);
 }
 
-/** Sets what successors see of a vertex, and counts it at each of them. */
+/** Sets the bits of a vertex and updates the counts of its successors. */
 export function setBits(s: Scheduler, vertex: number, bits: number, cause: number): void {
   const before = s.bits[vertex]!;
   const changed = before !== bits || (s.reopening && s.cause[vertex] !== cause);
@@ -83,12 +83,12 @@ export function setBits(s: Scheduler, vertex: number, bits: number, cause: numbe
   }
 }
 
-/** What the local tasks before a join amount to. */
+/** Combined bits of the local tasks before a join. */
 export const joinBits = (s: Scheduler, join: number): number =>
   (s.joinUnfinished[join] === 0 ? finishedBit : 0) | (s.joinFailed[join]! > 0 ? failedBit : 0);
 
 function changeJoin(s: Scheduler, join: number): void {
-  // A join that other parts share moves only when the coordinator says so.
+  // Only the coordinator changes a join that other parts share.
   if (s.outbox !== undefined && s.graph.part!.joins[join]! >= 0) {
     s.outbox.joins.add(join);
     return;
@@ -104,7 +104,7 @@ export function causeBefore(s: Scheduler, vertex: number): number {
   return -1;
 }
 
-/** Draws all consequences of the changes so far: ready, dep_failed, reopened. */
+/** Applies all consequences of the changes so far: ready, dep_failed, reopened. */
 export function settleTouched(s: Scheduler): void {
   for (let at = 0; at < s.touched.length; at++) updateTask(s, s.touched[at]!);
   s.touched.length = 0;
@@ -127,7 +127,7 @@ function updateTask(s: Scheduler, task: number): void {
   }
 }
 
-/** The cause by which a task that has not started is lost, -1 when it is not. */
+/** Why a task that has not started is lost, or -1. */
 function lostBy(s: Scheduler, task: number): number {
   const node = s.graph.nodeOf[task]!;
   if (s.offline[node] === 1) return causeNumber(s, `offline:${s.graph.nodes[node]}`);

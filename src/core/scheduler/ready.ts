@@ -1,6 +1,6 @@
 import type { Scheduler } from './state.js';
 
-/** Puts a ready task into its node's queue of its class. */
+/** Adds a ready task to the queue of its node and class. */
 export function enqueue(s: Scheduler, task: number): void {
   const { slots } = s;
   if (slots.inQueue[task] === 1) return;

@@ -5,7 +5,7 @@ import { isStopping } from './state.js';
 import type { NodeStatus, RunResult, TaskStatus } from './status.js';
 import { code, isFailed, isFinal, statusOf } from './status.js';
 
-/** The result of a run that has come to its end. */
+/** The result of a finished run. */
 export function resultOf(s: Scheduler): RunResult {
   const verdict = s.tolerance.verdict;
   if (verdict === 'critical') return 'failure';
@@ -17,13 +17,13 @@ export interface TaskReport {
   readonly task: string;
   readonly status: TaskStatus;
   readonly attempts: number;
-  /** Of a dep_failed task: the first cause that was met. `rootCauses` names all. */
+  /** Of a dep_failed task: the first cause found. `rootCauses` returns all. */
   readonly cause?: string;
-  /** Work left undone by a stop, as opposed to skipped for having none. */
+  /** A stop left its work undone. Absent for a task that was skipped because it has no work. */
   readonly undone?: true;
 }
 
-/** Where every task stands, in plan order. Linear in the run: for queries and reports, not for each event. */
+/** The state of every task, in plan order. Linear in the size of the run: for queries and reports, not for each event. */
 export function taskReports(s: Scheduler): TaskReport[] {
   return s.graph.nameOf.map((_, task) => {
     const c = s.status[task]!;
@@ -37,7 +37,7 @@ export function taskReports(s: Scheduler): TaskReport[] {
   });
 }
 
-/** What became of one node, by its tasks; `undefined` while it still has something to do. */
+/** The final status of a node, derived from its tasks; `undefined` while it has tasks to run. */
 export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
   if (s.lostOn[node]! > 0) return 'failed';
   let undone = false;
@@ -68,7 +68,7 @@ export const NO_TASKS: Readonly<Record<Exclude<TaskStatus, 'ready'>, number>> = 
   dep_failed: 0,
 };
 
-/** Numbers for a status line. Linear in the run. */
+/** Counts for a status line. Linear in the size of the run. */
 export function progress(s: Scheduler): Progress {
   const tasks: Record<TaskStatus, number> = { ...NO_TASKS, ready: 0 };
   const running: string[] = [];
@@ -109,7 +109,7 @@ export function rootCauses(s: Scheduler, limit = 16): ReadonlyMap<string, readon
     }
     return found[target]!;
   };
-  /** Failed tasks and external ones explain themselves; sync points and lost nodes have their node's cause. */
+  /** Failed tasks and external ones are causes themselves. Sync points and tasks of lost nodes have their node's cause. */
   const needsBefore = (v: number): boolean => {
     if (v >= tasks) return v < tasks + graph.joins;
     return s.status[v] === code.depFailed && graph.sync[graph.nodeOf[v]!] === 0 && s.offline[graph.nodeOf[v]!] === 0;

@@ -4,14 +4,14 @@ import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
 import { code, isFinal } from './status.js';
 
-/** Nothing runs, and nothing will start unless somebody outside acts. */
+/** Nothing runs, and nothing will start without an external event. */
 export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));
 
-/** It was asked to wait for an operator while tasks are failed. */
+/** The run waits for an operator because tasks have failed (option `hold`). */
 export const isHeld = (s: Scheduler): boolean =>
   s.options.hold && !s.stopped && s.failedOn.some((failed) => failed > 0);
 
-/** Tasks with work that have not come to their end. Linear in the part: not for each event. */
+/** Number of unfinished tasks with work. Linear in the size of the part: not for each event. */
 export function workLeft(s: Scheduler): number {
   let left = 0;
   for (let task = 0; task < taskCount(s.graph); task++) {
@@ -20,13 +20,13 @@ export function workLeft(s: Scheduler): number {
   return left;
 }
 
-/** What never started because of a stop is skipped; where there was work in it, as undone. */
+/** Skips tasks that never started because of a stop; those with work are marked as undone. */
 export function settleUndone(s: Scheduler): void {
   if (s.unsettled === 0) return;
   for (let task = 0; task < taskCount(s.graph); task++) {
     const c = s.status[task]!;
     if (c !== code.waiting && c !== code.ready) continue;
-    // Nobody waits for these any more, so their surroundings need not know.
+    // No task waits for these any more: their successors need no update.
     s.status[task] = s.noWork[task] === 1 ? code.passed : code.undone;
     s.unsettled--;
     announceStatus(s, task, c);

@@ -7,14 +7,14 @@ import { nodeStatus, rootCauses, taskReports } from './report.js';
 import { createScheduler } from './state.js';
 import type { NodeStatus, RunResult, TaskStatus } from './status.js';
 
-/** A plan and what shall happen to it; the shape of the recorded cases of the reference executor. */
+/** A plan with scripted outcomes, in the shape of the recorded cases of the reference executor. */
 export interface Simulation extends SchedulerPlan {
   readonly id: string;
-  /** How tasks (`name@node`) end; the others succeed. With retries, every attempt ends so. */
+  /** How tasks (`name@node`) end; the others succeed. All attempts of a task end the same way. */
   readonly outcomes?: Readonly<Record<string, 'fail' | 'fail_at_start'>>;
   /** Nodes that do not answer before the run. */
   readonly offline?: readonly string[];
-  /** The user stops when this many tasks have ended, before anything reacts to that end; 0: before the run. */
+  /** The user stops the run after this many tasks have ended, before the run reacts to that end; 0: before the run. */
   readonly stop_after?: number;
 }
 
@@ -22,7 +22,7 @@ export interface SimulationResult {
   readonly id: string;
   readonly result: RunResult | 'refused';
   readonly reason?: Refusal['reason'];
-  /** What exactly is refused. */
+  /** The exact reason. */
   readonly refusal?: Refusal;
   readonly tasks: Readonly<Record<string, TaskStatus>>;
   readonly nodes: Readonly<Record<string, NodeStatus>>;
@@ -41,8 +41,8 @@ export interface TraceEntry {
 }
 
 /**
- * Runs a plan through the scheduler with tasks that end at the next visit of their node, pass after
- * pass, nodes in order: the drive in which the reference was recorded, so that traces can be compared.
+ * Runs a plan through the scheduler. Visits nodes in order, pass after pass; a task ends at the next visit of its node.
+ * The reference was recorded in the same way, so that traces can be compared.
  */
 export function simulate(simulation: Simulation): SimulationResult {
   const { id } = simulation;
@@ -54,7 +54,7 @@ export function simulate(simulation: Simulation): SimulationResult {
   const s = createScheduler(graph, { visits: true, instantNoWork: false });
   const trace: TraceEntry[] = [];
   const running = new Map<string, { readonly task: string; readonly attempt: number; readonly work: boolean }>();
-  /** Started and not settled: what settles otherwise never ran, and is in no trace. */
+  /** Tasks that have started and not settled. Tasks that settle without a start are not in the trace. */
   const unended = new Set<string>();
   const furtherAttempts = new Map(graph.retries.map(([task, count]) => [keyOf(graph, task), count]));
   let result: RunResult | undefined;

@@ -11,8 +11,8 @@ export type ReadSimulation =
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
 /**
- * Checks the shape of one simulation input. Names that do not resolve are no matter of shape: they
- * refuse the run. Fields it does not know are left alone (recorded cases carry an `about`).
+ * Checks the shape of a simulation input. It does not resolve names: unknown names refuse the run later. Ignores unknown
+ * fields (recorded cases have an `about`).
  */
 export function readSimulation(value: unknown): ReadSimulation {
   const read = checkShape(simulation, value);
@@ -48,7 +48,7 @@ const count = valueThat(
   mustBeValue('a whole number of 0 or more'),
   'Leave it out for the default.',
 );
-/** It stands for the same strategy on each task of the name: text counts as there, and a negative one is refused. */
+/** Equals the same strategy on each task of the name: accepts text as there, and refuses negative amounts. */
 const amount = valueThat(
   (value) => Number.isInteger(value) || typeof value === 'string',
   () => 'must be a whole number',
@@ -118,7 +118,7 @@ const simulation = fields<Simulation>({
   mode: optional(word(...GRAPH_RUN_MODES)),
 });
 
-/** Drops what is null, so that "null" and "absent" mean the same, and works out limits and tolerances. */
+/** Drops nulls, so that null means absent, and computes limits and tolerances. */
 function normalised(input: Simulation): Simulation {
   const plan = withoutNulls(input);
   const groups = plan.fault_tolerance_groups ?? [];

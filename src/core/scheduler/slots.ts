@@ -1,7 +1,7 @@
 /**
- * Which task starts where: one a node, the heaviest ready one that has a slot, nodes in plan order,
- * within the limits per name and per run. A node that finds a name full waits with that name and is
- * woken by a freed slot, so that no event looks at all nodes.
+ * Chooses which task starts where: one per node, the heaviest ready task with a free slot, nodes in plan order, within
+ * the limits per name and per run. A node that finds a name full waits for that name and is woken by a released slot,
+ * so that no event visits all nodes.
  */
 import { keyOf, taskCount } from './graph.js';
 import { setStatus } from './propagation.js';
@@ -10,7 +10,7 @@ import type { Scheduler } from './state.js';
 import { isStopping } from './state.js';
 import { code } from './status.js';
 
-/** Starts all that may start now. */
+/** Starts all tasks that may start now. */
 export function dispatch(s: Scheduler): void {
   if (!mayStart(s)) return;
   const { candidates, isCandidate } = s.slots;
@@ -23,7 +23,7 @@ export function dispatch(s: Scheduler): void {
   }
 }
 
-/** Offers one node its best task, as a visit of the reference does. */
+/** Starts the best task of one node, like a visit in the reference. */
 export function dispatchNode(s: Scheduler, node: number): void {
   if (mayStart(s) && !runIsFull(s)) visit(s, node);
 }
@@ -67,7 +67,7 @@ function waitFor(s: Scheduler, cls: number, node: number): void {
   s.outbox?.dirtyClasses.add(cls);
 }
 
-/** Lets the first waiting node try again; when it is done, the next is woken if a slot is still free. */
+/** Wakes the first waiting node. After it, the next is woken if a slot is still free. */
 export function wakeWaiting(s: Scheduler, cls: number): void {
   const { waiting, isWaiting } = s.slots;
   while (isOpen(s, cls)) {
@@ -75,7 +75,7 @@ export function wakeWaiting(s: Scheduler, cls: number): void {
     if (node === undefined) return;
     isWaiting[cls]!.delete(node);
     s.outbox?.dirtyClasses.add(cls);
-    // A busy node comes back by itself when it is free; the slot goes to the next one.
+    // A busy node becomes a candidate when it is free; the slot goes to the next node.
     if (s.holder[node] === -1) {
       addCandidate(s, node);
       return;
@@ -92,7 +92,7 @@ function start(s: Scheduler, task: number): void {
   startAttempt(s, task);
 }
 
-/** The first attempt of a task, or another one on the node it holds. */
+/** Starts the first attempt of a task, or a retry on the node it holds. */
 export function startAttempt(s: Scheduler, task: number): void {
   s.attempts[task]!++;
   if (s.status[task] !== code.running) setStatus(s, task, code.running);
@@ -106,7 +106,7 @@ export function startAttempt(s: Scheduler, task: number): void {
   s.commands.push({ type: 'start', task: keyOf(graph, task), node, attempt: s.attempts[task]!, work });
 }
 
-/** Gives a task's node and slots back. */
+/** Releases a task's node and slots. */
 export function release(s: Scheduler, task: number): void {
   const { slots } = s;
   const node = s.graph.nodeOf[task]!;

@@ -9,14 +9,14 @@ import type { Scheduler, SchedulerOptions } from './state.js';
 import { causeNumber, createScheduler } from './state.js';
 import { code, isFailed, isFinal } from './status.js';
 
-/** A scheduler between two events, as small plain JSON: one character a task, the rest only where it differs. */
+/** A scheduler between two events, as compact JSON: one character per task, the rest only where it differs. */
 export interface SchedulerSnapshot {
   readonly v: 1;
-  /** One digit a task. */
+  /** One digit per task. */
   readonly status: string;
-  /** `[task, attempts, of which forgiven]`, where it is not what the status suggests: one when it ran, none when not. */
+  /** `[task, attempts, forgiven attempts]` where the status does not imply it: one attempt if it ran, else none. */
   readonly attempts: readonly (readonly [number, number, number])[];
-  /** Tasks between two attempts: `[task, due]`. */
+  /** Tasks that wait for a retry: `[task, due]`. */
   readonly due: readonly (readonly [number, number])[];
   /** Tasks that an operator skipped. */
   readonly skipped: readonly number[];
@@ -39,7 +39,7 @@ export interface SchedulerSnapshot {
     readonly seenTold: number;
     readonly quiet: boolean;
     readonly closed: boolean;
-    /** Bits of shared joins and external tasks as the coordinator told them, by vertex. */
+    /** Bits of shared joins and external tasks as the coordinator sent them, by vertex. */
     readonly bits: readonly (readonly [number, number])[];
     readonly joinTold: readonly number[];
     readonly joinCause: readonly string[];
@@ -48,7 +48,7 @@ export interface SchedulerSnapshot {
   };
 }
 
-/** Between two `apply` calls. */
+/** Takes a snapshot between two `apply` calls. */
 export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
   const { outbox } = s;
   const tasks = taskCount(s.graph);
@@ -95,7 +95,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
   }
 }
 
-/** The scheduler that the snapshot was taken of; goes on with the same commands for the same events. */
+/** Restores a scheduler from a snapshot. It returns the same commands for the same events. */
 export function restoreScheduler(
   graph: SchedulerGraph,
   snapshot: SchedulerSnapshot,
@@ -139,7 +139,7 @@ export function restoreScheduler(
   s.halted = snapshot.halted;
   s.finished = snapshot.finished;
   s.announced = snapshot.announced;
-  // Counting again made work for a next event that the snapshot's events have done already.
+  // Restoring the counts touched tasks whose consequences are already part of the snapshot.
   s.touched.length = 0;
   if (s.outbox !== undefined && snapshot.part !== undefined) restoreOutbox(s, s.outbox, snapshot.part);
   refillSlots(s);

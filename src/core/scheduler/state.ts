@@ -12,17 +12,17 @@ import { countTolerance } from './tolerance.js';
 import { reversed } from './topology.js';
 
 export interface SchedulerOptions {
-  /** Tasks without work settle at once, with no `start` command. Default true. */
+  /** Tasks without work settle at once, without a `start` command. Default true. */
   readonly instantNoWork?: boolean;
-  /** Nothing starts but by a `visit` event: for drives that compare with the reference. Default false. */
+  /** Tasks start only at a `visit` event: for comparisons with the reference. Default false. */
   readonly visits?: boolean;
-  /** A run with failed tasks does not finish by itself, so that an operator can retry or skip them; `stop` ends it. Default false. */
+  /** A run with failed tasks stays open, so that an operator can retry or skip them; `stop` ends it. Default false. */
   readonly hold?: boolean;
 }
 
 /**
- * One scheduler instance: owned by its driver and changed in place by `apply`, since a copy of 30,000
- * tasks per event would be the cost of the whole run. Opaque to callers: `takeSnapshot` and `report` read it.
+ * One scheduler instance, owned by its driver and changed in place by `apply`: copying 30,000 tasks per event would cost
+ * more than the rest of the run. Opaque to callers: `takeSnapshot` and `report` read it.
  */
 export interface Scheduler {
   readonly graph: SchedulerGraph;
@@ -37,25 +37,25 @@ export interface Scheduler {
   /** By task: attempts started so far, and how many of these an operator's retry has forgiven. */
   readonly attempts: Int32Array;
   readonly forgivenAttempts: Int32Array;
-  /** By task: 1 = nothing to run. Starts as the graph's, an operator's skip adds to it. */
+  /** By task: 1 = nothing to run. Initially that of the graph; an operator's skip sets it. */
   readonly noWork: Uint8Array;
   /** By vertex: bits as its successors see them. */
   readonly bits: Uint8Array;
-  /** By vertex: why it counts as failed (index into `causes`), -1 = it does not. */
+  /** By vertex: why it counts as failed (index into `causes`), or -1. */
   readonly cause: Int32Array;
   readonly causes: string[];
   readonly causeIndex: Map<string, number>;
-  /** By task: predecessors not finished, and failed ones. */
+  /** By task: number of unfinished and of failed predecessors. */
   readonly unfinished: Int32Array;
   readonly failedBefore: Int32Array;
-  /** By join: the same over its local tasks. */
+  /** By join: the same for its local tasks. */
   readonly joinUnfinished: Int32Array;
   readonly joinFailed: Int32Array;
 
-  /** By node: task that holds it, -1 = free. */
+  /** By node: the task that holds it, -1 = free. */
   readonly holder: Int32Array;
   readonly offline: Uint8Array;
-  /** By node: tasks failed, and tasks failed or dep_failed. */
+  /** By node: number of failed tasks, and of failed or dep_failed tasks. */
   readonly failedOn: Int32Array;
   readonly lostOn: Int32Array;
   /** By node: the cause that its other tasks inherit while it is failed. */
@@ -65,7 +65,7 @@ export interface Scheduler {
   readonly slots: Slots;
   /** By task with a retry policy: further attempts, and milliseconds between. */
   readonly retryOf: ReadonlyMap<number, { readonly count: number; readonly interval: number }>;
-  /** Tasks between two attempts. */
+  /** Tasks that wait for a retry. */
   readonly due: DueTimes;
   wakeAt: number | undefined;
   now: number;
@@ -73,20 +73,20 @@ export interface Scheduler {
   started: boolean;
   paused: boolean;
   stopped: boolean;
-  /** The coordinator says that the run stops because of failures. */
+  /** The coordinator has stopped the run because of failures. */
   halted: boolean;
   finished: boolean;
-  /** While the driver sets it, operators give no task another chance: what a run may cost is nearly used up. */
+  /** Set by the driver when its history is nearly full: operators can retry no task. */
   exhausted: boolean;
   announced: 'user' | 'critical' | 'tolerance' | 'none';
   running: number;
   unsettled: number;
 
-  /** Tasks whose surroundings changed, to be looked at before the event is over. */
+  /** Tasks to update before the event is done, because their predecessors or node changed. */
   readonly touched: number[];
-  /** An operator's event takes failures back: causes must be looked up again. */
+  /** An operator's event reverts failures: causes must be recomputed. */
   reopening: boolean;
-  /** Tasks without work that started in this event and end in it. */
+  /** Tasks without work that start and end in this event. */
   readonly instant: number[];
   commands: SchedulerCommand[];
   readonly outbox: Outbox | undefined;
@@ -104,7 +104,7 @@ export interface Slots {
   readonly isCandidate: Uint8Array;
   /** By class: free nodes that found it full. */
   readonly waiting: readonly PriorityQueue[];
-  /** Per class, nodes in `waiting`, so that none is in it twice. */
+  /** By class: nodes in `waiting`, so that none is added twice. */
   readonly isWaiting: readonly Set<number>[];
   readonly used: Int32Array;
   /** By class: permits held, in a part. */
@@ -114,10 +114,10 @@ export interface Slots {
   busy: number;
 }
 
-/** What a part has to tell: changes since its last message, and what it has told so far. */
+/** A part's changes since its last message, and what it has sent so far. */
 export interface Outbox {
   readonly inbox: MessageOrder<ToPart>;
-  /** Messages told so far. */
+  /** Number of messages sent so far. */
   sent: number;
   readonly classes: ReadonlyMap<number, number>;
   readonly rejected: Rejection[];
@@ -133,7 +133,7 @@ export interface Outbox {
   quiet: boolean;
   acknowledged: number;
   closed: boolean;
-  /** By join: what was last told. */
+  /** By join: what was last sent. */
   readonly joinSent: Uint8Array;
   readonly joinCause: string[];
 }
@@ -258,7 +258,7 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
   };
 }
 
-/** The number of a cause's text. */
+/** The number of a cause; adds new ones. */
 export function causeNumber(s: Scheduler, text: string): number {
   let at = s.causeIndex.get(text);
   if (at === undefined) {
@@ -269,5 +269,5 @@ export function causeNumber(s: Scheduler, text: string): number {
   return at;
 }
 
-/** Nothing may start any more. */
+/** Whether nothing new may start. */
 export const isStopping = (s: Scheduler): boolean => s.stopped || s.halted || s.tolerance.verdict !== 'none';

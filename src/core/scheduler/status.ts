@@ -2,12 +2,12 @@ import type { SettledStatus, ShownTaskStatus } from '../words.js';
 
 export type { RunResult, SettledStatus } from '../words.js';
 
-/** `ready`: may start, and waits for a free place. Outside it counts as waiting. */
+/** `ready`: may start, and waits for a free slot. Users see it as waiting. */
 export type TaskStatus = ShownTaskStatus | 'ready' | SettledStatus;
 
 export type NodeStatus = 'successful' | 'failed' | 'skipped';
 
-/** Codes of statuses inside the scheduler; `undone` and `passed` are the two ways to be skipped. */
+/** Status codes inside the scheduler. `undone` and `passed` are both shown as skipped. */
 export const code = {
   waiting: 0,
   ready: 1,

@@ -2,9 +2,9 @@ import type { SchedulerPlan, TaskStrategy } from './plan.js';
 import { taskKey } from './plan.js';
 
 /**
- * Most tasks of each name at once, 0 = no limit, and the tasks whose amount is negative.
- * Tasks are read node by node, as the reference does, and the last one of a name decides, also when it
- * has no strategy at all. `limits.per_task` stands for the same strategy on each task of the name.
+ * Limit of running tasks by name, 0 = no limit, and the tasks whose amount is negative. Reads tasks node by node like the
+ * reference: the last one of a name decides, even without a strategy. `limits.per_task` equals the same strategy on each
+ * task of the name.
  */
 export function limitsByName(
   plan: SchedulerPlan,
@@ -25,13 +25,13 @@ export function limitsByName(
   return { limits, bad };
 }
 
-/** Most tasks at once by one strategy, 0 = no limit; negative ones are refused. */
+/** The limit of one strategy, 0 = no limit. Callers refuse negative limits. */
 export function amountOf(strategy: TaskStrategy | null | undefined): number {
   if (strategy?.type === 'one_by_one') return 1;
   if (strategy?.type !== 'parallel') return 0;
   const { amount } = strategy;
   if (typeof amount === 'number') return Number.isFinite(amount) ? Math.trunc(amount) : 0;
-  // Text counts by its leading digits, as the reference reads it.
+  // The reference reads the leading digits of a text.
   if (typeof amount === 'string') return Number(/^\s*([+-]?\d+)/.exec(amount)?.[1] ?? 0);
   return 0;
 }

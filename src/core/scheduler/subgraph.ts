@@ -2,8 +2,8 @@ import type { SchedulerPlan } from './plan.js';
 import { reachable, reversed } from './topology.js';
 
 /**
- * The tasks that the subgraphs of a plan keep: for each, what is at or after `start` and at or before
- * `end`. An entry that matches no task is reported, since ignoring it would keep everything.
+ * The tasks that the subgraphs of a plan keep: those at or after `start` and at or before `end`. Reports an entry that
+ * matches no task, because ignoring it would keep everything.
  */
 export function keptBySubgraphs(
   plan: SchedulerPlan,
@@ -43,7 +43,7 @@ export function keptBySubgraphs(
   return { kept, bad };
 }
 
-/** `task` is the task on all nodes; `task/1,3-5` on the nodes named or, as numbers, within a range. */
+/** `task` matches the task on all nodes; `task/1,3-5` on these nodes, with ranges of numeric ids. */
 function matchEntry(
   entry: string,
   tasksByName: ReadonlyMap<string, readonly number[]>,

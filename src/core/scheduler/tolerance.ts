@@ -5,7 +5,7 @@ interface ToleratedGraph {
 
 /** Counts failing nodes against the fault tolerance groups of a run. */
 export interface ToleranceCount {
-  /** A node has, or no longer has, failed or dep_failed tasks (or is offline). */
+  /** Sets whether a node has failed or dep_failed tasks, or is offline. */
   set(node: number, failing: boolean): void;
   readonly verdict: 'critical' | 'tolerance' | 'none';
 }
@@ -39,8 +39,8 @@ export function countTolerance(graph: ToleratedGraph): ToleranceCount {
 }
 
 /**
- * How many of `total` nodes may fail, as a plan states it: absent or unreadable: all of them and one
- * more (never stops); `"20%"`: rounded down; a number as it is; a negative one: so many must succeed.
+ * How many of `total` nodes may fail. Absent or unreadable: more than all of them (the run never stops). `"20%"`: rounded
+ * down. A number: that many. A negative number: that many must succeed.
  */
 export function tolerated(value: unknown, total: number): number {
   const never = total + 1;

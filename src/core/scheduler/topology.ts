@@ -1,4 +1,4 @@
-/** Vertices with every predecessor before its successors (stable: lowest number first among the first free), or one cycle. */
+/** Vertices in topological order (stable: initially free vertices by number), or one cycle. */
 export function topologicalOrder(
   successors: readonly (readonly number[])[],
 ): { readonly order: number[] } | { readonly cycle: number[] } {
@@ -12,7 +12,7 @@ export function topologicalOrder(
   return order.length === successors.length ? { order } : { cycle: findCycle(successors, waiting) };
 }
 
-/** Every vertex left over lies on a cycle or behind one; walking backwards among them must close a circle. */
+/** Every remaining vertex is on a cycle or after one, so walking backwards among them finds a cycle. */
 function findCycle(successors: readonly (readonly number[])[], waiting: readonly number[]): number[] {
   const before = new Map<number, number>();
   for (let v = 0; v < successors.length; v++) {
@@ -27,18 +27,18 @@ function findCycle(successors: readonly (readonly number[])[], waiting: readonly
     walked.push(v);
     v = before.get(v)!;
   }
-  const circle = walked.slice(place.get(v)!).reverse();
-  return [...circle, circle[0]!];
+  const cycle = walked.slice(place.get(v)!).reverse();
+  return [...cycle, cycle[0]!];
 }
 
-/** Turns successor lists into predecessor lists. */
+/** Converts successor lists into predecessor lists. */
 export function reversed(successors: readonly (readonly number[])[]): number[][] {
   const predecessors: number[][] = successors.map(() => []);
   for (let v = 0; v < successors.length; v++) for (const to of successors[v]!) predecessors[to]!.push(v);
   return predecessors;
 }
 
-/** Marks `from` and all that can be reached from it. */
+/** Marks `from` and everything reachable from it. */
 export function reachable(from: readonly number[], next: readonly (readonly number[])[]): Uint8Array {
   const seen = new Uint8Array(next.length);
   const open = [...from];

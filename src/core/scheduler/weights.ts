@@ -3,9 +3,9 @@ import type { SchedulerGraph } from './graph.js';
 type WeighedGraph = Pick<SchedulerGraph, 'nodeOf' | 'successors' | 'joins'>;
 
 /**
- * The weight of each task: over its direct successors, the sum of their weight plus 1 when they are on
- * the same node, 10 when on another. It counts paths, so it outgrows 53 bits in a row of diamonds.
- * A join stands for its whole product of edges without walking it.
+ * The weight of each task: the sum over its direct successors of their weight plus 1 on the same node, or 10 on another.
+ * It counts paths, so it exceeds 53 bits in a chain of diamonds. A join counts as its product of edges without
+ * enumerating it.
  */
 export function weigh(graph: WeighedGraph, order: readonly number[]): bigint[] {
   const { nodeOf, successors, joins } = graph;
@@ -35,7 +35,7 @@ export function weigh(graph: WeighedGraph, order: readonly number[]): bigint[] {
   return weights;
 }
 
-/** Place of each task when sorted by weight, heaviest first, ties in plan order. */
+/** Rank of each task by weight, heaviest first, ties in plan order. */
 export function rankByWeight(weights: readonly bigint[]): number[] {
   const sorted = weights.map((_, task) => task);
   sorted.sort((a, b) => (weights[a] === weights[b] ? a - b : weights[a]! > weights[b]! ? -1 : 1));

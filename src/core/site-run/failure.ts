@@ -1,7 +1,7 @@
 import { describeInvalidInput, type Explained, type InvalidInput, listSome, type StepError } from '../run/index.js';
 import type { SiteRunKind } from '../words.js';
 
-/** Why a run as a whole failed. `type` of the workflow's failure in Temporal is the kind in PascalCase. */
+/** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =
   | InvalidInput
   | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
@@ -16,10 +16,10 @@ export type RunFailure =
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
-  /** A step failed for good: something is not configured, or a service refuses for good. */
+  /** A step failed for good: a setting is missing, or a service refuses for good. */
   | ({ readonly kind: 'step-failed'; readonly phase: string } & StepError)
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
-  /** The nodes are deployed, the graph on them did not run to completion; `workflow_id` has the reasons. */
+  /** The nodes are deployed, but their graph did not run to completion. The workflow `workflow_id` has the reasons. */
   | {
       readonly kind: 'software-failed';
       readonly cluster: number;
@@ -52,15 +52,15 @@ export function describeRunFailure(failure: RunFailure): string {
     case 'step-failed':
       return `${failure.phase}: ${failure.message}`;
     case 'release-failed':
-      return `nothing was deployed, since these nodes could not be released: ${listSome(failure.nodes, 20, ', ')}`;
+      return `nothing was deployed because these nodes could not be released: ${listSome(failure.nodes, 20, ', ')}`;
     case 'software-failed':
-      return `the nodes are deployed, the software of cluster ${failure.cluster} is not: ${failure.message}`;
+      return `the nodes are deployed, but the software of cluster ${failure.cluster} is not: ${failure.message}`;
     case 'critical-group-failed':
       return `critical group failed: ${failure.groups.map((group) => `${group.name} (${group.reason})`).join('; ')}`;
   }
 }
 
-/** Why a run failed, and what an operator does next. */
+/** Why a run failed, and the operator's next step. */
 export const explainRunFailure = (failure: RunFailure, kind: SiteRunKind, site: string): Explained => ({
   reason: describeRunFailure(failure),
   next_step: nextStep(failure, kind, site),
@@ -84,9 +84,9 @@ function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string 
     case 'step-failed':
       return "run 'sitewright doctor' and 'sitewright maas check', fix what they name, start again";
     case 'software-failed':
-      return `read why: temporal workflow query --workflow-id ${failure.workflow_id} --type report; then execute the graph again`;
+      return `read the reasons: temporal workflow query --workflow-id ${failure.workflow_id} --type report; then execute the graph again`;
     case 'release-failed':
     case 'critical-group-failed':
-      return `fix the named machines, then start ${kind} again: it goes on where this run stood`;
+      return `fix the named machines, then start ${kind} again: it continues where this run stopped`;
   }
 }

@@ -1,4 +1,4 @@
-/** A run over a site, pure: its input, plan, progress, report and failures. */
+/** A site run as pure functions: input, plan, progress, report and failures. */
 export type { Pace, RunStatus, SitePace, SitePlan, TreeNode } from '../contracts/site-run.js';
 export type { PhaseReport, RunReport } from '../contracts/site-run-report.js';
 export type { PhaseName, SiteRunKind } from '../words.js';

@@ -6,11 +6,11 @@ import type { SiteRunKind } from '../words.js';
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
 export interface SiteRunInput extends RunDescription {
   readonly site: string;
-  /** Number, hash (or its unique beginning), or `latest` (default). */
+  /** Number, hash (or a unique prefix of it), or `latest` (default). */
   readonly revision?: string | number;
   readonly started_by?: string;
   readonly reason?: string;
-  /** update_site: also release the machines of nodes that are gone from the documents. Default false. */
+  /** update_site: also release the machines of nodes that were removed from the documents. Default false. */
   readonly release_removed?: boolean;
   /** redeploy_nodes: the nodes to release and deploy again. */
   readonly nodes?: readonly string[];
@@ -31,7 +31,8 @@ const nodes: Shape<readonly string[]> = {
   problems: (value, path) => {
     const wrong = (message: string) => [{ kind: 'wrong', path, message }] as const;
     if (!Array.isArray(value) || value.length === 0) return wrong('must be a list of at least one node name');
-    if (value.some((name) => typeof name !== 'string' || name.trim() === '')) return wrong('must hold node names only');
+    if (value.some((name) => typeof name !== 'string' || name.trim() === ''))
+      return wrong('must contain only node names');
     return new Set(value).size === value.length ? [] : wrong('names a node twice');
   },
 };
@@ -51,6 +52,6 @@ const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
   test_site: objectOf(COMMON, ['site']),
 };
 
-/** Checks a workflow's arguments; names every bad field. */
+/** Checks a workflow's arguments. Reports every bad field. */
 export const parseSiteRunInput = (kind: SiteRunKind, args: readonly unknown[]): ParsedInput =>
   parseRunInput(SHAPES[kind], args, kind === 'redeploy_nodes' ? '{"site":"dc1","nodes":["node01"]}' : '{"site":"dc1"}');

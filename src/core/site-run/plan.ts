@@ -1,7 +1,7 @@
 import type { GroupWire } from '../contracts/site-run.js';
 import type { GroupPlan } from '../deployment/index.js';
 
-/** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours travel as two numbers. */
+/** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
 export type IndexRanges = readonly number[];
 
 export function toRanges(indexes: readonly number[]): number[] {

@@ -6,7 +6,7 @@ import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
 import { explainRunFailure, type RunFailure } from './failure.js';
 import type { SiteRunInput } from './input.js';
 
-/** All that a site's workflow knows of itself; queries and reports are read from it. */
+/** The whole state of a site run. Queries and reports are derived from it. */
 export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {
   readonly kind: SiteRunKind;
   plan?: SitePlan;
@@ -59,7 +59,7 @@ export function statusOf(progress: RunProgress): RunStatus {
   };
 }
 
-/** At most this many nodes a call in a tree, failing first; the rest are counted. */
+/** Limit of nodes per call in a tree, failed ones first. The rest are only counted. */
 const TREE_NODES_PER_CALL = 60;
 
 export function treeOf(progress: RunProgress): TreeNode {
@@ -129,7 +129,7 @@ function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
   };
 }
 
-/** What Temporal's "current details" show: phase, n of m, failing first. */
+/** Text for Temporal's "current details": phase, n of m, failures first. */
 export function detailsOf(progress: RunProgress): string {
   const status = statusOf(progress);
   const { failed, groups, current } = status;

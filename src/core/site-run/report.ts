@@ -1,12 +1,12 @@
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.js';
 import { utf8Length } from '../utf8.js';
 
-/** No payload over 200 KB (design §5); half of it leaves room for the envelope and for growth. */
+/** Payloads are limited to 200 KB (design §5). Half of it leaves space for the envelope and for growth. */
 export const REPORT_LIMIT_BYTES = 100_000;
 
 /**
- * The report within `limit` bytes: first the groups' and states' node lists go (the nodes name their
- * group), then nodes from the end of the order failed, running, the rest, so that failures stay longest.
+ * Fits the report into `limit` bytes. First drops the node lists of groups and states (each node names its group),
+ * then nodes: failed nodes are kept longest, then running ones.
  */
 export function fitReport(report: RunReport, limit: number = REPORT_LIMIT_BYTES): RunReport {
   if (utf8Length(JSON.stringify(report)) <= limit || !report.baremetal) return report;

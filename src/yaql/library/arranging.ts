@@ -377,7 +377,7 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
       optional(p.boolean('decycle'), false),
       optional(p.boolean('depthFirst'), false),
     ],
-    'The initial value, all that the producer makes of it, and so on: breadth first unless told otherwise.',
+    'The initial value, all that the producer makes of it, and so on: breadth first by default.',
     (context, initial, producer, selector, decycle, depthFirst) =>
       lazily(generateMany(context, initial, producer, selector, decycle as boolean, depthFirst as boolean)),
   ),

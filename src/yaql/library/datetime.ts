@@ -152,7 +152,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'datetime',
     'function',
     [p.number('timestamp'), offset()],
-    'Time of seconds since 1970, told in a zone.',
+    'Time of seconds since 1970, in a zone.',
     (_, timestamp, span) => fromTimestamp(timestamp, span),
   ),
   fn(
@@ -169,7 +169,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'now',
     'function',
     [optional(nullable(p.timespan('offset')), zero as Value)],
-    'The current time, told in a zone; needs a clock given to the engine.',
+    'The current time in a zone. The engine needs a clock.',
     (context, span) => new DateTime(clock(context), span === null ? 0n : zoneOf(span)),
   ),
   fn(
@@ -257,7 +257,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
       replaced('microsecond'),
       optional(nullable(p.timespan('offset')), null),
     ],
-    'The time with other fields, or told in another zone without moving the clock.',
+    'The time with other fields, or in another zone with the same clock time.',
     (_, value, ...fields) => replaceFields(value, fields.slice(0, 7) as Value[], fields[7] as Value),
   ),
   fn('format', 'method', [dt(), p.string('format')], 'Text by a format of `strftime`.', (context, value, format) => {
@@ -314,7 +314,7 @@ function properties(): FunctionDefinition[] {
     time('microsecond', 'Microsecond.', (value) => value.civil().microsecond),
     time('weekday', 'Day of the week; Monday is 0.', (value) => value.weekday()),
     time('offset', 'Offset of the zone.', (value) => new TimeSpan(value.offset)),
-    time('utc', 'The clock of UTC, told in the same zone as before.', utc),
+    time('utc', 'The clock time of UTC, in the same zone as before.', utc),
     // As in the reference implementation, the offset is taken off twice.
     time('timestamp', 'Seconds between 1970 and `utc`, a float.', (value) => float(Number(`${utc(value).utc}e-6`))),
     time('date', 'Start of the day.', date),

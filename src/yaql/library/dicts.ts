@@ -44,7 +44,7 @@ function merged(left: Dict, changes: Iterable<readonly [Value, Value]>): Dict {
 
 function without(from: Dict, keys: Iterable<Value>): Dict {
   const out = Dict.of(from.entries(), false);
-  // An empty dict does not even look at what it is asked for.
+  // An empty dict does not check the key.
   for (const key of keys) if (out.size > 0) out.delete(key);
   return out;
 }

@@ -24,7 +24,7 @@ import { isTruthy, memorize, stopIteration, toSize } from './shared.js';
 const fn = chapterOf('queries');
 const it = () => p.iterable('collection');
 
-/** A count of elements to draw; what does not fit a machine word is refused as a negative one is. */
+/** A count of elements to draw. Refuses negative counts and counts that do not fit a machine word. */
 export function drawCount(count: Integer): number {
   if (count < 0 || count > 9_223_372_036_854_775_807n) throw valueError('the count must be a non-negative integer');
   return Number(count);

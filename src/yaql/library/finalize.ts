@@ -7,7 +7,7 @@ import type { Value } from '../values/kind.js';
 /** How deep a result may be nested. */
 const maxNesting = 1000;
 
-/** The value of a whole expression as plain lists, dicts and, unless told otherwise, sets; walks all iterators. */
+/** The value of a whole expression as plain lists, dicts and, by default, sets. Consumes all iterators. */
 export function finalize(context: Context, value: Value): Value {
   const { options } = context.runtime;
   if (!options.convertOutputData) return value;

@@ -188,6 +188,6 @@ function randomInteger(from: Value, to: Value, source: () => number): Value {
   const low = whole(from);
   const width = whole(to) - low + 1n;
   if (width <= 0n) throw valueError('empty range for randrange()');
-  // 52 bits of the source reach for every width an expression will ask for in earnest.
+  // 52 bits of the source are enough for every realistic width.
   return integer(low + (BigInt(Math.floor(source() * 2 ** 52)) * width) / 2n ** 52n);
 }

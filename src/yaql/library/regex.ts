@@ -31,8 +31,8 @@ function publish(context: Context, regex: Regex, match: RegexMatch): void {
 }
 
 /**
- * The reference implementation means to publish named groups too, but takes the text of each apart instead: nearly
- * always an error, and the same one here.
+ * The reference implementation intends to publish named groups, too, but unpacks the text of each instead. This is nearly
+ * always an error, and the same error here.
  */
 function takeApart(context: Context, regex: Regex, match: RegexMatch, text: string | null): void {
   if (text === null) throw typeError('cannot unpack non-iterable NoneType object');

@@ -15,7 +15,7 @@ import { setFunctions } from './sets.js';
 import { stringFunctions } from './strings.js';
 import { delegateFunctions, fallbacks, systemFunctions } from './system.js';
 
-/** Which parts of the library a context offers; all but delegates and legacy unless told otherwise. */
+/** The parts of the library that a context offers; default: all but delegates and legacy. */
 export interface ContextOptions {
   /** `lambda(..)` and calls of function values. */
   readonly delegates?: boolean;

@@ -216,7 +216,7 @@ export const stringFunctions: readonly FunctionDefinition[] = [
       const n = (length as Integer) < 0 ? size : toIndex(length as Integer);
       let from = toIndex(start);
       if (from < 0) from += size;
-      // Still negative: as in a Python slice, bounds then count from the end once more.
+      // Still negative: as in a Python slice, bounds then count from the end again.
       const bound = (x: number): number => (x < 0 ? Math.max(0, x + size) : Math.min(x, size));
       return sliceText(text, bound(from), bound(from + n));
     },

@@ -173,7 +173,7 @@ function unpack(context: Context, sequence: Value, names: readonly string[]): Va
     });
     return context;
   }
-  // The look at the size has used up the first element of an iterator; a list starts anew.
+  // Reading the size has consumed the first element of an iterator; a list starts again.
   let index = 0;
   const again = isIterableValue(sequence) && !(sequence instanceof LazyIterator) ? pullFrom(sequence) : pull;
   for (let value = again(); value !== DONE; value = again()) context.setVariable(String(++index), value);
@@ -182,7 +182,7 @@ function unpack(context: Context, sequence: Value, names: readonly string[]): Va
 
 const argumentName = /^(?!__)[\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_]*/u;
 
-/** The reference implementation means to drop keys that are no names, and fails over them. */
+/** The reference implementation intends to drop keys that are not names, but fails on them. */
 function namedArguments(kwargs: Dict): ReadonlyMap<string, Value> {
   const named = new Map<string, Value>();
   for (const [key, value] of kwargs.entries()) {

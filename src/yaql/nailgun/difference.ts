@@ -6,7 +6,7 @@ import { kindOf, type Value } from '../values/kind.js';
 import { splitLines } from '../values/text.js';
 import { sequenceDifferences } from './sequence-matcher.js';
 
-/** What is in the new value and not in the old one, and the other way round; null where there is nothing to say. */
+/** What only the new value has, and what only the old one has; null where there is no difference. */
 export interface ValueDifference {
   readonly added: Value;
   readonly deleted: Value;

@@ -42,7 +42,7 @@ export function sequenceDifferences(a: readonly unknown[], b: readonly unknown[]
   return differences;
 }
 
-/** Where each element stands in the second sequence, without those that are too frequent to be telling. */
+/** The positions of each element in the second sequence, without elements that are too frequent to be significant. */
 function placesOf(b: readonly unknown[]): Map<unknown, number[]> {
   const places = new Map<unknown, number[]>();
   b.forEach((element, i) => {

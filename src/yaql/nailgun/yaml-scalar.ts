@@ -100,7 +100,7 @@ class LineWriter {
     this.out += '\n';
     this.column = 0;
   }
-  /** A new line at the indentation, unless this one is at it already. */
+  /** Starts a new line with the indentation, unless the current line has it already. */
   newLine(): void {
     if (this.column > 0) this.break();
     this.put(' '.repeat(this.#indent));

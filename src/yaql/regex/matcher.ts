@@ -3,7 +3,7 @@ import { foldCase, isAsciiWord, isWord } from './characters.js';
 import type { Program } from './program.js';
 import type { Assertion } from './syntax-tree.js';
 
-/** How much work matching may still do; shared by all matches of one evaluation. */
+/** The remaining work budget of matching, shared by all matches of one evaluation. */
 export interface MatchBudget {
   regexSteps: number;
 }

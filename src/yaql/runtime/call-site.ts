@@ -82,7 +82,7 @@ export class CallSite {
       }
       const namedValues = names.length === 0 ? none : this.#evaluateNamed(plan, context);
       if (names.length > 0 || evaluated.length > 9) key = this.#fullKey(plan, values, namedValues, iterableDicts);
-      // Evaluating the arguments may have come back to this very site, with another plan.
+      // Evaluating the arguments may have re-entered this call site, with another plan.
       let winner = plan === this.#plan && key === this.#lastKey ? this.#lastWinner : null;
       if (winner === null) {
         winner = this.#resolve(plan, key, values, namedValues, iterableDicts, leadingValue);

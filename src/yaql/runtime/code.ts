@@ -2,7 +2,7 @@ import type { Node } from '../language/syntax-tree.js';
 import type { Value } from '../values/kind.js';
 import type { Context } from './context.js';
 
-/** An expression made ready to run. Belongs to one parsed expression and keeps what its calls have learned. */
+/** A compiled expression. Belongs to one parsed expression and caches the overloads of its calls. */
 export interface Code {
   readonly node: Node;
   run(context: Context): Value;

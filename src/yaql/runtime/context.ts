@@ -94,7 +94,7 @@ export class Context extends ValueObject {
     frame.#found ??= new Map();
     const known = frame.#found.get(name);
     if (known !== undefined && known.generation === generation) return known.overloads;
-    // Names may come from data (`call(..)`): the memory of them must not grow for ever.
+    // Names may come from data (`call(..)`): the cache of them must not grow without limit.
     if (frame.#found.size > maxRemembered) frame.#found.clear();
     const overloads = new Overloads(name, frame.#layers(name));
     frame.#found.set(name, { overloads, generation });

@@ -5,7 +5,7 @@ import { CallSite } from './call-site.js';
 import type { Code } from './code.js';
 import type { Context } from './context.js';
 
-/** Makes a tree ready to run. */
+/** Compiles a tree. */
 export function compile(node: Node): Code {
   switch (node.type) {
     case 'constant': {

@@ -2,7 +2,7 @@ import { Kind, type Value, ValueObject } from '../values/kind.js';
 import type { Code } from './code.js';
 import { Context } from './context.js';
 
-/** A `key => value` argument whose sides the function evaluates when it wants. */
+/** A `key => value` argument whose sides the function evaluates lazily. */
 export interface LazyRule {
   source(): Value;
   destination(): Value;

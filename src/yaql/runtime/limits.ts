@@ -5,7 +5,7 @@ import type { Value } from '../values/kind.js';
 import { bitLength } from '../values/numbers.js';
 import { textLength } from '../values/text.js';
 
-/** What an engine may be told about evaluation. Names follow the reference implementation's `yaql.*` options. */
+/** Options of an engine for evaluation. Names follow the reference implementation's `yaql.*` options. */
 export interface EvaluationOptions {
   /** Most elements drawn from an iterable argument and from each level of the result; negative: no limit. */
   readonly limitIterators: number;
@@ -23,7 +23,7 @@ export interface EvaluationOptions {
   readonly maxSteps: number;
   /** Most steps of regular expression matching in one evaluation. Not in the reference implementation. */
   readonly maxRegexSteps: number;
-  /** Most calls inside one another. */
+  /** Limit of nested calls. */
   readonly maxDepth: number;
   /** Microseconds since 1970 UTC, for `now()`; without it that function fails, since evaluation is deterministic. */
   readonly clock?: () => bigint;
@@ -49,7 +49,7 @@ export const defaultOptions: EvaluationOptions = {
 /** Largest text or list an expression may build where no quota is set, in characters or items. */
 const maxLength = 20_000_000;
 
-/** What one evaluation has left of its budgets. */
+/** The remaining budgets of one evaluation. */
 export class Runtime {
   readonly options: EvaluationOptions;
   readonly quota: number;
@@ -139,7 +139,7 @@ function knownSize(value: Value): number {
   return value instanceof DictView && value.part !== 'values' ? value.size : -1;
 }
 
-/** A cheap test that lets nearly every value pass without its size being worked out. */
+/** A cheap test that accepts nearly every value without computing its size. */
 function isLarge(value: Value, quota: number): boolean {
   if (typeof value === 'number' || value === null || typeof value === 'boolean') return quota < 40;
   if (typeof value === 'string') return 76 + 4 * value.length > quota;

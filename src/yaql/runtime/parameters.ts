@@ -124,7 +124,7 @@ export const p = {
   /** Integer or boolean (as 0 or 1). */
   int: (name: string) =>
     parameter<Integer>(name, type('integer', bits(Kind.Integer, Kind.Boolean), 'int', { coercesBooleans: true })),
-  /** Integer or boolean, told apart. */
+  /** Integer or boolean, as distinct types. */
   intOrBoolean: (name: string) =>
     parameter<Integer | boolean>(name, type('integer', bits(Kind.Integer, Kind.Boolean), 'int')),
   /** Integer only. */

@@ -41,7 +41,7 @@ interface BoundCall {
   readonly names: readonly string[];
 }
 
-/** An overload chosen for a call, with the way its arguments go. */
+/** An overload chosen for a call, with the mapping of its arguments. */
 export class Winner {
   readonly definition: FunctionDefinition;
   readonly #steps: readonly Step[];

@@ -21,7 +21,7 @@ export class WrittenDate {
     return this.#numbers.length;
   }
 
-  /** Adds a number. ValueError when it is none, or its meaning is taken. */
+  /** Adds a number. ValueError when it is not a number, or its meaning is taken. */
   add(written: Written, member?: Member): void {
     let as = member;
     if (typeof written === 'string' ? /^[0-9]{3,}$/.test(written) : written > 100) {

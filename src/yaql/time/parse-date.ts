@@ -9,9 +9,9 @@ const maxCInt = 2_147_483_647;
 const DAY = 86_400_000_000n;
 
 /**
- * Parses a date and time without a format, as `dateutil` 2.9 does: ISO 8601 and very much else, month before day.
- * What is left out is of today at midnight; without a zone it is UTC. ParserError for what is no date, OverflowError
- * for numbers beyond a C int and dates beyond the calendar.
+ * Parses a date and time without a format like `dateutil` 2.9: ISO 8601 and many other formats, month before day.
+ * Missing parts are those of today at midnight; the default zone is UTC. Throws ParserError for text that is not a date,
+ * OverflowError for numbers beyond a C int and dates beyond the calendar.
  */
 export function parseDate(text: string, today: Today): DateTime {
   const reading = refusingAs(text, () => readDate(text, () => today().year));

@@ -3,7 +3,7 @@ import { type DateMembers, WrittenDate } from './date-members.js';
 import { dateTokens } from './date-tokens.js';
 import { dayNames, monthNames, short } from './names.js';
 
-/** What a text says of a date and time; what it does not say is undefined. */
+/** The parts of a date and time that a text contains; others are undefined. */
 export interface DateReading {
   readonly year: number | undefined;
   readonly month: number | undefined;
@@ -21,7 +21,7 @@ export interface DateReading {
 const table = (rows: readonly (readonly string[])[]): ReadonlyMap<string, number> =>
   new Map(rows.flatMap((row, index) => row.map((name) => [name.toLowerCase(), index] as const)));
 
-/** Words and marks that mean nothing by themselves. */
+/** Words and marks without a meaning. */
 const fillers = table([
   [' ', '.', ',', ';', '-', '/', "'", 'at', 'on', 'and', 'ad', 'm', 't', 'of', 'st', 'nd', 'rd', 'th'],
 ]);

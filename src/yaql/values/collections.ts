@@ -98,7 +98,7 @@ export class Dict extends ValueObject {
     return this.#values_.has(hashKey(key));
   }
 
-  /** Only for a dict that nobody else has seen yet: the language has no mutation. */
+  /** Only for a dict that no other code has a reference to yet: the language has no mutation. */
   set(key: Value, value: Value): void {
     const hash = hashKey(key);
     // A second equal key keeps the first one's place and spelling, as in Python.

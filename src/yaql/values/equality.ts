@@ -15,7 +15,7 @@ export function equals(a: Value, b: Value): boolean {
   return equal(a, b);
 }
 
-/** Parts looked at by one comparison, bounded because values that share parts can be compared for ever. */
+/** Limit of parts in one comparison: values that share parts could be compared forever. */
 let visits = 0;
 const maxVisits = 3_000_000;
 

@@ -2,7 +2,7 @@ import { typeError, YaqlError } from '../errors.js';
 import { Dict, DictView, Tuple, ValueSet } from './collections.js';
 import { Kind, kindOf, type Value, ValueObject } from './kind.js';
 
-/** What a {@link Pull} gives when there is nothing more; it must go on giving it. */
+/** The result of a {@link Pull} at the end, and of every later call. */
 export const DONE: unique symbol = Symbol('done');
 export type Pull = () => Value | typeof DONE;
 
@@ -108,7 +108,7 @@ export function iterate(value: Value): Iterable<Value> {
   if (value instanceof OrderedIterable) return value;
   if (value instanceof Dict) return value.keys();
   if (typeof value === 'string') return value;
-  // A context has keys, so Python asks it for the item 0 and stumbles over a name that is no text.
+  // A context has keys, so Python reads its item 0 and fails on a name that is not a text.
   if (kindOf(value) === Kind.Context) throw new YaqlError('AttributeError', 'a context has no items');
   throw typeError('object is not iterable');
 }

@@ -2,7 +2,7 @@ import { valueError, YaqlError } from '../errors.js';
 import { powerOfDoubles } from './double-power.js';
 import { Kind, type Value, ValueObject } from './kind.js';
 
-/** A float whose value JavaScript could not tell from an integer, or that is not finite. See {@link float}. */
+/** A float that JavaScript cannot distinguish from an integer, or that is not finite. See {@link float}. */
 export class Float extends ValueObject {
   readonly value: number;
   constructor(value: number) {

@@ -1,12 +1,12 @@
 import type { HashKey } from './hash.js';
 
-/** Larger sets of integers are simply sorted: the order of their table is of no use to anyone. */
+/** Larger sets of integers are sorted: no one needs the order of their table. */
 const maxTable = 1000;
 
 /**
- * The order in which a set with these hash keys is walked, as indexes. A set of integers goes the way CPython walks it:
- * that is no promise of Python's, but always the same, and expressions like `set(3, 1).first()` depend on it. Other sets
- * have no order to speak of there, since hashes of text differ from run to run; here they are sorted.
+ * The iteration order of a set with these hash keys, as indexes. A set of integers has the order of CPython: Python does
+ * not guarantee it, but it is always the same, and expressions like `set(3, 1).first()` depend on it. The order of other
+ * sets is random in Python, because hashes of text differ between runs; here they are sorted.
  */
 export function setOrder(keys: readonly HashKey[]): number[] {
   const indexes = keys.map((_, i) => i);

@@ -79,8 +79,8 @@ const maxLocal = BigInt(daysFromCivil(10000, 1, 1)) * DAY - 1n;
 const floorDiv = (a: bigint, b: bigint): bigint => (a % b !== 0n && a < 0n !== b < 0n ? a / b - 1n : a / b);
 
 /**
- * An instant together with the offset of the zone it is told in. Years 1 to 9999, microseconds. As in Python, a zone a
- * day or more from UTC may be given, and only what needs the offset refuses it.
+ * An instant with the offset of its zone. Years 1 to 9999, microseconds. As in Python, a zone a day or more from UTC is
+ * accepted, and only operations that need the offset refuse it.
  */
 export class DateTime extends ValueObject {
   /** Microseconds from 1970-01-01T00:00:00 to what clock and calendar of the zone show. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   continueFrom,
-  isTriedAgain,
   progress,
   rejectionOf,
   restoreScheduler,
   rootCauses,
   takeSnapshot,
   taskReports,
+  wouldRetry,
 } from '../../../src/core/scheduler/index.js';
 import { planOf, run } from './run.js';
 
@@ -31,8 +31,8 @@ describe('attempts', () => {
   it('do not follow one that is final', () => {
     const r = run(retried);
     r.begin();
-    expect(isTriedAgain(r.scheduler, 'a@n1')).toBe(true);
-    expect(isTriedAgain(r.scheduler, 'b@n1')).toBe(false);
+    expect(wouldRetry(r.scheduler, 'a@n1')).toBe(true);
+    expect(wouldRetry(r.scheduler, 'b@n1')).toBe(false);
     expect(r.send({ type: 'ended', task: 'a@n1', attempt: 1, outcome: 'failed', final: true, now: 10 })).toEqual([
       'a@n1 failed',
       'b@n1 dep_failed by a@n1',

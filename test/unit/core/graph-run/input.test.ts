@@ -20,7 +20,7 @@ it('everything that is known is taken as it is', () => {
 
 it.each([
   [[{ cluster: '1' }], ["field 'cluster' must be a whole number above 0"]],
-  [[{ cluster: 1, graphs: [] }], ["field 'graphs' must hold at least 1"]],
+  [[{ cluster: 1, graphs: [] }], ["field 'graphs' must have at least 1"]],
   [
     [{ cluster: 1, graphs: [{ type: 'a' }, { type: 'a' }] }],
     ["field 'graphs' names a twice, but a run executes a type once"],
