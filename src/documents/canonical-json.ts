@@ -1,6 +1,6 @@
 /**
  * One text for one value: JSON without spaces, keys sorted by UTF-16 code units (as RFC 8785 does).
- * For plain data as YAML and JSON give it; numbers JSON cannot write (`.inf`, `.nan`) become the text
+ * For plain data from YAML or JSON. Numbers that JSON cannot express (`.inf`, `.nan`) become the text
  * PyYAML writes for them, so that two different documents never look alike. `undefined` members are left out.
  */
 export function canonicalJson(value: unknown): string {

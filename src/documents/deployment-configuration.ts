@@ -1,13 +1,13 @@
 import type { DeploymentConfigurationData } from './schemas/deployment-configuration.js';
 
-/** How long a kind of call may take, and how often to look at it. Both in seconds. */
+/** Timeout and poll interval of a kind of call, both in seconds. */
 export interface CallTimes {
   readonly interval: number;
   readonly timeout: number;
 }
 
 /**
- * A DeploymentConfiguration with every value decided. Field names are the document's; all times are
+ * A DeploymentConfiguration with all defaults applied. Field names are the document's; all times are
  * seconds. A configured 0 is 0 (design §8.6), unlike in Shipyard, which takes it for "not set".
  */
 export interface DeploymentConfiguration {
@@ -48,7 +48,7 @@ export interface DeploymentConfiguration {
 }
 
 /**
- * What holds where the document is silent: Shipyard's own values (reference/shipyard §1), and as
+ * Defaults for values the document does not set: Shipyard's own (reference/shipyard §1), and as
  * many nodes at a time as Drydock has threads for (§6).
  */
 export const DEFAULT_DEPLOYMENT_CONFIGURATION: DeploymentConfiguration = {

@@ -1,5 +1,5 @@
 /**
- * Documents of a site: YAML with places, schemas, checks across documents, printing of what is wrong.
+ * Documents of a site: YAML with places, schemas, checks across documents, printing of problems.
  * Everything here is data in, data out, except `readDocumentFiles`.
  */
 export { canonicalJson } from './canonical-json.js';

@@ -19,7 +19,7 @@ const DOCUMENTS = [
   ['host-profile', 'Host profile', HOST_PROFILE_SCHEMA, hostProfileSchema],
 ] as const;
 
-/** Takes out what zod adds and an editor would only repeat: the range of safe integers, keys being text. */
+/** Removes what zod adds and no editor needs: the range of safe integers, and that keys are text. */
 function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -27,7 +27,7 @@ function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): voi
 }
 
 /**
- * JSON Schemas (draft 2020-12) of the documents a site is written in, by file name, for editors:
+ * JSON Schemas (draft 2020-12) of the documents of a site, by file name, for editors:
  * one for each kind, and `site-document.schema.json` for files that mix them, which chooses by `schema`.
  */
 export function exportJsonSchemas(): Record<string, JsonSchema> {

@@ -9,7 +9,7 @@ export type ParsedStrategyData =
 
 /**
  * Checks the shape of a strategy that comes as plain data (JSON of the API or of the simulator's
- * input) rather than as a document: `data` of shipyard/DeploymentStrategy/v1. What the groups mean
+ * input), not as a document: `data` of shipyard/DeploymentStrategy/v1. What the groups mean
  * together (cycles, unknown dependencies, labels) is for `checkStrategy` of src/core/deployment.
  */
 export function parseStrategyData(data: unknown): ParsedStrategyData {
@@ -22,7 +22,7 @@ export type ParsedSelectors =
   | { readonly ok: true; readonly selectors: readonly Selector[] }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-/** Checks a list of selectors that comes as plain data (node selection of the API): as in a group, labels included. */
+/** Checks selectors that come as plain data (node selection of the API) like those of a group, labels included. */
 export function parseSelectors(data: unknown): ParsedSelectors {
   const result = checkSchema(z.array(selectorSchema), data, { at: ['selectors'] });
   if (!result.ok) return result;

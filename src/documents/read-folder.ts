@@ -18,15 +18,15 @@ export const DEFAULT_FOLDER_LIMITS: ReadFolderLimits = {
 };
 
 export interface ReadDocuments {
-  /** Sorted by name; names begin with the path as the user gave it. */
+  /** Sorted by name; names start with the path the user gave. */
   readonly files: readonly SourceFile[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
  * Reads the files a user named: each path is a file (of any name), or a folder, of which all `*.yaml` and
- * `*.yml` below are read, hidden ones left out. Links that lead out of the folder, files and totals that are
- * too large, files that are not UTF-8 and everything that cannot be read are errors; the rest is read all the same.
+ * `*.yml` below are read, hidden ones left out. Links out of the folder, files and totals that are
+ * too large, files that are not UTF-8 and unreadable files are errors; the rest is still read.
  */
 export async function readDocumentFiles(
   paths: readonly string[],
@@ -92,7 +92,7 @@ class Reader {
     const isYaml = /\.ya?ml$/i.test(name);
     let info = await lstat(entry);
     if (info.isSymbolicLink()) {
-      // Anybody who may write documents could otherwise have any file of this machine read and shown.
+      // Otherwise anyone who may write documents could read any file of this machine.
       const target = relative(root, await realpath(entry));
       if (target === '..' || target.startsWith(`..${sep}`) || target.startsWith(sep)) {
         this.#report(
@@ -104,7 +104,7 @@ class Reader {
         return;
       }
       info = await stat(entry);
-      // What a link to a folder inside holds is read where it is.
+      // The target of a link inside the folder is read at its own path.
       if (info.isDirectory()) return;
     }
     if (info.isDirectory()) await this.#folder(entry, root, depth + 1);

@@ -4,10 +4,10 @@ import type { SourceFile } from './site/document-set.js';
 import { parseYaml } from './yaml-document.js';
 
 /**
- * The identity of a revision: SHA-256 (64 hexadecimal digits) over what its documents say. Comments,
+ * The identity of a revision: SHA-256 (64 hexadecimal digits) over the data of its documents. Comments,
  * layout, file names and the order of files and documents do not count; two files swapped or one split
- * in two are the same revision. A file that is not valid YAML counts by its text, so that a
- * forced revision has an identity, too.
+ * in two are the same revision. A file that is not valid YAML counts by its text, so that even a
+ * forced revision has an identity.
  */
 export function revisionHash(files: readonly SourceFile[]): string {
   const hashes = files.flatMap((file) => {

@@ -7,9 +7,9 @@ import { nodeValue } from './reader/node-value.js';
 import { readYaml } from './reader/read-yaml.js';
 import { type LineColumn, SourceText } from './reader/source-text.js';
 
-/** Where something stands: what a diagnostic needs. */
+/** A place, as a diagnostic needs it. */
 export interface DocumentPlace extends LineColumn {
-  /** The text that stands there, cut to one line of 200 characters. */
+  /** The text at the place, cut to one line of 200 characters. */
   readonly text: string;
 }
 
@@ -17,14 +17,14 @@ export interface DocumentPlace extends LineColumn {
 export interface YamlDocument {
   /** Plain JSON-like data; aliased parts are shared objects, so treat it as read-only. */
   readonly value: unknown;
-  /** False when aliases or tags could not be resolved: its diagnostics say so, a schema's would mislead. */
+  /** False when aliases or tags could not be resolved: check no schema then, its problems would mislead. */
   readonly usable: boolean;
-  /** Nothing between two document markers. */
+  /** True when there is nothing between two document markers. */
   readonly empty: boolean;
   readonly source: SourceText;
-  /** What is wrong in its values; also among those of the text. */
+  /** Problems of its values; the problems of the text include them. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Place of the value (or key) at a path; of the nearest thing above for a path that leads to nothing. */
+  /** Place of the value (or key) at a path; of the nearest one above when there is nothing at the path. */
   place(path: ValuePath, part?: 'key' | 'value'): DocumentPlace;
 }
 
@@ -34,12 +34,12 @@ export interface ParsedYaml {
 }
 
 export interface ParseYamlOptions {
-  /** Name for diagnostics, as the user knows the text. */
+  /** Name of the text in diagnostics, as its user knows it. */
   readonly file?: string;
   readonly limits?: Partial<ReadLimits>;
 }
 
-/** Documents come as JSON in the end: dates are text, and a key that gives two values is an error. */
+/** Documents become JSON: dates are text, and a key with two different values is an error. */
 const DOCUMENT_YAML: Omit<YamlDialect, 'limits'> = {
   tags: 'core',
   dates: false,

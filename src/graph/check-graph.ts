@@ -1,11 +1,11 @@
-import { circlesIn } from './linking/find-cycles.js';
+import { cyclesIn } from './linking/find-cycles.js';
 import { type GraphProblem, Problems } from './problem.js';
 import type { MergedTask } from './tasks/merge-layers.js';
 import { taskGraph } from './view/task-graph.js';
 
 /**
- * What can be found wrong in a merged graph without nodes: tasks that wait for each other on one node are an error,
- * names nobody defines a warning. The shape of the tasks has been checked when they were read.
+ * Checks a merged graph without nodes: tasks that wait for each other on one node are an error,
+ * undefined names a warning. The shape of the tasks was checked when they were read.
  */
 export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[] {
   const problems = new Problems();
@@ -14,14 +14,14 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   const numbers = new Map(names.map((name, at) => [name, at]));
   const placeOf = new Map(tasks.map(({ task, at }) => [task.id, at]));
   const successors = names.map((name) => graph.outNeighbors(name).map((next) => numbers.get(next)!));
-  for (const { members } of circlesIn(successors, names.length, (at) => names[at]!)) {
+  for (const { members } of cyclesIn(successors, names.length, (at) => names[at]!)) {
     const path = [...members, members[0]!].map((at) => names[at]!).join(' -> ');
     const at = placeOf.get(names[members[0]!]!) ?? [];
     problems.error(
       at,
       'graph.cycle',
       `tasks wait for each other: ${path}`,
-      'Each has to end before the next starts: remove one of these dependencies.',
+      'Each task must end before the next starts: remove one of these dependencies.',
     );
   }
   const groups = tasks.filter(({ task }) => task.type === 'group');
@@ -33,10 +33,10 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
     problems.warning(
       at,
       'graph.unknown-dependency',
-      `no task is called '${name}'; ${users.slice(0, 3).join(', ')} name it`,
+      `no task is named '${name}'; ${users.slice(0, 3).join(', ')} refer to it`,
       listedInGroup.has(name)
-        ? 'Correct the name, or take it out of the group: until then no run of the graph is planned, unless another layer defines the task.'
-        : 'Correct the name; it has no effect on the order.',
+        ? 'Correct the name, or remove it from the group: no run of the graph can be planned unless another layer defines the task.'
+        : 'Correct the name; the dependency has no effect.',
     );
   });
   return problems.all();

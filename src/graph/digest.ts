@@ -3,13 +3,13 @@ import { canonicalJson } from '../documents/canonical-json.js';
 import type { AnyChoice, Plan } from './plan.js';
 import { nodesWithTasks, serializedMetadata, serializedTasks } from './result.js';
 
-/** Counts and hashes in place of a whole result. Equal digests are equal results. */
+/** Counts and hashes of a result. Equal digests mean equal results. */
 export interface GraphDigest {
   readonly nodes: number;
-  /** Tasks on nodes, those that do not run included. */
+  /** Tasks on nodes, including those that do not run. */
   readonly tasks: number;
   readonly running: number;
-  /** Entries of `requires` and `required_for`, all told. */
+  /** Total number of entries of `requires` and `required_for`. */
   readonly relations: number;
   /** By node id, as in `tasks_graph`. */
   readonly by_node: Readonly<Record<string, NodeDigest>>;
@@ -24,7 +24,7 @@ export interface NodeDigest {
   readonly tasks: number;
   readonly running: number;
   readonly relations: number;
-  /** SHA-256 of the node's list of tasks, as canonical JSON: keys sorted, no blanks. */
+  /** SHA-256 of the node's list of tasks, as canonical JSON: keys sorted, no whitespace. */
   readonly sha256: string;
 }
 
@@ -62,7 +62,7 @@ export function digestOf(plan: Plan): GraphDigest {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Whole numbers beyond what JavaScript holds, as text. */
+/** Replaces integers too large for JavaScript with text. */
 function withoutLarge(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.map(withoutLarge);

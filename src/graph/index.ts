@@ -1,6 +1,6 @@
 /**
- * Task graphs as data: layers merged, tasks placed on nodes by tags or roles, fields worked out, everything linked,
- * checked, shown. Pure: what is stored, sent or run is up to the caller.
+ * Task graphs as data: merges layers, places tasks on nodes by tags or roles, evaluates fields, links, checks
+ * and shows them. Pure: storing, sending and running are up to the caller.
  *
  * ```ts
  * const read = readPlanInput(JSON.parse(text));          // or build a PlanInput from what is stored

@@ -24,21 +24,21 @@ import { type GraphProblem, Problems } from './problem.js';
 import { adaptLegacyTasks } from './tasks/adapt-legacy.js';
 import type { MergedTask } from './tasks/merge-layers.js';
 
-/** A merged graph and what it is planned for. */
+/** A merged graph and the input of its plan. */
 export interface PlanInput {
   readonly tasks: readonly MergedTask[];
   /** The nodes of the run. */
   readonly nodes: readonly TaggedNode[];
   readonly state: ClusterState;
   readonly old?: OldStates;
-  /** Tasks that may run; the others keep their places in the order. None or empty: all. */
+  /** Tasks that may run; the others keep their places in the order. Absent or empty: all. */
   readonly selectedTasks?: readonly string[];
-  /** Values of names in fields that are not in the state, e.g. MASTER_IP. */
+  /** Values for names in fields that are not in the state, such as MASTER_IP. */
   readonly formatter?: FormatValues;
   readonly subgraphs?: readonly Subgraph[];
   /** Tasks of plugins from before graphs, ordered by `stage`; used when old tasks are adapted. */
   readonly legacyPluginTasks?: readonly Readonly<Record<string, unknown>>[];
-  /** What `policy: any` took before; kept to where it still is a candidate. */
+  /** Earlier choices of `policy: any`; repeated where they are still candidates. */
   readonly anyChoices?: readonly EarlierChoice[];
   readonly engine?: Engine;
 }
@@ -48,8 +48,8 @@ export type Planned =
   | { readonly ok: false; readonly problems: readonly GraphProblem[] };
 
 /**
- * Places tasks on nodes, works out their fields, and links them. Refuses with all problems at once; cycles are looked
- * for by `findCycles`, so that a graph that has one can still be shown.
+ * Places tasks on nodes, evaluates their fields, and links them. Reports all problems at once. `findCycles` looks
+ * for cycles separately, so that a graph with one can still be shown.
  */
 export function planGraph(input: PlanInput): Planned {
   const problems = new Problems();
@@ -71,15 +71,15 @@ export function planGraph(input: PlanInput): Planned {
       problems.warning(
         [...merged.at, field],
         'graph.unknown-dependency',
-        `task '${merged.task.id}' ${field} '${name}', and no task is called so`,
-        'Correct the name; in this run it orders nothing.',
+        `task '${merged.task.id}' ${field} '${name}', but there is no such task`,
+        'Correct the name; the dependency has no effect in this run.',
       );
     }
     if (unplaced !== undefined && merged.replaces.length > 0 && merged.task.type === 'skipped') {
       problems.warning(
         merged.at,
         'graph.order-lost',
-        `the override of '${merged.task.id}' is on no node, so the order that ran through it is lost`,
+        `the override of '${merged.task.id}' is on no node, so the order through it is lost`,
         'Give it the tags and the dependencies of the task it replaces.',
       );
     }
@@ -106,7 +106,7 @@ function warnOfUnknownSelection(selected: readonly string[], tasks: readonly Mer
       problems.warning(
         ['selected_tasks', at],
         'graph.unknown-selection',
-        `no task is called '${id}'`,
+        `no task is named '${id}'`,
         'Correct the name.',
       );
   });
@@ -161,7 +161,7 @@ class Draft {
           }
         : { ...common, type: 'skipped', failOnError: false, skip };
     if (skip === undefined) checkOthers(template, scope);
-    // Ids that become equal by formatting: the first stays, unless only the later one runs.
+    // If formatting makes ids equal, the first stays, unless only the later one runs.
     const before = this.#index.at(id, node);
     if (before !== undefined) {
       const { type: earlier } = this.#instances[before]!;
@@ -233,7 +233,7 @@ class Draft {
     );
   }
 
-  /** Whether some task of the graph could be meant, on a node of this run or not. */
+  /** Whether some task of the graph matches, on a node of this run or not. */
   #isKnown({ name }: Relation): boolean {
     return this.#placements.some(({ merged }) => name.matches(merged.task.id));
   }

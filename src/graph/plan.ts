@@ -3,9 +3,9 @@ import type { GraphProblem } from './problem.js';
 import type { MergedTask } from './tasks/merge-layers.js';
 
 /**
- * A graph planned for nodes: every task on every node it is for, what runs and what does not and why, and the order.
- * Tasks, nodes and sets are numbers: indexes into the lists of the plan. All-to-all order is kept as sets, so that a
- * plan grows with its tasks and not with its edges.
+ * A graph planned for nodes: every task on each of its nodes, whether it runs and why not, and the order.
+ * Tasks, nodes and sets are indexes into the lists of the plan. All-to-all order is stored as sets, so that a
+ * plan grows with its tasks, not with its edges.
  */
 export interface Plan {
   /** The nodes of the run in their order, then `master`, then the sync node, `null`. */
@@ -17,7 +17,7 @@ export interface Plan {
   /** Sets of instances that others refer to, ascending. */
   readonly targets: readonly TargetSet[];
   readonly faultTolerance: readonly FaultTolerance[];
-  /** What each `policy: any` took, once for equal tags. */
+  /** What each `policy: any` chose, once for equal tags. */
   readonly anyChoices: readonly AnyChoice[];
   readonly subgraphs: readonly Subgraph[];
   /** Warnings; with an error there is no plan. */
@@ -30,9 +30,9 @@ export interface PlannedTask {
   readonly type: string;
   /** Set when the task is on no node. */
   readonly unplaced?: string;
-  /** Where it is: by what, in the words of the task. */
+  /** What placed it, as the task says it. */
   readonly placedBy: string;
-  /** Dependencies that lead nowhere in this run. */
+  /** Dependencies without effect in this run. */
   readonly dropped: readonly DroppedDependency[];
 }
 
@@ -56,14 +56,14 @@ export interface TaskInstance {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly failOnError: unknown;
   readonly skip?: SkipReason;
-  /** Whether the task ended well on this node before, with a state that is known. */
+  /** Whether the task succeeded on this node before, with a known state. */
   readonly ranBefore: boolean;
-  /** Indexes into `targets`: what it waits for, what waits for it. The instance itself never counts. */
+  /** Indexes into `targets`: what it waits for, and what waits for it. Never includes the instance itself. */
   readonly requires: readonly number[];
   readonly requiredFor: readonly number[];
 }
 
-/** `type`: a stage, or a task that is switched off. */
+/** `type`: a stage, or a disabled task. */
 export type SkipReason = 'type' | 'not_selected' | 'condition';
 
 export interface TargetSet {
@@ -84,7 +84,7 @@ export interface AnyChoice {
   readonly chosen: readonly string[];
 }
 
-/** The id executors get for a node: the sync node has none. */
+/** The id of a node for executors; null for the sync node. */
 export const nodeIdOf = (plan: Pick<Plan, 'nodes'>, node: number): string | null =>
   node === plan.nodes.length - 1 ? null : plan.nodes[node]!;
 

@@ -1,17 +1,17 @@
 import type { Diagnostic } from '../core/diagnostic.js';
 import { printPath, type ValuePath } from '../core/plain-value.js';
 
-/** A finding that knows the value it is about; `Diagnostic.path` is written from it. */
+/** A finding with the path of its value; `Diagnostic.path` is the printed form. */
 export interface GraphProblem extends Diagnostic {
   readonly at: ValuePath;
 }
 
-/** Thrown inside planning by the code that meets a bad value; {@link Problems} collects what it says. */
+/** Thrown inside planning for an invalid value; {@link Problems} collects it. */
 export class GraphProblemError extends Error {
   override readonly name = 'GraphProblemError';
   readonly code: string;
   readonly hint: string | undefined;
-  /** Below the value that was being worked on. */
+  /** Path below the current value. */
   readonly below: ValuePath;
 
   constructor(code: string, message: string, hint?: string, below: ValuePath = []) {
@@ -22,7 +22,7 @@ export class GraphProblemError extends Error {
   }
 }
 
-/** Collects findings. What is wrong in the same way on many nodes is said once, with the nodes. */
+/** Collects findings. The same problem on many nodes is reported once, with the nodes. */
 export class Problems {
   readonly #list: GraphProblem[] = [];
   readonly #perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
@@ -39,7 +39,7 @@ export class Problems {
     this.add({ severity: 'warning', code, message, at, ...(hint === undefined ? {} : { hint }) });
   }
 
-  /** What `work` throws, as an error at `at`; undefined then. Errors of any other kind pass. */
+  /** Runs `work`; reports a GraphProblemError at `at` and returns undefined. Other errors are rethrown. */
   attempt<T>(at: ValuePath, work: () => T, node?: string): T | undefined {
     try {
       return work();
@@ -66,7 +66,7 @@ export class Problems {
     return this.#perNode.size > 0 || this.#list.some(({ severity }) => severity === 'error');
   }
 
-  /** Everything found so far, in the order in which it was found. */
+  /** All findings so far, in order. */
   all(): GraphProblem[] {
     const many = [...this.#perNode.values()].map(({ problem, nodes }) => ({
       ...problem,

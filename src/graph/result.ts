@@ -1,10 +1,10 @@
 import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related } from './plan.js';
 
-/** A plan in the form executors of the Fuel line get it. */
+/** A plan in the form of Fuel's executors. */
 export interface SerializedGraph {
-  /** By node id; `null` is the sync node and is always there. */
+  /** By node id; `null` is the sync node and always present. */
   readonly tasks_graph: Readonly<Record<string, readonly SerializedTask[]>>;
-  /** Always empty: tasks carry all they need. */
+  /** Always empty: tasks are complete. */
   readonly tasks_directory: Readonly<Record<string, never>>;
   readonly tasks_metadata: {
     readonly fault_tolerance_groups: readonly FaultTolerance[];
@@ -27,7 +27,7 @@ export interface SerializedRelation {
   readonly node_id: string | null;
 }
 
-/** Numbers of the nodes that have tasks, by their id; the sync node always is among them. */
+/** Indexes of the nodes with tasks, by id; always includes the sync node. */
 export function nodesWithTasks(plan: Plan): { readonly key: string; readonly node: number }[] {
   return plan.nodes
     .map((key, node) => ({ key, node }))
@@ -35,7 +35,7 @@ export function nodesWithTasks(plan: Plan): { readonly key: string; readonly nod
     .sort((a, b) => compareText(a.key, b.key));
 }
 
-/** The tasks of one node, by id; relations by name and node. A list at a time, so that big plans can be streamed. */
+/** The tasks of one node, sorted by id; relations sorted by name and node. One node at a time, to stream big plans. */
 export function serializedTasks(plan: Plan, node: number): SerializedTask[] {
   return plan.byNode[node]!.map((at) => {
     const { id, type, failOnError, parameters } = plan.instances[at]!;
@@ -77,7 +77,7 @@ export function serializeGraph(plan: Plan): SerializedGraph {
   };
 }
 
-/** The JSON text of the whole result in pieces, a node at a time: it may be larger than one text should be. */
+/** The JSON text of the whole result in pieces, a node at a time, as it may be very large. */
 export function* serializedText(plan: Plan): Generator<string> {
   yield `{"any_choices":${json(plan.anyChoices)},"tasks_directory":{},"tasks_graph":{`;
   for (const [at, { key, node }] of nodesWithTasks(plan).entries()) {
@@ -86,7 +86,7 @@ export function* serializedText(plan: Plan): Generator<string> {
   yield `},\n"tasks_metadata":${json(serializedMetadata(plan))}}\n`;
 }
 
-/** Whole numbers too large for JavaScript are written out. */
+/** Writes integers too large for JavaScript in full. */
 function json(value: unknown): string {
   const large: string[] = [];
   const text = JSON.stringify(value, (_key, item: unknown) => {

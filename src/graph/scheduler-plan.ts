@@ -11,8 +11,8 @@ export interface SchedulerPlanOptions {
 }
 
 /**
- * The plan as the scheduler runs it: nodes that have tasks, tasks without their parameters, and the order with joins
- * in place of all-to-all pairs. The sync node is called `null`.
+ * The plan for the scheduler: nodes with tasks, tasks without parameters, and the order with joins
+ * instead of all-to-all pairs. The sync node is named `null`.
  */
 export function schedulerPlan(plan: Plan, options: SchedulerPlanOptions = {}): SchedulerPlan {
   const keys = plan.instances.map(({ id, node }) => taskKey(id, plan.nodes[node]!));

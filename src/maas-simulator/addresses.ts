@@ -2,7 +2,7 @@ import { type Answer, unavailable } from './answer.js';
 import type { Link, Machine, Subnet } from './records.js';
 import type { Simulation } from './simulation.js';
 
-/** The addresses of a /24 that MAAS gives out: all but the network's, the gateway's and the broadcast's. */
+/** The addresses of a /24 that MAAS assigns: all but network, gateway and broadcast. */
 const hosts = { first: 2, last: 254 } as const;
 
 function firstFree(sim: Simulation, subnet: Readonly<Subnet>, claimed: ReadonlySet<string>): string | null {
@@ -18,7 +18,7 @@ const needsAddress = (link: Link): boolean => link.mode === 'auto' && link.addre
 
 /**
  * Finds an address for each link of mode AUTO that has none.
- * @returns the machine's interfaces with the addresses in, or the 503 of a subnet that is full.
+ * @returns the machine's interfaces with their addresses, or the 503 of a full subnet.
  */
 export function findAddresses(
   sim: Simulation,
@@ -43,7 +43,7 @@ export function findAddresses(
   return { interfaces };
 }
 
-/** Gives up what `findAddresses` took; fixed addresses stay. */
+/** Releases the addresses from `findAddresses`; fixed addresses stay. */
 export function dropAddresses(sim: Simulation, machine: Readonly<Machine>): void {
   const interfaces = machine.interfaces.map((nic) => ({
     ...nic,

@@ -6,14 +6,14 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The shape of MAAS 3.6's API, as its header names it. */
+/** Hash of MAAS 3.6's API, as sent in its header. */
 const apiHash = 'bd3008aa4117851381834a8aef52b26b8d88ef14';
 const utf8Json = 'application/json; charset=utf-8';
 const utf8Text = 'text/plain; charset=utf-8';
 
-/** Sent by MAAS when a handler answers: the request got past authentication and ran to its end. */
+/** Sent by MAAS when a handler answers: the request passed authentication and was handled. */
 const handled = { Vary: 'Authorization, Cookie', 'X-Maas-Api-Hash': apiHash };
-/** Sent when something on the way refused. */
+/** Sent when a request is refused before its handler ends. */
 const refused = { Vary: 'Cookie' };
 
 const answer = (
@@ -26,15 +26,15 @@ const answer = (
 /** 200 with JSON, indented by four as MAAS does. */
 export const json = (value: unknown): Answer => answer(200, utf8Json, JSON.stringify(value, null, 4), handled);
 
-/** 200 with JSON that is already text. */
+/** 200 with already serialized JSON. */
 export const jsonText = (body: string): Answer => answer(200, utf8Json, body, handled);
 
-/** 200 with JSON from a handler that makes its own response: no charset in the type. */
+/** 200 with JSON from a handler that builds its response itself: no charset in the type. */
 export const plainJson = (value: unknown): Answer => answer(200, 'application/json', JSON.stringify(value), handled);
 
 export const text = (body: string): Answer => answer(200, utf8Text, body, handled);
 
-/** The 204 that follows each DELETE. */
+/** The 204 after each DELETE. */
 export const deleted = (): Answer => answer(204, 'text/plain', '', handled);
 
 /** For `version/`, which needs no key. */
@@ -63,7 +63,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 /** 400 of a form that did not validate. */
 export const invalidForm = (errors: FieldErrors): Answer => answer(400, utf8Json, JSON.stringify(errors), refused);
 
-/** 400 of a check made after the form: the same shape, another content type. */
+/** 400 of a check after the form: the same shape, another content type. */
 export const invalidRequest = (errors: FieldErrors): Answer =>
   answer(400, 'application/json', JSON.stringify(errors), refused);
 
@@ -86,14 +86,14 @@ export const tooLarge = (): Answer => answer(413, utf8Text, 'Request body is lar
 
 export const serverError = (body: string): Answer => answer(500, utf8Text, body, refused);
 
-/** 503 about something that will not pass by itself; MAAS sends no `Retry-After` with it. */
+/** 503 for a lasting condition; MAAS sends no `Retry-After` with it. */
 export const unavailable = (body: string): Answer => answer(503, utf8Text, body, refused);
 
 /** 503 about power. */
 export const powerUnavailable = (hostname: string): Answer =>
   unavailable(`No rack controllers can access the BMC of node ${hostname}`);
 
-/** An answer made after the request's transaction: the same text, without `Vary`. */
+/** An answer made after the request's transaction: without `Vary`. */
 export const afterCommit = (given: Answer): Answer => ({ ...given, headers: {} });
 
 const page = (title: string, message: string): string => `<!DOCTYPE html>
@@ -116,16 +116,16 @@ export const databaseConflict = (): Answer =>
     { 'Retry-After': '5' },
   );
 
-/** What a proxy answers in MAAS' place while it starts: no error by its status. */
+/** The answer of a proxy while MAAS starts: its status is not an error. */
 export const webPage = (): Answer => answer(200, 'text/html', page('Welcome', 'It works'), {});
 
-/** What a proxy in front of MAAS answers for it. */
+/** The error of a proxy in front of MAAS. */
 export const proxyError = (status: 502 | 504): Answer => {
   const reason = status === 502 ? '502 Bad Gateway' : '504 Gateway Time-out';
   return answer(status, 'text/html', page(reason, reason), {});
 };
 
-/** A needed service is down: here MAAS says when to come back. */
+/** A required service is down: here MAAS sends `Retry-After`. */
 export const serviceUnavailable = (retryAfter: number | null): Answer =>
   answer(
     503,
@@ -134,7 +134,7 @@ export const serviceUnavailable = (retryAfter: number | null): Answer =>
     retryAfter === null ? {} : { 'Retry-After': String(retryAfter) },
   );
 
-/** Ends a request with this answer from however deep a check was made. */
+/** Thrown by a check to end the request with this answer. */
 export class Refused extends Error {
   readonly answer: Answer;
 

@@ -5,7 +5,7 @@ import type { Authenticator, User } from './oauth.js';
 import { findEndpoint, findHandler, isOpen, refuseAnonymous } from './routes.js';
 import type { Simulation } from './simulation.js';
 
-/** One HTTP request, its body read. */
+/** One HTTP request with its body. */
 export interface ApiRequest {
   readonly method: string;
   /** As sent: path and query. */
@@ -15,14 +15,14 @@ export interface ApiRequest {
   readonly body: string;
 }
 
-/** Stands for the caller of what is open to everybody. */
-const nobody: User = { username: '', email: '', isSuperuser: false };
+/** The caller of an endpoint that needs no key. */
+const anonymous: User = { username: '', email: '', isSuperuser: false };
 
 /**
- * Answers one request to the REST API: endpoint, key, operation, in the order in which MAAS looks.
+ * Answers one request to the REST API. Checks endpoint, key and operation in MAAS' order.
  *
  * @param checkNonce false for the second half of a request that a fault doubled.
- * @returns the answer, and who was found to ask.
+ * @returns the answer, and the authenticated user.
  */
 export function answerApi(
   sim: Simulation,
@@ -44,8 +44,8 @@ export function answerApi(
   if (identity.kind === 'anonymous' && !isOpen(endpoint, method, op)) {
     return { answer: refuseAnonymous(method, op), user: null };
   }
-  const user = identity.kind === 'user' ? identity.user : nobody;
-  const name = user === nobody ? null : user.username;
+  const user = identity.kind === 'user' ? identity.user : anonymous;
+  const name = user === anonymous ? null : user.username;
   const handler = findHandler(endpoint, method, op);
   if (typeof handler !== 'function') return { answer: handler, user: name };
   const format = query.get('format') ?? 'json';

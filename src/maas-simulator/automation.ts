@@ -2,7 +2,7 @@ import { MachineStatus } from '../maas/status.js';
 import type { Automation, Machine, Phase } from './records.js';
 import type { Simulation } from './simulation.js';
 
-/** The phase that each running state is. */
+/** The phase of each running state. */
 export const phaseOf: Readonly<Partial<Record<number, Phase>>> = {
   [MachineStatus.Commissioning]: 'commission',
   [MachineStatus.Deploying]: 'deploy',
@@ -15,31 +15,31 @@ export const phaseOf: Readonly<Partial<Record<number, Phase>>> = {
 
 const phases: readonly Phase[] = ['commission', 'deploy', 'erase', 'release', 'rescue', 'test'];
 
-/** A number in [0, 1) that depends on nothing but its text, so that a run can be repeated. */
-function steadyShare(of: string): number {
+/** A number in [0, 1) derived from a text, so that runs are reproducible. */
+function stableShare(of: string): number {
   let hash = 2_166_136_261;
   for (const char of of) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 16_777_619);
   hash = Math.imul(hash ^ (hash >>> 15), 2_246_822_507);
   return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
 }
 
-/** True when anything runs by itself. */
+/** True when any phase ends automatically. */
 export const isAutomatic = (automation: Readonly<Automation>): boolean => Object.keys(automation.delays).length > 0;
 
-/** Sets when a machine's running phase ends by itself, if that phase does. */
+/** Sets when a machine's running phase ends, if it ends automatically. */
 export function beginPhase(sim: Simulation, machine: Readonly<Machine>): void {
   const { automation } = sim.region.control;
   const phase = phaseOf[machine.status];
   const delay = phase === undefined ? undefined : automation.delays[phase];
   if (phase === undefined || delay === undefined) return;
   const now = sim.clock.now();
-  const swing = automation.jitter * (2 * steadyShare(`${machine.id} ${phase} ${now}`) - 1);
+  const swing = automation.jitter * (2 * stableShare(`${machine.id} ${phase} ${now}`) - 1);
   const row = sim.region.editMachine(machine);
   row.due = { phase, at: now + Math.max(0, Math.round(delay * (1 + swing))) };
   sim.schedule(row);
 }
 
-/** Whether the phase that ends now fails; one failure of a counted machine is used up by asking. */
+/** Whether the phase that ends now fails. Uses up one failure of a counted machine. */
 export function takeFailure(sim: Simulation, machine: Readonly<Machine>, phase: Phase): boolean {
   const { automation } = sim.region.control;
   const names = [machine.hostname, machine.id];
@@ -55,7 +55,7 @@ export function takeFailure(sim: Simulation, machine: Readonly<Machine>, phase: 
   return true;
 }
 
-/** Problems of an `auto` body, each as one sentence; none when it was taken. */
+/** Reads an `auto` body: the automation, or its problems. */
 export function readAutomation(
   current: Readonly<Automation>,
   body: Readonly<Record<string, unknown>>,
@@ -73,7 +73,7 @@ export function readAutomation(
   next.delays = delays;
   if (body.jitter !== undefined) {
     if (typeof body.jitter === 'number' && body.jitter >= 0 && body.jitter <= 1) next.jitter = body.jitter;
-    else problems.push('jitter must be a share from 0 to 1');
+    else problems.push('jitter must be a fraction from 0 to 1');
   }
   if (body.discover !== undefined) next.discover = body.discover === true;
   if (typeof body.fail_comment === 'string') next.failComment = body.fail_comment;
@@ -86,7 +86,8 @@ export function readAutomation(
       return undefined;
     }
     for (const [phase, value] of Object.entries(given)) {
-      if (!phases.includes(phase as Phase)) problems.push(`${key} knows no phase '${phase}': ${phases.join(', ')}`);
+      if (!phases.includes(phase as Phase))
+        problems.push(`${key} has an unknown phase '${phase}'; use one of ${phases.join(', ')}`);
       else if (!isRight(value)) problems.push(`${key}.${phase} must be ${wanted}`);
     }
     return given;

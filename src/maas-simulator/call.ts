@@ -16,7 +16,7 @@ export interface Call {
   readonly query: Form;
   readonly form: Form;
   readonly isJson: boolean;
-  /** The parts of the path that the route left open. */
+  /** The variable parts of the path. */
   readonly parts: readonly string[];
   /** Starts the timer of a machine whose `due` has changed. */
   readonly schedule: (machine: Readonly<Machine>) => void;
@@ -24,7 +24,7 @@ export interface Call {
 
 export type Handler = (call: Call) => Answer;
 
-/** The machine named in the path, which the caller may see. */
+/** The machine in the path, if visible to the caller. */
 export function machineOf(call: Call): Readonly<Machine> {
   const machine = call.region.machines.get(call.parts[0] ?? '');
   if (!machine) refuse(notFound('Machine'));
@@ -32,12 +32,12 @@ export function machineOf(call: Call): Readonly<Machine> {
   return machine;
 }
 
-/** Everybody sees free machines and their own. */
+/** Every user sees free machines and their own. */
 export function maySee(user: User, machine: Readonly<Machine>): boolean {
   return user.isSuperuser || machine.owner === null || machine.owner === user.username;
 }
 
-/** For calls that change a machine: not locked, and the caller's, nobody's, or the caller is an admin. */
+/** For calls that change a machine: it is not locked, and it is free or the caller's, or the caller is an admin. */
 export function editableMachineOf(call: Call): Readonly<Machine> {
   const machine = machineOf(call);
   if (machine.locked) refuse(forbidden());
@@ -51,7 +51,7 @@ export function administeredMachineOf(call: Call): Readonly<Machine> {
   return machine;
 }
 
-/** Refuses a caller who is no administrator; the body is empty unless `body` says otherwise. */
+/** Refuses a caller who is not an administrator, by default with an empty body. */
 export function requireAdmin(call: Call, body = ''): void {
   if (!call.user.isSuperuser) refuse(forbidden(body));
 }

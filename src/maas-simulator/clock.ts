@@ -1,15 +1,15 @@
-/** Time as the simulator sees it; a test puts its own in and moves it by hand. */
+/** The simulator's time; tests replace it and advance it by hand. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Runs `work` once after `ms` milliseconds; the function it gives back cancels that. */
+  /** Runs `work` once after `ms` milliseconds; the returned function cancels it. */
   after(ms: number, work: () => void): () => void;
 }
 
-/** The longest delay that Node's timers can hold. */
+/** The longest delay of Node's timers. */
 const longestTimer = 2 ** 31 - 1;
 
-/** The machine's own clock. */
+/** The system clock. */
 export const timerClock: Clock = {
   now: () => Date.now(),
   after: (ms, work) => {

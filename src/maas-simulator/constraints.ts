@@ -6,10 +6,10 @@ import type { Region } from './region.js';
 
 type Test = (machine: Readonly<Machine>) => boolean;
 
-/** What the values of one filter come to: a test of machines, or why they are refused. */
+/** The parsed values of one filter: a test of machines, or errors. */
 type Reading = { readonly test: Test } | { readonly errors: readonly string[] };
 
-/** One filter of the machine list and of `op=allocate`, given all its values. */
+/** One filter of the machine list and of `op=allocate`, with all its values. */
 type Filter = (region: Region, values: readonly string[]) => Reading;
 
 const matching = (test: Test): Reading => ({ test });
@@ -65,7 +65,7 @@ const atLeast =
     return matching((machine) => field(machine) >= wanted);
   };
 
-/** `label:size(tag)` items; sizes in GB. Labels and tags of disks are not told apart here. */
+/** `label:size(tag)` items; sizes in GB. Labels and tags of disks are ignored. */
 const storage: Filter = (_region, values) => {
   const sizes = values
     .flatMap((value) => value.split(/,(?![^(]*\))/))
@@ -151,7 +151,7 @@ const filters: Readonly<Record<string, Filter>> = {
 /** Parameters that choose no machine. */
 const notAFilter: ReadonlySet<string> = new Set(['op', 'format']);
 
-/** Filters of lists that `op=allocate` does not take as constraints: there, `agent_name` is a value to set. */
+/** List filters that are not constraints of `op=allocate`, where `agent_name` is a value to set. */
 const listOnly: ReadonlySet<string> = new Set([
   'id',
   'hostname',
@@ -175,7 +175,7 @@ export type Selection = { readonly machines: Readonly<Machine>[] } | { readonly 
 /**
  * The machines that pass all filters of a form: AND between names, OR within one repeated name.
  *
- * A name that is no filter is an error in a list and means nothing in an allocation.
+ * An unknown filter is an error in a list and is ignored in an allocation.
  */
 export function selectMachines(region: Region, form: Form, purpose: SelectionPurpose): Selection {
   const errors: Record<string, readonly string[]> = {};
@@ -197,7 +197,7 @@ export function selectMachines(region: Region, form: Form, purpose: SelectionPur
   return { machines: candidates(region, form, purpose).filter((machine) => tests.every((test) => test(machine))) };
 }
 
-/** The smallest set that an index gives: polls of a few machines must not walk through all. */
+/** The smallest set from an index, so that polls of a few machines do not scan all. */
 function candidates(region: Region, form: Form, purpose: SelectionPurpose): Readonly<Machine>[] {
   const given = (name: string): Set<string> =>
     new Set(filterNamed(name, purpose) ? form.all(name).filter((value) => value !== '') : []);
@@ -210,7 +210,7 @@ function candidates(region: Region, form: Form, purpose: SelectionPurpose): Read
 
 const python = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** How MAAS writes down the constraints that no machine met. */
+/** MAAS' text for constraints that no machine meets. */
 export function describeConstraints(form: Form): { readonly given: string; readonly resolved: string } {
   const given = form.entries().filter(([name]) => name !== 'op');
   const resolved = given

@@ -7,15 +7,15 @@ import type { Machine } from './records.js';
 import { plantSeed, type Seed } from './seed.js';
 import type { Simulation } from './simulation.js';
 
-/** What a control answers: a status and JSON. */
+/** The answer of a control: a status and JSON. */
 export interface ControlAnswer {
   readonly status: number;
   readonly value: unknown;
 }
 
-/** What the controls need of the server around the region. */
+/** The server around the region, for the controls. */
 export interface ControlledServer extends Simulation {
-  /** Empties the region, stops its timers and forgets its journal. */
+  /** Empties the region, stops its timers and clears its journal. */
   readonly reset: () => void;
 }
 
@@ -39,7 +39,7 @@ const controls = [
   'GET requests',
 ] as const;
 
-/** Readable only inside the process: a fresh copy of the settings as `auto` takes them. */
+/** A copy of the automation in the form of the `auto` body. */
 function viewAutomation(sim: Simulation): object {
   const { automation, bmcConflict } = sim.region.control;
   const delays = Object.entries(automation.delays).map(([phase, ms]) => [`${phase}_ms`, ms]);
@@ -58,7 +58,7 @@ function record(body: unknown): Readonly<Record<string, unknown>> | null {
   return isMapping(body) ? (body as Readonly<Record<string, unknown>>) : null;
 }
 
-/** Tells running machines how their phases end by themselves; what the body leaves out stays as it was. */
+/** Sets how phases end automatically, also of running machines; omitted keys keep their value. */
 export function setAutomation(sim: Simulation, body: unknown): ControlAnswer {
   const given = record(body);
   if (!given) return wrong(400, 'auto takes an object, for example {"deploy_ms":300}');
@@ -91,7 +91,7 @@ function reportEvent(sim: Simulation, name: string, event: string, body: unknown
 }
 
 /**
- * Everything under `/_control/`: what a test or a demo does to the region from outside MAAS' API.
+ * Handles `/_control/`: changes of the region by tests and demos, outside MAAS' API.
  *
  * @param path after `/_control/`, without slashes at its ends.
  */
@@ -111,7 +111,7 @@ export function control(server: ControlledServer, method: string, path: string, 
     try {
       body = JSON.parse(bodyText);
     } catch (error) {
-      return wrong(400, `the body is no JSON: ${(error as Error).message}`);
+      return wrong(400, `the body is not JSON: ${(error as Error).message}`);
     }
   }
   if (path === 'reset') {

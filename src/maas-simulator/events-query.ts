@@ -36,7 +36,7 @@ function readNumber(query: Form, name: string): number | null {
   return Number(value);
 }
 
-/** A test of the events that all filters but level and position let through. */
+/** Makes a test of events for all filters except level and position. */
 function matcher(region: Region, query: Form): (event: MaasEvent) => boolean {
   const tests: ((event: MaasEvent, machine: Readonly<Machine> | undefined) => boolean)[] = [];
   const among = (name: string, value: (event: MaasEvent, machine: Readonly<Machine> | undefined) => string): void => {
@@ -81,7 +81,7 @@ export const queryEvents: Handler = (call) => {
   const { entries } = region.events;
   const found: MaasEvent[] = [];
   if (after !== null) {
-    // The events next after the one named, then turned to newest first.
+    // The events directly after the given one, then reversed to newest first.
     for (let i = firstAfter(entries, after); i < entries.length && found.length < limit; i++) {
       const event = entries[i];
       if (event && isWanted(event)) found.push(event);

@@ -1,7 +1,7 @@
 import type { Fault } from './records.js';
 import type { Region } from './region.js';
 
-/** What can go wrong between a client and MAAS. */
+/** Failures between a client and MAAS. */
 export const faultKinds = [
   /** The connection breaks before anything is done. */
   'drop_before',
@@ -9,7 +9,7 @@ export const faultKinds = [
   'drop_after',
   /** Done, but a proxy answers 504. */
   '504_after',
-  /** Done, but what stands in front answers 200 with a web page. */
+  /** Done, but a proxy answers 200 with a web page. */
   'garbled',
   /** The retryable conflict; nothing is done. */
   '409html',
@@ -20,7 +20,7 @@ export const faultKinds = [
   '500',
   '502',
   '504',
-  /** Done after `ms`. The client may have given up by then: it is done all the same. */
+  /** Done after `ms`. It is done even if the client has disconnected. */
   'slow',
   /** Done twice, as a proxy that repeats requests would; the second answer is sent. */
   'double',
@@ -40,7 +40,7 @@ export function readFaults(
     try {
       new RegExp(match);
     } catch (error) {
-      problems.push(`[${i}].match is no regular expression: ${(error as Error).message}`);
+      problems.push(`[${i}].match is not a regular expression: ${(error as Error).message}`);
     }
     const kind = String(fault.kind);
     if (!(faultKinds as readonly string[]).includes(kind)) {
@@ -55,7 +55,7 @@ export function readFaults(
   return problems.length > 0 ? { problems } : { faults };
 }
 
-/** The first fault left for a request; it is used up by one. */
+/** The first remaining fault for a request; its count goes down by one. */
 export function takeFault(region: Region, method: string, url: string): Fault | null {
   const { faults } = region.control;
   const subject = `${method} ${url}`;

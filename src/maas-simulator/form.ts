@@ -1,5 +1,5 @@
 import { isMapping } from '../core/plain-value.js';
-/** Names with their values in order; a list is a name given more than once. */
+/** Names with their values in order; a repeated name is a list. */
 export class Form {
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
@@ -21,7 +21,7 @@ export class Form {
     return this.#values.has(name);
   }
 
-  /** The last value given, as Django takes it. */
+  /** The last value, as in Django. */
   get(name: string): string | null {
     return this.#values.get(name)?.at(-1) ?? null;
   }
@@ -44,7 +44,7 @@ export class Form {
       .filter((word) => word !== '');
   }
 
-  /** MAAS' lax booleans: anything but a written no is a yes. */
+  /** MAAS' lax booleans: any value but a spelled-out no is true. */
   flag(name: string): boolean {
     const value = this.text(name);
     return value !== null && !['false', '0', 'no', 'off', 'n', 'f', 'none'].includes(value.toLowerCase());
@@ -55,10 +55,10 @@ export class Form {
   }
 }
 
-/** A body as the handlers see it. */
+/** A body for the handlers. */
 export interface Body {
   readonly form: Form;
-  /** True for a JSON body: some handlers of MAAS break on one. */
+  /** True for a JSON body, on which some handlers of MAAS fail. */
   readonly isJson: boolean;
 }
 
@@ -89,7 +89,7 @@ function multipartPairs(body: string, boundary: string): [string, string][] {
   return pairs;
 }
 
-/** Reads a body by its content type. A body of a kind MAAS does not know counts as empty, as there. */
+/** Reads a body by its content type. As in MAAS, a body of an unknown type counts as empty. */
 export function readBody(contentType: string, body: string): Body {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/json') {

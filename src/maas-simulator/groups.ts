@@ -53,7 +53,7 @@ export const updateZone: Handler = (call) => {
   return json(viewZone(region.zones.get(to ?? from) as Zone));
 };
 
-/** Its machines move to the default zone; a zone that is gone already is a success. */
+/** Its machines move to the default zone. Deleting an unknown zone succeeds. */
 export const deleteZone: Handler = (call) => {
   requireAdmin(call, 'This method is reserved for admin users.');
   const { region } = call;
@@ -147,7 +147,7 @@ export const updateTag: Handler = (call) => {
   return json(viewTag(region.tags.get(to ?? from) as Tag));
 };
 
-/** Renames a tag on all its machines, or takes it off them. */
+/** Renames a tag on all its machines, or removes it. */
 function retag(call: Call, from: string, to: string | null): void {
   for (const machine of call.region.machines.values()) {
     if (!machine.tags.includes(from)) continue;
@@ -172,13 +172,13 @@ export const machinesOfTag: Handler = (call) => {
   );
 };
 
-/** Devices and controllers: the region has none that bear a tag. */
+/** Devices and controllers: the region has none with a tag. */
 export const nothingOfTag: Handler = (call) => {
   tagOf(call);
   return json([]);
 };
 
-/** The counts are of ids that exist, changed or not; unknown ids are skipped without a word. */
+/** Counts existing ids, changed or not, and silently skips unknown ones. */
 export const updateNodes: Handler = (call) => {
   if (!call.user.isSuperuser) refuse(forbidden());
   const { name } = tagOf(call);
@@ -196,7 +196,7 @@ export const updateNodes: Handler = (call) => {
   return json({ added: apply('add'), removed: apply('remove') });
 };
 
-/** Definitions are evaluated over hardware details, of which there are none here: nothing changes. */
+/** Definitions match hardware details, which the simulator has none of: nothing changes. */
 export const rebuildTag: Handler = (call) => {
   requireAdmin(call);
   return json({ rebuilding: tagOf(call).name });

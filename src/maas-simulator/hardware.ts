@@ -2,10 +2,10 @@ import type { Disk, Layout, Link, Machine, NetworkInterface, Subnet } from './re
 import type { Region } from './region.js';
 import type { Simulation } from './simulation.js';
 
-/** A subnet takes this many machines before another is opened. */
+/** Machines per subnet before another subnet is added. */
 const machinesPerSubnet = 200;
 
-/** The layouts of `op=set_storage_layout`, in the order in which MAAS names them. */
+/** The layouts of `op=set_storage_layout`, in MAAS' order. */
 export const storageLayouts = ['blank', 'vmfs7', 'lvm', 'flat', 'bcache', 'custom', 'vmfs6'] as const;
 
 export function newInterface(region: Region, name: string, mac: string): NetworkInterface {
@@ -33,8 +33,8 @@ export function newLayout(region: Region, name: string, bootDisk: number): Layou
   return { name, bootDisk, partition: region.next('partition'), volume: region.next('disk') };
 }
 
-/** The first subnet with room, a new /24 when all are full: real sites have more than one network too. */
-export function subnetWithRoom(region: Region): Readonly<Subnet> {
+/** The first subnet with space left; adds a /24 when all are full. */
+export function subnetWithSpace(region: Region): Readonly<Subnet> {
   const used = new Map<number, number>();
   for (const machine of region.machines.values()) {
     for (const nic of machine.interfaces) {
@@ -58,12 +58,12 @@ export function addSubnet(region: Region): Readonly<Subnet> {
   });
 }
 
-/** What a real machine's commissioning leaves behind: a disk with a layout, and a linked interface. */
+/** Adds what a real commissioning finds: a disk with a layout, and a linked interface. */
 export function discoverHardware(sim: Simulation, machine: Readonly<Machine>): void {
-  equip(sim.region, machine, () => subnetWithRoom(sim.region));
+  equip(sim.region, machine, () => subnetWithSpace(sim.region));
 }
 
-/** Gives a machine what it lacks to be deployed. */
+/** Adds what a machine needs for a deployment. */
 export function equip(region: Region, machine: Readonly<Machine>, subnet: () => Readonly<Subnet>): void {
   const row = region.editMachine(machine);
   if (row.cpuCount === 0) row.cpuCount = 8;

@@ -20,7 +20,7 @@ function findImage(region: Region, wanted: string): Readonly<Image> | undefined 
   return undefined;
 }
 
-/** The image and kernel a deployment asks for, by the form errors that MAAS answers when there is none. */
+/** The image and kernel of a deployment request, or MAAS' form errors. */
 export function chooseImage(
   region: Region,
   machine: Readonly<Machine>,

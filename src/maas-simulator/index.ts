@@ -27,24 +27,24 @@ export type { Effect, RequestEntry } from './records.js';
 export type { Seed } from './seed.js';
 
 export interface SimulatorOptions {
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** A loopback name or address; `127.0.0.1` when left out. All else is refused. */
+  /** A loopback name or address; others are refused. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** Keeps the region in this file, so that a killed simulator goes on where it was. */
+  /** Keeps the region in this file, so that a killed simulator can resume. */
   readonly stateFile?: string;
-  /** Planted when the region has no machine: at a first start, not at a restart from `stateFile`. */
+  /** Applied when the region has no machine: at a first start, not at a restart from `stateFile`. */
   readonly seed?: Seed;
-  /** As the body of the `auto` control. Set at a first start, like `seed`. */
+  /** Body of the `auto` control. Applied at a first start, like `seed`. */
   readonly auto?: Readonly<Record<string, unknown>>;
-  /** For tests: time moved by hand. */
+  /** For tests: a clock advanced by hand. */
   readonly clock?: Clock;
 }
 
 export interface Simulator {
-  /** As a client is configured with: `http://127.0.0.1:5240/MAAS`. */
+  /** URL for clients: `http://127.0.0.1:5240/MAAS`. */
   readonly url: string;
-  /** Where the controls are: `http://127.0.0.1:5240/_control`. */
+  /** URL of the controls: `http://127.0.0.1:5240/_control`. */
   readonly controlUrl: string;
   readonly port: number;
   close(): Promise<void>;
@@ -59,11 +59,11 @@ const isLoopback = (host: string): boolean =>
 
 /**
  * Starts a model of MAAS 3.6's REST API 2.0 on this machine: its state machine, permissions and
- * refusals as recorded from a real one, with no hardware behind it. Controls under `/_control/`
- * play the racks and the nodes.
+ * refusals as recorded from a real one, without hardware. Controls under `/_control/`
+ * act as racks and nodes.
  *
- * @throws Error when `host` is not this machine, the port is taken, `stateFile` is no state file,
- * or `seed` or `auto` are wrong.
+ * @throws Error when `host` is not loopback, the port is taken, `stateFile` is not a state file,
+ * or `seed` or `auto` is invalid.
  */
 export async function simulateMaas(options: SimulatorOptions): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1';
@@ -76,7 +76,7 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
   const http = createServer();
   // A client's idle connection must outlive the pause between two polls.
   http.keepAliveTimeout = 65_000;
-  // The port first: it keeps a second simulator from the state file of one that runs.
+  // Listen first: the taken port keeps a second simulator from the same state file.
   await listen(http, options.port, host);
 
   const region = new Region();
@@ -140,7 +140,7 @@ function listen(http: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Fills a new region, or takes up the timers of one that comes from a file. */
+/** Fills a new region, or resumes the timers of one from a file. */
 function begin(server: ControlledServer, options: SimulatorOptions): void {
   const { region } = server;
   for (const machine of region.machines.values()) server.schedule(machine);
@@ -152,7 +152,7 @@ function begin(server: ControlledServer, options: SimulatorOptions): void {
   if (options.seed !== undefined) check(seedMachines(server, options.seed));
 }
 
-/** One HTTP request and the way to answer it. */
+/** One HTTP request and its response. */
 class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -208,7 +208,7 @@ async function serve(
   const { method, url } = exchange;
   const name = exchange.request.headers.host?.replace(/:\d+$/, '') ?? '';
   if (!isLoopback(name)) {
-    // A web page must not reach the simulator by a name of its own that points here.
+    // Prevents DNS rebinding: a web page must not reach the simulator by its own host name.
     exchange.send({ ...serverError(`'${name}' is not this machine`), status: 421 });
     return;
   }
@@ -247,7 +247,7 @@ async function serve(
       status,
       fault: fault?.kind ?? null,
     };
-    if (method === 'GET') region.requests.addForgettable(entry, requestsKept);
+    if (method === 'GET') region.requests.addTransient(entry, requestsKept);
     else region.requests.add(entry);
   };
   const instead = (answer: Answer | null): void => {

@@ -11,15 +11,15 @@ import {
 import type { Region } from './region.js';
 import type { Change } from './tables.js';
 
-/** A journal is written anew once it has grown to this many times what it holds. */
+/** A journal is compacted once it has grown to this many times its content. */
 const slack = 4;
 const smallest = 8 * 2 ** 20;
 
 /**
- * Keeps a region in a file: one line of JSON per request, with all that the request changed, written
- * before the request is answered. The kernel has the line once `write` returns, so that `kill -9`
- * of the simulator loses no change it has answered for. (A loss of power may: nothing is synced
- * per line.) A line that a kill cut short was never answered for and is left out.
+ * Keeps a region in a file: one line of JSON per request, with all its changes, written
+ * before the answer. The kernel has the line once `write` returns, so that `kill -9`
+ * of the simulator loses no answered change. (A power failure may: nothing is synced
+ * per line.) A truncated last line belongs to an unanswered request and is ignored.
  */
 export class Journal {
   readonly #path: string;
@@ -34,8 +34,8 @@ export class Journal {
   }
 
   /**
-   * Opens or makes the file and brings the region to where it was.
-   * @throws Error naming the line when the file is no journal.
+   * Opens or creates the file and restores the region.
+   * @throws Error with the line when the file is not a journal.
    */
   static open(path: string, region: Region): Journal {
     const journal = new Journal(path, region);
@@ -46,7 +46,7 @@ export class Journal {
 
   #replay(content: string): void {
     const lines = content.split('\n');
-    // What follows the last line end is a write that a kill cut short.
+    // Text after the last line end is a truncated write.
     lines.pop();
     if (lines.length === 0) return;
     for (const table of this.#region.tables) table.clear();
@@ -56,7 +56,7 @@ export class Journal {
       try {
         changes = JSON.parse(line);
       } catch {
-        throw new Error(`${this.#path}:${i + 1}: this line is no JSON: not a state file of the MAAS simulator`);
+        throw new Error(`${this.#path}:${i + 1}: this line is not JSON: not a state file of the MAAS simulator`);
       }
       if (!Array.isArray(changes)) {
         throw new Error(
@@ -79,7 +79,7 @@ export class Journal {
     table?.restore(change[2], what === 'put' ? change[3] : undefined);
   }
 
-  /** Writes what one request changed. */
+  /** Writes the changes of one request. */
   write(changes: readonly Change[]): void {
     if (changes.length === 0) return;
     const line = Buffer.from(`${JSON.stringify(changes)}\n`, 'utf8');
@@ -88,7 +88,7 @@ export class Journal {
     if (this.#size > Math.max(smallest, slack * this.#compactSize)) this.compact();
   }
 
-  /** Replaces the file, in one step, by one that holds the region as it is. */
+  /** Atomically replaces the file with one of the current region. */
   compact(): void {
     const lines: string[] = [];
     for (const table of this.#region.tables) {

@@ -56,7 +56,7 @@ export const listPowerParameters: Handler = (call) => {
 };
 
 export const allocate: Handler = (call) => {
-  // What MAAS itself answers to a JSON body here.
+  // MAAS' own answer to a JSON body here.
   if (call.isJson) refuse(serverError("'dict' object has no attribute 'lists'"));
   const { form, region } = call;
   const selection = selectMachines(region, form, 'allocation');
@@ -73,7 +73,7 @@ export const allocate: Handler = (call) => {
   return json({ ...viewMachine(region, free), constraints_by_type: {} });
 };
 
-/** All or nothing: one machine in a wrong state, and none is released. */
+/** All or nothing: if one machine is in a wrong state, none is released. */
 export const releaseMany: Handler = (call) => {
   const { form, region, user } = call;
   const ids = [...new Set(form.all('machines'))];
@@ -85,7 +85,7 @@ export const releaseMany: Handler = (call) => {
     const list = foreign.map(({ id }) => id).join(', ');
     refuse(forbidden(`You don't have the required permission to release the following machine(s): ${list}.`));
   }
-  // Unlike one machine by itself, many of which one is releasing already are refused.
+  // Unlike a single release, a release of many is refused if one is already releasing.
   const stuck = machines.filter(
     (machine) => machine.status !== MachineStatus.Ready && releasability(machine) !== 'release',
   );
@@ -93,7 +93,7 @@ export const releaseMany: Handler = (call) => {
     const list = stuck.map(({ id, status }) => `${id} ('${machineStatusName(status)}')`).join(', ');
     refuse(conflict(`Machine(s) cannot be released in their current state: ${list}.`));
   }
-  // Of the parameters of a single release only the comment counts here.
+  // Only the comment of the parameters of a single release is used.
   const comment = new Form(form.all('comment').map((text): [string, string] => ['comment', text]));
   const released = machines.filter((machine) => releasability(machine) === 'release');
   for (const machine of released) {
@@ -103,7 +103,7 @@ export const releaseMany: Handler = (call) => {
   return json(released.map(({ id }) => id));
 };
 
-/** Takes New machines in; those that are no longer New are left out, as in MAAS. */
+/** Accepts New machines; as in MAAS, machines that are no longer New are skipped. */
 function acceptMachines(call: Call, ids: readonly string[]): Answer {
   requireAdmin(call);
   const unknown = ids.filter((id) => !call.region.machines.has(id));

@@ -19,7 +19,7 @@ import { newLayout, storageLayouts } from './hardware.js';
 import { chooseImage } from './images.js';
 import { viewMachine } from './machine-view.js';
 import type { Machine } from './records.js';
-import { cannotRelease, forgetUse, releasability, releaseOrErase } from './release.js';
+import { cannotRelease, clearUse, releasability, releaseOrErase } from './release.js';
 import {
   type Cause,
   disown,
@@ -37,7 +37,7 @@ import { scriptErrors } from './test-scripts.js';
 const causeOf = (call: Call, what: string): Cause => ({ what, user: call.user.username });
 const view = (call: Call, machine: Readonly<Machine>): Answer => json(viewMachine(call.region, machine));
 
-/** The upper-case name of a state in MAAS' code, which some messages show. */
+/** The upper-case name of a state in MAAS' code, for some messages. */
 const constantOf = (status: number): string => machineStatusName(status).toUpperCase().replaceAll(' ', '_');
 
 const commissionable: ReadonlySet<number> = new Set([
@@ -89,7 +89,7 @@ function clearNetwork(call: Call, machine: Readonly<Machine>): void {
   );
 }
 
-/** The checks of a deployment that come before anything is changed. */
+/** The checks of a deployment before any change. */
 function checkDeployable(call: Call, machine: Readonly<Machine>): void {
   if (!machine.interfaces.some((nic) => nic.links.some((link) => link.mode !== 'link_up'))) {
     refuse(invalidRequest({ network: ['Node must be configured to use a network'] }));
@@ -111,7 +111,7 @@ export const deploy: Handler = (call) => {
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.Allocated) {
     refuse(conflict(`Can't deploy a machine that is in the '${machineStatusName(machine.status)}' state`));
   }
-  // Deploy reads form fields only: what a JSON body says is not seen.
+  // Deploy reads only form fields and ignores a JSON body.
   const form = call.isJson ? new Form() : call.form;
   if ((form.flag('install_kvm') || form.flag('register_vmhost')) && !user.isSuperuser) refuse(forbidden());
   const chosen = chooseImage(region, machine, form);
@@ -129,7 +129,7 @@ export const deploy: Handler = (call) => {
   row.agentName = form.text('agent_name') ?? machine.agentName;
   noteRequest(call, machine, 'User starting deployment', user.username, form.text('comment'));
   const answer = startDeploying(call, machine, 'deploy');
-  // Addresses are claimed after the answer: the next read has them.
+  // Addresses are assigned after the answer: the next read has them.
   region.setInterfaces(machine, found.interfaces);
   return answer;
 };
@@ -168,7 +168,7 @@ export const release: Handler = (call) => {
   }
 };
 
-/** Where an abort leads, and what it is called in the events. */
+/** The state after an abort, and its name in the events. */
 function abortOf(
   machine: Readonly<Machine>,
 ): { readonly to: MachineStatus; readonly message: string; readonly request: string } | null {
@@ -218,7 +218,7 @@ export const abort: Handler = (call) => {
   }
   if (hasBmc(machine)) row.powerState = 'off';
   noteEvent(call, machine, 'INFO', aborted.message);
-  // The answer is the state as the abort found it, with the owner and message that it left.
+  // The answer has the state before the abort, with the owner and message after it.
   return json({ ...before, owner: row.owner, status_message: row.statusMessage });
 };
 
@@ -247,9 +247,9 @@ export const markBroken: Handler = (call) => {
   noteRequest(call, machine, 'User marking node broken', call.user.username, call.form.text('comment'));
   const releases = releasability(machine) === 'release';
   move(call, machine, MachineStatus.Broken, causeOf(call, 'mark_broken'));
-  // A machine in use is released on the way; one that is just being worked on keeps its owner.
+  // A machine in use is also released; one with a running phase keeps its owner.
   if (releases) {
-    forgetUse(call, machine);
+    clearUse(call, machine);
     noteEvent(call, machine, 'INFO', 'Released');
   }
   call.region.editMachine(machine).errorDescription =
@@ -288,10 +288,10 @@ export const setStorageLayout: Handler = (call) => {
   return view(call, machine);
 };
 
-/** `set_workload_annotations` and its older name; an empty value takes the key away. */
+/** `set_workload_annotations` and its older name; an empty value removes the key. */
 export const setOwnerData: Handler = (call) => {
   const machine = editableMachineOf(call);
-  // Also an administrator must be the owner.
+  // Even an administrator must be the owner.
   if (machine.owner !== call.user.username) {
     refuse(conflict("Cannot set workload annotation: it hasn't been acquired."));
   }

@@ -7,7 +7,7 @@ import { viewMachine } from './machine-view.js';
 import type { Machine } from './records.js';
 import { hasBmc, isOutOfReach, noteEvent, type Simulation } from './simulation.js';
 
-/** Asks the BMC; a manual machine has none, so that nobody can. */
+/** Queries the BMC; a manual machine has none, which is an error. */
 export const queryPowerState: Handler = (call) => {
   const machine = machineOf(call);
   if (!hasBmc(machine) || isOutOfReach(call, machine)) {
@@ -18,7 +18,7 @@ export const queryPowerState: Handler = (call) => {
   return json({ state: machine.powerState });
 };
 
-/** On an allocated machine this starts a deployment: MAAS' own surprise, kept. */
+/** On an allocated machine this starts a deployment, as in MAAS. */
 export const powerOn: Handler = (call) => {
   const machine = editableMachineOf(call);
   if (machine.owner === null) refuse(conflict("Can't start node: it hasn't been allocated."));
@@ -44,9 +44,9 @@ export const powerOff: Handler = (call) => {
   return answer;
 };
 
-/** Without automation nobody sees the power go until a rack event says so. */
+/** Without automation, the power state changes only by a rack event. */
 const powerAfterOff = (sim: Simulation): Machine['powerState'] =>
   isAutomatic(sim.region.control.automation) ? 'off' : 'unknown';
 
-/** With the secrets in it, hence for administrators only. */
+/** Contains secrets, so for administrators only. */
 export const powerParameters: Handler = (call) => json(administeredMachineOf(call).powerParameters);

@@ -28,7 +28,7 @@ const powerTypes: readonly string[] =
     ' ',
   );
 
-/** What MAAS fills in where an IPMI machine's parameters are silent. */
+/** MAAS' defaults for the parameters of an IPMI machine. */
 const ipmiDefaults = {
   power_user: '',
   power_driver: 'LAN_2_0',
@@ -64,7 +64,7 @@ function givenPowerParameters(form: Form, type: string): Record<string, unknown>
   return given;
 }
 
-/** Checks of fields that creating and changing a machine have in common. */
+/** Field checks for both creating and changing a machine. */
 function commonErrors(region: Region, form: Form, self: Readonly<Machine> | null): Record<string, readonly string[]> {
   const errors: Record<string, readonly string[]> = {};
   const architecture = form.text('architecture');
@@ -111,7 +111,7 @@ function refuseIfAny(errors: FieldErrors): void {
   if (Object.keys(errors).length > 0) refuse(invalidForm(errors));
 }
 
-/** An administrator's new machine is commissioned unless `commission=false`; another's waits as New. */
+/** An administrator's new machine is commissioned unless `commission=false`; that of another user stays New. */
 export const createMachine: Handler = (call) => {
   const { form, region, user } = call;
   const errors = commonErrors(region, form, null);
@@ -149,14 +149,14 @@ export const createMachine: Handler = (call) => {
   return json(viewMachine(region, machine));
 };
 
-/** Two machines on one BMC made MAAS lose its own transaction; only when told to. */
+/** Whether to simulate the conflict of two machines on one BMC address; only if enabled. */
 function sharesBmc(region: Region, address: unknown): boolean {
   if (!region.control.bmcConflict || typeof address !== 'string' || address === '') return false;
   for (const other of region.machines.values()) if (other.powerParameters.power_address === address) return true;
   return false;
 }
 
-/** Takes over the fields that need no check any more. */
+/** Applies the checked fields. */
 function applyFields(call: Call, machine: Readonly<Machine>): void {
   const { form, region } = call;
   const row = region.editMachine(machine);
@@ -207,13 +207,13 @@ export const deleteMachine: Handler = (call): Answer => {
   return deleted();
 };
 
-/** Hardware details are BSON in MAAS; there is no hardware here, so there are none. */
+/** Hardware details are BSON in MAAS; without hardware they are empty. */
 export const machineDetails: Handler = (call) => {
   machineOf(call);
   return { ...json(null), type: 'application/bson', body: '\u0005\u0000\u0000\u0000\u0000' };
 };
 
-/** What the installer would be told: enough to see which machine it is for. */
+/** The installer's configuration: only enough to identify the machine. */
 export const curtinConfig: Handler = (call) => {
   const machine = administeredMachineOf(call);
   const body = `install:\n  log_file: /tmp/install.log\ndebconf_selections:\n  maas: |\n    node ${machine.id}\n`;

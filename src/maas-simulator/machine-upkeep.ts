@@ -34,7 +34,7 @@ export const test: Handler = (call) => {
   if (Object.keys(errors).length > 0) refuse(invalidForm(errors));
   if (isOutOfReach(call, machine)) refuse(afterCommit(powerUnavailable(machine.hostname)));
   const row = call.region.editMachine(machine);
-  // Tests that pass at last lead to where the first were asked for.
+  // Passed tests return to the state before the first ones.
   if (machine.status !== MachineStatus.FailedTesting) row.previousStatus = machine.status;
   row.owner ??= call.user.username;
   move(call, machine, MachineStatus.Testing, causeOf(call, 'test'));

@@ -64,7 +64,7 @@ export function currentScriptStatus(machine: Readonly<Machine>, type: ScriptSet[
   return set === undefined || set.status === 5 ? -1 : set.status;
 }
 
-/** A machine as MAAS 3.6 shows it: every field, hardware unknown. */
+/** A machine in MAAS 3.6's form: every field, hardware unknown. */
 export function viewMachine(region: Region, machine: Readonly<Machine>): Record<string, unknown> {
   const interfaces = machine.interfaces.map((nic) => viewInterface(region, machine, nic));
   const links = machine.interfaces.flatMap((nic) => nic.links);
@@ -139,8 +139,8 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
 const texts = new WeakMap<Readonly<Machine>, { readonly made: string; readonly text: string }>();
 
 /**
- * A machine as JSON text, kept until something that shows in it changes: a client that polls
- * 1,000 machines mostly reads what it has read before. Only for requests that change nothing.
+ * A machine as JSON text, cached until anything in it changes: a client that polls
+ * 1,000 machines mostly reads unchanged ones. Only for requests that change nothing.
  */
 export function machineText(region: Region, machine: Readonly<Machine>): string {
   const { machines, zones, pools, subnets } = region;

@@ -17,7 +17,7 @@ const configurable: ReadonlySet<number> = new Set([
 
 function configurableMachineOf(call: Call, doing: string): Readonly<Machine> {
   const machine = editableMachineOf(call);
-  // The owner may configure an allocated machine, all else is for administrators.
+  // The owner may configure an allocated machine; all else needs an administrator.
   if (!call.user.isSuperuser && machine.owner !== call.user.username) refuse(forbidden());
   if (!configurable.has(machine.status)) {
     refuse(conflict(`Cannot ${doing} interface because the machine is not New, Ready, Allocated, or Broken.`));
@@ -32,7 +32,7 @@ function interfaceOf(call: Call, machine: Readonly<Machine>): NetworkInterface {
   );
 }
 
-/** Puts a changed interface in the place of the old one, and answers it. */
+/** Replaces an interface with the changed one, and answers it. */
 function replace(call: Call, machine: Readonly<Machine>, nic: NetworkInterface): ReturnType<Handler> {
   call.region.setInterfaces(
     machine,
@@ -138,7 +138,7 @@ export const createVlan = createOver('vlan');
 
 const modes = ['AUTO', 'DHCP', 'STATIC', 'LINK_UP'] as const;
 
-/** Adds a link, also where there is the same one already: calling it twice makes two. */
+/** Adds a link even if the same one exists: calling it twice makes two. */
 export const linkSubnet: Handler = (call) => {
   const machine = configurableMachineOf(call, 'link');
   const nic = interfaceOf(call, machine);
@@ -180,7 +180,7 @@ export const disconnect: Handler = (call) => {
   return replace(call, machine, { ...interfaceOf(call, machine), links: [], vlan: null });
 };
 
-/** The first gateway counts here whatever is chosen; the choice is checked and answered. */
+/** Checks and answers the choice, but the simulator always uses the first gateway. */
 export const setDefaultGateway: Handler = (call) => {
   const machine = configurableMachineOf(call, 'set the default gateway of');
   const nic = interfaceOf(call, machine);

@@ -18,7 +18,7 @@ const operator: User = { username: 'operator', email: 'operator@example.test', i
 /** All users of the simulated region. */
 export const users: readonly User[] = [admin, operator];
 
-/** The made-up API keys of the simulator, `consumer:token:secret`. They open nothing else. */
+/** The simulator's invented API keys, `consumer:token:secret`. They are valid nowhere else. */
 export const simulatorKeys: Readonly<Record<'admin' | 'operator', string>> = {
   admin: 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001',
   operator: 'consumerkeyoper001:tokenkeyoper000001:tokensecretoper00000000000000001',
@@ -37,12 +37,12 @@ function credentials(): Map<string, Credential> {
   return byConsumer;
 }
 
-/** How far back a timestamp may lie. One in the future is taken, however far. */
+/** Maximum age of a timestamp. Any future timestamp is accepted. */
 const toleranceSeconds = 300;
 
 /**
- * What became of an `Authorization` header. `anonymous` is a header that is missing, of another
- * scheme, or without the members that make it OAuth: MAAS then hands the request to its anonymous
+ * Result of an `Authorization` header. `anonymous` is a header that is missing, of another
+ * scheme, or without OAuth's members: MAAS then passes the request to its anonymous
  * handler, which mostly answers 400.
  */
 export type Authentication =
@@ -58,7 +58,7 @@ function decode(value: string): string {
   }
 }
 
-/** Checks OAuth 1.0 PLAINTEXT headers and remembers the nonces that were used. */
+/** Checks OAuth 1.0 PLAINTEXT headers and records used nonces. */
 export class Authenticator {
   readonly #credentials = credentials();
   /** Nonce by consumer and token, with the second until which it must be kept. */
@@ -97,8 +97,8 @@ export class Authenticator {
     if (method !== 'PLAINTEXT' && method !== 'HMAC-SHA1') {
       return refused(`'Signature method ${method} not supported try one of the following: PLAINTEXT, HMAC-SHA1'`);
     }
-    // The consumer secret is empty. The true signature in the text is what a real MAAS was seen to
-    // print: a client must prove that it lets no such body into a log.
+    // The consumer secret is empty. A real MAAS was recorded to put the true signature in this
+    // text: a client must keep such bodies out of its logs.
     const expected = `&${credential.tokenSecret}`;
     if (method !== 'PLAINTEXT' || signature !== expected) {
       return refused(`'Invalid signature. Expected signature base string: ${expected}'`);

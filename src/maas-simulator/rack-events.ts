@@ -5,7 +5,7 @@ import type { Machine, PowerState } from './records.js';
 import { finishRelease, startRelease } from './release.js';
 import { type Cause, disown, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.js';
 
-/** What a rack controller or a node can report of a machine. */
+/** Reports of a rack controller or node about a machine. */
 export const rackEvents = [
   'commissioned',
   'deployed',
@@ -27,7 +27,7 @@ export const isRackEvent = (name: string): name is RackEvent => (rackEvents as r
 function setPower(sim: Simulation, machine: Readonly<Machine>, state: PowerState, cause: Cause): void {
   sim.region.editMachine(machine).powerState = state;
   if (state === 'off' && machine.status === MachineStatus.Releasing) finishRelease(sim, machine, cause);
-  // Leaving rescue mode ends when the power is as the earlier state wants it.
+  // Exiting rescue mode ends when the power matches the earlier state.
   const wanted = machine.previousStatus === MachineStatus.Deployed ? 'on' : 'off';
   if (state === wanted && machine.status === MachineStatus.ExitingRescueMode) leaveRescueMode(sim, machine, cause);
 }
@@ -35,7 +35,7 @@ function setPower(sim: Simulation, machine: Readonly<Machine>, state: PowerState
 function leaveRescueMode(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
   const back = machine.previousStatus as MachineStatus;
   move(sim, machine, back, cause);
-  // Rescue mode had made its caller the owner.
+  // Rescue mode made its caller the owner.
   if (back === MachineStatus.Ready || back === MachineStatus.New) disown(sim, machine);
   noteEvent(sim, machine, 'INFO', 'Exited rescue mode');
 }
@@ -61,7 +61,7 @@ const phaseScripts = {
 } as const;
 
 /**
- * Takes a report about a machine. One that means nothing in the machine's state changes nothing,
+ * Handles a report about a machine. A report that does not apply to the machine's state is ignored,
  * as in MAAS.
  *
  * @param comment the reason of a failure.
@@ -130,7 +130,7 @@ export function takeRackEvent(
   }
 }
 
-/** Back to where the tests were asked for. */
+/** Returns to the state before the tests. */
 function leaveTesting(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
   const back = machine.previousStatus as MachineStatus;
   move(sim, machine, back, cause);
@@ -147,7 +147,7 @@ function noteImageDeployed(sim: Simulation, machine: Readonly<Machine>): void {
   noteEvent(sim, machine, 'INFO', 'Image Deployed', `deployed ${name}/${machine.architecture}`);
 }
 
-/** The end of a phase that runs by itself: what the node would have reported, with its power. */
+/** Ends an automatic phase: reports what the node would report, with its power. */
 export function endPhase(sim: Simulation, machine: Readonly<Machine>): void {
   const phase = machine.due?.phase;
   if (phase === undefined || phaseOf[machine.status] !== phase) return;
@@ -184,7 +184,7 @@ export function endPhase(sim: Simulation, machine: Readonly<Machine>): void {
   }
 }
 
-/** Gives each running phase its end when phases are told to end by themselves. */
+/** Schedules the end of each running phase when automation is turned on. */
 export function beginWaitingPhases(sim: Simulation): void {
   if (!isAutomatic(sim.region.control.automation)) return;
   for (const machine of sim.region.machines.values()) if (machine.due === null) beginPhase(sim, machine);

@@ -33,7 +33,7 @@ export interface Subnet {
 export interface Image {
   id: number;
   name: string;
-  /** Version number that MAAS takes instead of the name, e.g. `22.04`; empty for a custom image. */
+  /** Version number that MAAS accepts instead of the name, e.g. `22.04`; empty for a custom image. */
   version: string;
   architecture: string;
   kernels: readonly string[];
@@ -68,7 +68,7 @@ export interface Disk {
   readonly serial: string;
 }
 
-/** What a storage layout made on the boot disk. */
+/** What a storage layout created on the boot disk. */
 export interface Layout {
   readonly name: string;
   readonly bootDisk: number;
@@ -131,7 +131,7 @@ export interface Machine {
   layout: Layout | null;
   scriptSets: readonly ScriptSet[];
   current: Readonly<Partial<Record<ScriptSet['type'], number>>>;
-  /** When the running phase ends by itself (epoch milliseconds); null when only a rack event ends it. */
+  /** When the running phase ends automatically (epoch milliseconds); null when only a rack event ends it. */
   due: { readonly phase: Phase; readonly at: number } | null;
 }
 
@@ -150,7 +150,7 @@ export interface MaasEvent {
 /** `level=` of `events/?op=query` is a minimum on this scale. */
 export const eventLevels = { AUDIT: 0, DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, CRITICAL: 50 } as const;
 
-/** A change of state that really happened. `from` is null for a machine made, `to` for one deleted. */
+/** A change of state. `from` is null for a new machine, `to` for a deleted one. */
 export interface Effect {
   readonly n: number;
   readonly at: string;
@@ -163,7 +163,7 @@ export interface Effect {
   readonly user: string | null;
 }
 
-/** One API request as it arrived; the `Authorization` header is left out. */
+/** One API request, without its `Authorization` header. */
 export interface RequestEntry {
   readonly n: number;
   readonly at: string;
@@ -172,21 +172,21 @@ export interface RequestEntry {
   readonly body: string;
   readonly user: string | null;
   readonly status: number | null;
-  /** Kind of the injected fault that met it. */
+  /** Kind of the injected fault, if any. */
   readonly fault: string | null;
 }
 
-/** How long each phase takes by itself, and which machines fail in it; see `readAutomation`. */
+/** Duration of each automatic phase, and the machines that fail in it; see `readAutomation`. */
 export interface Automation {
   delays: Readonly<Partial<Record<Phase, number>>>;
   /** Share of the delay by which it varies, 0 to 1. */
   jitter: number;
   /** Hostnames or system_ids that fail in that phase every time. */
   fail: Readonly<Partial<Record<Phase, readonly string[]>>>;
-  /** How many times more a hostname or system_id fails in that phase. */
+  /** Remaining failures of a hostname or system_id in that phase. */
   failTimes: Readonly<Partial<Record<Phase, Readonly<Record<string, number>>>>>;
   failComment: string;
-  /** Commissioning finds a disk and a network, as that of a real machine does. */
+  /** Commissioning finds a disk and a network, as for a real machine. */
   discover: boolean;
 }
 
@@ -197,7 +197,7 @@ export interface Fault {
   readonly ms: number;
 }
 
-/** Switches of the simulator that are no part of MAAS' own data. */
+/** Switches of the simulator, outside MAAS' data. */
 export interface Controls {
   rackUp: boolean;
   bmcConflict: boolean;
@@ -205,7 +205,7 @@ export interface Controls {
   faults: readonly Fault[];
 }
 
-/** A machine as MAAS makes it before anything is known of it. */
+/** A machine as MAAS creates it, before anything is known about it. */
 export function blankMachine(
   fields: Pick<Machine, 'id' | 'hostname' | 'architecture' | 'powerType' | 'powerParameters'>,
 ): Machine {

@@ -25,7 +25,7 @@ const noAutomation = (): Automation => ({
 
 const macKey = (mac: string): string => mac.toLowerCase();
 
-/** Everything a region knows, in memory, with the indexes that keep 1,000 machines quick. */
+/** All data of a region, in memory, with indexes that keep 1,000 machines fast. */
 export class Region {
   readonly changes = new ChangeSet();
   readonly zones = new Table<Zone>('zones', this.changes);
@@ -66,7 +66,7 @@ export class Region {
     return [this.events, this.effects, this.requests] as unknown as readonly Log<object>[];
   }
 
-  /** A region as it is after installation: one zone, pool, fabric and subnet, two images, no machine. */
+  /** Resets to a newly installed region: one zone, pool, fabric and subnet, two images, no machine. */
   reset(): void {
     for (const table of this.tables) table.clear();
     for (const log of this.logs) log.clear();
@@ -130,7 +130,7 @@ export class Region {
     return this.machines.edit(machine.id);
   }
 
-  /** Changes what the indexes are made of. */
+  /** Changes indexed fields. */
   rename(machine: Readonly<Machine>, name: { hostname?: string; domain?: string }): void {
     this.#unindex(machine);
     Object.assign(this.editMachine(machine), name);
@@ -165,24 +165,24 @@ export class Region {
     return undefined;
   }
 
-  /** Six characters, as MAAS makes them; taken from a counter, so that a run can be repeated. */
+  /** Six characters, like MAAS' ids; from a counter, so that runs are reproducible. */
   newSystemId(): string {
     const letters = '34678abcdefghkmnpqrtwxy';
     for (;;) {
-      // Steps through all 23^5 ids by a number that shares no factor with it, so neighbours differ widely.
+      // Steps through all 23^5 ids by a coprime number, so that consecutive ids differ widely.
       let n = (this.next('machine') * 2_654_435) % letters.length ** 5;
       let id = '';
       for (let i = 0; i < 5; i++) {
         id += letters[n % letters.length];
         n = Math.floor(n / letters.length);
       }
-      // A letter in front keeps an id from being read as a number.
+      // A leading letter keeps an id from being read as a number.
       const candidate = `s${id}`;
       if (!this.machines.has(candidate)) return candidate;
     }
   }
 
-  /** Builds the indexes anew after rows came from the journal. */
+  /** Rebuilds the indexes after rows were restored from the journal. */
   reindex(): void {
     this.#byHostname.clear();
     this.#byMac.clear();

@@ -32,7 +32,7 @@ const releasable: ReadonlySet<number> = new Set([
 /** States in which a release is a success without effect. */
 const alreadyReleased: ReadonlySet<number> = new Set([MachineStatus.Ready, MachineStatus.Releasing]);
 
-/** What a release would do to a machine. */
+/** The effect of a release on a machine. */
 export function releasability(machine: Readonly<Machine>): 'release' | 'nothing' | 'refused' {
   if (alreadyReleased.has(machine.status)) return 'nothing';
   return releasable.has(machine.status) ? 'release' : 'refused';
@@ -41,7 +41,7 @@ export function releasability(machine: Readonly<Machine>): 'release' | 'nothing'
 export const cannotRelease = (machine: Readonly<Machine>): Answer =>
   conflict(`Machine cannot be released in its current state ('${machineStatusName(machine.status)}').`);
 
-/** Releases a machine that may be released, erasing its disks first when that is asked for. */
+/** Releases a releasable machine, first erasing its disks on request. */
 export function releaseOrErase(sim: Simulation, machine: Readonly<Machine>, form: Form, cause: Cause): Answer {
   const user = cause.user ?? 'unknown';
   const erasesAlways = sim.region.settings.get('enable_disk_erasing_on_release')?.value === true;
@@ -55,8 +55,8 @@ const noPower = (sim: Simulation, machine: Readonly<Machine>, user: string, what
   noteEvent(sim, machine, 'WARNING', "Failed to query node's BMC", `(${user}) - ${what}`);
 
 /**
- * Disk erasing. With no rack in reach the power work fails after the commit and MAAS puts the old
- * state back, or, where its table has no way back, leaves the machine in Failed disk erasing.
+ * Starts disk erasing. If no rack reaches the BMC, the power call fails after the commit and MAAS restores the old
+ * state or, if its table does not allow that, leaves the machine in Failed disk erasing.
  */
 function startErasing(sim: Simulation, machine: Readonly<Machine>, cause: Cause): Answer {
   const { status: from } = machine;
@@ -83,14 +83,14 @@ function startErasing(sim: Simulation, machine: Readonly<Machine>, cause: Cause)
   );
 }
 
-/** Puts a machine into Releasing, and through it when there is no power to wait for. */
+/** Moves a machine to Releasing, and on to the next state when there is no power to wait for. */
 export function startRelease(sim: Simulation, machine: Readonly<Machine>, cause: Cause): Answer {
   const row = sim.region.editMachine(machine);
   const blankSystem = (): void => {
     Object.assign(row, { osystem: '', distroSeries: '', hweKernel: null, agentName: '' });
   };
   if (isOutOfReach(sim, machine) && machine.powerState !== 'off') {
-    // The state is put back when the power work fails, the system's fields are not.
+    // When the power call fails, the state is restored but the system's fields are not.
     blankSystem();
     const unreachable = powerUnavailable(machine.hostname);
     noPower(sim, machine, cause.user ?? 'unknown', unreachable.body);
@@ -109,16 +109,16 @@ export function startRelease(sim: Simulation, machine: Readonly<Machine>, cause:
   return answer;
 }
 
-/** The end of Releasing: Ready, or New when the machine was never commissioned with success. */
+/** Ends Releasing: Ready, or New when the machine was never successfully commissioned. */
 export function finishRelease(sim: Simulation, machine: Readonly<Machine>, cause: Cause): void {
   const passed = currentScriptStatus(machine, 'commissioning') === 2;
   move(sim, machine, passed ? MachineStatus.Ready : MachineStatus.New, cause);
-  forgetUse(sim, machine);
+  clearUse(sim, machine);
   noteEvent(sim, machine, 'INFO', 'Released');
 }
 
-/** Clears what only an owned machine has. */
-export function forgetUse(sim: Simulation, machine: Readonly<Machine>): void {
+/** Clears the fields of an owned machine. */
+export function clearUse(sim: Simulation, machine: Readonly<Machine>): void {
   disown(sim, machine);
   Object.assign(sim.region.editMachine(machine), {
     osystem: '',

@@ -100,7 +100,7 @@ const interfaces: Endpoint = {
   },
 };
 
-/** By path under `api/2.0/`; `*` stands for one part. */
+/** By path under `api/2.0/`; `*` matches one part. */
 const endpoints: Readonly<Record<string, Endpoint>> = {
   'version/': { GET: surroundings.version, open: ['GET'] },
   'account/': { read: { list_authorisation_tokens: surroundings.listTokens } },
@@ -183,7 +183,7 @@ const routes = Object.entries(endpoints).map(([pattern, endpoint]) => ({
   endpoint,
 }));
 
-/** The endpoint of a path as it was sent, with the parts that stand for `*`. */
+/** The endpoint of a path as sent, with the parts matched by `*`. */
 export function findEndpoint(
   path: string,
 ): { readonly endpoint: Endpoint; readonly parts: readonly string[] } | Answer {
@@ -205,7 +205,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** In the order in which MAAS lists them in `Allow`. */
+/** In the order of MAAS' `Allow` header. */
 const methodOrder = ['DELETE', 'GET', 'PUT', 'POST'] as const;
 
 function allowedMethods(endpoint: Endpoint): string[] {
@@ -217,7 +217,7 @@ function allowedMethods(endpoint: Endpoint): string[] {
   );
 }
 
-/** The handler of a method and operation; the refusal of an unknown pair. */
+/** The handler of a method and operation, or the refusal of an unknown pair. */
 export function findHandler(endpoint: Endpoint, method: string, op: string | null): Handler | Answer {
   const allowed = allowedMethods(endpoint);
   if (!allowed.includes(method)) return methodNotAllowed(allowed);
@@ -231,10 +231,10 @@ export function findHandler(endpoint: Endpoint, method: string, op: string | nul
   return handler ?? wrongOperation(method, op);
 }
 
-/** True for what MAAS answers without a key. */
+/** True for requests that MAAS answers without a key. */
 export const isOpen = (endpoint: Endpoint, method: string, op: string | null): boolean =>
   method === 'GET' && (endpoint.open?.includes(op ?? 'GET') ?? false);
 
-/** What a request without a usable key gets: mostly a 400 from MAAS' anonymous handler. */
+/** The answer to a request without a valid key: mostly a 400 from MAAS' anonymous handler. */
 export const refuseAnonymous = (method: string, op: string | null): Answer =>
   ['GET', 'POST', 'PUT', 'DELETE'].includes(method) ? wrongOperation(method, op) : forbidden();

@@ -2,19 +2,19 @@ import { isMachineStatus, type MachineStatus, machineStatusFilters, MachineStatu
 import { findAddresses } from './addresses.js';
 import { beginPhase } from './automation.js';
 import { isMac } from './constraints.js';
-import { addSubnet, equip, newInterface, subnetWithRoom } from './hardware.js';
+import { addSubnet, equip, newInterface, subnetWithSpace } from './hardware.js';
 import { blankMachine, type Machine, type Subnet } from './records.js';
 import type { Region } from './region.js';
 import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
 
-/** One machine to make. What is left out is as MAAS would have it. */
+/** One machine to make. Omitted fields have MAAS' defaults. */
 export interface SeedMachine {
   readonly hostname: string;
   readonly mac?: string;
   readonly tags?: readonly string[];
   readonly zone?: string;
   readonly pool?: string;
-  /** Number, or the word of the list filter (`ready`). Ready when left out. */
+  /** Number, or the name used by the list filter (`ready`). Default: Ready. */
   readonly status?: number | string;
   readonly owner?: string;
   readonly owner_data?: Readonly<Record<string, string>>;
@@ -30,20 +30,20 @@ export interface SeedMachine {
   readonly locked?: boolean;
 }
 
-/** An image to offer for deployment, beside the jammy and noble that are always there. */
+/** An image to offer for deployment, in addition to jammy and noble. */
 export interface SeedImage {
   /** `ubuntu/focal`, `custom/name`. */
   readonly name: string;
-  /** `20.04`: taken instead of the series. */
+  /** `20.04`: accepted instead of the series. */
   readonly version?: string;
   readonly kernels?: readonly string[];
 }
 
-/** What the region is filled with: so many machines alike, and single ones. */
+/** Content for the region: a number of like machines, and single ones. */
 export interface Seed extends Omit<SeedMachine, 'hostname' | 'mac' | 'zone' | 'pool'> {
   readonly count?: number;
   readonly prefix?: string;
-  /** Given out in turn. */
+  /** Assigned in turn. */
   readonly zones?: readonly string[];
   readonly pools?: readonly string[];
   readonly machines?: readonly SeedMachine[];
@@ -72,10 +72,10 @@ const owned: ReadonlySet<number> = new Set([
   S.Commissioning,
 ]);
 
-/** States that a machine is in before its first commissioning has passed. */
+/** States of a machine before its first successful commissioning. */
 const uncommissioned: ReadonlySet<number> = new Set([S.New, S.Commissioning, S.FailedCommissioning]);
 
-/** States in which a machine has a system on it, or is getting one. */
+/** States in which a machine has a system, or one is being installed. */
 const installed: ReadonlySet<number> = new Set([S.Deployed, S.Deploying, S.FailedDeployment]);
 
 function fleet(region: Region, seed: Seed): SeedMachine[] {
@@ -116,8 +116,8 @@ function problemsOf(region: Region, machines: readonly SeedMachine[]): string[] 
 }
 
 /**
- * Makes machines, with the zones, pools and tags that they name.
- * @returns their system_ids in order (fleet first), or every problem; then nothing was made.
+ * Makes machines, with their zones, pools and tags.
+ * @returns their system_ids in order (fleet first), or every problem, in which case nothing was made.
  */
 export function plantSeed(
   sim: Simulation,
@@ -136,14 +136,14 @@ export function plantSeed(
   return { systemIds: machines.map((machine) => plant(sim, machine, subnet)) };
 }
 
-/** Subnets for many machines, without counting all links anew for each. */
+/** Subnets for many machines, without counting all links for each. */
 function subnetsInTurn(region: Region): () => Readonly<Subnet> {
   const perSubnet = 200;
   let current: Readonly<Subnet> | null = null;
   let left = 0;
   return () => {
     if (current === null) {
-      current = subnetWithRoom(region);
+      current = subnetWithSpace(region);
       let used = 0;
       for (const machine of region.machines.values()) {
         for (const nic of machine.interfaces) for (const link of nic.links) if (link.subnet === current.id) used += 1;

@@ -5,7 +5,7 @@ import type { eventLevels, Machine, ScriptSet } from './records.js';
 import type { Region } from './region.js';
 import { mayMove } from './transitions.js';
 
-/** A region that runs: its data, its time, and the timers of its machines. */
+/** A running region: its data, its clock, and the timers of its machines. */
 export interface Simulation {
   readonly region: Region;
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface Simulation {
   readonly schedule: (machine: Readonly<Machine>) => void;
 }
 
-/** Who or what made a change, for the list of effects. */
+/** The cause of a change, for the list of effects. */
 export interface Cause {
   /** An operation (`deploy`), a rack event (`rack:deployed`) or a timer (`auto:deployed`). */
   readonly what: string;
@@ -21,8 +21,8 @@ export interface Cause {
 }
 
 /**
- * Moves a machine to another state and notes the effect. A phase that ran in the old state ends
- * with it. A move that MAAS' own table forbids is refused as MAAS refuses it.
+ * Moves a machine to another state and records the effect. A running phase of the old state ends
+ * with it. A move that MAAS' table forbids is refused as in MAAS.
  */
 export function move(sim: Simulation, machine: Readonly<Machine>, to: MachineStatus, cause: Cause): void {
   const from = machine.status;
@@ -78,12 +78,12 @@ export function noteEvent(
   sim.region.editMachine(machine).statusMessage = description === '' ? type : `${type} - ${description}`;
 }
 
-/** Takes a machine from its owner, with all that only an owned machine has. */
+/** Removes the owner of a machine, and the fields of an owned machine. */
 export function disown(sim: Simulation, machine: Readonly<Machine>): void {
   Object.assign(sim.region.editMachine(machine), { owner: null, ownerData: {}, agentName: '', locked: false });
 }
 
-/** The event that says who asked for something, with the comment given. */
+/** Adds the event of a user's request, with its comment. */
 export function noteRequest(
   sim: Simulation,
   machine: Readonly<Machine>,
@@ -168,11 +168,11 @@ export function endScripts(
 export const hasBmc = (machine: Readonly<Machine>): boolean =>
   machine.powerType !== 'manual' && machine.powerType !== '';
 
-/** True when power work on the machine would fail because no rack controller reaches its BMC. */
+/** True when power calls would fail because no rack controller reaches the machine's BMC. */
 export const isOutOfReach = (sim: Simulation, machine: Readonly<Machine>): boolean =>
   hasBmc(machine) && !sim.region.control.rackUp;
 
-/** The failed state that each running state ends in when it fails. */
+/** The failed state of each running state. */
 export const failureOf: Readonly<Partial<Record<number, MachineStatus>>> = {
   [MachineStatus.Commissioning]: MachineStatus.FailedCommissioning,
   [MachineStatus.Deploying]: MachineStatus.FailedDeployment,

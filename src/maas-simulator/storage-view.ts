@@ -6,8 +6,8 @@ const base = '/MAAS/api/2.0';
 /** MAAS keeps this much of a disk for its partition table and alignment. */
 const reserved = { unpartitioned: 7_503_872, partitioned: 1_212_416, volume: 4_194_304 } as const;
 
-/** A uuid that is the same each time it is asked for: uuids are shown but never compared. */
-function steadyUuid(...of: readonly (string | number)[]): string {
+/** A uuid derived from its arguments, the same on each call. */
+function stableUuid(...of: readonly (string | number)[]): string {
   const h = createHash('sha256').update(of.join(' ')).digest('hex');
   return `${h.slice(0, 8)}-${h.slice(8, 12)}-4${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`;
 }
@@ -15,7 +15,7 @@ function steadyUuid(...of: readonly (string | number)[]): string {
 const rootFilesystem = (machine: Readonly<Machine>, part: number): object => ({
   fstype: 'ext4',
   label: 'root',
-  uuid: steadyUuid(machine.id, 'root', part),
+  uuid: stableUuid(machine.id, 'root', part),
   mount_point: '/',
   mount_options: null,
 });
@@ -23,7 +23,7 @@ const rootFilesystem = (machine: Readonly<Machine>, part: number): object => ({
 const physicalVolume = (machine: Readonly<Machine>, part: number): object => ({
   fstype: 'lvm-pv',
   label: null,
-  uuid: steadyUuid(machine.id, 'pv', part),
+  uuid: stableUuid(machine.id, 'pv', part),
   mount_point: null,
   mount_options: null,
 });
@@ -31,7 +31,7 @@ const physicalVolume = (machine: Readonly<Machine>, part: number): object => ({
 function viewPartition(machine: Readonly<Machine>, disk: Disk, layout: Layout): object {
   const lvm = layout.name === 'lvm';
   return {
-    uuid: steadyUuid(machine.id, 'partition', layout.partition),
+    uuid: stableUuid(machine.id, 'partition', layout.partition),
     size: disk.size - reserved.unpartitioned,
     bootable: false,
     tags: [],
@@ -78,7 +78,7 @@ export function viewDisk(machine: Readonly<Machine>, disk: Disk): object {
   };
 }
 
-/** The logical volume of layout `lvm`; no other layout here makes a virtual disk. */
+/** The logical volume of layout `lvm`; no other layout makes a virtual disk. */
 function viewVolume(machine: Readonly<Machine>, layout: Layout, disk: Disk): object {
   const size = disk.size - reserved.unpartitioned - reserved.volume;
   return {
@@ -99,7 +99,7 @@ function viewVolume(machine: Readonly<Machine>, layout: Layout, disk: Disk): obj
     tags: [],
     size,
     partitions: [],
-    uuid: steadyUuid(machine.id, 'volume', layout.volume),
+    uuid: stableUuid(machine.id, 'volume', layout.volume),
     numa_node: null,
     storage_pool: null,
     resource_uri: `${base}/nodes/${machine.id}/blockdevices/${layout.volume}/`,

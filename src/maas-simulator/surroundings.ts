@@ -19,7 +19,7 @@ import { testScripts } from './test-scripts.js';
 
 const base = '/MAAS/api/2.0';
 
-/** Open to everybody: the one thing a client can ask without a key. */
+/** Needs no key. */
 export const version: Handler = () =>
   publicJson({
     capabilities: [
@@ -52,7 +52,7 @@ export const listUsers: Handler = () => json(users.map(viewUser));
 export const readUser: Handler = (call) =>
   json(viewUser(users.find(({ username }) => username === call.parts[0]) ?? refuse(notFound('User'))));
 
-/** The names of the caller's keys: never the keys themselves. */
+/** The names of the caller's keys, never the keys. */
 export const listTokens: Handler = (call) => json([{ name: `${call.user.username}'s key` }]);
 
 // Settings.
@@ -140,7 +140,7 @@ export const getConfig: Handler = (call) => {
   return plainJson(changed ? changed.value : settings[name]);
 };
 
-/** The value takes the type of the setting's default; what does not fit is refused. */
+/** The value gets the type of the setting's default; values that do not fit are refused. */
 export const setConfig: Handler = (call) => {
   requireAdmin(call);
   const { form, region } = call;
@@ -195,7 +195,7 @@ export const readImage: Handler = (call) => {
   return json(viewImage(image ?? refuse(notFound('BootResource'))));
 };
 
-/** Nothing is ever fetched: the images are rows. */
+/** Nothing is ever downloaded: images are rows. */
 export const isImporting: Handler = () => json(false);
 
 export const importImages: Handler = (call) => {
@@ -208,7 +208,7 @@ export const stopImport: Handler = (call) => {
   return text('Import of boot resources is being stopped');
 };
 
-/** An uploaded image, complete as soon as it is named; its content is not kept. */
+/** An uploaded image, complete at once; its content is dropped. */
 export const createImage: Handler = (call) => {
   requireAdmin(call);
   const { form, region } = call;
@@ -253,7 +253,7 @@ export const listDomains: Handler = () => json([theDomain]);
 
 export const readDomain: Handler = (call) => (call.parts[0] === '0' ? json(theDomain) : refuse(notFound('Domain')));
 
-/** For the lists of which a simulated region has nothing. */
+/** For lists that are empty in a simulated region. */
 export const emptyList: Handler = () => json([]);
 
 export const listRegionControllers: Handler = () =>

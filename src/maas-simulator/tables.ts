@@ -1,10 +1,10 @@
-/** One accepted change, as the journal keeps it. */
+/** One accepted change, as stored in the journal. */
 export type Change =
   | readonly ['put', table: string, key: string, row: unknown]
   | readonly ['delete', table: string, key: string]
   | readonly ['append', log: string, entry: unknown];
 
-/** Collects what a request changed, so that it is written before the request is answered. */
+/** Collects the changes of a request, to write them before the answer. */
 export class ChangeSet {
   readonly #touched = new Map<string, () => Change>();
   readonly #appended: Change[] = [];
@@ -20,7 +20,7 @@ export class ChangeSet {
     this.#appended.push(['append', log, entry]);
   }
 
-  /** The changes since the last call; rows as they are now, however often they were touched. */
+  /** The changes since the last call, with each changed row once in its current form. */
   take(): Change[] {
     const changes = [...this.#touched.values()].map((change) => change());
     changes.push(...this.#appended);
@@ -31,8 +31,8 @@ export class ChangeSet {
 }
 
 /**
- * Rows by key. `get` hands out read-only rows and `edit` the same row to write to: the types make
- * it impossible to change a row that the journal does not hear of. Nested values of a row are
+ * Rows by key. `get` returns read-only rows and `edit` the same row to write to: the types make
+ * it impossible to change a row without the journal. Nested values of a row are
  * replaced, never changed in place.
  */
 export class Table<Row extends object> {
@@ -47,7 +47,7 @@ export class Table<Row extends object> {
     this.#changes = changes;
   }
 
-  /** Grows with each change of any row: what is made of the rows can be kept until then. */
+  /** Grows with each change of any row, to invalidate caches. */
   get version(): number {
     return this.#version;
   }
@@ -69,7 +69,7 @@ export class Table<Row extends object> {
     return this.#rows.has(key);
   }
 
-  /** In the order in which the rows were made. */
+  /** In the order of creation. */
   values(): IterableIterator<Readonly<Row>> {
     return this.#rows.values();
   }
@@ -105,14 +105,14 @@ export class Table<Row extends object> {
     this.#changes.touch(this.name, key, () => this.#rows.get(key));
   }
 
-  /** Takes a row from the journal: it is known there already. */
+  /** Restores a row from the journal without recording a change. */
   restore(key: string, row: unknown): void {
     if (row === undefined) this.#rows.delete(key);
     else this.#rows.set(key, row as Row);
   }
 }
 
-/** Entries in the order in which they happened; only ever added to. */
+/** An append-only list of entries in order. */
 export class Log<Entry extends object> {
   readonly name: string;
   readonly #changes: ChangeSet;
@@ -129,7 +129,7 @@ export class Log<Entry extends object> {
     return this.#entries;
   }
 
-  /** How many entries there ever were. */
+  /** Number of entries ever added. */
   get added(): number {
     return this.#added;
   }
@@ -139,15 +139,15 @@ export class Log<Entry extends object> {
     this.#changes.append(this.name, entry);
   }
 
-  /** Adds an entry that a restart forgets, and that makes room once there are more than `most`. */
-  addForgettable(entry: Entry, most: number): void {
+  /** Adds an entry that a restart drops; old entries are removed once there are more than `most`. */
+  addTransient(entry: Entry, most: number): void {
     this.restore(entry);
     this.#forgettable.add(entry);
-    // Now and then, not at each entry: cutting the list copies it.
+    // Not at each entry, because cutting the list copies it.
     if (this.#entries.length > 2 * most) this.#entries = this.#entries.slice(-most);
   }
 
-  /** The entries that outlive a restart. */
+  /** The entries that survive a restart. */
   kept(): Entry[] {
     return this.#entries.filter((entry) => !this.#forgettable.has(entry));
   }

@@ -1,6 +1,6 @@
 import type { Form } from './form.js';
 
-/** Testing scripts that MAAS brings along; any other name is a form error. */
+/** MAAS' built-in testing scripts; any other name is a form error. */
 export const testScripts = [
   'smartctl-validate',
   'smartctl-short',

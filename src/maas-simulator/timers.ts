@@ -1,13 +1,13 @@
 import type { Clock } from './clock.js';
 import type { Machine } from './records.js';
 
-/** One timer per machine whose phase ends by itself. */
+/** One timer per machine with an automatic phase. */
 export class PhaseTimers {
   readonly #clock: Clock;
   readonly #end: (id: string) => void;
   readonly #running = new Map<string, () => void>();
 
-  /** @param end ends the phase of a machine that is due. */
+  /** @param end ends the phase of a machine when it is due. */
   constructor(clock: Clock, end: (id: string) => void) {
     this.#clock = clock;
     this.#end = end;
@@ -21,7 +21,7 @@ export class PhaseTimers {
     const { at } = machine.due;
     const cancel = this.#clock.after(at - this.#clock.now(), () => {
       this.#running.delete(machine.id);
-      // A timer may ring early: by rounding, or because it could not hold the whole delay.
+      // A timer may fire early, by rounding or because the delay is too long for it.
       if (this.#clock.now() < at) this.set(machine);
       else this.#end(machine.id);
     });

@@ -17,8 +17,8 @@ const BEFORE_A_VISIT = [
 ];
 
 /**
- * MAAS' own table of allowed moves between machine states. Everything else is 409
- * `Invalid transition: A -> B.` A machine may always stay where it is.
+ * MAAS' table of allowed moves between machine states. Everything else is 409
+ * `Invalid transition: A -> B.` A machine may always stay in its state.
  */
 export const transitions: Readonly<Record<S, readonly S[]>> = {
   [S.New]: [S.Commissioning, S.Ready, S.Testing, S.Broken, S.EnteringRescueMode],

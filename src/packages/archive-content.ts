@@ -5,10 +5,10 @@ import { readTar, type TarLimits, type TarMember, type TarProblem } from './tar.
 /** Name of the list of checksums inside an archive: the form of `sha256sum`. */
 export const CHECKSUM_FILE = 'checksums.sha256';
 
-/** Room for the largest packages, and an end for archives made to fill memory. */
+/** Limits that fit the largest packages and stop archives made to fill memory. */
 export interface ArchiveLimits extends TarLimits {
   readonly maxUnpackedBytes: number;
-  /** Above `freeBytes`, an archive that grows by more than this factor is taken for a bomb. */
+  /** Above `freeBytes`, an archive that grows by more than this factor counts as a bomb. */
   readonly maxRatio: number;
   readonly freeBytes: number;
 }
@@ -41,8 +41,8 @@ export const archiveProblem = (archive: string, code: string, message: string, h
 });
 
 /**
- * Makes the tree of an unpacked archive, in memory, after looking at every member: paths that leave the
- * package, links, devices, members given twice, content unlike its checksum. One such and there is no tree.
+ * Makes the tree of an unpacked archive, in memory, after checking every member for paths that leave the
+ * package, links, devices, duplicates and wrong checksums. Any of these refuses the archive.
  */
 export function readArchiveContent(
   archive: string,
@@ -79,7 +79,7 @@ function ancestors(path: string): string[] {
 
 const refused = (problems: readonly PackageDiagnostic[]): ArchiveReading => ({ tree: undefined, problems });
 
-/** Archives keep everything in one folder, NAME-VERSION; the package is what is in it. */
+/** An archive has one top folder, NAME-VERSION; the package is its content. */
 function withoutTopFolder(members: readonly TarMember[]): readonly TarMember[] {
   const tops = new Set(members.map(({ path }) => path.split('/', 1)[0]!));
   const [top] = tops;
@@ -107,23 +107,23 @@ function checkSums(
     return [archiveProblem(archive, 'archive.no-checksums', `the archive has no ${CHECKSUM_FILE}`, hint)];
   }
   const wrong: PackageDiagnostic[] = [];
-  const say = (message: string) =>
-    wrong.push(archiveProblem(archive, 'archive.checksum', message, 'Get the archive again, or build it again.'));
+  const report = (message: string) =>
+    wrong.push(archiveProblem(archive, 'archive.checksum', message, 'Download the archive again, or rebuild it.'));
   const listed = new Set<string>();
   for (const line of new TextDecoder().decode(list.content).split('\n')) {
     if (line === '') continue;
     const match = /^([0-9a-f]{64}) [ *](.+)$/.exec(line);
     if (!match) {
-      say(`${CHECKSUM_FILE} has a line of another form: '${line.slice(0, 80)}'`);
+      report(`${CHECKSUM_FILE} has a line of another form: '${line.slice(0, 80)}'`);
       continue;
     }
     const [, sum, path] = match as unknown as [string, string, string];
     listed.add(path);
     const file = files.get(path);
-    if (!file?.content) say(`'${path}' is listed and not in the archive`);
-    else if (sha256(file.content) !== sum) say(`'${path}' differs from its checksum`);
+    if (!file?.content) report(`'${path}' is listed but not in the archive`);
+    else if (sha256(file.content) !== sum) report(`'${path}' differs from its checksum`);
   }
-  for (const path of files.keys()) if (path !== CHECKSUM_FILE && !listed.has(path)) say(`'${path}' has no checksum`);
+  for (const path of files.keys()) if (path !== CHECKSUM_FILE && !listed.has(path)) report(`'${path}' has no checksum`);
   return wrong;
 }
 
@@ -134,7 +134,7 @@ function describe(archive: string, problem: TarProblem): PackageDiagnostic {
         archive,
         'archive.damaged',
         `the archive is damaged: ${problem.detail}`,
-        'Get it again, or build it again.',
+        'Download it again, or rebuild it.',
       );
     case 'bad-path':
       return archiveProblem(
@@ -148,7 +148,7 @@ function describe(archive: string, problem: TarProblem): PackageDiagnostic {
         archive,
         'archive.link',
         `'${problem.path}' is a link to '${problem.target}': an archive holds files and folders only`,
-        'Build the archive with `sitewright package build`, which puts the files themselves in.',
+        'Build the archive with `sitewright package build`, which includes the files themselves.',
       );
     case 'special':
       return archiveProblem(

@@ -20,7 +20,7 @@ import {
 import { checkShape, type Shape } from './schema/shape.js';
 import { checkDeploymentTasks, checkLegacyTasks } from './schema/tasks.js';
 
-/** What `sitewright package check` found. */
+/** The result of `sitewright package check`. */
 export interface PackageReport {
   readonly verdict: 'valid' | 'invalid';
   readonly errors: readonly PackageDiagnostic[];
@@ -31,8 +31,8 @@ export interface PackageReport {
 }
 
 /**
- * Loads a package and checks all of it against the rules of its `package_version`: every problem at
- * once, each with file, line and path. Pure: the package is in memory. Never throws for a bad package.
+ * Loads a package and checks it against the rules of its `package_version`. Reports every problem at
+ * once, each with file, line and path. Pure. Never throws for an invalid package.
  */
 export function checkPackage(tree: PackageTree): PackageReport {
   const loaded = loadPackage(tree);
@@ -55,7 +55,7 @@ export function checkPackage(tree: PackageTree): PackageReport {
 }
 
 function checkMetadata(metadata: MappingNode, root: MappingNode, format: PackageFormat, problems: Problems): void {
-  // Records before 5.0.0 spell `os`; the tree has renamed it. In 5.0.0 any part may come from a file.
+  // Records before 5.0.0 use `os`, which the tree renames. In 5.0.0 any part may come from a file.
   checkShape(format.version === '5.0.0' ? root : metadata, metadataShape(format.version), [], problems);
   checkFuelVersion(metadata, format, problems);
   checkPackageVersionNumber(metadata, problems);
@@ -81,7 +81,7 @@ function checkFuelVersion(metadata: MappingNode, format: PackageFormat, problems
     if (!FUEL_VERSION.test(version)) {
       problems.at(item, ['fuel_version', index], {
         code: 'package.fuel-version-form',
-        message: `'${version}' is not a version of Fuel: two or three numbers with dots between`,
+        message: `'${version}' is not a version of Fuel: write two or three numbers separated by dots`,
         hint: `Write it like '${format.lowestFuel}'.`,
       });
     } else if (isBefore(version, format.lowestFuel)) tooOld.push(item);
@@ -110,14 +110,14 @@ function isBefore(version: string, lowest: string): boolean {
   return /[ab]\d+$/.test(version);
 }
 
-/** `package build` needs three numbers for the name of the archive; an unbuilt package may do without. */
+/** `package build` needs three numbers for the name of the archive; a package that is not built may omit it. */
 function checkPackageVersionNumber(metadata: MappingNode, problems: Problems): void {
   const value = metadata.entries.get('version')?.value;
   if (value?.kind !== 'text' || /^\d+\.\d+\.\d+$/.test(String(value.value))) return;
   problems.at(value, ['version'], {
     severity: 'warning',
     code: 'package.version-form',
-    message: `the version '${String(value.value)}' is not three numbers with dots between: the package cannot be built`,
+    message: `the version '${String(value.value)}' is not three numbers separated by dots: the package cannot be built`,
     hint: "Write it like '1.0.0'.",
   });
 }
@@ -140,8 +140,8 @@ function checkFiles(
 ): void {
   const latest = format.version === '5.0.0';
   for (const { name, key } of format.files) {
-    // 5.0.0 also checks what a `_path` key of metadata.yaml put in the place of a fixed file. In that version
-    // data that says nothing was never looked at, but for roles: those the released builder always read.
+    // 5.0.0 also checks data that a `_path` key of metadata.yaml loads instead of a fixed file. In that version
+    // empty data was never checked, except roles, which the released builder always read.
     const always = key === 'roles_metadata';
     const loaded = root.entries.get(key)?.value;
     const node = latest && !always ? loaded : (fixedFiles.get(name) ?? (latest ? loaded : undefined));
@@ -174,7 +174,7 @@ function checkEnvironment(node: DataNode, format: PackageFormat, path: readonly 
   }
 }
 
-/** Two schemas may find the same thing at the same place. */
+/** Two schemas may report the same problem at the same place. */
 function withoutRepeats(problems: readonly PackageDiagnostic[]): PackageDiagnostic[] {
   const seen = new Set<string>();
   return problems.filter(({ code, file, line, column, path, message }) => {

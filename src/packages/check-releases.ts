@@ -8,10 +8,10 @@ import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.j
 import { checkShape, listOf, type Shape } from './schema/shape.js';
 import { GRAPH } from './schema/tasks.js';
 
-/** Graph types the design asks every release for: without them "Deploy changes" has nothing to run. */
+/** Graph types every release should have: without them "Deploy changes" has nothing to run. */
 const EXPECTED_GRAPHS = ['default', 'provisioning', 'deletion', 'network_verification'] as const;
 
-/** Keys an extension record is read for; the specification ignores all others. */
+/** Keys that are read from an extension record; the specification ignores all others. */
 const EXTENSION_KEYS: ReadonlySet<string> = new Set([
   'os',
   'operating_system',
@@ -41,7 +41,7 @@ export function checkReleases(loaded: LoadedPackage & { root: MappingNode }, pro
 
 /**
  * The template of the one builder that knew release packages: its release has `name` and no `release_name`,
- * and extension records stand beside it. Packages made from it were valid there, and stay so, with warnings.
+ * next to extension records. Packages made from it were valid, and still are, with warnings.
  */
 const isBuilderTemplate = (releases: readonly ReleaseRecord[], extensions: number): boolean =>
   extensions > 0 &&
@@ -59,8 +59,8 @@ function checkTogether(
     problems.at(node, ['releases', index], {
       severity: builderTemplate ? 'warning' : 'error',
       code: 'package.release-beside-extension',
-      message: 'the package defines a release and extends others: it may do one of the two',
-      hint: 'Move the records without is_release into a package of their own.',
+      message: 'the package both defines a release and extends others; only one is allowed',
+      hint: 'Move the records without is_release to a separate package.',
     });
   }
   if (releases.length > 1) {
@@ -69,7 +69,7 @@ function checkTogether(
       severity: 'warning',
       code: 'package.several-releases',
       message: `the package defines ${releases.length} releases; they can only be updated together`,
-      hint: 'Give each release a package of its own.',
+      hint: 'Put each release in a separate package.',
     });
   }
   const flag = root.entries.get('is_hotpluggable');
@@ -132,9 +132,9 @@ const PART_SHAPES: Readonly<Record<string, Shape>> = {
   components: COMPONENTS,
 };
 
-/** Parts of a release were never checked by any tool, so packages with odd ones exist: warnings. */
+/** No tool ever checked the parts of a release, so packages with invalid ones exist: only warn. */
 function warnOfParts(release: MappingNode, path: ValuePath, problems: Problems): void {
-  const found = problems.quietly();
+  const found = problems.separate();
   for (const [key, shape] of Object.entries(PART_SHAPES)) {
     const part = child(release, key);
     if (part && part.kind !== 'null') checkShape(part, shape, [...path, key], found);
@@ -199,8 +199,8 @@ function warnOfIgnoredKeys({ index, node }: ReleaseRecord, problems: Problems): 
     problems.at(entry.key, ['releases', index, key], {
       severity: 'warning',
       code: 'package.ignored-in-extension',
-      message: `'${key}' is ignored: this record extends a release and defines none`,
-      hint: 'Add `is_release: true` if it is to define a release; an extension brings data in files like node_roles.yaml.',
+      message: `'${key}' is ignored: this record extends a release and does not define one`,
+      hint: 'Add `is_release: true` to define a release; an extension has its data in files such as node_roles.yaml.',
     });
   }
 }
@@ -229,7 +229,7 @@ function warnOfGraphTypes(graphs: readonly DataNode[], path: ValuePath, problems
       problems.at(graph, [...path, at, 'type'], {
         severity: 'warning',
         code: 'package.graph-type-twice',
-        message: `a graph of the type '${type}' stands above; this one replaces it`,
+        message: `a second graph of the type '${type}' replaces the one above`,
         hint: 'Give each graph its own type.',
       });
     }
@@ -249,7 +249,7 @@ function warnOfTaskIds(graph: MappingNode, path: ValuePath, problems: Problems):
       problems.at(child(task, 'id')!, [...path, at, 'id'], {
         severity: 'warning',
         code: 'package.task-twice',
-        message: `a task '${id}' stands above in this graph; this one replaces it`,
+        message: `a second task '${id}' in this graph replaces the one above`,
         hint: 'Rename one of them.',
       });
     }
@@ -257,7 +257,7 @@ function warnOfTaskIds(graph: MappingNode, path: ValuePath, problems: Problems):
   }
 }
 
-/** Only said where a release brings some graphs: one without any may get its tasks from plugins. */
+/** Only for a release with graphs: one without any may get its tasks from plugins. */
 function warnOfMissingGraphs(release: MappingNode, path: ValuePath, problems: Problems): void {
   const graphs = child(release, 'graphs');
   if (graphs?.kind !== 'list') return;
@@ -270,15 +270,15 @@ function warnOfMissingGraphs(release: MappingNode, path: ValuePath, problems: Pr
     severity: 'warning',
     code: 'package.graph-type-missing',
     message: `the release has no graph of the type ${missing.join(', ')}`,
-    hint: 'Every release should have one of each, or the actions of that name do nothing.',
+    hint: 'Every release should have one of each; otherwise the actions of that name do nothing.',
   });
 }
 
-/** Graphs of the plugin itself were never checked by any tool: what is wrong with them is a warning. */
+/** No tool ever checked the graphs of the plugin itself: their problems are only warnings. */
 function checkRootGraphs(root: MappingNode, problems: Problems): void {
   const graphs = child(root, 'graphs');
   if (!graphs) return;
-  const found = problems.quietly();
+  const found = problems.separate();
   checkShape(graphs, listOf(GRAPH), ['graphs'], found);
   if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, ['graphs'], found);
   for (const problem of found.list) problems.add({ ...problem, severity: 'warning' });

@@ -4,7 +4,7 @@ import { nodeValue } from '../documents/reader/node-value.js';
 
 export const isNull = (node: DataNode | undefined): boolean => node === undefined || node.kind === 'null';
 
-/** Whether a flag like `is_release` is on: what the loaders of such packages take for true. */
+/** Whether a flag like `is_release` is on, as the original package loaders decide. */
 export function isTruthy(node: DataNode | undefined): boolean {
   if (!node) return false;
   if (node.kind === 'list') return node.items.length > 0;
@@ -12,22 +12,22 @@ export function isTruthy(node: DataNode | undefined): boolean {
   return Boolean(node.value);
 }
 
-/** The same mapping with other entries; used where keys are added, renamed or dropped. */
+/** A copy of the mapping with other entries. */
 export const withEntries = (node: MappingNode, entries: Iterable<readonly [string, MappingEntry]>): MappingNode => ({
   ...node,
   entries: new Map(entries),
 });
 
-/** An entry under a text key that no file spells: the place is that of the value. */
+/** An entry under a text key that is in no file: it has the place of the value. */
 export const entryAt = (key: string, value: DataNode): readonly [string, MappingEntry] => [
   key,
   { key: { kind: 'text', value: key, place: value.place }, value },
 ];
 
-/** A value of the data tree as JSON: dates are `{"$yaml_timestamp": "…"}`, infinities the texts inf, -inf and nan. */
+/** A value of the data tree as JSON: dates are `{"$yaml_timestamp": "…"}`, special floats are inf, -inf and nan. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** The data tree as recorded by the tools packages were written for. Shared nodes are shared values: read only. */
+/** The data tree in the form of the original package tools. Shared nodes become shared values: read only. */
 export const toJson = (node: DataNode): JsonValue => nodeValue<JsonValue>(node, scalarJson, true);
 
 function scalarJson({ kind, value }: ScalarNode): JsonValue {
@@ -38,8 +38,8 @@ function scalarJson({ kind, value }: ScalarNode): JsonValue {
 const floatName = (value: number): string => (Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf');
 
 /**
- * How much a node stands for once shared parts are written out: values, and long texts by their length,
- * for a few lines of aliases, or one file named by many keys, can stand for more than memory holds.
+ * The size of a node with shared parts expanded: values, and long texts by their length,
+ * because a few lines of aliases, or one file named by many keys, can expand to more than memory holds.
  */
 export function weigh(node: DataNode, known: Map<DataNode, number> = new Map()): number {
   const weight = known.get(node);

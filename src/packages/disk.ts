@@ -1,4 +1,4 @@
-// The one file of src/packages that touches the disk.
+// The only file of src/packages that accesses the disk.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -19,27 +19,27 @@ import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.js
 import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.js';
 import { tarEnd, tarHeader, tarPadding } from './tar.js';
 
-/** Folders that belong to the author's work, not to the package. */
+/** Folders of the author's tools, not part of the package. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.build']);
 const READ: ReadonlySet<string> = new Set([...DATA_EXTENSIONS, ...TEXT_EXTENSIONS]);
 const MAX_FILES = 100_000;
 
-/** The disk said no: the folder is not there, is no folder, or may not be read or written. */
+/** A failed access to the disk: the folder is missing, is not a folder, or is not readable or writable. */
 export class PackageDiskError extends Error {}
 
 /**
  * Reads a package folder into memory: the content of data files, names and sizes of all others. Links
- * inside the package are followed; those that lead out of it are marked, and checks refuse them.
+ * inside the package are followed; links out of it are marked, and checks refuse them.
  * Version control folders and `.build` are left out. Throws PackageDiskError when there is no such folder.
  */
 export async function readPackageFolder(folder: string): Promise<PackageTree> {
-  const root = await said(folder, realpath(folder));
-  if (!(await stat(root)).isDirectory()) throw new PackageDiskError(`${folder} is no folder`);
+  const root = await diskResult(folder, realpath(folder));
+  if (!(await stat(root)).isDirectory()) throw new PackageDiskError(`${folder} is not a folder`);
   const files = new Map<string, PackageFile>();
   const folders = new Set<string>(['']);
   const walk = async (path: string, above: ReadonlySet<string>): Promise<void> => {
     const here = join(root, path);
-    for (const name of (await said(folder, readdir(here))).sort()) {
+    for (const name of (await diskResult(folder, readdir(here))).sort()) {
       if (LEFT_OUT.has(name)) continue;
       if (files.size >= MAX_FILES) throw new PackageDiskError(`${folder} has more than ${MAX_FILES} files`);
       const inner = joinPath(path, name);
@@ -48,7 +48,7 @@ export async function readPackageFolder(folder: string): Promise<PackageTree> {
       else if (found.stats.isDirectory()) {
         folders.add(inner);
         await walk(inner, new Set([...above, found.real]));
-      } else files.set(inner, await said(folder, describeFile(found.real, inner, found.stats)));
+      } else files.set(inner, await diskResult(folder, describeFile(found.real, inner, found.stats)));
     }
   };
   await walk('', new Set([root]));
@@ -63,9 +63,9 @@ async function resolveEntry(
   const own = await lstat(path);
   if (own.isSymbolicLink()) {
     const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) return 'is a link that leads nowhere';
+    if (real === undefined) return 'is a broken link';
     if (real !== root && !real.startsWith(root + sep)) return 'is a link out of the package';
-    if (above.has(real)) return 'is a link to a folder it lies in';
+    if (above.has(real)) return 'is a link to a folder that contains it';
     return { real, stats: await stat(real) };
   }
   if (!own.isFile() && !own.isDirectory()) return 'is neither a file nor a folder';
@@ -80,18 +80,18 @@ async function describeFile(real: string, path: string, stats: Stats): Promise<P
   return { size: content.length, executable, content };
 }
 
-/** An archive that was written. */
+/** A built archive. */
 export interface BuiltArchive {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** Files of the package; the list of checksums is not counted. */
+  /** Files of the package, without the list of checksums. */
   readonly files: number;
 }
 
 /**
- * Writes NAME-VERSION.tar.gz into a folder: all files of a checked package in one order, without times
- * and owners, then their checksums. The same files give the same bytes. The archive appears whole or not at all.
+ * Writes NAME-VERSION.tar.gz to a folder: all files of a checked package in a fixed order, without times
+ * and owners, then their checksums. The same files give the same bytes. The write is atomic.
  */
 export async function writePackageArchive(
   tree: PackageTree,
@@ -102,8 +102,8 @@ export async function writePackageArchive(
   const title = `${name}-${version}`;
   const path = join(into, `${title}.tar.gz`);
   const unfinished = `${path}.${process.pid}.part`;
-  const root = await said(tree.name, realpath(tree.name));
-  // Archives of earlier builds may lie in the package itself.
+  const root = await diskResult(tree.name, realpath(tree.name));
+  // The package may contain archives of earlier builds.
   const files = [...tree.files].filter(([file]) => !isOwnArchive(file, name)).sort(([a], [b]) => (a < b ? -1 : 1));
   const hash = createHash('sha256');
   let bytes = 0;
@@ -151,7 +151,7 @@ async function* archiveChunks(
       read += (chunk as Buffer).length;
       yield chunk as Buffer;
     }
-    if (read !== size) throw new PackageDiskError(`${path} changed while it was packed; build again`);
+    if (read !== size) throw new PackageDiskError(`${path} changed while it was being packed; build again`);
     yield tarPadding(size);
     sums.set(path, hash.digest('hex'));
   }
@@ -162,7 +162,7 @@ async function* archiveChunks(
   yield tarEnd();
 }
 
-/** Takes the name of the operating system out of the gzip header, byte 9. */
+/** Clears the operating system in the gzip header, byte 9. */
 class GzipHeader extends Transform {
   #seen = 0;
 
@@ -181,14 +181,14 @@ class GzipHeader extends Transform {
 }
 
 /**
- * Reads an archive into memory, never onto the disk, and refuses hostile ones (see readArchiveContent);
+ * Reads an archive into memory, never to disk, and refuses hostile ones (see readArchiveContent);
  * reading stops as soon as it unpacks to more than the limits. Throws PackageDiskError when there is no such file.
  */
 export async function readPackageArchive(
   path: string,
   limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS,
 ): Promise<ArchiveReading> {
-  const packed = (await said(path, stat(path))).size;
+  const packed = (await diskResult(path, stat(path))).size;
   const refuse = (code: string, message: string, hint?: string): ArchiveReading => ({
     tree: undefined,
     problems: [archiveProblem(basename(path), code, message, hint)],
@@ -196,7 +196,7 @@ export async function readPackageArchive(
   if (!(await isGzip(path))) {
     return refuse(
       'archive.format',
-      'this is no gzip file',
+      'this is not a gzip file',
       'Name the folder of a package, or an archive made by `sitewright package build`.',
     );
   }
@@ -221,7 +221,7 @@ export async function readPackageArchive(
       return refuse(
         'archive.damaged',
         `the archive is damaged: ${(error as Error).message}`,
-        'Get it again, or build it again.',
+        'Download it again, or rebuild it.',
       );
     }
     throw diskError(path, error);
@@ -233,7 +233,7 @@ export async function readPackageArchive(
 }
 
 async function isGzip(path: string): Promise<boolean> {
-  const file = await said(path, open(path));
+  const file = await diskResult(path, open(path));
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
     return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
@@ -252,7 +252,7 @@ export async function writePackageFolder(tree: PackageTree, folder: string): Pro
     await mkdir(target);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new PackageDiskError(`${folder} exists already; choose another name`);
+      throw new PackageDiskError(`${folder} already exists; choose another name`);
     throw diskError(folder, error);
   }
   try {
@@ -266,7 +266,7 @@ export async function writePackageFolder(tree: PackageTree, folder: string): Pro
   }
 }
 
-async function said<T>(name: string, work: Promise<T>): Promise<T> {
+async function diskResult<T>(name: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -279,10 +279,10 @@ function diskError(name: string, error: unknown): PackageDiskError {
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: 'does not exist',
-    ENOTDIR: 'is no folder',
+    ENOTDIR: 'is not a folder',
     EISDIR: 'is a folder',
-    EACCES: 'may not be read or written by you',
-    EPERM: 'may not be read or written by you',
+    EACCES: 'cannot be read or written: permission denied',
+    EPERM: 'cannot be read or written: permission denied',
     ENOSPC: 'does not fit on the disk',
   };
   const reason = code === undefined ? undefined : reasons[code];

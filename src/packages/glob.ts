@@ -1,16 +1,16 @@
 import { FolderIndex, joinPath, type PackageTree, parentOf } from './package-tree.js';
 
-/** What a path of metadata.yaml leads to. */
+/** What a path of metadata.yaml matches. */
 export type PathMatch =
   | { readonly kind: 'found'; readonly paths: readonly string[] }
   /** Absolute, or a `..` that climbs above the package. */
   | { readonly kind: 'outside' }
   | { readonly kind: 'none' };
 
-/** No file system takes longer ones. */
+/** No file system allows longer ones. */
 const MAX_PATH_LENGTH = 4096;
 
-/** Finds files and folders of a package by the paths its metadata writes. */
+/** Finds files and folders of a package by the paths in its metadata. */
 export class PathFinder {
   readonly #tree: PackageTree;
   #index: FolderIndex | undefined;
@@ -25,7 +25,7 @@ export class PathFinder {
     return path !== undefined && this.#tree.folders.has(path) ? path : undefined;
   }
 
-  /** Whether a path climbs out of the package, written plainly or as a glob. */
+  /** Whether a plain path or a glob leaves the package. */
   static leaves(written: string): boolean {
     if (written.startsWith('/') || written.startsWith('~/') || /^[A-Za-z]:[\\/]/.test(written)) return true;
     let depth = 0;
@@ -39,7 +39,7 @@ export class PathFinder {
 
   /**
    * Files and folders a glob matches, sorted by path: `*`, `?`, `[…]` within one name, `**` as a whole name
-   * for any folders between. Names with a leading dot need a dot in the pattern; braces are literal.
+   * for any folders between. Names that start with a dot need a dot in the pattern; braces are literal.
    */
   find(written: string): PathMatch {
     if (PathFinder.leaves(written)) return { kind: 'outside' };
@@ -76,7 +76,7 @@ export class PathFinder {
     }
   }
 
-  /** All folders at or below those found, in one pass however many were. */
+  /** All folders at or below those found, in a single pass. */
   #below(found: ReadonlySet<string>): Set<string> {
     const below = new Set<string>();
     const isBelow = (path: string): boolean =>
@@ -104,8 +104,8 @@ export class PathFinder {
 type CharacterTest = (character: string) => boolean;
 
 /**
- * Matches one name against one part of a glob, in time proportional to both lengths: a hostile pattern
- * with many stars must not cost more.
+ * Matches one name against one part of a glob in time proportional to both lengths, even for a hostile pattern
+ * with many stars.
  */
 function namePattern(pattern: string): (name: string) => boolean {
   const tests = patternTests(pattern);
@@ -142,7 +142,7 @@ function patternTests(pattern: string): (CharacterTest | '*')[] {
       if (tests.at(-1) !== '*') tests.push('*');
     } else if (character === '?') tests.push(() => true);
     else if (character === '[') {
-      // A `]` right after the opening (or its `!`) is a member; a set that is never closed is a literal `[`.
+      // A `]` right after the opening (or its `!`) is a member; an unclosed set is a literal `[`.
       const first = index + (characters[index + 1] === '!' ? 2 : 1);
       const end = characters.indexOf(']', first + 1);
       if (end < 0) tests.push((other) => other === '[');

@@ -1,6 +1,6 @@
 /**
  * Release and plugin packages: read one from a folder or an archive, load it into a data tree, check it,
- * build an archive of it, make a new one. Reading and writing the disk is in disk.ts; all else is pure.
+ * archive it, make a new one. Only disk.ts accesses the disk; all else is pure.
  */
 export { DEFAULT_ARCHIVE_LIMITS } from './archive-content.js';
 export { checkPackage, type PackageReport } from './check-package.js';

@@ -7,11 +7,11 @@ import { printNodePath } from './problems.js';
 
 import { releaseRecords } from './releases.js';
 
-/** A graph as an installation stores it, still unread: `body` is what uploads of graphs look like. */
+/** A graph to install, not yet parsed: `body` has the form of an uploaded graph. */
 export interface InstalledGraph {
   readonly type: string;
   readonly body: JsonObject;
-  /** Where a value of the body stands in the package. */
+  /** Where a value of the body is in the package. */
   locate(path: ValuePath): { readonly path: string; readonly place: Place };
 }
 
@@ -27,7 +27,7 @@ export interface InstalledRelease {
   readonly graphs: readonly InstalledGraph[];
 }
 
-/** What installing a package makes. */
+/** What installing a package creates. */
 export interface PackageInstallation {
   readonly name: string;
   readonly title: string;
@@ -36,7 +36,7 @@ export interface PackageInstallation {
   readonly kind: 'release' | 'extension';
   readonly tree: JsonObject;
   readonly releases: readonly InstalledRelease[];
-  /** Every package is listed as a plugin; one that defines a release extends none. */
+  /** Every package is listed as a plugin, even one that only defines a release. */
   readonly plugin: {
     readonly metadata: JsonObject;
     readonly roles: JsonObject;
@@ -118,7 +118,7 @@ interface Located {
   readonly path: ValuePath;
 }
 
-/** The graphs of a record by type, the later of one type; tasks without a graph make the one of type `default`. */
+/** The graphs of a record by type, the last of each type; tasks without a graph form the one of type `default`. */
 function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: DataNode): InstalledGraph[] {
   const byType = new Map<string, InstalledGraph>();
   const listed = Array.isArray(record.graphs) ? record.graphs : [];
@@ -159,13 +159,13 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
   return [...byType.values()];
 }
 
-/** The place of the deepest value on the way that is there, as plain data. */
+/** The place of the deepest existing value on the path, as plain data. */
 function placeBelow(node: DataNode, path: ValuePath): Place {
   const { file, line, column } = nearestPlace(node, path);
   return { file, line, column };
 }
 
-/** Clients read the system of an extension as `os`. */
+/** Clients read the operating system of an extension from `os`. */
 function withShortSystem(record: JsonValue): JsonValue {
   const { operating_system: system, ...rest } = objectOr(record);
   return system === undefined || rest.os !== undefined ? record : { os: system, ...rest };

@@ -8,16 +8,16 @@ import { type Finding, type PackageDiagnostic, Problems } from './problems.js';
 
 /** A package read into one data tree. */
 export interface LoadedPackage {
-  /** Undefined when `package_version` names no format: nothing more can be said of such a package then. */
+  /** Undefined when `package_version` names no known format: such a package cannot be checked further. */
   readonly format: PackageFormat | undefined;
   /** metadata.yaml as it was written, before `_path` keys were replaced. */
   readonly metadata: MappingNode | undefined;
   /**
-   * metadata.yaml with every loadable `_path` key replaced by what its files hold, and the fixed files
+   * metadata.yaml with every loadable `_path` key replaced by the content of its files, and the fixed files
    * under their keys; in release records `os` has become `operating_system`.
    */
   readonly root: MappingNode | undefined;
-  /** Content of the fixed files that are there and readable, by file name; in the tree an empty list has become null. */
+  /** Content of the readable fixed files, by file name. The tree has null for an empty list. */
   readonly fixedFiles: ReadonlyMap<string, DataNode>;
   readonly problems: readonly PackageDiagnostic[];
 }
@@ -25,10 +25,10 @@ export interface LoadedPackage {
 const PATH_SUFFIX = '_path';
 const METADATA_FILES = ['metadata.json', 'metadata.yaml', 'metadata.yml'] as const;
 
-/** Keys of a release whose content no schema describes: there a file silently winning over inline data was always legal. */
+/** Keys of a release without a schema: there, a file was always allowed to replace inline data. */
 const FREE_FORM_KEYS: ReadonlySet<string> = new Set(['networks', 'vmware_attributes']);
 
-/** Discovers and loads all data of a package. Never throws for a bad package: see `problems`. */
+/** Loads all data of a package. Never throws for an invalid package: see `problems`. */
 export function loadPackage(tree: PackageTree): LoadedPackage {
   const problems = new Problems();
   for (const [path, file] of tree.files) {
@@ -57,7 +57,7 @@ export function loadPackage(tree: PackageTree): LoadedPackage {
   if (isTooLarge(root)) {
     problems.at(root, [], {
       code: 'package.too-many-values',
-      message: `the package stands for more than ${MAX_TREE_VALUES} values`,
+      message: `the package expands to more than ${MAX_TREE_VALUES} values`,
       hint: 'Do not load one large file under many keys.',
     });
     return { format, metadata, root: undefined, fixedFiles, problems: problems.list };
@@ -70,8 +70,8 @@ function loadMetadata(files: FileLoader, problems: Problems): MappingNode | unde
   if (found.length === 0) {
     problems.inFile('metadata.yaml', [], {
       code: 'package.no-metadata',
-      message: 'there is no metadata.yaml: this is no package',
-      hint: 'Name the folder that holds metadata.yaml, or make a package with `sitewright package create`.',
+      message: 'there is no metadata.yaml: this is not a package',
+      hint: 'Name the folder with metadata.yaml, or make a package with `sitewright package create`.',
     });
     return undefined;
   }
@@ -88,8 +88,8 @@ function loadMetadata(files: FileLoader, problems: Problems): MappingNode | unde
       if (node) {
         problems.inFile(name, [], {
           code: 'package.metadata-not-mapping',
-          message: node.kind === 'null' ? 'the file holds no data' : 'the file must hold a mapping of keys to values',
-          hint: 'Begin with `name:`, `title:`, `version:` and `package_version:`.',
+          message: node.kind === 'null' ? 'the file has no data' : 'the file must be a mapping of keys to values',
+          hint: 'Start with `name:`, `title:`, `version:` and `package_version:`.',
         });
       }
     }
@@ -98,7 +98,7 @@ function loadMetadata(files: FileLoader, problems: Problems): MappingNode | unde
     problems.inFile(found[1]!, [], {
       severity: 'warning',
       code: 'package.several-metadata-files',
-      message: `the package has ${found.join(' and ')}; they are merged, keys of later ones win`,
+      message: `the package has ${found.join(' and ')}; they are merged; keys of later files win`,
       hint: 'Keep metadata.yaml only.',
     });
   }
@@ -114,7 +114,7 @@ function findFormat(metadata: MappingNode, problems: Problems): PackageFormat | 
   if (!written) {
     problems.at(metadata, ['package_version'], {
       code: 'package.no-version',
-      message: 'package_version is missing: it says which format this package has',
+      message: 'package_version is missing: it selects the format of the package',
       hint,
     });
   } else {
@@ -129,16 +129,16 @@ function findFormat(metadata: MappingNode, problems: Problems): PackageFormat | 
   return undefined;
 }
 
-/** Each may be a search through the whole package; the largest known has 40. */
+/** Each may search the whole package; the largest known package has 40. */
 const MAX_PATH_KEYS = 2000;
 
 const TOO_MANY_PATHS: Finding = {
   code: 'package.too-many-paths',
-  message: `metadata.yaml has more than ${MAX_PATH_KEYS} keys that end in ${PATH_SUFFIX}; those from here on are not loaded`,
+  message: `metadata.yaml has more than ${MAX_PATH_KEYS} keys that end in ${PATH_SUFFIX}; the rest are not loaded`,
   hint: 'Let a glob load several files.',
 };
 
-/** Replaces `_path` keys at any depth by what they name. What is loaded is not looked through again. */
+/** Replaces `_path` keys at any depth with the files they name. Loaded data is not searched again. */
 class PathResolver {
   readonly #files: FileLoader;
   readonly #format: PackageFormat | undefined;
@@ -170,7 +170,7 @@ class PathResolver {
     return { ...node, items: node.items.map((item, index) => this.#walk(item, [...path, index])) };
   }
 
-  /** The key that data of this entry goes under; undefined for an entry that loads nothing. */
+  /** The key for the loaded data; undefined for an entry that loads nothing. */
   #target({ key, value }: MappingEntry): string | undefined {
     const name = textOf(key);
     if (!name?.endsWith(PATH_SUFFIX) || value.kind !== 'text') return undefined;
@@ -195,17 +195,17 @@ class PathResolver {
       if (result.kind !== 'unreadable') this.#problems.at(entry.value, here, this.#finding(result, written));
       return undefined;
     }
-    const rival = owner.entries.get(target);
-    if (rival) this.#reportRival(rival, target, path, key);
+    const inline = owner.entries.get(target);
+    if (inline) this.#reportInline(inline, target, path, key);
     return result;
   }
 
-  #reportRival(rival: MappingEntry, target: string, path: ValuePath, key: string): void {
+  #reportInline(inline: MappingEntry, target: string, path: ValuePath, key: string): void {
     const freeForm = FREE_FORM_KEYS.has(target);
-    this.#problems.at(rival.key, [...path, target], {
+    this.#problems.at(inline.key, [...path, target], {
       severity: freeForm ? 'warning' : 'error',
       code: 'package.key-and-path',
-      message: `both '${target}' and '${key}' are given${freeForm ? `: the file wins, '${target}' is not used` : ''}`,
+      message: `both '${target}' and '${key}' are present${freeForm ? `: the file wins, '${target}' is not used` : ''}`,
       hint: `Keep one of them.`,
     });
   }
@@ -215,7 +215,7 @@ class PathResolver {
     return {
       code: 'package.no-folder',
       message: `there is no folder '${written}' in the package`,
-      hint: 'Make the folder (it may be empty), or correct the path; it is relative to metadata.yaml and no glob.',
+      hint: 'Make the folder (it may be empty), or correct the path; it is relative to metadata.yaml and not a glob.',
     };
   }
 
@@ -225,7 +225,7 @@ class PathResolver {
   }
 
   #finding(failure: Exclude<PathFailure, { kind: 'unreadable' }>, written: string): Finding {
-    // Formats before 5.0.0 know the two folder keys only: whatever else ends in _path is the author's own.
+    // Formats before 5.0.0 define only the two folder keys: other keys that end in _path belong to the author.
     const severity =
       this.#format && this.#format.version !== '5.0.0' && failure.kind !== 'outside' ? 'warning' : 'error';
     switch (failure.kind) {
@@ -233,13 +233,13 @@ class PathResolver {
         return {
           code: 'package.path-outside',
           message: `the path '${written}' leaves the package`,
-          hint: 'Paths are relative to metadata.yaml and stay inside the folder: copy the file into the package.',
+          hint: 'Paths are relative to metadata.yaml and must stay inside the folder: copy the file into the package.',
         };
       case 'not-found':
         return {
           severity,
           code: 'package.file-not-found',
-          message: `no file '${written}' that can be read`,
+          message: `no readable file matches '${written}'`,
           hint: 'Check the name; data files end in .yaml, .yml or .json, texts in .txt, .md or .sh.',
         };
       case 'folder':
@@ -254,7 +254,7 @@ class PathResolver {
           severity,
           code: 'package.mixed-roots',
           message: `the files of '${written}' cannot be merged: ${failure.roots.map(({ path, root }) => `${path} is a ${root}`).join(', ')}`,
-          hint: 'All files of one glob must hold a list, or all a mapping.',
+          hint: 'The files of one glob must all be lists, or all mappings.',
         };
     }
   }
@@ -268,7 +268,7 @@ function loadFixedFiles(files: FileLoader, format: PackageFormat | undefined, pr
       if (required) {
         problems.inFile(name, [key], {
           code: 'package.missing-file',
-          message: `the file ${name} is missing; packages of version ${format!.version} must have it`,
+          message: `the file ${name} is missing; packages of version ${format!.version} need it`,
           hint: `Add ${name}, or raise package_version.`,
         });
       }

@@ -9,24 +9,24 @@ import { extensionOf, type PackageTree } from './package-tree.js';
 import type { Finding, Problems } from './problems.js';
 import { readPackageYaml } from './read-yaml.js';
 
-/** Extensions the loader reads: data, and text that stays one text. */
+/** Extensions the loader reads: data, and text that becomes one value. */
 export const DATA_EXTENSIONS = ['yaml', 'yml', 'json'] as const;
 export const TEXT_EXTENSIONS = ['txt', 'md', 'sh'] as const;
 const READABLE: readonly string[] = [...DATA_EXTENSIONS, ...TEXT_EXTENSIONS];
 
-/** Size of one file of data; the release fixture of a whole OpenStack is 0.1 MB. */
+/** Size of one file of data; a release of a whole OpenStack takes 0.1 MB. */
 export const MAX_DATA_BYTES = 8 * 1024 * 1024;
 
-/** Why a path could not be loaded; said at the value of the key that names it. */
+/** Why a path could not be loaded; reported at the key that names it. */
 export type PathFailure =
   | { readonly kind: 'outside' }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'mixed-roots'; readonly roots: readonly { readonly path: string; readonly root: string }[] }
-  /** The files themselves are wrong: already reported, at their own places. */
+  /** The files themselves are invalid, which has been reported at their places. */
   | { readonly kind: 'unreadable' };
 
-/** Reads the files that paths of a package name, each at most once. */
+/** Reads the files named by paths of a package, each at most once. */
 export class FileLoader {
   readonly #tree: PackageTree;
   readonly #finder: PathFinder;
@@ -57,7 +57,7 @@ export class FileLoader {
     return isFailure(result) ? result : emptyListAsNull(result);
   }
 
-  /** Reads one file that is there. Undefined when it cannot be used: `problems` says why. */
+  /** Reads an existing file. Undefined when it cannot be used: `problems` says why. */
   file(path: string): DataNode | undefined {
     if (!this.#read.has(path)) this.#read.set(path, this.#readFile(path));
     return this.#read.get(path);
@@ -73,8 +73,8 @@ export class FileLoader {
     if (file.size > MAX_DATA_BYTES || !file.content) {
       return this.#fail(path, {
         code: 'package.file-too-large',
-        message: `the file has ${file.size} bytes; ${MAX_DATA_BYTES} are allowed for a file of data`,
-        hint: 'Split it: a path may be a glob over several files.',
+        message: `the file has ${file.size} bytes; ${MAX_DATA_BYTES} are allowed for a data file`,
+        hint: 'Split it; a path may be a glob of several files.',
       });
     }
     const text = decode(file.content);
@@ -104,7 +104,7 @@ export class FileLoader {
   }
 }
 
-/** Files that hold an empty list were always loaded as nothing; graphs and task lists rely on it. */
+/** Files with an empty list were always loaded as null; graphs and task lists rely on it. */
 export const emptyListAsNull = (node: DataNode): DataNode =>
   node.kind === 'list' && node.items.length === 0 ? { kind: 'null', value: null, place: node.place } : node;
 
@@ -126,16 +126,16 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Files of one glob. The roots must be of one sort: lists, mappings, or single values (which become a list).
+ * Files of one glob. The roots must be of one kind: lists, mappings, or single values (which become a list).
  * An empty file adds nothing to a mapping, and a null to a list.
  */
 function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure {
   const rooted = files.filter(({ node }) => node.kind !== 'null');
-  const sorts = new Set(rooted.map(({ node }) => rootSort(node)));
-  if (sorts.size > 1) {
-    return { kind: 'mixed-roots', roots: rooted.map(({ path, node }) => ({ path, root: rootSort(node) })) };
+  const kinds = new Set(rooted.map(({ node }) => rootKind(node)));
+  if (kinds.size > 1) {
+    return { kind: 'mixed-roots', roots: rooted.map(({ path, node }) => ({ path, root: rootKind(node) })) };
   }
-  if (sorts.has('mapping')) {
+  if (kinds.has('mapping')) {
     const entries = new Map<string, MappingEntry>();
     for (const { node } of rooted) {
       if (node.kind !== 'mapping') continue;
@@ -143,19 +143,19 @@ function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure
     }
     return { kind: 'mapping', entries, place };
   }
-  if (sorts.has('list')) {
+  if (kinds.has('list')) {
     const items = rooted.flatMap(({ node }) => (node.kind === 'list' ? node.items : []));
-    // A list of tasks must not lose a file without a word: its empty place is for the schemas to find.
-    const nothings = files.filter(({ node }) => node.kind === 'null').map(({ node }) => node);
-    return { kind: 'list', items: items.length === 0 ? [] : [...items, ...nothings], place };
+    // A list of tasks must not lose a file silently: the schemas report its null.
+    const nulls = files.filter(({ node }) => node.kind === 'null').map(({ node }) => node);
+    return { kind: 'list', items: items.length === 0 ? [] : [...items, ...nulls], place };
   }
   return { kind: 'list', items: files.map(({ node }) => node), place };
 }
 
-const rootSort = (node: DataNode): 'list' | 'mapping' | 'single value' =>
+const rootKind = (node: DataNode): 'list' | 'mapping' | 'single value' =>
   node.kind === 'list' || node.kind === 'mapping' ? node.kind : 'single value';
 
-/** Values the whole package may stand for: one file may be named by many keys. */
+/** Values of the whole package after expansion: many keys may name one file. */
 export const MAX_TREE_VALUES = 1_000_000;
 
 export const isTooLarge = (root: DataNode): boolean => weigh(root) > MAX_TREE_VALUES;

@@ -12,9 +12,9 @@ export interface PackageContents {
   readonly title: string;
   readonly packageVersion: FormatVersion;
   /**
-   * The plugin itself under the keys of the data tree (`roles_metadata`, `deployment_tasks`, `graphs`, …),
-   * what is null left out. `releases` holds the extension records only. `tasks` and `attributes_metadata`
-   * are always there, so that removing their files clears what was stored before.
+   * The plugin under the keys of the data tree (`roles_metadata`, `deployment_tasks`, `graphs`, …),
+   * without nulls. `releases` has only the extension records. `tasks` and `attributes_metadata`
+   * are always present, so that removing their files clears what was stored before.
    */
   readonly plugin: JsonObject;
   /** The releases it defines: base templates applied, parts under their stored names, `state: available`. */

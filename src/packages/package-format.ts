@@ -4,10 +4,10 @@ export type FormatVersion = '1.0.0' | '2.0.0' | '3.0.0' | '4.0.0' | '5.0.0';
 /** A file of a package whose name is fixed. */
 export interface FixedFile {
   readonly name: string;
-  /** Key of the data tree its content goes under. */
+  /** Key of its content in the data tree. */
   readonly key: string;
   readonly required: boolean;
-  /** What to say of a file that holds nothing. */
+  /** Whether the file may be empty. */
   readonly whenEmpty: 'accepted' | 'refused';
 }
 
@@ -28,7 +28,7 @@ const file = (name: string, key: string, required: boolean, whenEmpty: FixedFile
 const environment = (required: boolean) => file('environment_config.yaml', 'attributes_metadata', required, 'accepted');
 const parts = (whenEmpty: FixedFile['whenEmpty']) => [
   file('network_roles.yaml', 'network_roles_metadata', false, whenEmpty),
-  // The released builder reads this file in every version of the format, and wants something in it.
+  // The released builder reads this file in every version of the format and refuses an empty one.
   file('node_roles.yaml', 'roles_metadata', false, 'refused'),
   file('volumes.yaml', 'volumes_metadata', false, whenEmpty),
 ];
@@ -86,11 +86,11 @@ const LATEST_FORMAT: PackageFormat = FORMATS.at(-1)!;
 export const KNOWN_VERSIONS: readonly FormatVersion[] = FORMATS.map(({ version }) => version);
 
 /**
- * The format a `package_version` names. 5.0.x is read as 5.0.0 (the exact number is checked apart, so that
- * all else can be checked too); any other number must be exact.
+ * The format for a `package_version`. 5.0.x is read as 5.0.0 (the exact number is checked separately, so that
+ * the rest can be checked too); any other number must be exact.
  */
 export const formatOf = (version: string): PackageFormat | undefined =>
   FORMATS.find((format) => format.version === version) ?? (version.startsWith('5.0.') ? LATEST_FORMAT : undefined);
 
-/** Keys that name a folder whose content is delivered as it is, never read into the data tree. */
+/** Keys of a folder whose content is delivered unchanged and not read into the data tree. */
 export const FOLDER_KEYS: ReadonlySet<string> = new Set(['repository_path', 'deployment_scripts_path']);

@@ -2,22 +2,22 @@
 export interface PackageFile {
   readonly size: number;
   readonly executable: boolean;
-  /** The content; absent for files no checker reads (repositories, images) when the tree came from a folder. */
+  /** The content; absent in a tree from a folder for files no check reads (repositories, images). */
   readonly content?: Uint8Array;
-  /** Why it must not be read: a link out of the package, a device. Said as a sentence part: "is a link out of …". */
+  /** Why it must not be read, as the end of a sentence: "is a link out of …". */
   readonly refused?: string;
 }
 
 /**
- * A package as it stands in a folder or an archive, in memory: checks work on this, so that a hostile
- * archive is judged before a byte of it touches the disk.
+ * The files of a package folder or archive, in memory: checks use this, so that a hostile
+ * archive is refused before anything is written to disk.
  */
 export interface PackageTree {
-  /** How the user named the folder or archive. */
+  /** The folder or archive, as the user named it. */
   readonly name: string;
-  /** By path inside the package, with `/` and without a leading one. */
+  /** By path inside the package, with `/` but no leading one. */
   readonly files: ReadonlyMap<string, PackageFile>;
-  /** Every folder, empty ones included; the package itself is the empty path. */
+  /** Every folder, empty ones included; the root is the empty path. */
   readonly folders: ReadonlySet<string>;
 }
 
@@ -54,7 +54,7 @@ export function extensionOf(path: string): string {
   return dot < 0 ? '' : name.slice(dot + 1).toLowerCase();
 }
 
-/** Names directly inside each folder, made once per tree. */
+/** Names directly inside each folder, computed once per tree. */
 export class FolderIndex {
   readonly #children = new Map<string, string[]>();
 

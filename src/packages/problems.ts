@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.js';
 import { printPath, type ValuePath } from '../core/plain-value.js';
 import { type DataNode, type Place, writtenKey } from '../documents/reader/data-node.js';
 
-/** A finding about a package always has a file and a line: the reader must be able to go there. */
+/** A finding about a package; it always has a file and a line. */
 export type PackageDiagnostic = Diagnostic & Required<Pick<Diagnostic, 'file' | 'line' | 'path'>>;
 
 /** As the file has its keys: see `keyName`. */
@@ -16,7 +16,7 @@ export interface Finding {
   readonly severity?: 'error' | 'warning';
 }
 
-/** Findings of one severity that are listed; nobody reads more, and aliases can make millions of one. */
+/** Limit of listed findings of one severity; no one reads more, and aliases can make millions of one. */
 const MAX_FINDINGS = 1000;
 
 /** Collects findings with their places, in the order they were found. */
@@ -44,13 +44,13 @@ export class Problems {
     });
   }
 
-  /** About a file as a whole, or one that is not there. */
+  /** Adds a finding about a whole file, or a missing one. */
   inFile(file: string, path: ValuePath, finding: Finding): void {
     this.at({ file, line: 1, column: 1 }, path, finding);
   }
 
-  /** An empty list beside this one, for findings that are to be judged before they are added. */
-  quietly(): Problems {
+  /** A separate empty list, for findings that are filtered before they are added. */
+  separate(): Problems {
     return new Problems();
   }
 
@@ -59,7 +59,7 @@ export class Problems {
     const count = ++this.#counts[severity];
     if (count <= MAX_FINDINGS) this.#list.push(diagnostic);
     if (count !== MAX_FINDINGS + 1) return;
-    const message = `there are more than ${MAX_FINDINGS} ${severity}s; those from here on are not listed`;
+    const message = `there are more than ${MAX_FINDINGS} ${severity}s; the rest are not listed`;
     this.#list.push({
       severity,
       code: 'package.too-many-findings',

@@ -19,7 +19,7 @@ const CODES: Partial<Record<YamlProblem['kind'], string>> = {
   'unknown-tag': 'package.yaml-tag',
 };
 
-/** YAML as the tools that packages were written for read it. Tags are refused: those tools run code on some of them. */
+/** YAML as the original package tools read it. Tags are refused: those tools run code for some of them. */
 const PACKAGE_YAML: YamlDialect = {
   limits: { ...DEFAULT_READ_LIMITS, maxValues: 200_000 },
   tags: 'collections',
@@ -33,7 +33,7 @@ const PACKAGE_YAML: YamlDialect = {
 export function readPackageYaml(text: string, file: string, problems: Problems): DataNode | undefined {
   const source = new SourceText(text, file);
   const read = readYaml(source, PACKAGE_YAML);
-  // After a syntax error the rest may be misread: the first problem says it best.
+  // After a syntax error the rest may be misread: report only the first problem.
   const found = read.complete
     ? read.problems
     : read.problems.filter(({ severity }) => severity === 'error').slice(0, 1);
@@ -42,8 +42,8 @@ export function readPackageYaml(text: string, file: string, problems: Problems):
   if (second !== undefined) {
     problems.at(second.root.place, [], {
       code: 'package.several-documents',
-      message: 'a second YAML document begins here',
-      hint: 'A file of a package holds one document: remove the --- line or split the file.',
+      message: 'a second YAML document starts here',
+      hint: 'A file of a package has one document: remove the --- line or split the file.',
     });
   }
   if (found.some(({ severity }) => severity === 'error') || second !== undefined) return undefined;

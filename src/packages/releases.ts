@@ -19,7 +19,7 @@ export function releaseRecords(root: MappingNode): { releases: ReleaseRecord[]; 
   return { releases, extensions };
 }
 
-/** A release record upon its base template: the record replaces whole top-level keys, also with null. */
+/** Merges a release record into its base template: the record replaces whole top-level keys, even with null. */
 export function inheritBase(record: MappingNode): MappingNode {
   const base = child(record, 'base_release');
   const own = [...record.entries].filter(([key]) => key !== 'base_release');
@@ -27,14 +27,14 @@ export function inheritBase(record: MappingNode): MappingNode {
   return withEntries(record, [...withAliasedSystem(base).entries, ...own]);
 }
 
-/** The base may spell `operating_system` as `os`, as records may. */
+/** The base may use `os` for `operating_system`, as records may. */
 function withAliasedSystem(base: MappingNode): MappingNode {
   const short = base.entries.get('os');
   if (!short || base.entries.has('operating_system')) return base;
   return withEntries(base, [...base.entries, ['operating_system', short]]);
 }
 
-/** Names that parts of a release record have once stored; all others keep theirs. */
+/** Stored names of parts of a release record; other parts keep their names. */
 const STORED_NAMES: Readonly<Record<string, string>> = {
   attributes: 'attributes_metadata',
   networks: 'networks_metadata',
@@ -46,7 +46,7 @@ const STORED_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The releases a package defines, as they are to be stored: inherited, with the stored names of their
+ * The releases a package defines, as stored: with inheritance applied, the stored names of their
  * parts, always `available`. `name` is `release_name`, or the older key `name` where that is absent.
  */
 export function definedReleases(loaded: LoadedPackage): readonly MappingNode[] {

@@ -1,4 +1,4 @@
-/** One member of an archive, as far as packages have such. */
+/** One member of an archive: a file or a folder. */
 export interface TarMember {
   readonly path: string;
   readonly kind: 'file' | 'folder';
@@ -24,12 +24,12 @@ export interface TarLimits {
 
 const BLOCK = 512;
 
-/** Enough to see what an archive is. */
+/** Limit of listed problems. */
 const MAX_PROBLEMS = 100;
 
 /**
- * Header of a member in the ustar format with everything left out that differs from machine to machine:
- * no times, no owners, one mode for files, one for programs and folders. A path too long for ustar gets
+ * Header of a member in the ustar format without anything that differs between machines:
+ * no times, no owners, one mode for files and one for programs and folders. A path too long for ustar gets
  * a PAX record before it.
  */
 export function tarHeader(path: string, kind: TarMember['kind'], size: number, executable: boolean): Uint8Array {
@@ -50,7 +50,7 @@ export function tarHeader(path: string, kind: TarMember['kind'], size: number, e
 /** Zeros that fill a member's last block. */
 export const tarPadding = (size: number): Uint8Array => new Uint8Array((BLOCK - (size % BLOCK)) % BLOCK);
 
-/** What ends an archive. */
+/** The end mark of an archive. */
 export const tarEnd = (): Uint8Array => new Uint8Array(2 * BLOCK);
 
 function header(prefix: string, name: string, mode: number, size: number, type: string): Uint8Array {
@@ -90,7 +90,7 @@ function paxRecord(key: string, value: string): Uint8Array {
   return utf8(`${length}${rest}`);
 }
 
-/** Reads an unpacked archive as a whole. Every member is looked at; `members` may be used only without problems. */
+/** Reads a whole unpacked archive and checks every member. Use `members` only when there are no problems. */
 export function readTar(bytes: Uint8Array, limits: TarLimits): { members: TarMember[]; problems: TarProblem[] } {
   return new TarReader(bytes, limits).run();
 }
@@ -121,13 +121,13 @@ class TarReader {
     return { members: this.#members, problems: this.#problems };
   }
 
-  /** False at the end, and where reading on makes no sense. */
+  /** False at the end, and when the rest cannot be read. */
   #next(): boolean {
     const block = this.#bytes.subarray(this.#at, this.#at + BLOCK);
     if (block.length < BLOCK) return this.#damaged('it ends without an end mark');
     if (block.every((byte) => byte === 0)) {
       if (this.#bytes.subarray(this.#at).some((byte) => byte !== 0))
-        return this.#damaged('something stands after its end');
+        return this.#damaged('there is data after its end');
       return false;
     }
     const sum = number(block.subarray(148, 156));
@@ -189,7 +189,7 @@ class TarReader {
 
   #pathProblem(path: string): string | undefined {
     if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'it is absolute';
-    if (path.includes('\\') || path.includes('\u0000')) return 'it has a character that no path of a package has';
+    if (path.includes('\\') || path.includes('\u0000')) return 'it has a character that is not allowed in a path';
     if (path.includes('\ufffd')) return 'it is not UTF-8';
     const parts = path.split('/');
     if (parts.includes('..')) return 'it leaves the package';
@@ -237,7 +237,7 @@ function cString(bytes: Uint8Array): string {
   return text(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
-/** An octal field; undefined when it is none. The base-256 form is for sizes no package has. */
+/** An octal field; undefined when it is not octal. Sizes that need the base-256 form are not supported. */
 function number(bytes: Uint8Array): number | undefined {
   const digits = cString(bytes).trim();
   return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : digits === '' ? 0 : undefined;

@@ -7,7 +7,7 @@ export type TemplateKind = 'release' | 'extension';
 export const PACKAGE_NAME = /^[A-Za-z0-9_-]+$/;
 
 /**
- * A new package of version 5.0.0, commented, that passes `package check` as it is: a release of its own,
+ * A new package of version 5.0.0 with comments, which passes `package check`: a release,
  * or an extension of existing releases.
  */
 export function packageTemplate(name: string, kind: TemplateKind): PackageTree {
@@ -16,7 +16,7 @@ export function packageTemplate(name: string, kind: TemplateKind): PackageTree {
 
 const header = (
   name: string,
-): string => `# What this package is. Everything hangs from this file: a key that ends in _path names a
+): string => `# What this package is. This file leads to all others: a key that ends in _path names a
 # file, a glob or a folder, relative to this file. Files and globs are loaded, and their data
 # stands under the key without _path. Check it with: sitewright package check .
 
@@ -26,7 +26,7 @@ title: ${name}
 version: '1.0.0'
 # The format of the package, not its own version.
 package_version: '5.0.0'
-description: Say in a sentence what this package brings.
+description: Say in a sentence what this package adds.
 licenses: [Apache License Version 2.0]
 authors: [Your name]
 homepage: https://example.org/${name}
@@ -62,7 +62,7 @@ releases:
   - is_release: true
     # The same name as the package's.
     release_name: ${name}
-    description: Say what a cluster of this release is.
+    description: Describe a cluster of this release.
     operating_system: ubuntu
     version: ${name.toLowerCase()}-1.0
 
@@ -95,14 +95,14 @@ releases:
     repository_path: release/repositories/
 `;
 
-const BASE = `# What every release of this line shares. Keys of the record in metadata.yaml replace these as a whole.
+const BASE = `# What every release of this series shares. Keys of the record in metadata.yaml replace whole keys of this file.
 required_component_types:
   - hypervisor
   - network
   - storage
 `;
 
-const ROLES = `# A role is what a node is for. Its tags place tasks on the nodes that have it.
+const ROLES = `# A role is the purpose of a node. Its tags place tasks on the nodes with the role.
 controller:
   name: Controller
   description: Runs the services that control the cluster.
@@ -159,7 +159,7 @@ volumes_roles_mapping:
 
 const COMPONENTS = `- name: hypervisor:qemu
   label: QEMU
-  description: Virtual machines without help of the hardware.
+  description: Virtual machines without hardware support.
   compatible: []
 `;
 
@@ -266,7 +266,7 @@ releases:
 const EXTENSION_ROLES = (role: string): string => `# Roles this plugin adds.
 ${role}:
   name: ${role}
-  description: Runs what this plugin brings.
+  description: Runs the services of this plugin.
   weight: 100
   tags: [${role}]
 `;

@@ -11,7 +11,7 @@ export type Sources = ReadonlyMap<string, string> | readonly { readonly name: st
 const COLOURS = { error: 31, warning: 33, info: 36 } as const;
 const WIDTH = 120;
 
-/** `file:line:column: error[code]: message`: what editors and CI logs take apart. One line, no line break at the end. */
+/** `file:line:column: error[code]: message`: as editors and CI parse it. One line without line break. */
 export function formatDiagnosticLine(diagnostic: Diagnostic, options: FormatOptions = {}): string {
   const paint = painter(options);
   const { severity, code, message } = diagnostic;
@@ -21,7 +21,8 @@ export function formatDiagnosticLine(diagnostic: Diagnostic, options: FormatOpti
 
 /**
  * Diagnostics for a person: each with the line of the source, the offending text underlined, and the
- * hint; those that say the same once, with the other places; a count at the end. Ends with a line break; empty when there is nothing to say.
+ * hint. Equal problems are printed once, with their other places. A count comes last.
+ * Ends with a line break; empty without problems.
  */
 export function formatDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -33,7 +34,7 @@ export function formatDiagnostics(
   const paint = painter(options);
   const blocks = groupProblems(diagnostics).map(({ first: diagnostic, others }) => {
     const block = [formatDiagnosticLine(diagnostic, options)];
-    // What is said of a whole file or site has no text of its own to show.
+    // A problem of a whole file or site has no source text to show.
     const line = isOfWholeFile(diagnostic) ? undefined : lines.get(diagnostic);
     if (line !== undefined && line.trim() !== '') {
       const gutter = String(diagnostic.line);
@@ -70,7 +71,7 @@ function placeOf({ file, line, column }: Diagnostic): string {
 const isOfWholeFile = ({ text, path, line, column }: Diagnostic): boolean =>
   text === undefined && path === undefined && line === 1 && column === 1;
 
-/** Control characters and direction marks out of a document must not steer the terminal. */
+/** Keeps control characters and direction marks of a document away from the terminal. */
 function printable(text: string): string {
   return text.replace(/[\t\n]/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
 }
@@ -81,7 +82,7 @@ function underline(line: string, diagnostic: Diagnostic): { shown: string; marke
   const start = Math.min(Math.max(0, (diagnostic.column ?? 1) - 1), characters.length);
   const text = [...(diagnostic.text ?? '')].length;
   const length = Math.max(1, Math.min(text, characters.length - start));
-  // Long lines are cut so that the place is seen.
+  // Cut long lines so that the place stays visible.
   const from = start > WIDTH - 20 ? start - 20 : 0;
   const to = Math.min(characters.length, from + WIDTH);
   const shown = `${from > 0 ? '…' : ''}${characters.slice(from, to).join('')}${to < characters.length ? '…' : ''}`;
@@ -104,7 +105,7 @@ class SourceLines {
 
   get({ file, line }: Diagnostic): string | undefined {
     if (line === undefined) return undefined;
-    // A text without a name is the only one there is.
+    // Only a single text may have no name.
     const name = file ?? (this.#texts.size === 1 ? [...this.#texts.keys()][0] : undefined);
     const text = name === undefined ? undefined : this.#texts.get(name);
     if (name === undefined || text === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { YamlDocument } from '../yaml-document.js';
 
 import type { SchemaProblem } from './schema-problems.js';
 
-/** A finding about a document, before it is given its place. */
+/** A finding about a document, not yet placed. */
 export interface Finding {
   readonly severity?: Diagnostic['severity'];
   readonly code: string;
@@ -32,7 +32,7 @@ export function placeProblem(document: YamlDocument, finding: Finding): Diagnost
   };
 }
 
-/** The same for what a schema found; says where YAML read something else than what is written. */
+/** Places a schema problem, and points out values that YAML reads differently from how they are written. */
 export function placeSchemaProblem(document: YamlDocument, problem: SchemaProblem): Diagnostic {
   const placed = placeProblem(document, problem);
   const misread =
@@ -43,6 +43,6 @@ export function placeSchemaProblem(document: YamlDocument, problem: SchemaProble
   if (!misread) return placed;
   return {
     ...placed,
-    hint: `YAML reads ${placed.text} as ${String(problem.found)}: put quotes around it if text is meant.`,
+    hint: `YAML reads ${placed.text} as ${String(problem.found)}: put it in quotes if you mean text.`,
   };
 }

@@ -13,7 +13,7 @@ export interface SchemaProblem {
   /** Whether the key or the value at the path is the offending text. */
   readonly part: 'key' | 'value';
   readonly kind: ProblemKind;
-  /** The value that stands there; undefined when it is missing. */
+  /** The value at the path; undefined when it is missing. */
   readonly found: unknown;
 }
 
@@ -23,22 +23,22 @@ export type SchemaResult<Output> =
   | { readonly ok: true; readonly value: Output; readonly warnings: readonly SchemaProblem[] }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-/** How problems are worded for those who wrote the value: of a document, of a request, of a setting. */
+/** Wording of problems for the author of the value: a document, a request or a setting. */
 export interface SchemaWords {
   readonly codes: Readonly<Record<ProblemKind, string>>;
-  /** What an object is called. */
+  /** Word for an object. */
   readonly mapping: string;
-  /** What null is called. */
+  /** Word for null. */
   readonly empty: string;
-  /** What a part of an object is called. */
+  /** Word for a member of an object. */
   readonly key: string;
-  /** What the value at a path is called. */
+  /** Name of the value at a path. */
   readonly nameOf: (path: ValuePath) => string;
   readonly missing: (path: ValuePath) => string;
   readonly unknownIn: (path: ValuePath) => string;
   /** Advice for a reader of YAML: quotes, brackets, keys to add. */
   readonly yamlHints: boolean;
-  /** False for what must not be shown: passwords, tokens. Default true. */
+  /** False for secrets such as passwords and tokens. Default true. */
   readonly showsValues?: boolean;
 }
 
@@ -63,14 +63,14 @@ export const DOCUMENT_WORDS: SchemaWords = {
 };
 
 export interface CheckOptions {
-  /** Put before every path: where the value stands in its document. */
+  /** Prefix of every path: where the value is in its document. */
   readonly at?: ValuePath;
-  /** Also warn of keys that a schema lets pass but does not know. */
+  /** Also warn about keys that the schema allows but does not know. */
   readonly warnUnknownKeys?: boolean;
   readonly words?: SchemaWords;
 }
 
-/** Checks a value against a zod schema; every problem in words its author understands. */
+/** Checks a value against a zod schema and words every problem for the author of the value. */
 export function checkSchema<Output>(
   schema: z.ZodType<Output>,
   value: unknown,
@@ -99,7 +99,7 @@ export function checkSchema<Output>(
   return { ok: false, problems: [...problems, ...warnings] };
 }
 
-/** The problem as one that needs no text around it. */
+/** A problem that has no place in a text. */
 export const unplaced = ({ severity, code, message, hint, path }: SchemaProblem): Diagnostic => ({
   severity,
   code,
@@ -108,7 +108,7 @@ export const unplaced = ({ severity, code, message, hint, path }: SchemaProblem)
   ...(path.length === 0 ? {} : { path: printPath(path) }),
 });
 
-/** Of one value; the rest is counted. */
+/** Limit for one value; further problems are only counted. */
 const MAX_PROBLEMS = 500;
 
 function describeIssue(
@@ -208,22 +208,22 @@ function missingHint(
 ): string {
   const key = String(path.at(-1) ?? '');
   const known = new Set(knownKeys(schema));
-  const strangers = isMapping(parent) ? Object.keys(parent).filter((name) => !known.has(name)) : [];
-  const misspelt = strangers.find((name) => didYouMean(name, [key]) !== undefined);
+  const unexpected = isMapping(parent) ? Object.keys(parent).filter((name) => !known.has(name)) : [];
+  const misspelt = unexpected.find((name) => didYouMean(name, [key]) !== undefined);
   if (misspelt !== undefined) return `There is a key '${misspelt}': did you mean '${key}'?`;
   const description = expected?.description;
   return `Add '${key}:'${expected ? ` (${schemaKind(expected, words)})` : ''}.${description ? ` ${description}` : ''}`;
 }
 
 function typeHint(expected: string, found: unknown): string | undefined {
-  if (found === null && expected === 'array') return 'Nothing is written after the colon: write [] for an empty list.';
-  if (found === null) return 'Nothing is written after the colon: leave the key out if nothing is meant.';
+  if (found === null && expected === 'array') return 'There is nothing after the colon: write [] for an empty list.';
+  if (found === null) return 'There is nothing after the colon: remove the key if you mean nothing.';
   if (expected.startsWith('string') || expected.startsWith('text')) {
     if (typeof found === 'boolean')
-      return 'YAML reads yes, no, on, off, true and false as booleans: put quotes around the text.';
-    if (typeof found === 'number') return 'YAML reads this as a number: put quotes around the text.';
+      return 'YAML reads yes, no, on, off, true and false as booleans: put the text in quotes.';
+    if (typeof found === 'number') return 'YAML reads this as a number: put the text in quotes.';
   }
-  if (expected === 'array') return "Begin each item with '- ', or write [ ].";
+  if (expected === 'array') return "Start each item with '- ', or write [ ].";
   if (expected === 'boolean' && typeof found === 'string' && /^(true|false|yes|no|on|off)$/i.test(found)) {
     return 'Remove the quotes.';
   }
@@ -244,7 +244,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 const typeName = (type: string, words: SchemaWords): string =>
   type === 'object' || type === 'record' ? words.mapping : (TYPE_NAMES[type] ?? type);
 
-/** A value as a person would name it. */
+/** Describes a value for people. */
 function describe(value: unknown, words: SchemaWords): string {
   if (value === null) return words.empty;
   if (Array.isArray(value)) return 'a list';
@@ -303,7 +303,7 @@ function unknownKeys(schema: unknown, value: unknown, path: ValuePath): SchemaPr
       {
         severity: 'warning',
         code: DOCUMENT_WORDS.codes.unknown,
-        message: `the key '${key}' means nothing here and is ignored`,
+        message: `the key '${key}' is not known here and is ignored`,
         hint: didYouMean(key, known) ?? `Known keys: ${known.join(', ')}.`,
         path: [...path, key],
         part: 'key',

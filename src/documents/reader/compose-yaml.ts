@@ -10,13 +10,13 @@ import { readPlainScalar, readTaggedScalar, type ScalarTag, type ScalarValue } f
 
 export interface Composed {
   readonly root: DataNode;
-  /** False when aliases or tags could not be resolved: its problems say so, a schema's would mislead. */
+  /** False when aliases or tags could not be resolved: check no schema then, its problems would mislead. */
   readonly usable: boolean;
-  /** Whether parts of the tree stand in several places, by aliases. */
+  /** Whether aliases put parts of the tree in several places. */
   readonly shares: boolean;
 }
 
-/** Where events come from. `text` is all of the source or, from `base` on, a part of it. */
+/** The source of the events. `text` is the whole source, or the part that starts at `base`. */
 export interface EventSource {
   readonly source: SourceText;
   readonly text: string;
@@ -27,7 +27,7 @@ export interface EventSource {
 interface Anchor {
   /** Absent until it is complete. */
   node?: DataNode;
-  /** Values it stands for, itself included. */
+  /** Values it expands to, itself included. */
   weight: number;
 }
 
@@ -35,7 +35,7 @@ const CORE_TAG = 'tag:yaml.org,2002:';
 const SCALAR_TAGS: ReadonlySet<string> = new Set<ScalarTag>(['str', 'int', 'float', 'bool', 'null', 'timestamp']);
 const COLLECTION_TAGS = { seq: ['seq', 'pairs', 'omap'], map: ['map'] } as const;
 
-/** Ends the work on a document whose aliases would cost too much. */
+/** Aborts the reading of a document whose aliases cost too much. */
 class TooExpensive extends Error {}
 
 /**
@@ -100,13 +100,13 @@ class Composer {
     }
   }
 
-  /** `near` is what a value that is not written (`key:`) belongs to. */
+  /** `near` is the place for a value that is not written (`key:`). */
   #node(near: Place): DataNode {
     const event = this.#events[this.#next++]!;
     this.#values += 1;
     const { maxValues } = this.#dialect.limits;
     if (maxValues !== undefined && this.#values > maxValues)
-      this.#giveUp({ kind: 'alias-expansion', limit: maxValues }, near);
+      this.#abort({ kind: 'alias-expansion', limit: maxValues }, near);
     switch (event.type) {
       case EVENT_ID.SCALAR: {
         const node = this.#scalar(event, near);
@@ -133,7 +133,7 @@ class Composer {
       case EVENT_ID.ALIAS:
         return this.#alias(event.anchorStart, event.anchorEnd);
       default:
-        // The parser writes balanced events: a document holds one value, a mapping pairs.
+        // The parser emits balanced events: one value for a document, pairs for a mapping.
         throw new Error('unbalanced YAML events');
     }
   }
@@ -155,7 +155,7 @@ class Composer {
       if (isMerge) this.#merge(value, merged);
       else if (key.kind === 'list' || key.kind === 'mapping') this.#fail({ kind: 'complex-key' }, key.place);
       else {
-        // Where dates are text, so are keys, as in the JSON that such documents become.
+        // Where dates are text, keys are text too, as in the JSON these documents become.
         const name = this.#dialect.dates ? keyName(key) : jsonKey(key);
         const first = own.get(name);
         if (first) this.#duplicate(first, key, value);
@@ -227,7 +227,7 @@ class Composer {
     return text;
   }
 
-  /** Which of YAML's own tags a list or mapping has; undefined for none. */
+  /** YAML's own tag of a list or mapping; undefined for none. */
   #collectionTag(event: Event & { tagStart: number; tagEnd: number }, own: 'seq' | 'map'): string | undefined {
     if (event.tagStart < 0) return undefined;
     const place = this.#place(event.tagStart, event.tagEnd);
@@ -271,7 +271,7 @@ class Composer {
     const name = this.#text.slice(start, end);
     const place = this.#place(start - 1, end);
     const { maxAliases, maxExpandedValues, maxValues = Number.POSITIVE_INFINITY } = this.#dialect.limits;
-    if (++this.#aliases > maxAliases) this.#giveUp({ kind: 'too-many-aliases', limit: maxAliases }, place);
+    if (++this.#aliases > maxAliases) this.#abort({ kind: 'too-many-aliases', limit: maxAliases }, place);
     const anchor = this.#anchors.get(name);
     if (!anchor?.node) {
       if (anchor) this.#fail({ kind: 'recursive-alias', name }, place);
@@ -281,7 +281,7 @@ class Composer {
     this.#values += anchor.weight - 1;
     this.#expanded += anchor.weight;
     if (this.#expanded > maxExpandedValues || this.#values > maxValues)
-      this.#giveUp({ kind: 'alias-expansion', limit: Math.min(maxExpandedValues, maxValues) }, place);
+      this.#abort({ kind: 'alias-expansion', limit: Math.min(maxExpandedValues, maxValues) }, place);
     return { ...anchor.node, place };
   }
 
@@ -290,7 +290,7 @@ class Composer {
     this.#report(problem, place);
   }
 
-  #giveUp(problem: YamlProblem, place: Place): never {
+  #abort(problem: YamlProblem, place: Place): never {
     this.#fail(problem, place);
     throw new TooExpensive();
   }

@@ -1,12 +1,12 @@
 import type { ValuePath } from '../../core/plain-value.js';
 
-/** Where a value stands in what a user wrote: lines and columns count from 1, columns in code points. */
+/** Place of a value in the user's text: lines and columns count from 1, columns in code points. */
 export interface Place {
-  /** As the user named the text; empty for a text without a name. */
+  /** Name the user gave the text; empty for a text without a name. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** The text that stands there, cut to one line of 200 characters. */
+  /** The text at the place, cut to one line of 200 characters. */
   readonly text?: string;
 }
 
@@ -14,7 +14,7 @@ export type ScalarKind = 'null' | 'boolean' | 'integer' | 'float' | 'text' | 'ti
 
 /**
  * A value as a text holds it, with its place and with the distinctions plain JSON loses: `10` and `10.0`, a date and
- * its text, the key `1` and the key `"1"`. Parts that YAML aliases share are shared: never change one, make another.
+ * its text, the key `1` and the key `"1"`. YAML aliases share nodes: never change one, make a copy.
  */
 export type DataNode = ScalarNode | ListNode | MappingNode;
 
@@ -22,7 +22,7 @@ export interface ScalarNode {
   readonly kind: ScalarKind;
   /** A timestamp is held as ISO 8601 text without zone (UTC). */
   readonly value: string | number | boolean | null;
-  /** Of a value that is not written (`key:`) the place of its key. */
+  /** For a value that is not written (`key:`), the place of its key. */
   readonly place: Place;
 }
 
@@ -44,15 +44,15 @@ export interface MappingEntry {
   readonly value: DataNode;
 }
 
-/** Name of a key inside a mapping. Text keys are themselves; other kinds cannot be mistaken for text. */
+/** Name of a key inside a mapping. Text keys are themselves; other kinds have a prefix that text cannot have. */
 export const keyName = (key: ScalarNode): string =>
   key.kind === 'text' ? String(key.value) : `\u0000${key.kind}:${String(key.value)}`;
 
-/** The key as the text has it, from its name. */
+/** The key as written in the text, from its name. */
 export const writtenKey = (name: string): string =>
   name.charCodeAt(0) === 0 ? name.slice(name.indexOf(':') + 1) : name;
 
-/** The key as JSON has it: text. */
+/** The key as JSON text. */
 export function jsonKey({ kind, value }: ScalarNode): string {
   if (typeof value === 'string') return value;
   return kind === 'float' && Number.isInteger(value) ? `${String(value)}.0` : String(value);
@@ -69,7 +69,7 @@ export const items = (node: DataNode | undefined): readonly DataNode[] => (node?
 export const textOf = (node: DataNode | undefined): string | undefined =>
   node?.kind === 'text' ? String(node.value) : undefined;
 
-/** What a path leads to: the value, and the key it stands under, if any. Undefined where it leads to nothing. */
+/** The value one step down, with its key if it has one; undefined when there is none. */
 function step(node: DataNode, key: string | number): Partial<MappingEntry> | undefined {
   if (node.kind === 'list') {
     const item = node.items[Number(key)];
@@ -80,7 +80,7 @@ function step(node: DataNode, key: string | number): Partial<MappingEntry> | und
   return node.entries.get(name) ?? [...node.entries.values()].find((entry) => jsonKey(entry.key) === name);
 }
 
-/** The place of the value at a path (keys as JSON has them); of the nearest value above when there is none. */
+/** The place of the value at a path (keys as JSON has them); of the nearest value above when it is missing. */
 export function nearestPlace(root: DataNode, path: ValuePath): Place {
   let node = root;
   for (const key of path) {
@@ -92,8 +92,8 @@ export function nearestPlace(root: DataNode, path: ValuePath): Place {
 }
 
 /**
- * The place of the value at a path, or of its key. A path that leads to nothing (a missing key) has the place of what it
- * is missing in: the key of that mapping, or its first line in a list or at the root.
+ * The place of the value at a path, or of its key. For a missing key, the place of the value that lacks
+ * it: the key of that mapping, or its first line in a list or at the root.
  */
 export function placeAt(root: DataNode, path: ValuePath, part: 'key' | 'value'): Place {
   let node = root;

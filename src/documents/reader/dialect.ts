@@ -1,15 +1,15 @@
 import type { ReadLimits } from './limits.js';
 import type { YamlProblem } from './yaml-problems.js';
 
-/** In what readers of YAML differ. */
+/** What YAML readers do differently. */
 export interface YamlDialect {
   readonly limits: ReadLimits;
   /**
-   * `core`: `!!str`, `!!int` and their like, as a safe loader reads them. `collections`: those of lists and mappings,
-   * with a warning, `!!pairs` and `!!omap` among them; all others are problems.
+   * `core`: `!!str`, `!!int` and so on, as a safe loader reads them. `collections`: tags of lists and mappings,
+   * including `!!pairs` and `!!omap`, with a warning. All other tags are problems.
    */
   readonly tags: 'core' | 'collections';
-  /** Whether plain dates are dates, or text as in JSON. */
+  /** Whether unquoted dates are dates; else they are text, as in JSON. */
   readonly dates: boolean;
   /** Whether tabs may separate words. */
   readonly tabs: boolean;

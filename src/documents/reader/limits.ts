@@ -1,8 +1,8 @@
-/** What a text may cost. Every limit that is passed is one problem with its own code, never a crash. */
+/** Limits of a text. An exceeded limit is a problem with its own code, never a crash. */
 export interface ReadLimits {
   /** Size of one file, in UTF-8 bytes (`yaml.too-large`). */
   readonly maxBytes: number;
-  /** Nesting of mappings and lists (`yaml.too-deep`); the parser counts a value in a block as a level, too. */
+  /** Nesting of mappings and lists (`yaml.too-deep`); the parser also counts a value in a block as a level. */
   readonly maxDepth: number;
   /** Documents in one file (`yaml.too-many-documents`). */
   readonly maxDocuments: number;
@@ -10,14 +10,14 @@ export interface ReadLimits {
   readonly maxAliases: number;
   /**
    * Values that aliases and merges add to one document once written out in full
-   * (`yaml.alias-expansion`): aliases to aliases multiply, and a few lines can stand for 10^9 values.
+   * (`yaml.alias-expansion`): aliases of aliases multiply, and a few lines can expand to 10^9 values.
    */
   readonly maxExpandedValues: number;
-  /** Values one document stands for in all, written or added by aliases. Default: as many as its bytes allow. */
+  /** Values of one document in total, written or added by aliases. Default: limited only by its size. */
   readonly maxValues?: number;
 }
 
-/** Ten times the largest real site fits: 1,000 machines with comments are about 3 MB. */
+/** Ten times the largest real site: 1,000 machines with comments take about 3 MB. */
 export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxBytes: 8 * 1024 * 1024,
   maxDepth: 100,

@@ -4,8 +4,8 @@ import { type DataNode, jsonKey, type ScalarNode } from './data-node.js';
 export type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };
 
 /**
- * The plain value of a tree. With `shares` what the tree holds in several places is one object: aliases can stand for
- * far more than they take.
+ * The plain value of a tree. With `shares`, a node used in several places becomes one object: aliases can expand
+ * to far more than they take.
  */
 export function nodeValue<T>(root: DataNode, scalar: (node: ScalarNode) => T, shares: boolean): NodeValue<T> {
   const done = shares ? new Map<object, NodeValue<T>>() : undefined;

@@ -13,7 +13,7 @@ export interface JsonOptions {
   readonly constants: boolean;
 }
 
-/** What a reader makes of what it meets; `start` and `end` are offsets in the text. */
+/** What a reader builds from the values it meets; `start` and `end` are offsets in the text. */
 interface JsonBuilder<T, Mapping> {
   scalar(kind: ScalarKind, value: ScalarNode['value'], start: number, end: number): T;
   list(items: T[], start: number, end: number): T;
@@ -35,7 +35,7 @@ export function readJson(source: SourceText, options: JsonOptions): JsonReading<
   });
 }
 
-/** The same for those who need no places, which takes a third of the time. `number` makes what a number becomes. */
+/** Reads a JSON text without places, in a third of the time. `number` converts each number. */
 export const readJsonValue = (
   source: SourceText,
   options: JsonOptions,
@@ -102,7 +102,7 @@ class JsonReader<T, Mapping> {
   document(): T {
     const value = this.#value(1);
     this.#blank();
-    if (this.#at < this.#text.length) throw new JsonSyntaxError('something stands after the value', this.#at);
+    if (this.#at < this.#text.length) throw new JsonSyntaxError('there is text after the value', this.#at);
     return value;
   }
 
@@ -135,7 +135,7 @@ class JsonReader<T, Mapping> {
     for (let first = true; !this.#closes('}', first); first = false) {
       this.#blank();
       const start = this.#at;
-      if (this.#text[start] !== '"') throw new JsonSyntaxError('a key in double quotes is missing', start);
+      if (this.#text[start] !== '"') throw new JsonSyntaxError('a quoted key is missing', start);
       const key = this.#string();
       const end = this.#at;
       this.#blank();
@@ -153,7 +153,7 @@ class JsonReader<T, Mapping> {
     return items;
   }
 
-  /** True at the closing bracket; otherwise steps over the comma that must stand between values. */
+  /** True at the closing bracket; otherwise skips the comma between values. */
   #closes(bracket: string, first: boolean): boolean {
     this.#blank();
     if (this.#text[this.#at] === bracket) {
@@ -183,7 +183,7 @@ class JsonReader<T, Mapping> {
       this.#at += written.length;
       return String(value);
     } catch {
-      throw new JsonSyntaxError('a text in double quotes is not closed or has a bad escape', this.#at);
+      throw new JsonSyntaxError('a string is not closed or has a bad escape', this.#at);
     }
   }
 

@@ -9,33 +9,33 @@ import { strayTab } from './stray-tab.js';
 import { eventRange, parseYamlEvents } from './yaml-events.js';
 import { syntaxHint, type Wording, wordProblem } from './yaml-problems.js';
 
-/** One document of a YAML text, as a tree whose every value knows its place. */
+/** One document of a YAML text, as a tree of values with places. */
 export interface YamlTree extends Composed {
-  /** Nothing between two document markers. */
+  /** True when there is nothing between two document markers. */
   readonly empty: boolean;
-  /** What is wrong in its values; also among those of the text. */
+  /** Problems of its values; the problems of the text include them. */
   readonly problems: readonly Diagnostic[];
 }
 
 export interface YamlText {
   readonly documents: readonly YamlTree[];
   readonly problems: readonly Diagnostic[];
-  /** False after a syntax error or a limit that was passed: `documents` then are not all there were. */
+  /** False after a syntax error or an exceeded limit: `documents` is incomplete then. */
   readonly complete: boolean;
 }
 
 /**
- * Reads a YAML text of any number of documents. Never throws for input: what is wrong is in `problems`, all of it at once
- * where the text can be parsed; a syntax error costs its own document only.
+ * Reads a YAML text of any number of documents. Never throws for input: `problems` lists all problems at once
+ * if the text can be parsed; a syntax error affects only its own document.
  */
 export function readYaml(source: SourceText, dialect: YamlDialect): YamlText {
   return new YamlTextReader(source, dialect).run();
 }
 
-/** A file with more mistakes than this is the wrong file; reporting a million of them would only cost. */
+/** A file with more problems than this is the wrong file; listing a million of them helps no one. */
 const MAX_FINDINGS = 1_000;
 
-const SPLIT_HINT = 'Split it into several files: they are read together.';
+const SPLIT_HINT = 'Split it into several files; they are read together.';
 
 class YamlTextReader {
   readonly #source: SourceText;
@@ -89,9 +89,9 @@ class YamlTextReader {
     return true;
   }
 
-  /** After a syntax error: each document alone, so that one error does not hide those of the others. */
+  /** Parses each document alone, so that a syntax error in one does not hide the problems of others. */
   #parseOneByOne(text: string): void {
-    // With %TAG directives a document is more than what follows its marker; then the first error has to do.
+    // %TAG directives precede the marker of their document, so the text cannot be split: report the first error only.
     const starts = /^%/m.test(text) ? [] : [...text.matchAll(/^---(?=\s|$)/gm)].map((match) => match.index);
     if (starts[0] !== 0) starts.unshift(0);
     const { maxDocuments } = this.#dialect.limits;
@@ -113,10 +113,10 @@ class YamlTextReader {
       const position = mark?.position ?? 0;
       const atEnd = position >= text.trimEnd().length;
       const [start, end] = atEnd ? lastLine(text, base) : restOfLine(this.#source.text, base + position);
-      // js-yaml gives this reason only when its own option maxDepth is passed.
+      // js-yaml gives this reason only when its option maxDepth is exceeded.
       if (reason.startsWith('nesting exceeded')) {
         const message = `mappings and lists are nested more than ${maxDepth} levels deep`;
-        const hint = 'No document this program reads needs that; look for a missing closing bracket.';
+        const hint = 'No valid document needs that; look for a missing closing bracket.';
         this.#refuse('yaml.too-deep', { message, hint }, start, end);
       } else {
         const hint = syntaxHint(reason, this.#source.line(this.#source.position(start).line), atEnd);
@@ -134,7 +134,7 @@ class YamlTextReader {
     this.#documents.push({ root, usable, shares, empty, problems: this.#problems.slice(before) });
   }
 
-  /** A problem that leaves part of the text unread. */
+  /** Reports a problem that leaves part of the text unread. */
   #refuse(code: string, wording: Wording, start: number, end: number): void {
     this.#complete = false;
     this.#report(code, wording, new SourcePlace(this.#source, start, end));
@@ -161,7 +161,7 @@ function restOfLine(text: string, start: number): [number, number] {
   return [start, length < 0 ? text.length : Math.max(start + 1, start + length)];
 }
 
-/** An error found at the end of a document lies further up; its last line is the nearest that can be shown. */
+/** The cause of an error at the end of a document is further up; its last line is the nearest place known. */
 function lastLine(text: string, base: number): [number, number] {
   const end = text.trimEnd().length;
   const start = Math.max(text.lastIndexOf('\n', end - 1), text.lastIndexOf('\r', end - 1)) + 1;

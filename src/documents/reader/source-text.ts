@@ -1,12 +1,12 @@
 import type { Place } from './data-node.js';
 
-/** A place in a text as people count: both from 1, columns in code points. */
+/** A place in a text: both count from 1, columns in code points. */
 export interface LineColumn {
   readonly line: number;
   readonly column: number;
 }
 
-/** A text a user wrote, with the name they know it by. Lines are found when a place is first asked for. */
+/** A text with the name its user knows. Lines are counted when the first place is needed. */
 export class SourceText {
   readonly file: string | undefined;
   readonly text: string;
@@ -17,7 +17,7 @@ export class SourceText {
     this.file = file;
   }
 
-  /** Line and column of an offset in UTF-16 units; offsets beyond the text are its end. */
+  /** Line and column of an offset in UTF-16 units; offsets beyond the end mean the end. */
   position(offset: number): LineColumn {
     const starts = this.#starts();
     const at = Math.max(0, Math.min(offset, this.text.length));
@@ -56,14 +56,14 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The offending text as a diagnostic carries it: one line, at most 200 characters. */
+/** The offending text for a diagnostic: one line, at most 200 characters. */
 export function excerpt(text: string): string {
   const firstLine = text.split(/\r\n|\r|\n/, 1)[0]!.trimEnd();
   const characters = [...firstLine];
   return characters.length <= 200 ? firstLine : `${characters.slice(0, 199).join('')}…`;
 }
 
-/** A stretch of a text. It counts lines only when asked: nearly all values are never complained about. */
+/** A range of a text. Line and column are computed on demand: hardly any value has a problem. */
 export class SourcePlace implements Place {
   readonly #source: SourceText;
   readonly #start: number;

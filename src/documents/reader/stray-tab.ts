@@ -8,8 +8,8 @@ const protectedStyles: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Offset of the first tab that is neither in a quoted text, in a block of text, nor in a comment; undefined when there
- * is none. YAML lets tabs separate words and lets them end lines; PyYAML, which packages were written for, never does.
+ * Offset of the first tab outside quoted text, text blocks and comments; undefined when there
+ * is none. YAML allows tabs between words and at line ends; PyYAML, which packages were written for, does not.
  */
 export function strayTab(text: string, events: readonly Event[]): number | undefined {
   if (!text.includes('\t')) return undefined;

@@ -1,11 +1,11 @@
-// The forms PyYAML's resolver takes for dates and times.
+// The forms that PyYAML's resolver reads as dates and times.
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const DATE_TIME =
   /^(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(?:Z|([-+])(\d\d?)(?::(\d\d))?))?$/;
 
 /**
  * Reads a plain scalar as a YAML 1.1 date or time: ISO 8601 text (times in UTC, without zone),
- * `'impossible'` for the form of a date that no calendar has, undefined for any other text.
+ * `'impossible'` for a date that does not exist, undefined for any other text.
  */
 export function readTimestamp(text: string): string | 'impossible' | undefined {
   const date = DATE.exec(text);

@@ -1,10 +1,10 @@
 import { EVENT_ID, type Event, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
 
-/** Characters that may be read again in all; a text that needs more gets its error instead. */
+/** Limit of characters to read again in total; a text that needs more gets its error instead. */
 const REREAD_BUDGET = 16_000_000;
 
 /**
- * js-yaml's events of a text, with one thing allowed that YAML 1.2 forbids and PyYAML takes, and that real files do
+ * js-yaml's events of a text. Accepts one thing that YAML 1.2 forbids, PyYAML accepts and real files contain
  * (Fuel's own release fixture): lines of a bracketed list or mapping, or of a quoted text, that are indented no more
  * than the key they belong to.
  *
@@ -27,7 +27,7 @@ export function parseYamlEvents(text: string, maxDepth = 100): Event[] {
       if (!(error instanceof YAMLException)) throw error;
       budget -= text.length;
       const next = budget > 0 ? joinToLineAbove(readable, error) : undefined;
-      // A bracket or quote that is never closed swallows what follows: the first line that does not fit says it best.
+      // A bracket or quote that is never closed swallows what follows: report the first line that does not fit.
       if (next === undefined) throw /flow|quoted|stream/.test(error.reason) ? (first ?? error) : error;
       first ??= error;
       readable = next;
@@ -35,7 +35,7 @@ export function parseYamlEvents(text: string, maxDepth = 100): Event[] {
   }
 }
 
-/** Blanks the line breaks before the line the parser stumbled over: it then ends the line above, at the same offset. */
+/** Blanks the line breaks before the line that failed: it then continues the line above, at the same offset. */
 function joinToLineAbove(text: string, error: YAMLException): string | undefined {
   const position = error.mark?.position ?? -1;
   if (error.reason !== 'deficient indentation' || position < 0) return undefined;
@@ -43,7 +43,7 @@ function joinToLineAbove(text: string, error: YAMLException): string | undefined
   const commented = /(?:(?:(?<=\s)#[^\r\n]*)?[ \t]*(?:\r\n|\r|\n))+[ \t]*$/.exec(before);
   if (!commented) return undefined;
   const last = before.slice(0, commented.index).trimEnd().at(-1) ?? '';
-  // A comment stands beside a mark; beside a word it is the text of a quote, or it ends the word, which is then no YAML.
+  // A comment is next to punctuation. Next to a word, it is part of a quoted text, or it ends the word: not valid YAML.
   const gap =
     '[{,'.includes(last) || /[\]},]/.test(text[position] ?? '')
       ? commented
@@ -52,14 +52,14 @@ function joinToLineAbove(text: string, error: YAMLException): string | undefined
   return text.slice(0, position - gap[0].length) + ' '.repeat(gap[0].length) + text.slice(position);
 }
 
-/** A scalar read as if on one line, which it is not, has its lines yet to be folded. */
+/** Folds the lines of a scalar that was read as one line. */
 function asWritten(text: string, event: Event): Event {
   if (event.type !== EVENT_ID.SCALAR || !event.fast) return event;
   if (event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK) return event;
   return /[\r\n]/.test(text.slice(event.valueStart, event.valueEnd)) ? { ...event, fast: false } : event;
 }
 
-/** A stretch of a text, as offsets. */
+/** A range of a text, as offsets. */
 export interface Range {
   readonly start: number;
   readonly end: number;
@@ -67,11 +67,11 @@ export interface Range {
 
 const NOWHERE: Range = { start: -1, end: -1 };
 
-/** More than is ever shown of a line. */
+/** More than any diagnostic shows of a line. */
 const LONGEST_LINE = 400;
 
 /**
- * Where a value begins and ends in the text: quotes included; of a collection, its beginning. Both are -1 for a value
+ * The range of a value in the text, quotes included; for a collection, only its start. Both are -1 for a value
  * that is not written (`key:`).
  */
 export function eventRange(source: string, event: Event): Range {

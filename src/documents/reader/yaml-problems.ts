@@ -2,12 +2,12 @@ import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import { excerpt } from './source-text.js';
 
-/** Something wrong in the values of a document. */
+/** A problem in the values of a document. */
 export type YamlProblem =
   | {
       readonly kind: 'duplicate-key';
       readonly key: string;
-      /** Where it stands first. */
+      /** Where the key was first. */
       readonly line: number;
       readonly column: number;
       readonly refused: boolean;
@@ -23,22 +23,22 @@ export type YamlProblem =
   | { readonly kind: 'too-many-aliases'; readonly limit: number }
   | { readonly kind: 'alias-expansion'; readonly limit: number };
 
-/** What is said of a text, before it has a code and a place. */
+/** Wording of a problem, without code and place. */
 export type Wording = Pick<Diagnostic, 'message' | 'hint'> & { readonly severity?: Diagnostic['severity'] };
 
 export function wordProblem(problem: YamlProblem): Wording {
   switch (problem.kind) {
     case 'duplicate-key': {
       const { key, line, column, refused, same } = problem;
-      const message = `the key '${key}' stands here a second time; first on line ${line}, column ${column}`;
+      const message = `duplicate key '${key}'; first on line ${line}, column ${column}`;
       if (!refused)
         return {
           severity: 'warning',
-          message: `${message}; this value replaces that one`,
+          message: `${message}; this value replaces the first`,
           hint: 'Keep the one you mean.',
         };
       return same
-        ? { severity: 'warning', message, hint: 'Both give the same value: remove one.' }
+        ? { severity: 'warning', message, hint: 'Both have the same value: remove one.' }
         : { message, hint: 'The two differ: keep the one you mean.' };
     }
     case 'complex-key':
@@ -51,7 +51,7 @@ export function wordProblem(problem: YamlProblem): Wording {
     case 'collection-tag':
       return {
         severity: 'warning',
-        message: `the YAML tag ${problem.tag} is read${problem.pairs ? ' as a list of [key, value] lists' : ''}; other tags are refused`,
+        message: `the YAML tag ${problem.tag} is accepted${problem.pairs ? ' as a list of [key, value] lists' : ''}; other tags are refused`,
         hint: 'Write the list or mapping without a tag.',
       };
     case 'pairs-item':
@@ -60,48 +60,48 @@ export function wordProblem(problem: YamlProblem): Wording {
       return { message: `'${excerpt(problem.text)}' is not a value for the tag ${problem.tag}` };
     case 'impossible-date':
       return {
-        message: `'${problem.text}' has the form of a date, and there is no such date`,
+        message: `'${problem.text}' looks like a date, but there is no such date`,
         hint: 'Quote it if it is text.',
       };
     case 'stray-tab':
       return {
-        message: 'not valid YAML: a tab stands here outside of quotes',
-        hint: 'Write blanks: the tools that packages are made for take no tab outside of quotes and blocks of text.',
+        message: 'not valid YAML: tab outside quotes',
+        hint: 'Use spaces: the tools that packages are made for reject tabs outside quotes and text blocks.',
       };
     case 'unknown-alias':
       return {
         message: `there is no anchor '&${problem.name}' above in this document`,
         hint:
           didYouMean(problem.name, problem.known) ??
-          `Quote the value if the text '*${problem.name}' is meant; anchors hold within one document only.`,
+          `Quote the value if you mean the text '*${problem.name}'; anchors are local to one document.`,
       };
     case 'recursive-alias':
       return {
         message: `the anchor '&${problem.name}' contains itself`,
-        hint: 'A document is a finite tree: write the inner part out.',
+        hint: 'A document is a finite tree: write out the inner part.',
       };
     case 'merge-value':
       return { message: "'<<' takes a mapping or a list of mappings" };
     case 'too-many-aliases':
       return {
         message: `the document uses anchors more than ${problem.limit} times`,
-        hint: 'Split the document, or write values out.',
+        hint: 'Split the document, or write out the values.',
       };
     case 'alias-expansion':
       return {
-        message: `written out in full, this document is more than ${problem.limit} values`,
-        hint: 'Aliases of aliases multiply: write out what is meant.',
+        message: `with all aliases expanded, this document has more than ${problem.limit} values`,
+        hint: 'Aliases of aliases multiply: write out the values.',
       };
   }
 }
 
-/** What to look at after a syntax error. `line` is the text of its line. */
+/** A hint for a syntax error. `line` is the text of its line. */
 export function syntaxHint(reason: string, line: string, atEnd: boolean): string | undefined {
-  if (atEnd) return 'The document ends here: a quote or bracket is opened above and not closed.';
+  if (atEnd) return 'The document ends here: a quote or bracket above is not closed.';
   if (/tab characters/.test(reason)) return 'Indent with spaces.';
   if (/^\s*[-\w]*:?\s*[{%@`]/.test(line) && /\{\{|^\s*[%@`]|:\s[%@`]/.test(line))
-    return 'Quote a value that begins with one of { } [ ] % @ ` & * ! | >.';
+    return 'Quote a value that starts with one of { } [ ] % @ ` & * ! | >.';
   if (/bad indentation|expected ':'|multiline key|end of the stream or a document separator/.test(reason))
-    return 'Look at the indentation of this line and the one before, and for a missing colon or quote.';
-  return /unexpected end of the stream/.test(reason) ? 'A quote or bracket is opened and not closed.' : undefined;
+    return 'Check the indentation of this line and the one before; look for a missing colon or quote.';
+  return /unexpected end of the stream/.test(reason) ? 'A quote or bracket is not closed.' : undefined;
 }

@@ -1,8 +1,8 @@
-/** What a scalar of a YAML document becomes. */
+/** The value of a YAML scalar. */
 export type ScalarValue = string | number | boolean | null;
 
 // The documents this project reads were written for PyYAML's safe loader, which reads YAML 1.1 with
-// a few departures of its own; these are the forms its resolver recognises. js-yaml's YAML11_SCHEMA
+// a few deviations; these are the forms its resolver recognises. js-yaml's YAML11_SCHEMA
 // differs in what matters here: `y` and `n` as booleans, `-.5` and `.` as numbers, `0:30` as sexagesimal.
 const BOOLEAN = /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/;
 const NULL = /^(?:~|null|Null|NULL|)$/;
@@ -14,7 +14,7 @@ const FLOAT =
 
 /**
  * The value of a plain (unquoted, untagged) scalar as PyYAML's safe loader reads it, with one
- * exception: dates and times stay text, because the systems that hand these documents on do so as JSON.
+ * exception: dates and times stay text, because other systems pass these documents on as JSON.
  *
  * `yes`, `no`, `on`, `off` are booleans, `y` and `n` are text; `0644` is octal, `1_000` and `1:30` are
  * integers, `1e3` and `0o17` are text. Integers beyond 2^53 lose digits, as any JSON number would.
@@ -56,7 +56,7 @@ export function readPlainScalar(text: string): ScalarValue {
 export type ScalarTag = 'str' | 'int' | 'float' | 'bool' | 'null' | 'timestamp';
 
 /**
- * The value of a scalar with an explicit core tag; `undefined` when the text is no such value
+ * The value of a scalar with an explicit core tag; `undefined` when the text is not such a value
  * (`!!int three`). `text` is the decoded content, whatever its quotes.
  */
 export function readTaggedScalar(tag: ScalarTag, text: string): ScalarValue | undefined {
@@ -94,7 +94,7 @@ function integerOf(text: string): number | undefined {
   else if (rest !== '0' && rest.startsWith('0')) value = Number.parseInt(rest, 8);
   else if (rest.includes(':')) value = sexagesimal(rest);
   else value = Number(rest);
-  // `0b_` has the shape of a number and no digit in it.
+  // `0b_` looks like a number but has no digit.
   return Number.isNaN(value) ? undefined : sign * value + 0;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 // Without flags: the published JSON Schema can carry the pattern only.
 const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;
 
-/** What nodes and host profiles share: everything a node may inherit. Other keys are Drydock's own. */
+/** The keys of nodes and host profiles: all that a node may inherit. Other keys are only for Drydock. */
 const inheritable = {
   host_profile: z
     .string()
@@ -12,32 +12,32 @@ const inheritable = {
     .optional(),
   metadata: z
     .looseObject({
-      tags: z.array(z.string()).describe('Tags, for selectors. "!name" takes an inherited tag away.').optional(),
+      tags: z.array(z.string()).describe('Tags, for selectors. "!name" removes an inherited tag.').optional(),
       owner_data: z
         .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-        .describe('Labels, for selectors. A key "!name" takes an inherited label away.')
+        .describe('Labels, for selectors. A key "!name" removes an inherited label.')
         .optional(),
-      rack: z.string().min(1).describe('Rack the machine stands in.').optional(),
+      rack: z.string().min(1).describe('Rack of the machine.').optional(),
       boot_mac: z
         .string()
         .regex(MAC_ADDRESS, 'must be a MAC address such as 52:54:00:00:a3:31')
-        .describe('MAC address of the interface the machine boots from.')
+        .describe('MAC address of the boot interface.')
         .optional(),
     })
     .optional(),
   platform: z
     .looseObject({
-      image: z.string().min(1).describe('Ubuntu series to deploy, as MAAS names it: jammy.').optional(),
-      kernel: z.string().min(1).describe('Kernel to deploy, as MAAS names it: hwe-22.04.').optional(),
+      image: z.string().min(1).describe('Ubuntu series to deploy, by its MAAS name: jammy.').optional(),
+      kernel: z.string().min(1).describe('Kernel to deploy, by its MAAS name: hwe-22.04.').optional(),
       kernel_params: z.record(z.string(), z.unknown()).optional(),
     })
     .optional(),
 };
 
-/** `data` of drydock/HostProfile/v1, as far as nodes inherit from it. */
+/** `data` of drydock/HostProfile/v1: the parts that nodes inherit. */
 export const hostProfileSchema = z.looseObject(inheritable);
 
-/** `data` of drydock/BaremetalNode/v1, as far as this program uses it. */
+/** `data` of drydock/BaremetalNode/v1: the parts this program uses. */
 export const baremetalNodeSchema = z.looseObject({
   ...inheritable,
   addressing: z

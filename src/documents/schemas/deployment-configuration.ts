@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 const seconds = (what: string) => z.int().min(0).describe(`${what} Seconds.`).optional();
-const poll = (what: string) => seconds(`Time between two looks at ${what}.`);
+const poll = (what: string) => seconds(`Poll interval for ${what}.`);
 const limit = (what: string) => seconds(`Time limit of ${what}.`);
 
-/** `data` of shipyard/DeploymentConfiguration/v1. Sections take no unknown keys. */
+/** `data` of shipyard/DeploymentConfiguration/v1. Sections allow no unknown keys. */
 export const deploymentConfigurationSchema = z.strictObject({
   physical_provisioner: z
     .strictObject({
@@ -13,7 +13,7 @@ export const deploymentConfigurationSchema = z.strictObject({
       deploy_timeout: limit('a deploy call'),
       destroy_interval: poll('the release of nodes'),
       destroy_timeout: limit('the release of nodes'),
-      join_wait: seconds('Pause after a deploy call before looking at the cluster; 0 is no pause.'),
+      join_wait: seconds('Pause after a deploy call before the cluster is checked; 0 for none.'),
       prepare_node_interval: poll('a prepare call'),
       prepare_node_timeout: limit('a prepare call'),
       prepare_site_interval: poll('the preparation of the site'),
@@ -25,22 +25,22 @@ export const deploymentConfigurationSchema = z.strictObject({
       max_parallel_nodes: z
         .int()
         .min(1)
-        .describe('Nodes of one call that are worked on at the same time. An addition of this program.')
+        .describe('Nodes of one call that are processed at the same time. Not a key of Shipyard.')
         .optional(),
     })
     .optional(),
   kubernetes: z
     .strictObject({
-      node_status_interval: poll('whether nodes have joined the cluster'),
+      node_status_interval: poll('nodes joining the cluster'),
       node_status_timeout: limit('waiting for nodes to join the cluster'),
     })
     .optional(),
   kubernetes_provisioner: z
     .strictObject({
       drain_timeout: limit('draining a node'),
-      drain_grace_period: seconds('Time that pods of a drained node have to end.'),
-      clear_labels_timeout: limit('taking the labels off a node'),
-      remove_etcd_timeout: limit('taking a node out of etcd'),
+      drain_grace_period: seconds('Time for the pods of a drained node to end.'),
+      clear_labels_timeout: limit('removing the labels of a node'),
+      remove_etcd_timeout: limit('removing a node from etcd'),
       etcd_ready_timeout: limit('waiting for etcd to be ready'),
     })
     .optional(),

@@ -3,36 +3,36 @@ import { z } from 'zod';
 const names = (what: string) => z.array(z.string()).describe(what);
 const label = z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))]);
 
-/** spec/5 "Selectors". A selector without criteria is allowed: it means all nodes. */
+/** spec/5 "Selectors". A selector without criteria selects all nodes. */
 export const selectorSchema = z.strictObject({
-  node_names: names('Names of nodes: any of them.').optional(),
-  node_tags: names('Tags: nodes that carry any of them.').optional(),
+  node_names: names('Names of nodes; any may match.').optional(),
+  node_tags: names('Tags; a node with any of them matches.').optional(),
   node_labels: z
     .array(label)
-    .describe('Labels: nodes that carry any of them. Each is "key: value", "key:value" or a mapping.')
+    .describe('Labels; a node with any of them matches. Each is "key: value", "key:value" or a mapping.')
     .optional(),
-  rack_names: names('Racks: nodes in any of them.').optional(),
+  rack_names: names('Racks; a node in any of them matches.').optional(),
 });
 
 const count = z.int().min(0);
 
-/** spec/5 "Success Criteria": each is judged alone, all must hold. */
+/** spec/5 "Success Criteria": each is checked alone, all must be met. */
 const successCriteriaSchema = z
   .strictObject({
     percent_successful_nodes: z.int().min(0).max(100).describe('Share of the nodes that must succeed.').optional(),
     minimum_successful_nodes: count.describe('This many nodes must succeed.').optional(),
-    maximum_failed_nodes: count.describe('More failed nodes than this fail the group.').optional(),
+    maximum_failed_nodes: count.describe('The group fails with more failed nodes than this.').optional(),
   })
   .refine((criteria) => Object.keys(criteria).length > 0, {
     error: 'must name at least one criterion',
-    params: { hint: 'Leave success_criteria out when nothing is to be checked.' },
+    params: { hint: 'Remove success_criteria if nothing is to be checked.' },
   })
-  .meta({ description: 'What makes the group successful. Left out: nothing is checked.', minProperties: 1 });
+  .meta({ description: 'When the group counts as successful. Without it, nothing is checked.', minProperties: 1 });
 
 const groupSchema = z.looseObject({
   name: z.string().min(1).describe('Name of the group, unique in the strategy.'),
   critical: z.boolean().describe('True: if this group fails, the run halts after the bare-metal step.'),
-  depends_on: names('Groups that must have succeeded before this one is processed; [] for none.'),
+  depends_on: names('Groups that must succeed before this one starts; [] for none.'),
   selectors: z.array(selectorSchema).describe('Union of the selectors; [] means all nodes.'),
   success_criteria: successCriteriaSchema.optional(),
 });

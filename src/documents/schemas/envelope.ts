@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Names of the document schemas this program reads. All others are left alone. */
+/** Names of the document schemas this program reads. It ignores all others. */
 export const STRATEGY_SCHEMA = 'shipyard/DeploymentStrategy/v1';
 export const CONFIGURATION_SCHEMA = 'shipyard/DeploymentConfiguration/v1';
 export const NODE_SCHEMA = 'drydock/BaremetalNode/v1';
@@ -8,7 +8,7 @@ export const HOST_PROFILE_SCHEMA = 'drydock/HostProfile/v1';
 
 const name = z.string().min(1).describe('Name of the document; unique among those of its schema.');
 
-/** `metadata` of a Deckhand document. Layering is checked for shape only: it is not carried out here. */
+/** `metadata` of a Deckhand document. Layering is checked for shape but not applied. */
 export const documentMetadata = z.looseObject({
   schema: z
     .string()
@@ -17,7 +17,7 @@ export const documentMetadata = z.looseObject({
   name,
   layeringDefinition: z
     .looseObject({
-      abstract: z.boolean().optional().describe('An abstract document is only a base for others: it is not used.'),
+      abstract: z.boolean().optional().describe('An abstract document is only a base for others and is not used.'),
       layer: z.string().optional(),
       parentSelector: z.record(z.string(), z.string()).optional(),
       actions: z.array(z.looseObject({ method: z.enum(['merge', 'replace', 'delete']), path: z.string() })).optional(),
@@ -25,16 +25,16 @@ export const documentMetadata = z.looseObject({
     .optional(),
   storagePolicy: z.enum(['cleartext', 'encrypted']).optional(),
   labels: z.record(z.string(), z.string()).optional(),
-  replacement: z.boolean().optional().describe('This document stands in for the one of the same schema and name.'),
+  replacement: z.boolean().optional().describe('This document replaces the one of the same schema and name.'),
   substitutions: z.array(z.unknown()).optional(),
 });
 
 export type DocumentMetadata = z.infer<typeof documentMetadata>;
 
-/** The frame every document has: what it is (`schema`), which it is (`metadata`), what it says (`data`). For editors. */
+/** The envelope of every document, for editors: its kind (`schema`), its name (`metadata`) and its content (`data`). */
 export const documentOf = (schema: string, data: z.ZodType) =>
   z.looseObject({
-    schema: z.literal(schema).describe('What kind of document this is.'),
-    metadata: documentMetadata.describe('Which document this is.'),
-    data: data.describe('What the document says.'),
+    schema: z.literal(schema).describe('Kind of the document.'),
+    metadata: documentMetadata.describe('Name of the document and how it relates to others.'),
+    data: data.describe('Content of the document.'),
   });

@@ -14,10 +14,10 @@ import type { ValuePath } from '../../core/plain-value.js';
 import { type Finding, placeProblem } from '../diagnostics/place-problem.js';
 import type { YamlDocument } from '../yaml-document.js';
 
-/** More of one kind are counted, not listed. */
+/** Further problems of one kind are counted, not listed. */
 const MAX_LISTED = 100;
 
-/** What makes a strategy impossible to process: duplicate groups, unknown dependencies, cycles, bad labels. */
+/** Finds what makes a strategy unusable: duplicate groups, unknown dependencies, cycles, bad labels. */
 export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): Diagnostic[] {
   const problems = checkStrategy(strategy);
   const diagnostics = problems
@@ -44,14 +44,14 @@ function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: 
       return {
         code: 'strategy.duplicate-group',
         message: `a second group is named '${problem.group}'; the first is on line ${first.line}`,
-        hint: 'The name is what depends_on refers to: give each group its own.',
+        hint: 'depends_on refers to groups by name: give each its own.',
         path,
       };
     }
     case 'unknown-dependency':
       return {
         code: 'strategy.unknown-dependency',
-        message: `group '${problem.group}' depends on '${problem.dependency}', which is no group of this strategy`,
+        message: `group '${problem.group}' depends on '${problem.dependency}', which is not a group of this strategy`,
         hint: didYouMean(problem.dependency, problem.known) ?? `Groups: ${listed(problem.known)}.`,
         path,
       };
@@ -62,10 +62,8 @@ function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: 
         message: self
           ? `group '${problem.members[0]}' depends on itself`
           : `groups depend on each other in a cycle: ${problem.members.join(', ')}`,
-        hint: self
-          ? 'Take its own name out of depends_on.'
-          : 'None of them could ever start: take one dependency away.',
-        // The line of the dependency that closes the cycle says more than that of the whole list.
+        hint: self ? 'Remove its own name from depends_on.' : 'None of them could ever start: remove one dependency.',
+        // The line of the dependency that closes the cycle is more useful than that of the whole list.
         path: closingDependency(problem, strategy) ?? path,
       };
     }
@@ -73,7 +71,7 @@ function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: 
       return {
         code: 'strategy.bad-label',
         message: problem.detail,
-        hint: "Write 'key: value' in quotes, with one colon and something on both sides.",
+        hint: "Write 'key: value' in quotes, with one colon and text on both sides.",
         path,
       };
   }
@@ -85,12 +83,12 @@ function closingDependency(problem: StrategyProblem & { kind: 'cycle' }, strateg
   return inside < 0 ? undefined : (['data', 'groups', index, 'depends_on', inside] as const);
 }
 
-/** What is probably not meant: selectors that match nothing, groups without nodes, nodes without a group. */
+/** Warns about likely mistakes: selectors that match nothing, groups without nodes, nodes without a group. */
 export function warnAboutGroups(
   strategy: DeploymentStrategy,
   yaml: YamlDocument,
   nodes: readonly SiteNode[],
-  /** Where the documents of the nodes are, in the order of `nodes`. */
+  /** Documents of the nodes, in the order of `nodes`. */
   nodeDocuments: readonly YamlDocument[],
 ): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
@@ -128,7 +126,7 @@ export function warnAboutGroups(
   if (more) {
     warn(more.yaml, {
       code: 'strategy.node-in-no-group',
-      message: `nor does any select ${left.length - MAX_LISTED} more nodes, from '${more.node.name}' on`,
+      message: `no group selects ${left.length - MAX_LISTED} more nodes either, starting with '${more.node.name}'`,
       path: ['metadata', 'name'],
     });
   }
@@ -136,8 +134,8 @@ export function warnAboutGroups(
 }
 
 function emptyGroupHint(minimum: number | undefined): string {
-  if (minimum !== undefined && minimum > 0) return `It will fail: it wants at least ${minimum} successful.`;
-  return 'It will count as 100 % successful, with nothing done.';
+  if (minimum !== undefined && minimum > 0) return `It will fail: it needs at least ${minimum} successful nodes.`;
+  return 'It will count as 100 % successful without doing anything.';
 }
 
 /** The names, tags, racks and labels that nodes of the site have. */

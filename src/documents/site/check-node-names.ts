@@ -6,7 +6,7 @@ import type { Checked } from './resolve-nodes.js';
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i');
 
-/** Names and addresses that would clash, or that MAAS would not take, once these nodes are machines. */
+/** Warns about names and addresses that collide, or that MAAS rejects. */
 export function warnAboutNames(
   nodes: readonly Checked<BaremetalNodeData>[],
   report: (diagnostic: Diagnostic) => void,
@@ -20,7 +20,7 @@ export function warnAboutNames(
         placeProblem(yaml, {
           severity: 'warning',
           code: 'node.bad-hostname',
-          message: `'${name}' cannot be a host name: MAAS will refuse it`,
+          message: `'${name}' is not a valid host name: MAAS will refuse it`,
           hint: 'Use letters, digits and hyphens, at most 63 between dots.',
           path: ['metadata', 'name'],
         }),
@@ -33,7 +33,7 @@ export function warnAboutNames(
           severity: 'warning',
           code: 'node.names-differ-in-case',
           message: `'${name}' and '${twin}' are the same host name`,
-          hint: 'Host names do not tell capitals from small letters.',
+          hint: 'Host names are not case-sensitive.',
           path: ['metadata', 'name'],
         }),
       );
@@ -47,7 +47,7 @@ export function warnAboutNames(
         placeProblem(yaml, {
           code: 'node.duplicate-mac',
           message: `nodes '${owner}' and '${name}' have the same boot_mac`,
-          hint: 'It is how a machine is found: each has its own.',
+          hint: 'It identifies the machine: each node needs its own.',
           path: ['data', 'metadata', 'boot_mac'],
         }),
       );

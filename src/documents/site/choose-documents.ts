@@ -13,7 +13,7 @@ const CONFIGURATION_NAME = 'deployment-configuration';
 
 /**
  * The configuration a run of this site uses: the only one, or of several the one named
- * `deployment-configuration`. Its data may still have errors of its own.
+ * `deployment-configuration`. Its data may still be invalid.
  */
 export function chooseConfiguration(
   documents: DocumentSet,
@@ -45,7 +45,7 @@ export function chooseConfiguration(
         message:
           name === undefined
             ? `the site has several deployment configurations (${names.join(', ')}) and none is named '${CONFIGURATION_NAME}'`
-            : `the deployment configuration '${other.name}' is not used: '${name}' is`,
+            : `the deployment configuration '${other.name}' is not used; '${name}' is`,
         hint: `Keep one, or name the one to use '${CONFIGURATION_NAME}'.`,
         path: ['metadata', 'name'],
       }),
@@ -57,7 +57,7 @@ export function chooseConfiguration(
 
 /**
  * The strategy a run of this site uses (design §8.6): the one its configuration names; when it names
- * none, `deployment-strategy` if there is such a document; else none, and all nodes are one critical group.
+ * none, `deployment-strategy` if that document exists; else none: all nodes are one critical group.
  */
 export function chooseStrategy<Data>(
   given: readonly Checked<Data>[],
@@ -69,13 +69,13 @@ export function chooseStrategy<Data>(
   const wanted = configuration ? namedStrategy(configuration.data) : null;
   const path = ['data', 'physical_provisioner', 'deployment_strategy'];
   const near = wanted === null ? undefined : didYouMean(wanted, names);
-  // A document that cannot be read may be the one that is missing, unless a slip of the pen is likelier.
+  // The missing document may be an unreadable one, unless a typing error is more likely.
   const sure = near !== undefined || !documents.incomplete;
   if (wanted !== null && !names.includes(wanted) && configuration && sure) {
     report(
       placeProblem(configuration.yaml, {
         code: 'site.strategy-missing',
-        message: `the configuration names the deployment strategy '${wanted}', and there is no such document`,
+        message: `the configuration names the deployment strategy '${wanted}', but there is no such document`,
         hint: near ?? missingStrategyHint(wanted, names),
         path,
       }),
@@ -109,7 +109,7 @@ export function chooseStrategy<Data>(
   return given.find((candidate) => candidate.document.name === name);
 }
 
-/** Read from the data as written: a mistake elsewhere in the configuration must not hide a wrong name. */
+/** Reads the unchecked data: a mistake elsewhere in the configuration must not hide a wrong name. */
 function namedStrategy(data: unknown): string | null {
   const section = isMapping(data) ? data.physical_provisioner : undefined;
   const name = isMapping(section) ? section.deployment_strategy : undefined;

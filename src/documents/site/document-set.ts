@@ -5,7 +5,7 @@ import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.js';
 import { parseYaml } from '../yaml-document.js';
 import { type IgnoredDocument, type KnownSchema, readDocument, type SiteDocument } from './site-document.js';
 
-/** A text with the name its user knows it by. */
+/** A text with the name its user knows. */
 export interface SourceFile {
   readonly name: string;
   readonly text: string;
@@ -18,7 +18,7 @@ export class DocumentSet {
   readonly #documents = new Map<string, SiteDocument>();
   readonly #named = new Map<string, Set<string>>();
   readonly #ignored = new Map<string, IgnoredDocument[]>();
-  /** Abstract documents, for what other documents take from them and do not get here. */
+  /** Abstract documents: parents of other documents, although layering is not applied. */
   readonly #bases: { readonly schema: KnownSchema; readonly metadata: DocumentMetadata }[] = [];
   #unreadable = 0;
 
@@ -39,27 +39,27 @@ export class DocumentSet {
     }
   }
 
-  /** Documents of a schema with a sound frame, in the order of files and lines. */
+  /** Documents of a schema with a valid envelope, in the order of files and lines. */
   of(schema: KnownSchema): SiteDocument[] {
     return [...this.#documents.values()].filter((document) => document.schema === schema);
   }
 
-  /** Names of all documents of a schema that are meant to be used, broken ones included. */
+  /** Names of all documents of a schema except abstract ones, invalid ones included. */
   names(schema: KnownSchema): string[] {
     return [...(this.#named.get(schema) ?? [])];
   }
 
-  /** Whether something could not be read at all: what seems missing may be in there. */
+  /** Whether some document could not be read: it may be one that seems missing. */
   get incomplete(): boolean {
     return this.#unreadable > 0;
   }
 
-  /** Documents that would take more from a parent of this set, were layering carried out. */
+  /** Reports documents that would inherit from a parent of this set if layering were applied. */
   reportLayering(): void {
     const bases = [...this.#bases, ...this.#documents.values()];
     for (const document of this.#documents.values()) {
       const { parentSelector, actions = [] } = document.metadata.layeringDefinition ?? {};
-      // Replacing the whole of the parent leaves the document as it is written.
+      // A document that replaces its whole parent is unchanged by layering.
       if (!parentSelector || actions.every(({ method, path }) => method === 'replace' && path === '.')) continue;
       const wanted = Object.entries(parentSelector);
       const parent = bases.find(
@@ -73,8 +73,8 @@ export class DocumentSet {
         placeProblem(document.yaml, {
           severity: 'warning',
           code: 'document.layering',
-          message: `'${document.name}' does not get what '${parent.metadata.name}' would give it: layering is not carried out here`,
-          hint: 'Give the rendered documents of the site.',
+          message: `'${document.name}' inherits nothing from '${parent.metadata.name}': layering is not applied`,
+          hint: 'Pass the rendered documents of the site.',
           path: ['metadata', 'layeringDefinition', 'parentSelector'],
           part: 'key',
         }),
@@ -82,13 +82,13 @@ export class DocumentSet {
     }
   }
 
-  /** A place for what is wrong with the site as a whole: the beginning of its first file. */
+  /** The place for problems of the whole site: the start of its first file. */
   anyPlace(): Pick<Diagnostic, 'file' | 'line' | 'column'> {
     const file = this.#files[0];
     return file ? { file: file.name, line: 1, column: 1 } : {};
   }
 
-  /** A site without nodes is worth a word; so is what was given and is not read. */
+  /** Reports a site without nodes, and documents that are not used. */
   reportUse(nodes: number): void {
     for (const [schema, documents] of this.#ignored) {
       const count = documents.length === 1 ? '1 document' : `${documents.length} documents`;
@@ -143,7 +143,7 @@ export class DocumentSet {
     }
     const replaces = document.metadata.replacement === true;
     if (replaces !== (first.metadata.replacement === true)) {
-      // Deckhand's replacement: of two of one name the one that says so stands in for the other.
+      // Deckhand's replacement: of two documents of one name, the one marked as replacement wins.
       const [winner, loser] = replaces ? [document, first] : [first, document];
       this.#documents.set(key, winner);
       this.#report(
@@ -160,7 +160,7 @@ export class DocumentSet {
       placeProblem(document.yaml, {
         code: document.schema === NODE_SCHEMA ? 'node.duplicate' : 'document.duplicate',
         message: `a second ${document.schema} is named '${document.name}'; the first is ${where(first)}`,
-        hint: 'Names are unique among documents of a schema: rename or remove one.',
+        hint: 'Names must be unique among the documents of a schema: rename or remove one.',
         path: ['metadata', 'name'],
       }),
     );
@@ -174,8 +174,8 @@ export class DocumentSet {
 }
 
 /**
- * What is only carried along is its reader's to refuse: charts of real sites repeat keys, and their
- * own loader takes the last.
+ * Documents this program does not read are not its to refuse: charts of real sites repeat keys, and their
+ * loader takes the last.
  */
 const asWarning = (diagnostic: Diagnostic): Diagnostic =>
   diagnostic.severity === 'error' ? { ...diagnostic, severity: 'warning' } : diagnostic;

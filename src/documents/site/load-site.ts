@@ -19,11 +19,11 @@ import { DocumentSet, type SourceFile } from './document-set.js';
 import { type Checked, type ResolvedNode, resolveNodes } from './resolve-nodes.js';
 import type { SiteDocument } from './site-document.js';
 
-/** A site, ready to be deployed. */
+/** A site, ready to deploy. */
 export interface SiteDocuments {
-  /** Null: the site has none, all nodes are one critical group (design §8.6). */
+  /** Null when the site has none: all nodes are one critical group (design §8.6). */
   readonly strategy: DeploymentStrategy | null;
-  /** Name of the strategy document; null with the strategy. */
+  /** Name of the strategy document; null when there is none. */
   readonly strategyName: string | null;
   readonly configuration: DeploymentConfiguration;
   readonly nodes: readonly ResolvedNode[];
@@ -32,8 +32,8 @@ export interface SiteDocuments {
 export interface LoadSiteOptions {
   readonly limits?: Partial<ReadLimits>;
   /**
-   * Whether a site must have a DeploymentConfiguration. `optional` is for looking at strategy and nodes
-   * alone: the defaults hold then. Default: `required`, as at Shipyard's commit.
+   * Whether a site must have a DeploymentConfiguration. `optional` is for viewing strategy and nodes
+   * alone: the defaults apply then. Default: `required`, as in Shipyard's commit.
    */
   readonly configuration?: 'required' | 'optional';
 }
@@ -46,8 +46,8 @@ export interface LoadedSite {
 }
 
 /**
- * Reads all documents of a site and checks them, each alone and together: every problem at once, each
- * with its place. Layering and substitution are not carried out (a warning says so).
+ * Reads all documents of a site and checks them, alone and together. Reports every problem at once, each
+ * with its place. Layering and substitution are not applied (a warning says so).
  */
 export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions = {}): LoadedSite {
   const diagnostics: Diagnostic[] = [];
@@ -75,7 +75,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   const values = checked ? resolveConfiguration(checked.data) : DEFAULT_DEPLOYMENT_CONFIGURATION;
   const strategy = chooseStrategy(strategies, documents, configuration, report);
 
-  // Nodes that cannot be read would make every selector look wrong.
+  // Unreadable nodes would make every selector look wrong.
   if (strategy && nodes.length === documents.names(NODE_SCHEMA).length) {
     const data = strategy.data as DeploymentStrategy;
     const places = nodes.map((node) => node.document.yaml);

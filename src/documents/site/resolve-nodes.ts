@@ -6,13 +6,13 @@ import { placeProblem } from '../diagnostics/place-problem.js';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
 import type { SiteDocument } from './site-document.js';
 
-/** A node as a deployment needs it: what selectors look at, and what MAAS is told. */
+/** A node for a deployment: what selectors match, and what MAAS receives. */
 export interface ResolvedNode extends SiteNode {
   /** Host name in MAAS: the document's name, up to its first dot. */
   readonly hostname: string;
   /** What follows the first dot of the document's name. */
   readonly domain?: string;
-  /** MAC address of the interface it boots from, in lower case with colons: how MAAS finds the machine. */
+  /** MAC address of its boot interface, in lower case with colons: MAAS finds the machine by it. */
   readonly boot_mac?: string;
   /** `platform.image`, e.g. `jammy`. */
   readonly distro_series?: string;
@@ -25,7 +25,7 @@ export interface Checked<Data> {
   readonly data: Data;
 }
 
-/** What a node or profile gives after inheritance. `null` is "unset on purpose" (`!`). */
+/** Values of a node or profile after inheritance. `null` is "unset on purpose" (`!`). */
 interface Inherited {
   readonly rack: string | null | undefined;
   readonly image: string | null | undefined;
@@ -37,17 +37,17 @@ interface Inherited {
 const NOTHING: Inherited = { rack: undefined, image: undefined, kernel: undefined, tags: undefined, labels: undefined };
 
 /**
- * Nodes with what their host profiles give them, by Drydock's rules: the node's own value first, then
- * its profile's, then that profile's own profile's; tags and labels are merged; `!name` takes an inherited
- * tag or label away, a lone `!` an inherited value.
+ * Nodes with the values of their host profiles, by Drydock's rules: the node's own value first, then
+ * its profile's, then that profile's own profile's; tags and labels are merged; `!name` removes an inherited
+ * tag or label, a lone `!` an inherited value.
  *
  * Unknown profiles are errors, unless the site has no profile documents at all: then one warning says
- * that nodes have only what they say themselves.
+ * that nodes have only their own values.
  */
 export function resolveNodes(
   nodes: readonly Checked<BaremetalNodeData>[],
   profiles: readonly Checked<HostProfileData>[],
-  /** Profiles whose documents are given and cannot be used: already reported. */
+  /** Profiles whose documents are invalid, which has been reported. */
   brokenProfiles: ReadonlySet<string>,
   report: (diagnostic: Diagnostic) => void,
 ): ResolvedNode[] {
@@ -72,7 +72,7 @@ class ProfileChain {
     this.#profiles = new Map(profiles.map((profile) => [profile.document.name, profile]));
     this.#broken = broken;
     this.#report = report;
-    // Every profile, used or not: a ring of profiles is an error even before a node uses it.
+    // Every profile, used or not: a cycle of profiles is an error even when no node uses it.
     for (const name of this.#profiles.keys()) this.#resolve(name);
   }
 
@@ -83,7 +83,7 @@ class ProfileChain {
     return this.#done.get(name) ?? NOTHING;
   }
 
-  /** No profile document at all is how node files are often kept; one of many missing is a mistake. */
+  /** Node files are often kept without any profiles; if only some are missing, it is a mistake. */
   reportMissing(): void {
     const [first] = this.#missing;
     if (!first) return;
@@ -117,7 +117,7 @@ class ProfileChain {
     if (!this.#broken.has(name)) this.#missing.push({ user, name });
   }
 
-  /** Walks up without recursion: a chain may be as long as there are profiles. */
+  /** Walks up without recursion: a chain may contain all profiles. */
   #resolve(name: string): void {
     const trail: Checked<HostProfileData>[] = [];
     const seen = new Set<string>();
@@ -129,7 +129,7 @@ class ProfileChain {
         break;
       }
       if (seen.has(next)) {
-        this.#reportRing(trail, next);
+        this.#reportCycle(trail, next);
         break;
       }
       seen.add(next);
@@ -142,14 +142,14 @@ class ProfileChain {
     }
   }
 
-  #reportRing(trail: readonly Checked<HostProfileData>[], entry: string): void {
+  #reportCycle(trail: readonly Checked<HostProfileData>[], entry: string): void {
     const names = trail.map((profile) => profile.document.name);
-    const ring = names.slice(names.indexOf(entry));
+    const cycle = names.slice(names.indexOf(entry));
     this.#report(
       placeProblem(trail[names.indexOf(entry)]!.document.yaml, {
         code: 'node.profile-cycle',
-        message: `host profiles inherit from each other in a ring: ${[...ring, entry].join(' > ')}`,
-        hint: 'Take host_profile out of one of them.',
+        message: `host profiles inherit from each other in a cycle: ${[...cycle, entry].join(' > ')}`,
+        hint: 'Remove host_profile from one of them.',
         path: ['data', 'host_profile'],
       }),
     );

@@ -17,7 +17,7 @@ import type { YamlDocument } from '../yaml-document.js';
 const KNOWN_SCHEMAS = [STRATEGY_SCHEMA, CONFIGURATION_SCHEMA, NODE_SCHEMA, HOST_PROFILE_SCHEMA] as const;
 export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
 
-/** A document of a schema this program reads, with a checked frame; its data is still as written. */
+/** A document of a schema this program reads, with a checked envelope and unchecked data. */
 export interface SiteDocument {
   readonly schema: KnownSchema;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface SiteDocument {
   readonly yaml: YamlDocument;
 }
 
-/** A document of another schema: carried in the revision, not read. */
+/** A document of another schema: stored in the revision, not read. */
 export interface IgnoredDocument {
   readonly schema: string;
   readonly yaml: YamlDocument;
@@ -35,12 +35,12 @@ export interface IgnoredDocument {
 export type ReadDocument =
   | { readonly kind: 'document'; readonly document: SiteDocument }
   | { readonly kind: 'ignored'; readonly document: IgnoredDocument }
-  /** Abstract documents are bases of layering, which is not carried out: nothing uses them. */
+  /** Abstract documents are bases for layering, which is not applied: nothing uses them. */
   | { readonly kind: 'abstract'; readonly schema: KnownSchema; readonly metadata: DocumentMetadata }
-  /** Its errors are among the diagnostics; name and schema as far as they can be read. */
+  /** The diagnostics have its errors; name and schema are present if they can be read. */
   | { readonly kind: 'broken'; readonly schema: string | undefined; readonly name: string | undefined };
 
-/** Reads the frame of one document; what is wrong goes to `report`. */
+/** Reads the envelope of one document; sends problems to `report`. */
 export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic) => void): ReadDocument {
   const { value } = yaml;
   if (!isMapping(value)) {
@@ -60,7 +60,7 @@ export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic
       placeProblem(yaml, {
         code: 'document.no-schema',
         message:
-          schema === undefined ? "'schema' is missing: it says what kind of document this is" : "'schema' must be text",
+          schema === undefined ? "'schema' is missing: it names the kind of the document" : "'schema' must be text",
         hint: `Write for example 'schema: ${NODE_SCHEMA}'.`,
         path: schema === undefined ? [] : ['schema'],
       }),
@@ -68,14 +68,14 @@ export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic
     return { kind: 'broken', schema: undefined, name };
   }
   if (!isKnown(schema)) {
-    // Two slips, no more: drydock/HardwareProfile/v1 is a schema of its own.
+    // At most two typing errors: drydock/HardwareProfile/v1 is another schema.
     const hint = didYouMean(schema, KNOWN_SCHEMAS, 2);
     if (hint) {
       report(
         placeProblem(yaml, {
           severity: 'warning',
           code: 'document.unknown-schema',
-          message: `no documents of the schema '${schema}' are known: this one is ignored`,
+          message: `unknown schema '${schema}': this document is ignored`,
           hint,
           path: ['schema'],
         }),
@@ -104,8 +104,8 @@ function readChecked(
       placeProblem(yaml, {
         severity: 'warning',
         code: 'document.abstract',
-        message: `'${metadata.name}' is abstract: a base for layering, which is not carried out here; it is not used`,
-        hint: 'Give the rendered documents of the site.',
+        message: `'${metadata.name}' is abstract and not used: layering is not applied`,
+        hint: 'Pass the rendered documents of the site.',
         path: ['metadata', 'layeringDefinition', 'abstract'],
       }),
     );
@@ -116,8 +116,8 @@ function readChecked(
       placeProblem(yaml, {
         severity: 'warning',
         code: 'document.substitutions',
-        message: `the substitutions of '${metadata.name}' are not carried out here: its data is used as written`,
-        hint: 'Give the rendered documents of the site.',
+        message: `the substitutions of '${metadata.name}' are not applied: its data is used as written`,
+        hint: 'Pass the rendered documents of the site.',
         path: ['metadata', 'substitutions'],
         part: 'key',
       }),

@@ -2,14 +2,14 @@ import type { Node } from '../../yaql/index.js';
 import { isSecretKey } from '../view/shown-value.js';
 import { partsOf } from './read-set.js';
 
-/** A path into the state that an expression reads, e.g. `$.murano.enabled`, as the expression writes it. */
+/** A path of the state that an expression reads, as written there: `$.murano.enabled`. */
 export interface ReadPath {
   readonly text: string;
-  /** Its value is not to be shown. */
+  /** Its value must not be shown. */
   readonly secret: boolean;
 }
 
-/** The paths an expression reads from `$`, `$node` and `$common`, each once, in the order in which they stand. */
+/** The paths an expression reads from `$`, `$node` and `$common`, each once, in the order of the text. */
 export function pathsRead(text: string, tree: Node): ReadPath[] {
   const found = new Map<string, ReadPath>();
   const visit = (node: Node, onItem: boolean): void => {

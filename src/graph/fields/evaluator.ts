@@ -28,11 +28,11 @@ export interface EvaluatorInput {
   readonly old?: OldStates;
   /** Values of `{MASTER_IP}` and other names that do not come from the state. */
   readonly formatter?: FormatValues;
-  /** The engine to use, with any helper functions registered; one of its own otherwise. */
+  /** The engine to use, with any helper functions registered. Default: a new one. */
   readonly engine?: Engine;
 }
 
-/** One side, new or old, of what a node's expressions see. */
+/** The data, new or old, that a node's expressions see. */
 interface Side {
   /** Name of the old state; empty for the new one. */
   readonly of: string;
@@ -42,12 +42,12 @@ interface Side {
 
 const noState = new Dict(false);
 
-/** How many different results are kept before the memory of them is emptied. */
+/** Limit of cached results; the cache is then emptied. */
 const MAX_RESULTS = 200_000;
 
 /**
- * Evaluates the fields of tasks on nodes. Results are remembered by what an expression can read: where two nodes
- * agree on that, in the new state and in the task's old one, it is worked out once.
+ * Evaluates the fields of tasks on nodes. Results are cached by what an expression can read: if two nodes
+ * agree on that, in the new state and in the task's old one, it is evaluated once.
  */
 export class FieldEvaluator {
   readonly engine: Engine;
@@ -74,7 +74,7 @@ export class FieldEvaluator {
     return new NodeScope(this, task, node);
   }
 
-  /** What `$` is for fields that decide where tasks are: the common data alone. */
+  /** The scope for fields that place tasks, where `$` is only the common data. */
   clusterScope(task: string): NodeScope {
     return new NodeScope(this, task, null);
   }
@@ -88,7 +88,7 @@ export class FieldEvaluator {
         throw new GraphProblemError(
           'graph.no-node-state',
           `deployment_info.nodes has no data for ${node === 'null' ? 'the sync node (key "null")' : `node '${node}'`}`,
-          `Add cluster.deployment_info.nodes[${JSON.stringify(node)}]; {} if there is nothing to say.`,
+          `Add cluster.deployment_info.nodes[${JSON.stringify(node)}]; use {} for no data.`,
         );
       }
       side = {
@@ -101,7 +101,7 @@ export class FieldEvaluator {
     return side;
   }
 
-  /** Null: the task never ended well there. A node without data of its own counts as unknown. */
+  /** Null if the task never succeeded there. A node without its own data counts as unknown. */
   oldSide(task: string, node: string | null): Side | null {
     const { old } = this.#input;
     const name = old === undefined || node === null ? undefined : oldStateName(old, task, node);
@@ -134,7 +134,7 @@ export class FieldEvaluator {
     return reads;
   }
 
-  /** The expression with the parts taken out that read nothing of these nodes' own; null when that saves nothing. */
+  /** The expression without the parts that read none of these nodes' own data; null when that saves nothing. */
   split(expression: string, now: Side, old: Side | null): SplitExpression | null {
     const reads = this.#readSet(expression);
     const all =
@@ -152,7 +152,7 @@ export class FieldEvaluator {
     return split;
   }
 
-  /** Names the result, or null when it may differ on any two nodes. */
+  /** Cache key of the result; null when it may differ on any two nodes. */
   resultKey(expression: string, now: Side, old: Side | null): string | null {
     const reads = this.#readSet(expression);
     if (reads === null) return null;
@@ -161,11 +161,11 @@ export class FieldEvaluator {
     return `${numbers(now.own)};${before};${expression}`;
   }
 
-  remembered(key: string): { readonly value: unknown } | undefined {
+  cached(key: string): { readonly value: unknown } | undefined {
     return this.#results.has(key) ? { value: this.#results.get(key) } : undefined;
   }
 
-  remember(key: string, value: unknown): void {
+  cache(key: string, value: unknown): void {
     if (this.#results.size >= MAX_RESULTS) this.#results.clear();
     this.#results.set(key, value);
   }
@@ -222,7 +222,7 @@ export class NodeScope implements TemplateScope {
     this.#before = evaluator.oldSide(task, node);
   }
 
-  /** Whether the task ended well on this node before. */
+  /** Whether the task succeeded on this node before. */
   get ranBefore(): boolean {
     return this.#before !== null;
   }
@@ -235,7 +235,7 @@ export class NodeScope implements TemplateScope {
     return this.#work('v', expression, path, toPlain);
   }
 
-  /** Text stays text (an older condition); anything else is the truth of it, also of what JSON has no form of. */
+  /** Text stays text (an older condition); any other value becomes its truth, even if JSON cannot express it. */
   evaluateCondition(expression: string, path: ValuePath): string | boolean {
     return this.#work('c', expression, path, conditionValue) as string | boolean;
   }
@@ -244,10 +244,10 @@ export class NodeScope implements TemplateScope {
     try {
       const reads = this.#evaluator.resultKey(expression, this.#now, this.#before);
       const key = reads === null ? null : use + reads;
-      const known = key === null ? undefined : this.#evaluator.remembered(key);
+      const known = key === null ? undefined : this.#evaluator.cached(key);
       if (known !== undefined) return known.value;
       const value = convert(this.#raw(expression));
-      if (key !== null) this.#evaluator.remember(key, value);
+      if (key !== null) this.#evaluator.cache(key, value);
       return value;
     } catch (error) {
       throw atPath(error, path);
@@ -259,7 +259,7 @@ export class NodeScope implements TemplateScope {
     const variables: [string, Value][] = [];
     for (const part of split?.parts ?? []) {
       const shared = this.#sharedPart(part);
-      // It fails, or has no elements: the whole expression is to say so itself.
+      // The part fails or has no elements: evaluate the whole expression, which reports it.
       if (shared === undefined) return this.#evaluateIn(expression, []);
       variables.push([part.variable, shared]);
     }
@@ -268,7 +268,7 @@ export class NodeScope implements TemplateScope {
       return this.#evaluateIn(split.text, variables);
     } catch (error) {
       if (!(error instanceof YaqlError)) throw error;
-      // Fails again, with its place in the text the user wrote.
+      // Fails again, with its place in the user's text.
       return this.#evaluateIn(expression, []);
     }
   }
@@ -279,7 +279,7 @@ export class NodeScope implements TemplateScope {
       ? `${state};${expression}`
       : this.#evaluator.resultKey(expression, this.#now, this.#before);
     const key = `p${reads}`;
-    const known = this.#evaluator.remembered(key);
+    const known = this.#evaluator.cached(key);
     if (known !== undefined) return known.value as Value | undefined;
     let value: Value | undefined;
     try {
@@ -288,7 +288,7 @@ export class NodeScope implements TemplateScope {
     } catch (error) {
       if (!(error instanceof YaqlError)) throw error;
     }
-    this.#evaluator.remember(key, value);
+    this.#evaluator.cache(key, value);
     return value;
   }
 
@@ -301,7 +301,7 @@ export class NodeScope implements TemplateScope {
     return engine.parse(expression).evaluateIn(context);
   }
 
-  /** As `TaskScope` of the engine makes it, with room for variables. */
+  /** Like that of `TaskScope` of the engine, plus variables. */
   #taskContext(): Context {
     const context = new Context(this.#evaluator.engine.context);
     context.setVariable('node', this.#now.state.node);
@@ -311,7 +311,7 @@ export class NodeScope implements TemplateScope {
     return context;
   }
 
-  /** The value of a condition of the older language; the reference decides on its truth. */
+  /** The value of a condition of the older language. */
   evaluateLegacy(text: string): unknown {
     const { own } = this.#now;
     const settings = (path: readonly string[]): Found => lookUp(this.#evaluator.commonData, own, path);

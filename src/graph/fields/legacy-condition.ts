@@ -2,7 +2,7 @@ import { GraphProblemError } from '../problem.js';
 import type { Found } from './state.js';
 import { truthy } from './truth.js';
 
-/** What a condition of the older language may name, by the word before the colon: `settings:a.b`, `cluster:a.b`. */
+/** Data for a condition of the older language, by the word before the colon: `settings:a.b`, `cluster:a.b`. */
 export type ConditionModels = Readonly<Record<string, (path: readonly string[]) => Found>>;
 
 type Evaluate = (models: ConditionModels) => unknown;
@@ -10,7 +10,7 @@ type Evaluate = (models: ConditionModels) => unknown;
 /** A condition in the older language of settings: `settings:a.value == true and not cluster:b in 'text'`. */
 export interface LegacyCondition {
   readonly evaluate: Evaluate;
-  /** Paths it names, as `model:path`, after rewriting. */
+  /** Paths it reads, as `model:path`, after rewriting. */
   readonly paths: readonly string[];
 }
 
@@ -25,12 +25,12 @@ function rewriteForRun(text: string): string {
     .replace(/settings:([^\n]+?)([^\n]value)(?!\.)/g, 'settings:$1');
 }
 
-/** Throws GraphProblemError (`graph.bad-condition`) for a text that is no condition. */
+/** Throws GraphProblemError (`graph.bad-condition`) for a text that is not a condition. */
 export function parseLegacyCondition(text: string): LegacyCondition {
   return parse(rewriteForRun(text), text);
 }
 
-/** A condition over settings as users edit them, as restrictions and limits of roles have it: nothing is rewritten. */
+/** A condition over settings as users edit them, as in restrictions and limits of roles: nothing is rewritten. */
 export const parseSettingsCondition = (text: string): LegacyCondition => parse(text, text);
 
 function parse(rewritten: string, text: string): LegacyCondition {
@@ -44,7 +44,7 @@ interface Token {
   readonly value?: unknown;
 }
 
-// Order as in the language's own lexer: words are not delimited, and what is no token is passed over.
+// Order as in the original lexer: words need no delimiters, and text that is not a token is skipped.
 const TOKEN =
   /(?<number>-?\d+)|(?<string>(["'])[^\n]*?\3)|(?<word>true|false|null)|(?<path>\w*?:[\w.-]+)|(?<operator>and|not|or|in|==|!=)|(?<bracket>[()])/y;
 
@@ -71,7 +71,7 @@ function tokens(text: string): Token[] {
   return out;
 }
 
-/** Loosest first; those of one level group from the left, and `not` binds as tightly as `in`. */
+/** Lowest precedence first; operators of one level are left-associative, and `not` has the precedence of `in`. */
 const LEVELS: readonly (readonly string[])[] = [['or'], ['and'], ['==', '!='], ['in']];
 
 class Parser {
@@ -132,7 +132,7 @@ class Parser {
       const read = Object.hasOwn(models, model) ? models[model] : undefined;
       if (read === undefined) {
         const known = Object.keys(models).map((name) => `${name}:`);
-        throw bad(`the condition names '${model}:', which there is not`, `Use ${known.join(' or ')}.`);
+        throw bad(`the condition reads '${model}:', which does not exist`, `Use ${known.join(' or ')}.`);
       }
       const found = read(path.split('.'));
       if ('error' in found) throw bad(`${text}: ${found.error}`, 'Correct the path.');

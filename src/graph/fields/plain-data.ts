@@ -16,8 +16,8 @@ import {
 import { GraphProblemError } from '../problem.js';
 
 /**
- * A value of an expression as JSON data. Keys that are no text become text, as in JSON written by Python. Throws
- * GraphProblemError for what JSON has no form of: times, patterns, an undefined old value.
+ * The value of an expression as JSON data. Keys that are not text become text, as in JSON written by Python. Throws
+ * GraphProblemError for values JSON cannot express: times, patterns, an undefined old value.
  */
 export function toPlain(value: Value): unknown {
   if (value === null || typeof value !== 'object') return value;
@@ -33,7 +33,7 @@ export function toPlain(value: Value): unknown {
   const kind = isUndefinedMarker(value) ? 'undefined (there is no old value)' : kindName(kindOf(value));
   throw new GraphProblemError(
     'graph.no-json-value',
-    `the expression gives ${kind}, which a task cannot hold`,
+    `the expression gives ${kind}, which a task cannot contain`,
     'Convert it to text, a number, a list or a mapping.',
   );
 }
@@ -42,8 +42,8 @@ function finite(value: number): number {
   if (Number.isFinite(value)) return value;
   throw new GraphProblemError(
     'graph.no-json-value',
-    'the expression gives a number without end',
-    'JSON has no form of infinity: give another number.',
+    'the expression gives an infinite number',
+    'JSON has no infinity: use another number.',
   );
 }
 
@@ -53,7 +53,7 @@ function itemsOf(value: Value): Value[] | undefined {
   return iterable ? [...iterate(value)] : undefined;
 }
 
-/** A value as a condition has it: text as it is, otherwise whether it is true (as Python has it). */
+/** The value of a condition: text unchanged, otherwise its truth by Python's rules. */
 export function conditionValue(value: Value): string | boolean {
   if (typeof value === 'string') return value;
   if (value instanceof Float) return value.value !== 0;

@@ -1,4 +1,4 @@
-/** What `{NAME}` in a field may stand for. */
+/** Values for `{NAME}` in a field. */
 export type FormatValues = Readonly<Record<string, unknown>>;
 
 type Part = string | Replacement;
@@ -10,7 +10,7 @@ interface Replacement {
   readonly spec: readonly Part[];
 }
 
-/** A text in the syntax of Python's `str.format`, read once. */
+/** A text in the syntax of Python's `str.format`, parsed once. */
 export class FormatText {
   readonly text: string;
   readonly #parts: readonly Part[] | null;
@@ -21,8 +21,8 @@ export class FormatText {
   }
 
   /**
-   * The text with its names replaced. Whatever goes wrong (an unknown name, a stray brace, a specification that does
-   * not fit) leaves the whole text as it is, double braces included.
+   * The text with its names replaced. Any error (an unknown name, a stray brace, a specification that does
+   * not fit) leaves the whole text unchanged, double braces included.
    */
   fill(values: FormatValues): string {
     if (this.#parts === null) return this.text;
@@ -30,10 +30,10 @@ export class FormatText {
   }
 }
 
-/** Whether a text could change by formatting. */
+/** Whether formatting could change a text. */
 export const mayFormat = (text: string): boolean => text.includes('{') || text.includes('}');
 
-/** Replacement fields may stand in specifications, one level deep. */
+/** Specifications may contain replacement fields, one level deep. */
 const MAX_DEPTH = 1;
 
 function parse(text: string, depth: number): Part[] | null {
@@ -124,7 +124,7 @@ function itemOf(value: unknown, key: string): unknown {
   return attributeOf(value, key);
 }
 
-/** Python's None, which is a value with a text of its own. */
+/** Python's None, which has a text form. */
 const NONE = Object.freeze({ toString: () => 'None' });
 
 function plain(value: unknown): string | null {
@@ -135,7 +135,7 @@ function plain(value: unknown): string | null {
   return null;
 }
 
-/** As Python 2 shows a unicode text. */
+/** Like Python 2's repr of a unicode text. */
 function represented(value: unknown): string | null {
   if (typeof value !== 'string') return plain(value);
   const quote = value.includes("'") && !value.includes('"') ? '"' : "'";

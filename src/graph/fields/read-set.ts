@@ -1,8 +1,8 @@
 import type { Argument, Node } from '../../yaql/index.js';
 
 /**
- * Which top-level keys of `$` an expression can read, found without running it. Two nodes on which these keys hold
- * the same give the same value, so it need be worked out only once. Null: it may read anything.
+ * The top-level keys of `$` an expression can read, found without running it. Two nodes on which these keys are
+ * equal give the same value, so one evaluation is enough. Null: it may read anything.
  */
 export type ReadSet = readonly string[] | null;
 
@@ -24,7 +24,7 @@ const ITEM_METHODS: ReadonlySet<string> = new Set([
   'distinct',
 ]);
 
-/** Functions whose arguments see a whole state as `$`, wherever they stand. */
+/** Functions whose arguments always see a whole state as `$`. */
 const STATE_FUNCTIONS: ReadonlySet<string> = new Set([
   'new',
   'old',
@@ -35,8 +35,8 @@ const STATE_FUNCTIONS: ReadonlySet<string> = new Set([
   'deleted',
 ]);
 
-/** Give something else at each call. */
-const UNSTEADY: ReadonlySet<string> = new Set(['random', 'randint', 'now']);
+/** Functions with a different value at each call. */
+const VARYING: ReadonlySet<string> = new Set(['random', 'randint', 'now']);
 
 class Unbounded extends Error {}
 
@@ -54,18 +54,18 @@ export function readSetOf(tree: Node): ReadSet {
 function walk(node: Argument, onItem: boolean, read: (key: string) => void): void {
   if (node === null) return;
   if (node.type === 'variable') {
-    // Parts of `$node` are read by name; as a whole it is anything.
+    // Parts of `$node` are read by name; the whole of it may contain anything.
     if (node.name === '$node' || (isState(node) && !onItem)) throw new Unbounded();
     return;
   }
   const called = node.type === 'binary' ? node.right : node;
-  if (called.type === 'call' && UNSTEADY.has(called.name)) throw new Unbounded();
+  if (called.type === 'call' && VARYING.has(called.name)) throw new Unbounded();
   const key = keyRead(node, onItem);
   if (key !== undefined) read(key);
   for (const [part, partOnItem] of partsOf(node, onItem, key !== undefined)) walk(part, partOnItem, read);
 }
 
-/** What is inside a node, and whether `$` means an item there. `direct`: its receiver has been dealt with. */
+/** The children of a node, and whether `$` means an item there. `direct`: its receiver has been handled. */
 export function partsOf(node: Node, onItem: boolean, direct = false): (readonly [Argument, boolean])[] {
   const all = (args: readonly Argument[], item = onItem) => args.map((arg) => [arg, item] as const);
   switch (node.type) {
@@ -95,7 +95,7 @@ export function partsOf(node: Node, onItem: boolean, direct = false): (readonly 
   }
 }
 
-/** The key of the state that a node reads, if that is what it does. */
+/** The key of the state that a node reads; undefined when it reads none. */
 function keyRead(node: Node, onItem: boolean): string | undefined {
   if (node.type === 'index') {
     const [only, ...more] = node.args;
@@ -107,7 +107,7 @@ function keyRead(node: Node, onItem: boolean): string | undefined {
 
 const isState = (node: Node): boolean => node.type === 'variable' && (node.name === '$' || node.name === '$1');
 
-/** Whether a member of this is a top-level key of a state or of the node's own part of it. */
+/** Whether a member of this node is a top-level key of a state or of the node's own part. */
 const readsState = (node: Node, onItem: boolean): boolean =>
   node.type === 'variable' && (node.name === '$node' || (isState(node) && !onItem));
 

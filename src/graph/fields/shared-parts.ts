@@ -1,7 +1,7 @@
 import type { Argument, Node } from '../../yaql/index.js';
 import { readSetOf } from './read-set.js';
 
-/** An expression with its parts that are the same on many nodes taken out and replaced by variables. */
+/** An expression in which variables replace the parts that are equal on many nodes. */
 export interface SplitExpression {
   readonly text: string;
   /** By variable, without the dollar sign. */
@@ -11,17 +11,17 @@ export interface SplitExpression {
 export interface SharedPart {
   readonly variable: string;
   readonly expression: string;
-  /** It leaves out a node's own keys by name, which cannot be seen from what it reads. */
+  /** It removes a node's own keys by name, which its read set does not show. */
   readonly withoutOwn: boolean;
 }
 
-/** Compare a state with the older one: the costly part of most expressions. */
+/** Functions that compare a state with the older one: the costly part of most expressions. */
 const COMPARING: ReadonlySet<string> = new Set(['changed', 'changedAll', 'changedAny']);
 
 /**
- * Takes out what reads no key that a node has of its own: comparisons of states, and what membership is asked of. Evaluated
- * apart these give the very same: the first are booleans, of the second `in` uses the elements only. `changedAny` of
- * which some arguments are a node's own becomes the `or` it stands for. Null when there is nothing to take out.
+ * Extracts parts that read none of a node's own keys: comparisons of states, and right sides of `in`. Evaluated
+ * separately they give the same result: the former are booleans, of the latter `in` uses only elements. `changedAny`
+ * with some arguments of a node's own data becomes the equivalent `or`. Null when there is nothing to extract.
  */
 export function splitExpression(text: string, tree: Node, ownKeys: readonly string[]): SplitExpression | null {
   const splitter = new Splitter(text, ownKeys);
@@ -54,10 +54,10 @@ class Splitter {
 
   #replacement(node: Node): string | undefined {
     if (node.type === 'binary' && node.operator === 'in' && this.#isShared(node.right)) {
-      return `(${this.rewrite(node.left)} in ${this.#takeOut(node.right)})`;
+      return `(${this.rewrite(node.left)} in ${this.#extract(node.right)})`;
     }
     if (node.type !== 'call' || !COMPARING.has(node.name)) return undefined;
-    if (this.#isShared(node)) return this.#takeOut(node);
+    if (this.#isShared(node)) return this.#extract(node);
     const args = node.args.filter((arg): arg is Node => arg !== null && arg.type !== 'rule');
     const whole = node.name === 'changed' && args.length === 1 && isWholeState(args[0]!);
     const divisible = node.name === 'changedAny' && args.some((arg) => this.#isShared(arg) || isWholeState(arg));
@@ -71,7 +71,7 @@ class Splitter {
     return this.#isShared(arg) ? this.#variableFor(call) : call;
   }
 
-  /** Two states differ when one of the node's own keys does, or what is left without them. */
+  /** Two states differ when one of the node's own keys differs, or the rest does. */
   #wholeComparison(): string {
     const keys = [...this.#ownKeys].map((key) => JSON.stringify(key));
     const each = keys.map((key) => `changed([$.containsKey(${key}), $.get(${key})])`);
@@ -80,13 +80,13 @@ class Splitter {
   }
 
   #isShared(node: Node): boolean {
-    // A variable of the expression's own has no meaning outside it; a lone constant is not worth a name.
+    // A variable defined in the expression has no meaning outside it; a constant gains nothing from a variable.
     if (hasOwnVariable(node)) return false;
     const reads = readSetOf(node);
     return reads !== null && reads.length > 0 && !reads.some((key) => this.#ownKeys.has(key));
   }
 
-  #takeOut(node: Node): string {
+  #extract(node: Node): string {
     return this.#variableFor(this.#textOf(node));
   }
 
@@ -119,7 +119,7 @@ function childrenOf(node: Node): Node[] {
     case 'rule':
       return [node.source, node.destination];
     case 'binary':
-      // What is inside a method's arguments sees other data as `$`.
+      // The arguments of a method see other data as `$`.
       return node.operator === '.' || node.operator === '?.' ? [node.left] : [node.left, node.right];
     case 'index':
       return [node.value, ...given(node.args)];

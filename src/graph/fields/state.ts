@@ -3,37 +3,37 @@ import { canonicalJson } from '../../documents/canonical-json.js';
 import { Float } from '../../yaql/index.js';
 import type { Fields } from '../tasks/task.js';
 
-/** What is known of a cluster at one time: `common` to all its nodes, and each node's own part. */
+/** The data of a cluster at one time: `common` to all its nodes, and each node's own part. */
 export interface ClusterState {
   readonly common: Fields;
   readonly nodes: Readonly<Record<string, Fields>>;
 }
 
-/** States of earlier runs: for a task, the state with which it last ended well. */
+/** States of earlier runs: for a task, the state with which it last succeeded. */
 export interface OldStates {
   readonly states: Readonly<Record<string, ClusterState>>;
   /** By task id, the name of one of `states`. */
   readonly tasks: Readonly<Record<string, string>>;
-  /** By task id and node, where nodes differ: then this alone decides, and a node that is absent has no old state. */
+  /** By task id and node, where nodes differ: takes precedence, and a node without an entry has no old state. */
   readonly onNodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The name of the state with which a task last ended well on a node; undefined when it never did. */
+/** The name of the state with which a task last succeeded on a node; undefined when it never did. */
 export function oldStateName(old: OldStates, task: string, node: string): string | undefined {
   const nodes = old.onNodes !== undefined && Object.hasOwn(old.onNodes, task) ? old.onNodes[task] : undefined;
   if (nodes !== undefined) return Object.hasOwn(nodes, node) ? nodes[node] : undefined;
   return Object.hasOwn(old.tasks, task) ? old.tasks[task] : undefined;
 }
 
-/** The node's own part, if it has one that says anything. */
+/** The node's own part, if it has a non-empty one. */
 export function ownPart(state: ClusterState, node: string): Fields | undefined {
   return Object.hasOwn(state.nodes, node) ? state.nodes[node] : undefined;
 }
 
-/** What stands at a path: a value (null when a key is absent), or why there can be no value. */
+/** The result of a look-up: a value (null when a key is absent), or why there can be none. */
 export type Found = { readonly value: unknown } | { readonly error: string };
 
-/** Follows a path through common data with a node's own on top: mappings are merged, everything else is replaced. */
+/** Follows a path through common data overlaid with a node's own: mappings are merged, all else is replaced. */
 export function lookUp(common: Fields, own: Fields, path: readonly string[]): Found {
   let over: unknown = own;
   let base: unknown = common;
@@ -50,7 +50,7 @@ export function lookUp(common: Fields, own: Fields, path: readonly string[]): Fo
 const memberOf = (value: unknown, key: string): unknown =>
   isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** Gives equal values one number, so that nodes can be compared key by key. */
+/** Numbers values, equal ones alike, so that nodes can be compared key by key. */
 export class ValueNumbers {
   readonly #numbers = new Map<string, number>();
   readonly #ofNode = new WeakMap<Fields, Map<string, number>>();
@@ -74,7 +74,7 @@ export class ValueNumbers {
   }
 }
 
-/** Numbers that JSON would confuse (1 and 1.0), told apart. */
+/** Keeps numbers distinct that JSON would confuse (1 and 1.0). */
 function exactText(value: unknown): unknown {
   if (typeof value === 'bigint') return { $int: String(value) };
   if (value instanceof Float) return { $float: String(value.value) };

@@ -16,7 +16,7 @@ export interface TaskTemplate {
   readonly parameters: Template | undefined;
   readonly failOnError: Template | undefined;
   readonly dependencies: readonly (Template | undefined)[];
-  /** Fields nobody reads, whose expressions have to work all the same. */
+  /** Fields that nothing reads. Their expressions must still evaluate. */
   readonly others: readonly Template[];
   /** Parameters that are the same everywhere. */
   readonly constantParameters: Readonly<Record<string, unknown>> | undefined;
@@ -35,7 +35,7 @@ const SEPARATE: ReadonlySet<string> = new Set([
   'groups',
 ]);
 
-/** Undefined when an expression has no meaning; `problems` says which. */
+/** Undefined when an expression is invalid; `problems` says which. */
 export function compileTask(task: GraphTask, at: ValuePath, problems: Problems): TaskTemplate | undefined {
   let ok = true;
   const compile = (field: string): Template | undefined => {
@@ -65,7 +65,7 @@ export function compileTask(task: GraphTask, at: ValuePath, problems: Problems):
   return ok ? compiled : undefined;
 }
 
-/** Why a task does not run on a node; undefined when it does. The condition is worked out before anything else. */
+/** Why a task does not run on a node; undefined when it does. The condition is evaluated before all else. */
 export function skipReason(
   template: TaskTemplate,
   type: string,
@@ -91,14 +91,14 @@ function holds(condition: Template, scope: NodeScope): boolean {
   }
 }
 
-/** What a task that runs is given. */
+/** The parameters of a task that runs. */
 export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly<Record<string, unknown>> {
   if (template.constantParameters !== undefined) return template.constantParameters;
   const value = instantiate(template.parameters!, scope);
   if (isMapping(value)) return withDirectory(value);
   throw new GraphProblemError(
     'graph.bad-parameters',
-    `parameters must be a mapping, this is ${kindOf(value)}`,
+    `parameters must be a mapping, not ${kindOf(value)}`,
     'Write {name: value}.',
     ['parameters'],
   );
@@ -107,7 +107,7 @@ export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly
 const withDirectory = (parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd: '/' };
 
-/** Works out the fields nobody reads, for the errors in them. */
+/** Evaluates the fields that nothing reads, to find their errors. */
 export function checkOthers(template: TaskTemplate, scope: NodeScope): void {
   for (const other of template.others) instantiate(other, scope);
 }

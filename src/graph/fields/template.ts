@@ -4,8 +4,8 @@ import { GraphProblemError } from '../problem.js';
 import { FormatText, mayFormat } from './python-format.js';
 
 /**
- * A field of a task prepared for many nodes: what is the same for all of them is settled once, texts with `{NAME}` are
- * read once, and each `{yaql_exp: …}` is known with its path.
+ * A field of a task, prepared for many nodes: constants are evaluated once, texts with `{NAME}` are
+ * parsed once, and each `{yaql_exp: …}` has its path.
  */
 export type Template =
   | { readonly kind: 'constant'; readonly value: unknown }
@@ -30,7 +30,7 @@ export function compileTemplate(value: unknown, path: ValuePath = []): Template 
   if (isExpression(value)) return { kind: 'yaql', expression: expressionOf(value, path), path };
   const entries = Object.entries(value).map(([key, item]): [string, Template] => [
     key,
-    // Regular expressions are full of braces that mean something else.
+    // Braces have another meaning in regular expressions.
     key === 'regex' ? { kind: 'constant', value: item } : compileTemplate(item, [...path, key]),
   ]);
   if (entries.every(([, { kind }]) => kind === 'constant')) return { kind: 'constant', value };
@@ -42,7 +42,7 @@ function expressionOf(value: Readonly<Record<string, unknown>>, path: ValuePath)
   if (typeof expression !== 'string') {
     throw new GraphProblemError(
       'graph.bad-expression',
-      `yaql_exp must be text, this is ${kindOf(expression)}`,
+      `yaql_exp must be text, not ${kindOf(expression)}`,
       'Write the expression in quotes.',
       [...path, 'yaql_exp'],
     );
@@ -56,7 +56,7 @@ function expressionOf(value: Readonly<Record<string, unknown>>, path: ValuePath)
   return expression;
 }
 
-/** What a template needs to become a value. */
+/** What a template needs to produce a value. */
 export interface TemplateScope {
   fill(text: FormatText): string;
   /** The value of an expression as plain JSON data. */

@@ -1,4 +1,4 @@
-/** Truth as Python has it, for plain data: zero and everything empty are false. */
+/** Truth by Python's rules, for plain data: zero and everything empty are false. */
 export function truthy(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value !== 0n && Boolean(value);
   if (Array.isArray(value)) return value.length > 0;

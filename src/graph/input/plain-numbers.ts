@@ -1,7 +1,7 @@
 import { isMapping, setKey } from '../../core/plain-value.js';
 import { Float } from '../../yaql/index.js';
 
-/** Data with the numbers of JavaScript: what tasks hold, as opposed to what their expressions see. */
+/** Data with plain JavaScript numbers: for the fields of tasks, not for the data of their expressions. */
 export function plainNumbers(value: unknown): unknown {
   if (value instanceof Float) return value.value;
   if (typeof value === 'bigint') return Number(value);

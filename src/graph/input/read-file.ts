@@ -11,13 +11,13 @@ import type { PlanInput } from '../plan-graph.js';
 import type { GraphProblem } from '../problem.js';
 import { readPlanInput } from './read-input.js';
 
-/** What a file holds, and where in its text. */
+/** The content of a file, with places. */
 export interface GraphSource {
   readonly file: string;
   readonly value: unknown;
-  /** What is odd about the text itself, e.g. a key that stands twice. */
+  /** Warnings about the text itself, such as duplicate keys. */
   readonly warnings: readonly Diagnostic[];
-  /** Where the value at a path stands; as near above it as there is one. */
+  /** The place of the value at a path, or of the nearest one above it. */
   place(path: ValuePath): LineColumn;
 }
 
@@ -25,13 +25,13 @@ export type ReadSource =
   | { readonly ok: true; readonly source: GraphSource }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
-/** Reads JSON or YAML: JSON when the text begins like it and the file is not called `.yaml` or `.yml`. */
+/** Reads JSON or YAML: JSON when the text starts like JSON and the file is not named `.yaml` or `.yml`. */
 export function readSource(text: string, file: string): ReadSource {
   const content = text.replace(/^\uFEFF/, '');
   return /^\s*[[{]/.test(content) && !/\.ya?ml$/i.test(file) ? fromJson(content, file) : fromYaml(content, file);
 }
 
-/** Deeper than any data, and shallow enough for every walk over it. */
+/** Deeper than any real data, but shallow enough for recursion. */
 const MAX_JSON_DEPTH = 500;
 
 function fromJson(content: string, file: string): ReadSource {
@@ -54,8 +54,8 @@ function fromJson(content: string, file: string): ReadSource {
 const lineOf = ({ line, column }: LineColumn): LineColumn => ({ line, column });
 
 /**
- * One YAML document as people of the Fuel line write graphs: scalars as PyYAML reads them, no tags. Keys become texts and
- * dates their ISO text, as in the JSON such a file is uploaded as.
+ * One YAML document as Fuel users write graphs: scalars as PyYAML reads them, no tags. Keys become texts and
+ * dates ISO text, as in the JSON upload of such a file.
  */
 function fromYaml(content: string, file: string): ReadSource {
   const problems = new Problems();
@@ -72,7 +72,7 @@ function fromYaml(content: string, file: string): ReadSource {
   };
 }
 
-/** Numbers as exact as the data of expressions needs them: `1.0` is a float, a whole number of JSON beyond 2^53 a bigint. */
+/** Keeps numbers as exact as expressions need: `1.0` is a float, an integer beyond 2^53 in JSON a bigint. */
 function exactNumber(kind: ScalarKind, value: number, written?: string): unknown {
   if (!Number.isInteger(value)) return value;
   if (kind === 'float') return new Float(value);
@@ -98,7 +98,7 @@ export function readPlanText(text: string, file: string): ReadText {
   return input.ok ? { ok: true, input: input.input, problems, source } : { ok: false, problems };
 }
 
-/** Adds to problems where in the text they are. */
+/** Adds the places in the text to problems. */
 export function placeInSource(problems: readonly GraphProblem[], source: GraphSource): Diagnostic[] {
   return problems.map(({ at, ...problem }) => ({ ...problem, file: source.file, ...source.place(at) }));
 }

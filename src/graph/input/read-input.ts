@@ -22,9 +22,10 @@ export type ReadInput =
   | { readonly ok: false; readonly problems: readonly GraphProblem[] };
 
 /**
- * Reads what is to be planned, as one object: `tasks`, or `layers: {release, plugins, cluster}` to merge first;
+ * Reads the input of planning, one object: `tasks`, or `layers: {release, plugins, cluster}` to merge first;
  * `cluster` with `resolver` (the nodes), `deployment_info` (the state) and `formatter`; optionally `old_state`,
- * `selected_tasks`, `subgraphs`, `legacy_plugin_tasks`, and `any_choices` to keep to those of an earlier result. All problems at once. A key that is nearly one of these is an error; any other is told and not looked at.
+ * `selected_tasks`, `subgraphs`, `legacy_plugin_tasks`, and `any_choices` to repeat the choices of an earlier result.
+ * Reports all problems at once. A misspelt key is an error; any other unknown key is a warning.
  */
 export function readPlanInput(value: unknown): ReadInput {
   const problems = new Problems();
@@ -60,7 +61,7 @@ export function readPlanInput(value: unknown): ReadInput {
   return { ok: true, input, problems: problems.all() };
 }
 
-/** Reads a graph alone: a list of tasks, or an object with `tasks` or `layers`. What can be read is given, too. */
+/** Reads a graph alone: a list of tasks, or an object with `tasks` or `layers`. Returns the readable tasks in any case. */
 export function readTasks(value: unknown): {
   readonly tasks: readonly MergedTask[];
   readonly problems: readonly GraphProblem[];
@@ -108,12 +109,12 @@ class InputReader {
     );
   }
 
-  /** A slip of the pen must not plan something else; a recorded case may carry more than is to be planned. */
+  /** A typing error must not change the plan; a recorded case may contain more than the plan needs. */
   keys(fields: Fields): void {
     for (const key of Object.keys(fields).filter((one) => !KEYS.includes(one))) {
       const near = didYouMean(key, KEYS);
-      if (near !== undefined) this.#bad([key], `there is no key '${key}' here`, near);
-      else this.#problems.warning([key], 'graph.unknown-key', 'is not looked at', `Known: ${KEYS.join(', ')}.`);
+      if (near !== undefined) this.#bad([key], `unknown key '${key}'`, near);
+      else this.#problems.warning([key], 'graph.unknown-key', 'is ignored', `Known: ${KEYS.join(', ')}.`);
     }
   }
 
@@ -150,7 +151,7 @@ class InputReader {
 
   layers(fields: Fields): LayerTasks[] {
     if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks, ['tasks']) }];
-    if (fields.tasks !== undefined) this.#bad(['tasks'], 'both tasks and layers are given', 'Keep one of them.');
+    if (fields.tasks !== undefined) this.#bad(['tasks'], 'both tasks and layers are present', 'Keep one of them.');
     const layers = this.mapping(fields.layers, ['layers']) ?? {};
     for (const name of Object.keys(layers)) {
       if (!(LAYERS as readonly string[]).includes(name))
@@ -210,15 +211,15 @@ class InputReader {
       if (seen.has(uid))
         this.#bad(
           [...at, i, 'uid'],
-          `node '${uid}' is given twice, or is a name of the system`,
-          'Give each node an id of its own.',
+          `node '${uid}' is defined twice, or has a reserved name`,
+          'Give each node its own id.',
         );
       seen.add(uid);
       return [{ uid, tags: this.#tagsOf(node, [...at, i]) }];
     });
   }
 
-  /** `all_tags`; without it worked out from `tags` (or `roles`) and `primary_tags`. */
+  /** `all_tags`, or computed from `tags` (or `roles`) and `primary_tags`. */
   #tagsOf(node: Fields, at: ValuePath): string[] {
     if (node.all_tags !== undefined) return this.texts(node.all_tags, [...at, 'all_tags']);
     const field = node.tags === undefined ? 'roles' : 'tags';
@@ -233,7 +234,7 @@ class InputReader {
     const nodes = this.mapping(state.nodes, [...at, 'nodes']);
     if (common === undefined || nodes === undefined) return undefined;
     let ok = true;
-    // A node that has null for its data has none.
+    // A node whose data is null has none.
     const parts = Object.entries(nodes).filter(([, own]) => own !== null);
     for (const [name, own] of parts) if (this.mapping(own, [...at, 'nodes', name]) === undefined) ok = false;
     return ok ? { common, nodes: Object.fromEntries(parts) as Readonly<Record<string, Fields>> } : undefined;

@@ -3,38 +3,38 @@ import type { Plan } from '../plan.js';
 import type { GraphProblem } from '../problem.js';
 import { type PlanOrder, planOrder } from './order.js';
 
-/** A circle of tasks that wait for each other, `task@node`; the first is not repeated at the end. */
+/** A cycle of tasks that wait for each other, `task@node`; the first is not repeated at the end. */
 export interface Cycle {
   readonly members: readonly number[];
 }
 
-/** At most this many circles are told; where there is one there are often many like it. */
+/** Limit of reported cycles; there are often many similar ones. */
 const MAX_CYCLES = 10;
 
 /**
- * Circles in the order of a plan: for every knot of tasks that wait for each other a shortest one, so that each is
- * named in full. Circles of the same names on other nodes are one. Empty when the plan can be run.
+ * Cycles in the order of a plan: a shortest one for every strongly connected set of tasks, so that each is
+ * named in full. Cycles of the same names on other nodes count as one. Empty when the plan can run.
  */
 export function findCycles(plan: Plan, order: PlanOrder = planOrder(plan)): Cycle[] {
   const successors = successorLists(plan.instances.length, order);
-  return circlesIn(successors, plan.instances.length, (at) => plan.instances[at]!.id);
+  return cyclesIn(successors, plan.instances.length, (at) => plan.instances[at]!.id);
 }
 
 /**
- * Shortest circles among the first `count` of some vertices, given the successors of each; the others only lead on.
- * Circles with the same names are one.
+ * Shortest cycles among the first `count` vertices, given the successors of each; other vertices only connect.
+ * Cycles with the same names count as one.
  */
-export function circlesIn(
+export function cyclesIn(
   successors: readonly (readonly number[])[],
   count: number,
   nameOf: (at: number) => string,
 ): Cycle[] {
-  const left = leftInCircles(successors);
+  const left = remainingInCycles(successors);
   const cycles = new Map<string, Cycle>();
   const done = new Set<number>();
   for (const from of left) {
     if (done.has(from) || from >= count) continue;
-    const path = shortestCircle(from, successors, left);
+    const path = shortestCycle(from, successors, left);
     if (path === undefined) continue;
     for (const at of path) done.add(at);
     const members = rotated(path.filter((at) => at < count));
@@ -45,7 +45,7 @@ export function circlesIn(
   return [...cycles.values()];
 }
 
-/** The circles as problems, each at the first of its tasks. */
+/** The cycles as problems, each at its first task. */
 export function cycleProblems(plan: Plan, cycles: readonly Cycle[]): GraphProblem[] {
   return cycles.map(({ members }) => {
     const names = [...members, members[0]!].map((at) => {
@@ -57,7 +57,7 @@ export function cycleProblems(plan: Plan, cycles: readonly Cycle[]): GraphProble
       severity: 'error',
       code: 'graph.cycle',
       message: `tasks wait for each other: ${names.join(' -> ')}`,
-      hint: 'Each has to end before the next starts: remove one of these dependencies.',
+      hint: 'Each task must end before the next starts: remove one of these dependencies.',
       at,
       path: printPath(at),
     };
@@ -75,8 +75,8 @@ function successorLists(tasks: number, { edges, joins }: PlanOrder): number[][] 
   return out;
 }
 
-/** What remains when everything without predecessors, and then everything without successors, is taken away. */
-function leftInCircles(successors: readonly (readonly number[])[]): Set<number> {
+/** What remains after removing everything without predecessors, and then everything without successors. */
+function remainingInCycles(successors: readonly (readonly number[])[]): Set<number> {
   const predecessors: number[][] = successors.map(() => []);
   successors.forEach((list, at) => {
     for (const to of list) predecessors[to]!.push(at);
@@ -100,8 +100,8 @@ function peel(
   return left;
 }
 
-/** A shortest way from a task back to itself; undefined when it only lies between circles. */
-function shortestCircle(
+/** A shortest path from a task back to itself; undefined when it is only between cycles. */
+function shortestCycle(
   from: number,
   successors: readonly (readonly number[])[],
   among: ReadonlySet<number>,
@@ -127,7 +127,7 @@ function shortestCircle(
   return undefined;
 }
 
-/** The same circle, begun at its lowest member. */
+/** The same cycle, starting at its lowest member. */
 function rotated(members: readonly number[]): number[] {
   const lowest = members.indexOf(Math.min(...members));
   return [...members.slice(lowest), ...members.slice(0, lowest)];

@@ -4,7 +4,7 @@ import type { AnyChoice, TargetSet } from '../plan.js';
 import type { NamePattern } from '../tasks/name-pattern.js';
 import { below, type Relation } from './relations.js';
 
-/** Where each task is, by the id it has there. */
+/** Instances of tasks, by task id and node. */
 export class InstanceIndex {
   /** By name, by node. */
   readonly #byName = new Map<string, Map<number, number>>();
@@ -23,7 +23,7 @@ export class InstanceIndex {
     return this.#byName.get(name)?.get(node);
   }
 
-  /** Names of tasks on some node that a pattern stands for. */
+  /** Names of placed tasks that match a pattern. */
   names(pattern: NamePattern): readonly string[] {
     let names = this.#matching.get(pattern);
     if (names === undefined) {
@@ -36,10 +36,10 @@ export class InstanceIndex {
   }
 }
 
-/** What a `policy: any` over these tags took. */
+/** What `policy: any` chose for these tags. */
 export type EarlierChoice = Pick<AnyChoice, 'roles' | 'chosen'>;
 
-/** Turns relations into sets of instances. Equal sets are one set. */
+/** Turns relations into sets of instances. Equal sets are shared. */
 export class Linker {
   readonly targets: TargetSet[] = [];
   readonly anyChoices: AnyChoice[] = [];
@@ -56,7 +56,7 @@ export class Linker {
     this.#resolver = resolver;
   }
 
-  /** The set a relation of a task on `node` means; undefined when it is empty. Throws GraphProblemError. */
+  /** The set for a relation of a task on `node`; undefined when it is empty. Throws GraphProblemError. */
   resolve(relation: Relation, node: number): number | undefined {
     const { where, name } = relation;
     switch (where.on) {

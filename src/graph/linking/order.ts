@@ -13,8 +13,8 @@ export interface PlanOrderJoin {
 }
 
 /**
- * The order as edges and joins, each join disjoint from the others: where two relations say the same of a pair of
- * names, it is said once. Grows with the tasks and not with the pairs.
+ * The order as edges and disjoint joins: if two relations order the same pair of names, it is written
+ * once. Grows with the tasks, not with the pairs.
  */
 export function planOrder(plan: Plan): PlanOrder {
   const writer = new OrderWriter(plan);
@@ -42,7 +42,7 @@ export function planOrder(plan: Plan): PlanOrder {
       { before: awaited, after: instances },
     ];
   });
-  // Large ones first, so that what overlaps is cut out of the small ones.
+  // Large ones first, so that overlaps are removed from the small ones.
   joins.sort((a, b) => product(b) - product(a));
   for (const join of joins) writer.join(join);
   return { edges: writer.edges, joins: writer.joins };
@@ -94,7 +94,7 @@ class OrderWriter {
     else for (const before of block.before) for (const after of block.after) this.edge(before, after);
   }
 
-  /** Tasks of one name on several nodes. Two of them on both sides wait for each other: one such circle is enough. */
+  /** Tasks of one name on several nodes. Two of them on both sides wait for each other: one such cycle is enough. */
   #withinName({ before, after }: PlanOrderJoin): void {
     const waiting = new Set(after);
     const both = before.filter((at) => waiting.has(at));

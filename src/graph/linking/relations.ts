@@ -3,7 +3,7 @@ import { truthy } from '../fields/truth.js';
 import { GraphProblemError } from '../problem.js';
 import { type NamePattern, namePattern } from '../tasks/name-pattern.js';
 
-/** Which tasks a task waits for, or is waited for by: names to look for, and where. */
+/** Tasks that a task waits for, or that wait for it: names, and where to look for them. */
 export interface Relation {
   readonly name: NamePattern;
   /** As the user wrote it. */
@@ -25,7 +25,7 @@ export function nearRelations(value: unknown): Relation[] {
   if (!Array.isArray(value)) {
     throw new GraphProblemError(
       'graph.bad-dependency',
-      `a list of task names is needed, this is ${kindOf(value)}`,
+      `must be a list of task names, not ${kindOf(value)}`,
       'Write ["task", "/regex/"].',
     );
   }
@@ -36,13 +36,13 @@ export function nearRelations(value: unknown): Relation[] {
   }));
 }
 
-/** Reads `cross_depends` or `cross_depended_by`. Entries that are null or empty mean nothing. */
+/** Reads `cross_depends` or `cross_depended_by`. Null and empty entries are ignored. */
 export function crossRelations(value: unknown): Relation[] {
   if (!truthy(value)) return [];
   if (!Array.isArray(value)) {
     throw new GraphProblemError(
       'graph.bad-dependency',
-      `a list of relations is needed, this is ${kindOf(value)}`,
+      `must be a list of relations, not ${kindOf(value)}`,
       'Write [{name: …, role: …}].',
     );
   }
@@ -53,7 +53,7 @@ function crossRelation(entry: unknown): Relation {
   if (!isMapping(entry)) {
     throw new GraphProblemError(
       'graph.bad-dependency',
-      `a relation is a mapping, this is ${kindOf(entry)}`,
+      `a relation must be a mapping, not ${kindOf(entry)}`,
       'Write {name: …, role: …}.',
     );
   }

@@ -4,22 +4,22 @@ let engine: Promise<Viz> | undefined;
 
 /**
  * Draws a graph in the DOT language as one SVG element, laid out by Graphviz (compiled to WebAssembly, so that nothing
- * has to be installed). The engine is loaded by the first picture, in about 0.2 s, and kept. Nodes are
- * `<g class="node">` with their name in `<title>`, by which a page finds them again.
+ * needs to be installed). The first picture loads the engine, in about 0.2 s. Nodes are
+ * `<g class="node">` with their name in `<title>`, where a page finds it.
  *
- * @throws Error with Graphviz' words when the text is no DOT
+ * @throws Error with Graphviz' message when the text is not valid DOT
  */
 export async function renderSvg(dot: string): Promise<string> {
   engine ??= import('@viz-js/viz').then(({ instance }) => instance());
   const result = (await engine).render(dot, { format: 'svg', engine: 'dot', graphAttributes: effort(dot) });
   if (result.status !== 'success')
     throw new Error(`Graphviz cannot draw this: ${result.errors.map(({ message }) => message).join('; ')}`);
-  // Without the XML declaration and the document type: it goes into pages as it is.
+  // Without the XML declaration and document type: pages embed it unchanged.
   return result.output.slice(result.output.indexOf('<svg'));
 }
 
 /**
- * How hard Graphviz tries. Its own limits take 12 s for the 1,100 edges of a real release's graph; with these it takes
+ * Limits of Graphviz' effort. With its defaults, the 1,100 edges of a real release's graph take 12 s; with these
  * 2 s, and the picture is a fifth larger.
  */
 function effort(dot: string): Record<string, string | number> {

@@ -2,8 +2,8 @@ import { kindOf } from '../../core/plain-value.js';
 import { GraphProblemError } from '../problem.js';
 
 /**
- * How many of `total` nodes of a group may fail. A number as it is, `"N%"` rounded down, a negative one: so many must
- * not fail; absent or text that is no number: one more than there are, so never. Throws GraphProblemError for the rest.
+ * How many of `total` nodes of a group may fail: a number, `"N%"` rounded down, or a negative number of nodes that must
+ * not fail. If absent or text that is not a number: one more than `total`. Throws GraphProblemError for other values.
  */
 export function faultTolerance(given: unknown, total: number): number {
   const never = total + 1;
@@ -20,7 +20,7 @@ export function faultTolerance(given: unknown, total: number): number {
     throw new GraphProblemError(
       'graph.bad-fault-tolerance',
       'fault_tolerance is empty',
-      'Write a number or "N%", or leave it out.',
+      'Write a number or "N%", or remove it.',
     );
   const percent = typeof text === 'string' && text.endsWith('%');
   const number = typeof text === 'string' ? wholeNumber(percent ? text.slice(0, -1) : text) : Math.trunc(Number(text));

@@ -1,7 +1,7 @@
 import { createEngine, type Engine, YaqlError } from '../../yaql/index.js';
 import { GraphProblemError } from '../problem.js';
 
-/** A node as filters see it. Further fields can be asked of, too. */
+/** A node as filters see it. Filters may use further fields. */
 export interface NodeRow {
   readonly id: number | string;
   readonly online: boolean;
@@ -12,19 +12,19 @@ export interface NodeRow {
   readonly [field: string]: unknown;
 }
 
-/** What a run is for: nodes by id, or a filter. */
+/** The nodes of a run: by id, or by a filter. */
 export interface NodeChoice {
   /** Ids; switches the filter off. */
   readonly ids?: readonly (number | string)[];
-  /** An expression over one node as `$`; null or absent: those that are ready to be worked on. Empty: all. */
+  /** An expression over one node as `$`; null or absent: nodes ready for work. Empty: all. */
   readonly filter?: string | null;
 }
 
-const HAS_ITS_SYSTEM: ReadonlySet<string> = new Set(['ready', 'provisioned', 'stopped']);
+const INSTALLED: ReadonlySet<string> = new Set(['ready', 'provisioned', 'stopped']);
 
 /**
- * The nodes of a cluster that a run is for, by id: only nodes that are online; of these the ones asked for, else the
- * ones the filter takes. A filter that takes none gives none. Throws GraphProblemError for a filter that fails.
+ * The nodes of a cluster for a run, by id: only online nodes; of these the requested ones, else the
+ * ones that match the filter, possibly none. Throws GraphProblemError for a filter that fails.
  */
 export function filterNodes<N extends NodeRow>(
   nodes: readonly N[],
@@ -54,7 +54,7 @@ export function filterNodes<N extends NodeRow>(
   }
 }
 
-/** With a system on it, or an error of deployment to get over; neither being added nor taken away. */
+/** Installed, or with a deployment error to recover from; not pending addition or deletion. */
 function isWorkable({ pending_addition, pending_deletion, status, error_type }: NodeRow): boolean {
-  return !pending_addition && !pending_deletion && (HAS_ITS_SYSTEM.has(status) || error_type === 'deploy');
+  return !pending_addition && !pending_deletion && (INSTALLED.has(status) || error_type === 'deploy');
 }

@@ -3,34 +3,34 @@ import { valueKey } from '../fields/value-key.js';
 import { GraphProblemError } from '../problem.js';
 import { namePattern } from '../tasks/name-pattern.js';
 
-/** A node of the run and what tasks are matched against. */
+/** A node of the run, with the tags and roles that tasks match. */
 export interface TaggedNode {
   readonly uid: string;
-  /** All its tags: for a tag it is primary for, `primary-TAG` in place of `TAG`. */
+  /** All its tags: `primary-TAG` instead of `TAG` where it is primary. */
   readonly tags: readonly string[];
-  /** Its roles in the same form, for tasks of plugins without tags; absent: those tasks go by tags, too. */
+  /** Its roles in the same form, for tasks of plugins without tags; absent: those tasks use tags, too. */
   readonly roles?: readonly string[];
 }
 
-/** An instance of a service, as `mysql:1`: data for the node, which places a task only when the task names it exactly. */
+/** An instance of a service, such as `mysql:1`: data of the node, which places only tasks that name it exactly. */
 const isInstance = (tag: string): boolean => tag.includes(':');
 
 /** The orchestrator's own host, as a node. */
 export const MASTER = 'master';
-/** The virtual node of stages; its id is null in what executors get. */
+/** The virtual node of stages; its id is null for executors. */
 export const SYNC = 'null';
 
-/** What a list of tags or roles means in terms of nodes. */
+/** The nodes for a list of tags or roles. */
 export interface ResolvedNodes {
   /** Ascending indexes into `NodeResolver.nodes`. */
   readonly nodes: readonly number[];
-  /** Set when the value has no meaning as tags and so resolves to nothing. */
+  /** Why the value cannot be tags and so resolves to no nodes. */
   readonly nothing?: string;
 }
 
 /**
- * Finds nodes by tags or roles: names, `/regex/`, `master`, and `*` alone for every node that has any tag. Instances
- * (`mysql:1`) are found by their exact names only. Nodes are numbered: those of the run in their order, then `master`,
+ * Finds nodes by tags or roles: names, `/regex/`, `master`, and a single `*` for every node with any tag. Instances
+ * (`mysql:1`) match only by exact name. Nodes are numbered: those of the run in their order, then `master`,
  * then the sync node.
  */
 export class NodeResolver {
@@ -57,7 +57,7 @@ export class NodeResolver {
     this.#any = any;
   }
 
-  /** Throws GraphProblemError for an entry that is no text or no regular expression. */
+  /** Throws GraphProblemError for an entry that is not text or not a valid regular expression. */
   resolve(tags: unknown): ResolvedNodes {
     const key = valueKey(tags);
     let resolved = this.#known.get(key);
@@ -94,7 +94,7 @@ export class NodeResolver {
     }
   }
 
-  /** The tags of the run's nodes that a pattern, a list of them, or nothing (all tags) stands for. */
+  /** The tags of the run's nodes that match a pattern or a list of patterns; all tags without one. */
   tagsMatching(tags: unknown): string[] {
     const all = [...this.#byTag.keys()];
     if (tags === undefined || tags === null || tags === '*') return all;
@@ -104,13 +104,13 @@ export class NodeResolver {
     return all.filter((tag) => patterns.some((pattern) => pattern.matches(tag)));
   }
 
-  /** The one of several nodes that `policy: any` takes: the lowest id. */
+  /** The node that `policy: any` chooses of several: the lowest id. */
   lowest(nodes: readonly number[]): number {
     return nodes.reduce((best, node) => (compareIds(this.nodes[node]!, this.nodes[best]!) < 0 ? node : best));
   }
 }
 
-/** Numbers by value and before words; words by their text. */
+/** Orders numbers by value and before words, words by text. */
 function compareIds(a: string, b: string): number {
   const [numberA, numberB] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (numberA !== numberB) return numberA ? -1 : 1;

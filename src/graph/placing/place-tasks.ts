@@ -14,7 +14,7 @@ import type { NodeResolver } from './node-resolver.js';
 export interface Placement {
   readonly merged: MergedTask;
   readonly type: string;
-  /** Not among the tasks that were selected: it keeps its place in the order and does not run. */
+  /** Not selected: it keeps its place in the order and does not run. */
   readonly deselected: boolean;
   /** In the order of placement, each node once. */
   readonly nodes: readonly number[];
@@ -27,19 +27,19 @@ export interface Placed {
   readonly groups: readonly FaultTolerance[];
 }
 
-/** Fields that decide where tasks are; expressions in them see the cluster's common data. */
+/** Fields that place tasks; their expressions see the cluster's common data. */
 const PLACING = ['tags', 'roles', 'groups'] as const;
 
-/** What tasks are matched against. */
+/** Resolvers that match tasks to nodes. */
 export interface PlacingResolvers {
   readonly byTags: NodeResolver;
-  /** For tasks of plugins that have no tags: they go by the roles of nodes, as they did before there were tags. */
+  /** For tasks of plugins without tags: they use the roles of nodes, as before tags existed. */
   readonly byRoles: NodeResolver;
 }
 
 /**
- * Puts tasks on nodes: by `tags` if the key is there, else `roles`, else `groups`, where a group of the graph stands
- * for its own tags or roles, too; stages on the sync node; the tasks a group lists on the group's nodes, too.
+ * Places tasks on nodes: by `tags` if the key is present, else `roles`, else `groups`, where a group of the graph also
+ * means its own tags or roles; stages on the sync node; the tasks a group lists also on the group's nodes.
  */
 export function placeTasks(
   tasks: readonly MergedTask[],
@@ -78,7 +78,7 @@ export function placeTasks(
   for (const merged of tasks) {
     const type = field(merged, 'type');
     if (typeof type !== 'string') {
-      problems.error([...merged.at, 'type'], 'graph.bad-type', `the type must be text, this is ${kindOf(type)}`);
+      problems.error([...merged.at, 'type'], 'graph.bad-type', `the type must be text, not ${kindOf(type)}`);
       continue;
     }
     const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !onlyOrders(type);
@@ -127,7 +127,7 @@ function withGroupRoles(
   return more.size === 0 ? groups : [...names, ...more];
 }
 
-/** Adds to each task the nodes of the groups that list it. A group on no node asks for nothing. */
+/** Adds to each task the nodes of the groups that list it. A group on no node adds nothing. */
 function withGroups(
   placements: Map<string, Placement>,
   groups: readonly Placement[],
@@ -142,7 +142,7 @@ function withGroups(
       problems.error(
         [...merged.at, 'tasks'],
         'graph.bad-group',
-        `tasks must be a list of task ids, this is ${kindOf(listed)}`,
+        `tasks must be a list of task ids, not ${kindOf(listed)}`,
       );
       continue;
     }
@@ -189,7 +189,7 @@ function toleranceOf(
   });
 }
 
-/** The value of a field that belongs to no node: expressions see the common data as `$`. */
+/** The value of a field outside any node: expressions see the common data as `$`. */
 function clusterValue(value: unknown, task: string, evaluator: FieldEvaluator): unknown {
   if (isExpression(value)) {
     const template = compileTemplate(value);

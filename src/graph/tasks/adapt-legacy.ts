@@ -4,7 +4,7 @@ import { reachable, type TaskGraph, taskGraph } from '../view/task-graph.js';
 import type { MergedTask } from './merge-layers.js';
 import type { Fields, GraphTask } from './task.js';
 
-/** From this version on a task says what it needs from other nodes. */
+/** From this version on, a task declares its dependencies on other nodes. */
 const CROSS_DEPENDENCIES = '2.0.0';
 
 /** `[major, minor, patch, pre-release]`; undefined for a text that is not a version. */
@@ -33,8 +33,8 @@ const end = (name: string): string => `${name}_end`;
 const rolesOf = (task: GraphTask | Fields): unknown => task.roles ?? task.groups;
 
 /**
- * Fits tasks that know nothing of other nodes into a graph that orders nodes: each group becomes a pair of brackets,
- * `NAME_start` and `NAME_end`, that carry the group's order between nodes; an old task goes between the brackets of
+ * Adapts tasks without dependencies between nodes to a graph that has them: each group becomes a pair of brackets,
+ * `NAME_start` and `NAME_end`, with the group's order between nodes; an old task goes between the brackets of
  * its roles on its own node, one before `pre_deployment_end` or after `post_deployment_start` between those stages.
  * Tasks that plugins ordered by stage follow that stage one after another.
  */
@@ -88,9 +88,9 @@ export function adaptLegacyTasks(
   return [...out, ...chains(pluginTasks, tasks, problems)];
 }
 
-/** Tasks from the start of a stage to its end, the ends included. */
+/** Tasks from the start to the end of a stage, both included. */
 function between(graph: TaskGraph, stage: string): ReadonlySet<string> {
-  // The one that decides whether a graph has the stage differs: before deployment its end, after it its start.
+  // A graph has the pre-deployment stage if it has its end, and the post-deployment stage if it has its start.
   if (!graph.hasNode(stage === 'pre_deployment' ? end(stage) : start(stage))) return new Set();
   const after = reachable(graph, start(stage), 'outbound');
   const before = reachable(graph, end(stage), 'inbound');

@@ -9,13 +9,13 @@ import { versionNumbers } from './adapt-legacy.js';
 import { namePattern } from './name-pattern.js';
 import { type Fields, READ_FIELDS, UNUSABLE_ID } from './task.js';
 
-/** An engine that only parses: it remembers every expression it has read. */
+/** An engine that only parses; it caches every expression. */
 const parser = createTaskEngine({ cacheSize: 20_000 });
 
-/** Checks the shape of one task as a user wrote it, the syntax of its expressions included. All problems at once. */
+/** Checks the shape of one task as written, including the syntax of its expressions. Reports all problems at once. */
 export function checkTask(task: unknown, at: ValuePath, problems: Problems): task is Fields {
   if (!isMapping(task)) {
-    problems.error(at, 'graph.bad-task', `a task is a mapping, this is ${kindOf(task)}`, 'Write {id: …, type: …}.');
+    problems.error(at, 'graph.bad-task', `a task must be a mapping, not ${kindOf(task)}`, 'Write {id: …, type: …}.');
     return false;
   }
   const before = problems.all().length;
@@ -37,7 +37,7 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
     .every(({ severity }) => severity !== 'error');
 }
 
-/** Expressions and texts with names in braces: what they will be is known when they are evaluated. */
+/** Expressions and texts with names in braces: their value is known only when they are evaluated. */
 const isOpen = (value: unknown): boolean => isExpression(value) || (typeof value === 'string' && value.includes('{'));
 
 class FieldChecks {
@@ -71,8 +71,8 @@ class FieldChecks {
         id === undefined
           ? 'the task has no id'
           : typeof id === 'string'
-            ? `no task can be called '${id}'`
-            : `the id must be text, this is ${kindOf(id)}`,
+            ? `'${id}' cannot be the id of a task`
+            : `the id must be text, not ${kindOf(id)}`,
         'Give it a name that is unique in the graph.',
       );
   }
@@ -80,7 +80,7 @@ class FieldChecks {
   type(): void {
     const { type } = this.#task;
     if (isExpression(type) || findTaskType(type) !== undefined) return;
-    const what = type === undefined ? 'the task has no type' : `there is no type ${JSON.stringify(type)}`;
+    const what = type === undefined ? 'the task has no type' : `unknown task type ${JSON.stringify(type)}`;
     const near = typeof type === 'string' ? didYouMean(type, TASK_TYPE_NAMES) : undefined;
     this.#bad(['type'], what, near ?? `Use one of ${TASK_TYPE_NAMES.join(', ')}.`);
   }
@@ -91,7 +91,7 @@ class FieldChecks {
     this.#bad(['version'], `${JSON.stringify(version)} is not a version`, 'Write three numbers, e.g. "2.1.0".');
   }
 
-  /** A user's own fields are kept; those that are nearly one that is read, and is not there, are reported. */
+  /** Custom fields are kept; likely misspellings of a missing field are reported. */
   keys(): void {
     const absent = [...READ_FIELDS].filter((field) => !Object.hasOwn(this.#task, field));
     for (const key of Object.keys(this.#task)) {
@@ -104,7 +104,7 @@ class FieldChecks {
   parameters(): void {
     const parameters = this.#given('parameters');
     if (parameters !== undefined && !isMapping(parameters)) {
-      this.#bad(['parameters'], `parameters must be a mapping, this is ${kindOf(parameters)}`, 'Write {name: value}.');
+      this.#bad(['parameters'], `parameters must be a mapping, not ${kindOf(parameters)}`, 'Write {name: value}.');
       return;
     }
     if (!isExpression(this.#task.parameters)) this.#parametersOfType(parameters);
@@ -113,31 +113,31 @@ class FieldChecks {
     if (strategy === undefined || isExpression(strategy)) return;
     const path = ['parameters', 'strategy'];
     if (!isMapping(strategy)) {
-      this.#bad(path, `strategy must be a mapping, this is ${kindOf(strategy)}`, 'Write {type: parallel, amount: 3}.');
+      this.#bad(path, `strategy must be a mapping, not ${kindOf(strategy)}`, 'Write {type: parallel, amount: 3}.');
       return;
     }
     const { type, amount } = strategy;
     if (!isExpression(type) && type !== 'parallel' && type !== 'one_by_one')
-      this.#bad([...path, 'type'], `${JSON.stringify(type ?? null)} is no strategy`, 'Use parallel or one_by_one.');
+      this.#bad([...path, 'type'], `${JSON.stringify(type ?? null)} is not a strategy`, 'Use parallel or one_by_one.');
     if (amount !== undefined && !isExpression(amount) && !Number.isInteger(amount))
       this.#bad(
         [...path, 'amount'],
-        `amount must be a whole number, this is ${JSON.stringify(amount)}`,
-        'Leave it out for no limit.',
+        `amount must be a whole number, not ${JSON.stringify(amount)}`,
+        'Remove it for no limit.',
       );
   }
 
   /**
-   * What a node would refuse is a warning, as an override or the release may still change it; a slip in the name of a
-   * parameter that must be there is an error.
+   * What a node would reject is a warning, because an override or the release may still change it; a misspelt
+   * required parameter is an error.
    */
   #parametersOfType(parameters: unknown): void {
     const found = checkParameters(this.#task.type, parameters, { isOpen });
     const missing = found.filter(({ kind }) => kind === 'missing').map(({ path }) => String(path.at(-1)));
     for (const { kind, path, message, hint } of found) {
-      const isSlip = kind === 'unknown' && didYouMean(String(path.at(-1)), missing) !== undefined;
+      const isMisspelt = kind === 'unknown' && didYouMean(String(path.at(-1)), missing) !== undefined;
       this.#problems.add({
-        severity: isSlip ? 'error' : 'warning',
+        severity: isMisspelt ? 'error' : 'warning',
         code: kind === 'unknown' ? 'graph.unknown-key' : 'graph.bad-parameters',
         message,
         hint,
@@ -150,11 +150,7 @@ class FieldChecks {
     const value = this.#given(field);
     if (value === undefined) return;
     if (!Array.isArray(value)) {
-      this.#bad(
-        [field],
-        `${field} must be a list of task names, this is ${kindOf(value)}`,
-        'Write ["task", "/regex/"].',
-      );
+      this.#bad([field], `${field} must be a list of task names, not ${kindOf(value)}`, 'Write ["task", "/regex/"].');
       return;
     }
     for (const [at, name] of value.entries()) this.#name(name, [field, at]);
@@ -168,18 +164,14 @@ class FieldChecks {
     const value = this.#given(field);
     if (value === undefined) return;
     if (!Array.isArray(value)) {
-      this.#bad(
-        [field],
-        `${field} must be a list of relations, this is ${kindOf(value)}`,
-        'Write [{name: …, role: …}].',
-      );
+      this.#bad([field], `${field} must be a list of relations, not ${kindOf(value)}`, 'Write [{name: …, role: …}].');
       return;
     }
     value.forEach((relation: unknown, at) => {
       const path = [field, at];
       if (relation === null || isExpression(relation)) return;
       if (!isMapping(relation)) {
-        this.#bad(path, `a relation is a mapping, this is ${kindOf(relation)}`, 'Write {name: …, role: …}.');
+        this.#bad(path, `a relation must be a mapping, not ${kindOf(relation)}`, 'Write {name: …, role: …}.');
         return;
       }
       if (Object.keys(relation).length === 0) return;
@@ -189,7 +181,7 @@ class FieldChecks {
       for (const who of ['tags', 'role']) this.#entries(relation[who], [...path, who]);
       const { policy } = relation;
       if (policy !== undefined && policy !== 'all' && policy !== 'any' && !isExpression(policy))
-        this.#bad([...path, 'policy'], `${JSON.stringify(policy)} is no policy`, 'Use all or any.');
+        this.#bad([...path, 'policy'], `${JSON.stringify(policy)} is not a policy`, 'Use all or any.');
     });
   }
 
@@ -211,7 +203,7 @@ class FieldChecks {
 
   expressions(): void {
     for (const [field, value] of Object.entries(this.#task)) {
-      // Both spellings of a field hold the same.
+      // Both spellings of a field have the same value.
       if (
         field === 'id' ||
         (field.includes('-') && Object.hasOwn(this.#task, field.replaceAll('-', '_'))) ||

@@ -2,7 +2,7 @@ import { isMapping, setKey, type ValuePath } from '../../core/plain-value.js';
 import { GraphProblemError } from '../problem.js';
 import type { Fields, GraphTask } from './task.js';
 
-/** Who a task comes from: the more specific layer wins. */
+/** The layer of a task: the more specific one wins. */
 export type LayerName = 'cluster' | 'plugins' | 'release';
 
 /** Tasks of one owner. */
@@ -10,9 +10,9 @@ export interface LayerTasks {
   readonly layer: LayerName;
   /** Name of the plugin, for messages. */
   readonly owner?: string;
-  /** Where the plugin's files are on the nodes: `cwd` of its tasks that have parameters and name none. */
+  /** Path of the plugin's files on the nodes: default `cwd` of its tasks with parameters. */
   readonly path?: string;
-  /** Roles the plugin brings, by name: their `fault_tolerance` is that of its group of the same name. */
+  /** Roles of the plugin, by name: their `fault_tolerance` applies to its group of the same name. */
   readonly roles?: Fields;
   readonly tasks: readonly PlacedInInput[];
 }
@@ -33,8 +33,8 @@ export interface MergedTask extends PlacedInInput {
 const ORDER: readonly LayerName[] = ['cluster', 'plugins', 'release'];
 
 /**
- * One graph of the layers: cluster over plugins over release, whole tasks by id. Cluster tasks come first, then what
- * the layers below add, each in its own order. Two owners of one layer with the same id are reported to `overlap`.
+ * Merges the layers: cluster over plugins over release, whole tasks by id. Cluster tasks come first, then what
+ * the layers below add, each in its order. `overlap` receives duplicate ids of two owners of one layer.
  */
 export function mergeLayers(
   layers: readonly LayerTasks[],

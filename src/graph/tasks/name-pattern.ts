@@ -2,7 +2,7 @@ import { kindOf } from '../../core/plain-value.js';
 import { compileRegex, type Regex, YaqlError } from '../../yaql/index.js';
 import { GraphProblemError } from '../problem.js';
 
-/** Steps one match may take: far above what a name needs, far below what a hostile pattern would. */
+/** Limit of steps for one match: far more than a name needs, far fewer than a hostile pattern takes. */
 const REGEX_STEPS = 1_000_000;
 
 /** A name of a task or a tag, or a regular expression between slashes. */
@@ -16,14 +16,14 @@ const known = new Map<string, NamePattern>();
 const MAX_KNOWN = 2000;
 
 /**
- * `/x/` matches names that begin with a match of Python's regular expression x (nothing ties its end); other text
+ * `/x/` matches names that start with a match of Python's regular expression x; other text
  * matches itself. Throws GraphProblemError (`graph.bad-regex`, `graph.bad-name`).
  */
 export function namePattern(text: unknown): NamePattern {
   if (typeof text !== 'string') {
     throw new GraphProblemError(
       'graph.bad-name',
-      `a name must be text, this is ${kindOf(text)}`,
+      `a name must be text, not ${kindOf(text)}`,
       'Write a name, or a regular expression as "/…/".',
     );
   }
@@ -64,8 +64,8 @@ function compiled(text: string): Regex {
     if (!(error instanceof YaqlError)) throw error;
     throw new GraphProblemError(
       'graph.bad-regex',
-      `${text} is no regular expression: ${error.message}`,
-      'Correct it, or leave out the slashes to name one thing.',
+      `${text} is not a regular expression: ${error.message}`,
+      'Correct it, or remove the slashes for a plain name.',
     );
   }
 }

@@ -1,7 +1,7 @@
 import { isMapping, setKey } from '../../core/plain-value.js';
 /**
- * A task as planning works with it: one spelling for each field, what is empty left out. `id` and `type` are always
- * there after {@link normaliseTask} of a task that passed `checkTask`.
+ * A task for planning: one spelling of each field, no empty fields. `id` and `type` are always
+ * present after {@link normaliseTask} of a task that passed `checkTask`.
  */
 export interface GraphTask {
   readonly id: string;
@@ -22,10 +22,10 @@ export interface GraphTask {
   readonly [custom: string]: unknown;
 }
 
-/** A mapping as JSON or YAML gives it. */
+/** A mapping read from JSON or YAML. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields a graph stores by themselves; all others are kept as they were given. */
+/** Fields a graph stores separately; all others are kept unchanged. */
 const STORED = [
   'version',
   'condition',
@@ -42,7 +42,7 @@ const STORED = [
   'parameters',
 ] as const;
 
-/** Other spelling, by the field it stands for. */
+/** The other spelling of a field. */
 const OTHER_SPELLING = {
   roles: 'role',
   cross_depends: 'cross-depends',
@@ -61,15 +61,15 @@ export const READ_FIELDS: ReadonlySet<string> = new Set([
   'stage',
 ]);
 
-/** Roles that mean something by themselves: in a list of one they stand for the plain word. */
+/** Roles with a special meaning: a list with one of them means the plain word. */
 const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
 
-/** The one text no task can be called: JavaScript gives it a meaning of its own. */
+/** The one text that cannot be a task id: it has a special meaning in JavaScript. */
 export const UNUSABLE_ID = '__proto__';
 
 const DEFAULT_VERSION = '1.0.0';
 
-/** Whether a stored field counts as not given. A literal `false` is a value: it switches a condition off. */
+/** Whether a stored field counts as absent. A literal `false` is a value: it switches a condition off. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
@@ -79,8 +79,8 @@ function isEmpty(value: unknown): boolean {
 const listed = (value: unknown): unknown => (typeof value === 'string' ? [value] : value);
 
 /**
- * The task from what a user wrote or from what a graph answers: both spellings of a field are one, an empty stored
- * field is absent, a single `role` or `groups` becomes a list. Tasks that differ only so are planned alike.
+ * The task from user input or from the API's form of a task: both spellings of a field become one, an empty stored
+ * field is absent, a single `role` or `groups` becomes a list. Tasks that differ only in this way are planned alike.
  */
 export function normaliseTask(given: Fields): GraphTask {
   const out: Record<string, unknown> = { id: given.id ?? given.task_name };
@@ -97,7 +97,7 @@ export function normaliseTask(given: Fields): GraphTask {
   return out as GraphTask;
 }
 
-/** The task as a graph answers it: with both spellings of the fields that have two. */
+/** The task as the API returns it: with both spellings of the fields that have two. */
 export function presentTask(task: GraphTask): Fields {
   const out: Record<string, unknown> = { task_name: task.id, ...task };
   for (const [field, other] of Object.entries(OTHER_SPELLING)) if (field in task) out[other] = task[field];

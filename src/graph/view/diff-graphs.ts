@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../documents/canonical-json.js';
 import type { GraphTask } from '../tasks/task.js';
 
-/** What two graphs differ in, by task id. */
+/** Differences between two graphs, by task id. */
 export interface GraphDifference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -12,7 +12,7 @@ export interface FieldDifference {
   readonly field: string;
   /** Absent when the field is new. */
   readonly before?: unknown;
-  /** Absent when the field is gone. */
+  /** Absent when the field was removed. */
   readonly after?: unknown;
 }
 
@@ -39,7 +39,7 @@ function diffFields(before: GraphTask, after: GraphTask): FieldDifference[] {
   });
 }
 
-/** The same as text: `+` and `-` for tasks, `~` for changed ones with their fields below. */
+/** The difference as text: `+` and `-` for tasks, `~` for changed ones with their fields below. */
 export function diffText({ added, removed, changed }: GraphDifference): string {
   const lines = [
     ...added.map((id) => `+ ${id}`),

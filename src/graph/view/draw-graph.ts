@@ -5,9 +5,9 @@ import { type TaskGraph, taskGraph } from './task-graph.js';
 
 export interface DrawOptions {
   readonly format?: 'dot' | 'mermaid';
-  /** Tasks that would run; the others are drawn as skipped. None: all. */
+  /** Tasks that would run; the others are drawn as skipped. Default: all. */
   readonly tasks?: readonly string[];
-  /** Only this task and what comes directly before it. */
+  /** Draw only this task and its direct predecessors. */
   readonly parentsFor?: string;
   /** Types to leave out: group, stage, skipped. */
   readonly remove?: readonly string[];
@@ -15,7 +15,7 @@ export interface DrawOptions {
   readonly cross?: boolean;
 }
 
-/** Throws GraphProblemError for a task or a type that is not there. */
+/** Throws GraphProblemError for an unknown task or type. */
 export function drawGraph(tasks: readonly GraphTask[], options: DrawOptions = {}): string {
   const graph = taskGraph(tasks, { cross: options.cross ?? true });
   const unknown = (options.tasks ?? []).filter((name) => !tasks.some(({ id }) => id === name));
@@ -77,7 +77,7 @@ function dot(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
 
 const KEYWORDS: ReadonlySet<string> = new Set(['node', 'edge', 'graph', 'digraph', 'subgraph', 'strict']);
 
-/** A name as the language of Graphviz wants it: in quotes unless it is a plain word. */
+/** A name in DOT syntax: in quotes unless it is a plain word. */
 export function dotId(name: string): string {
   if (/^[A-Za-z_]\w*$/.test(name) && !KEYWORDS.has(name.toLowerCase())) return name;
   return `"${name.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
@@ -98,7 +98,7 @@ function mermaid(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
   return `flowchart TD\n${nodes.join('')}${edges.join('')}${classes.join('')}`;
 }
 
-/** By where they come from, in the order of the tasks. */
+/** Edges by source, in the order of the tasks. */
 function edgesOf(graph: TaskGraph): { from: string; to: string; cross: boolean }[] {
   return graph
     .nodes()

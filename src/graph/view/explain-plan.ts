@@ -12,7 +12,7 @@ import type { PlanInput } from '../plan-graph.js';
 import { GraphProblemError } from '../problem.js';
 import { shownValue } from './shown-value.js';
 
-/** Explains a plan; `input` is what it was made of. Evaluates the parts of conditions once more to show their values. */
+/** Explains a plan made from `input`. Evaluates the parts of conditions again to show their values. */
 export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
   const values = new ConditionValues(input);
   const nodes = plan.nodes.flatMap((node, at): NodeExplanation[] => {
@@ -78,7 +78,7 @@ function skipOf(plan: Plan, { task, id, skip }: TaskInstance, node: string, valu
   };
 }
 
-/** Shows what conditions read. A part that cannot be evaluated by itself is left out. */
+/** Shows the values that conditions read. Omits a part that cannot be evaluated alone. */
 class ConditionValues {
   readonly #evaluator: FieldEvaluator;
 

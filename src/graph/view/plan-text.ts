@@ -3,7 +3,7 @@ import { planOrder } from '../linking/order.js';
 import type { Plan } from '../plan.js';
 import { dotId } from './draw-graph.js';
 
-/** An explanation as text: a section for each node, then what is on none and what orders nothing. */
+/** An explanation as text: a section for each node, then unplaced tasks and dependencies without effect. */
 export function planText(explanation: PlanExplanation): string {
   const { totals } = explanation;
   const first =
@@ -19,7 +19,7 @@ export function planText(explanation: PlanExplanation): string {
   );
   section(
     lines,
-    'dependencies that order nothing here',
+    'dependencies without effect here',
     explanation.dropped_dependencies.map(({ task, field, name, reason }) => `${task} ${field} ${name}: ${reason}`),
   );
   section(
@@ -46,8 +46,8 @@ function nodeLines({ node, runs, skipped }: NodeExplanation): string[] {
     '',
     `${name}: ${runs.length} run, ${skipped.length} do not`,
     ...runs.map(({ task, type, first_time, changed }) => {
-      const news = first_time ? 'first time here' : changed.length > 0 ? `new: ${changed.join('; ')}` : 'again';
-      return `  run   ${task} (${type}) ${news}`;
+      const label = first_time ? 'first time here' : changed.length > 0 ? `new: ${changed.join('; ')}` : 'again';
+      return `  run   ${task} (${type}) ${label}`;
     }),
     ...skipped.flatMap(({ task, why, values }) => [
       `  skip  ${task}: ${why}`,

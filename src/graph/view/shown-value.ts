@@ -1,11 +1,11 @@
 const SECRET = /pass|secret|token|credential|private|(^|[_-])key(s)?$|auth_key/i;
 
-/** Whether a key tells that its value is nobody's business. */
+/** Whether a key suggests that its value is a secret. */
 export const isSecretKey = (key: string): boolean => SECRET.test(key);
 
 const MAX_SHOWN = 60;
 
-/** A value in a few words: scalars as they are, the rest by its size, so that nothing long or secret is printed. */
+/** A short form of a value: scalars unchanged, others by size, so that nothing long or secret is printed. */
 export function shownValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) {

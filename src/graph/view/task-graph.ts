@@ -3,12 +3,12 @@ import { isMapping } from '../../core/plain-value.js';
 import { isRegex, namePattern } from '../tasks/name-pattern.js';
 import { type GraphTask, UNUSABLE_ID } from '../tasks/task.js';
 
-/** What a name in a graph of definitions is: a task, or a name nobody defines. */
+/** A name in a graph of definitions: a task, or an undefined name. */
 export interface TaskNode {
   readonly task: GraphTask | undefined;
 }
 
-/** Why one comes before the other. */
+/** Why one task comes before the other. */
 export interface TaskEdge {
   /** `cross`: between nodes. Only such edges may be missing on a given node. */
   readonly kind: 'near' | 'group' | 'cross';
@@ -22,9 +22,9 @@ export interface TaskGraphOptions {
 }
 
 /**
- * The graph of definitions: one vertex a task, in order, and an edge from what comes before to what comes after.
+ * The graph of definitions: one vertex per task, in order, and an edge from each task to those after it.
  * Edges come from `requires`, `required_for`, `stage`, the `tasks` of a group and from a task to its `groups`. A
- * regular expression among names is an edge from each task it matches; a name nobody defines is a vertex of its own.
+ * regular expression among names is an edge from each task it matches; an undefined name is a separate vertex.
  */
 export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions = { cross: false }): TaskGraph {
   const graph: TaskGraph = new DirectedGraph<TaskNode, TaskEdge>();
@@ -38,7 +38,7 @@ export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions
     return found.length === 0 ? [name] : found;
   };
   const edge = (from: string, to: string, kind: TaskEdge['kind']): void => {
-    // graphology keeps neighbours in plain objects; no task can be called so.
+    // graphology keeps neighbours in plain objects; no task can have that name.
     if (from === UNUSABLE_ID || to === UNUSABLE_ID) return;
     for (const end of [from, to]) if (!graph.hasNode(end)) graph.addNode(end, { task: undefined });
     if (!graph.hasEdge(from, to)) graph.addEdge(from, to, { kind });
@@ -67,7 +67,7 @@ export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 
-/** Names in a literal list of relations; what an expression gives is known only for a node. */
+/** Names in a literal list of relations; the value of an expression is known only for a node. */
 const crossNames = (value: unknown): string[] =>
   Array.isArray(value)
     ? value.flatMap((one: unknown) => (isMapping(one) && typeof one.name === 'string' ? [one.name] : []))
@@ -81,7 +81,7 @@ function safely(name: string): ReturnType<typeof namePattern> | undefined {
   }
 }
 
-/** Names that can be reached from one, itself included; against the edges with `inbound`. */
+/** Names reachable from one, itself included; `inbound` follows edges backwards. */
 export function reachable(graph: TaskGraph, from: string, direction: 'outbound' | 'inbound'): Set<string> {
   const seen = new Set<string>();
   const queue = graph.hasNode(from) ? [from] : [];

@@ -1,7 +1,7 @@
 import type { FormatVersion } from '../package-format.js';
 import { boolean, listOf, listOfText, type Shape, text } from './shape.js';
 
-/** The specification's own example is called `ExampleRelease`, so 5.0.0 allows capitals. */
+/** The specification's example is named `ExampleRelease`, so 5.0.0 allows capitals. */
 const NAME = /^[a-z0-9_-]+$/;
 const NAME_5 = /^[A-Za-z0-9_-]+$/;
 
@@ -19,7 +19,7 @@ const extension: Shape = {
   },
 };
 
-/** metadata.yaml itself, as it is written. Records of 5.0.0 have rules of their own (check-releases.ts). */
+/** metadata.yaml as written. Records of 5.0.0 have separate rules (check-releases.ts). */
 export function metadataShape(version: FormatVersion): Shape {
   const common = ['name', 'title', 'version', 'package_version', 'description', 'releases'];
   const authored = ['licenses', 'authors', 'homepage', 'groups'];

@@ -1,11 +1,11 @@
 import { boolean, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
 
-// Shapes of the parts a release or plugin brings, one constant a file. docs/packages.md lists them.
+// Shapes of the parts of a release or plugin, one constant per file. docs/packages.md lists them.
 
 const NAME = /^[0-9a-zA-Z_-]+$/;
 const VIP_NAME = /^[0-9a-z_-]+$/;
 
-/** When something is forbidden: a condition, a condition with its message, or one pair of both. */
+/** Restrictions: a condition, a condition with its message, or one pair of both. */
 const RESTRICTIONS: Shape = listOf(
   {
     oneOf: [
@@ -145,7 +145,7 @@ const SETTING_GROUPS = [
   'other',
 ];
 
-/** environment_config.yaml as a whole; its attributes are checked one by one. */
+/** environment_config.yaml as a whole; its attributes are checked separately. */
 export const ENVIRONMENT: Shape = { kind: 'mapping', keys: { attributes: mapping } };
 
 /** One attribute of environment_config.yaml: a field of the settings page. */

@@ -5,10 +5,10 @@ import type { Problems } from '../problems.js';
 
 export type NodeKind = DataNode['kind'];
 
-/** What a part of a package must look like. Everything not said is free. */
+/** The expected shape of a part of a package. Anything not stated is allowed. */
 export interface Shape {
   readonly kind?: NodeKind;
-  /** Mapping: keys that must be there. */
+  /** Mapping: required keys. */
   readonly required?: readonly string[];
   /** Mapping: shapes of known keys. */
   readonly keys?: Readonly<Record<string, Shape>>;
@@ -16,7 +16,7 @@ export interface Shape {
   readonly keysLike?: { readonly pattern: RegExp; readonly shape: Shape };
   /** Mapping: no other keys than `keys` and `keysLike`. */
   readonly closed?: boolean;
-  /** Mapping: how many keys. */
+  /** Mapping: number of keys. */
   readonly entries?: { readonly min?: number; readonly max?: number };
   readonly items?: Shape;
   readonly minItems?: number;
@@ -26,7 +26,7 @@ export interface Shape {
   readonly pattern?: RegExp;
   readonly minLength?: number;
   readonly minimum?: number;
-  /** A check of its own for text: what is wrong, or undefined. */
+  /** An extra check for text: returns the problem, or undefined. */
   readonly text?: (text: string) =>
     | {
         readonly code: string;
@@ -55,7 +55,7 @@ const KIND_NAMES: Readonly<Record<NodeKind, string>> = {
   mapping: 'a mapping',
 };
 
-/** Reports everything in which a value is unlike its shape, each at its own place. Returns whether nothing was. */
+/** Reports every way a value differs from its shape, each at its place. Returns true when there is none. */
 export function checkShape(node: DataNode, shape: Shape, path: ValuePath, problems: Problems): boolean {
   return new ShapeCheck(problems).check(node, shape, path);
 }
@@ -63,7 +63,7 @@ export function checkShape(node: DataNode, shape: Shape, path: ValuePath, proble
 class ShapeCheck {
   readonly #problems: Problems | undefined;
 
-  /** Without `problems` it only answers. */
+  /** Without `problems`, only the result is returned. */
   constructor(problems: Problems | undefined) {
     this.#problems = problems;
   }
@@ -151,7 +151,7 @@ class ShapeCheck {
         path,
         'package.too-few-items',
         `${name(path)} must have at least ${shape.minItems} item${shape.minItems === 1 ? '' : 's'}`,
-        'Remove the key if there is nothing to say.',
+        'Remove the key if it has no items.',
       );
     }
     if (shape.uniqueItems) {
@@ -164,7 +164,7 @@ class ShapeCheck {
             item,
             [...path, index],
             'package.duplicate-item',
-            `'${String(item.value)}' stands twice in ${name(path)}`,
+            `'${String(item.value)}' is in ${name(path)} twice`,
             'Remove one.',
           );
         }
@@ -188,7 +188,7 @@ class ShapeCheck {
         node,
         path,
         'package.pattern',
-        `'${cut(value)}' is no ${name(path)}: it must match ${shape.pattern.source}`,
+        `'${cut(value)}' is not a valid ${name(path)}: it must match ${shape.pattern.source}`,
       );
     }
     const finding = shape.text?.(value);
@@ -210,9 +210,9 @@ class ShapeCheck {
 
   #oneOf(node: DataNode, shapes: readonly Shape[], path: ValuePath): boolean {
     const match = shapes.find((shape) => new ShapeCheck(undefined).check(node, shape, path));
-    // Once more with a voice, for its warnings.
+    // Check again with reporting, for its warnings.
     if (match) return this.check(node, match, path);
-    // Say what is wrong with the alternative that was meant: the one of the value's own kind.
+    // Report the problems of the alternative the author meant: the one of the value's kind.
     const meant = shapes.find(({ kind, values }) => kind === node.kind || (values && node.kind === 'text'));
     if (meant) return this.check(node, meant, path);
     return this.#wrongKind(
@@ -248,7 +248,7 @@ class ShapeCheck {
 const isPlainWord = (kind: NodeKind): kind is ScalarKind =>
   kind === 'boolean' || kind === 'integer' || kind === 'float' || kind === 'timestamp';
 
-/** The innermost key on the way: what a person calls this value. */
+/** The innermost key of the path: the value's name for people. */
 function name(path: ValuePath): string {
   const key = path.findLast((step) => typeof step === 'string');
   const item = typeof path.at(-1) === 'number' ? 'an item of ' : '';

@@ -5,13 +5,13 @@ import type { FormatVersion } from '../package-format.js';
 import type { Problems } from '../problems.js';
 import { checkShape, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
 
-// The parts of tasks as the tools for such packages check them; see docs/packages.md, "Tasks".
+// Tasks, with the checks of the original package tools; see docs/packages.md, "Tasks".
 const NAME = /^[0-9a-zA-Z_-]+$/;
 const NAME_OR_ALL = /^[0-9a-zA-Z_-]+$|^\*$/;
 const STAGE = /^(post_deployment|pre_deployment)(\/[-+]?([0-9]*\.[0-9]+|[0-9]+))?$/;
 const PERMISSIONS = /^[0-7]{4}$/;
 
-/** Types a file deployment_tasks.yaml may hold; graphs know three more. */
+/** Task types allowed in deployment_tasks.yaml; graphs allow three more. */
 const FILE_TYPES = [
   'copy_files',
   'group',
@@ -29,7 +29,7 @@ const yaqlExpression: Shape = { kind: 'mapping', required: ['yaql_exp'], keys: {
 
 const filledText: Shape = { kind: 'text', minLength: 1 };
 
-/** What `parameters` must hold, by task type; `needed` when the task cannot do without. */
+/** Shape of `parameters` by task type; `needed` when the task requires them. */
 const PARAMETERS: Readonly<Record<string, { readonly needed: boolean; readonly shape: Shape }>> = {
   puppet: {
     needed: false,
@@ -66,7 +66,7 @@ function roleProblem(severity: 'error' | 'warning') {
       return {
         severity,
         code: 'package.role-pattern',
-        message: `'${role}' is no role: letters, digits, '_' and '-', or '*', or a regular expression between slashes`,
+        message: `'${role}' is not a role: use letters, digits, '_' and '-', or '*', or a regular expression between slashes`,
       };
     }
     const broken = regexError(role.slice(1, -1));
@@ -74,7 +74,7 @@ function roleProblem(severity: 'error' | 'warning') {
     return {
       severity,
       code: 'package.role-regex',
-      message: `'${role}' is no regular expression: ${broken}`,
+      message: `'${role}' is not a regular expression: ${broken}`,
       hint: 'Correct the expression, or name the role without slashes.',
     };
   };
@@ -82,7 +82,7 @@ function roleProblem(severity: 'error' | 'warning') {
 
 function regexError(source: string): string | undefined {
   try {
-    // The forms of Python that JavaScript writes otherwise.
+    // Python forms that JavaScript writes differently.
     new RegExp(
       source
         .replace(/\(\?P</g, '(?<')
@@ -137,14 +137,14 @@ function taskShape(types: readonly string[], roleSeverity: 'error' | 'warning', 
   };
 }
 
-// Released tools check role patterns in deployment_tasks.yaml and never in graphs, so packages with
-// broken ones in graphs exist: there it is a warning.
+// Released tools check role patterns in deployment_tasks.yaml but not in graphs, so packages with
+// broken ones in graphs exist: only warn there.
 const fileTask = taskShape(FILE_TYPES, 'error', NAME_OR_ALL);
-// Before 5.0.0 the names of other tasks in `requires` and `required_for` had no '*'.
+// Before 5.0.0, task names in `requires` and `required_for` could not contain '*'.
 const fileTask4 = taskShape(FILE_TYPES, 'error', NAME);
 const graphTask = taskShape(GRAPH_TYPES, 'warning', NAME_OR_ALL);
 
-/** One graph of a release: nothing but these keys. */
+/** One graph of a release; no other keys are allowed. */
 export const GRAPH: Shape = {
   kind: 'mapping',
   keys: { name: text, type: text, tasks: listOf(graphTask), metadata: mapping },
@@ -168,7 +168,7 @@ const fileTask3: Shape = {
 /** Version 3.0.0: types that need a `role`, and those that may have one. */
 const ROLE_NEEDED_3: ReadonlySet<string> = new Set(['shell', 'group', 'copy_files', 'sync', 'upload_file']);
 
-/** Checks the tasks of deployment_tasks.yaml: the shape all tasks share, then what each type needs. */
+/** Checks the tasks of deployment_tasks.yaml: first the common shape, then the needs of each type. */
 export function checkDeploymentTasks(
   node: DataNode,
   version: FormatVersion,
@@ -185,7 +185,7 @@ export function checkDeploymentTasks(
   }
 }
 
-/** What a task of this type needs beyond the shape that all share; problems of that one are not said twice. */
+/** What a task of this type needs beyond the common shape, whose problems are not repeated. */
 function typeShape(task: DataNode & { kind: 'mapping' }, version: FormatVersion): Shape {
   const type = textOf(task.entries.get('type')?.value) ?? '';
   const own = Object.hasOwn(PARAMETERS, type) ? PARAMETERS[type] : undefined;
@@ -219,14 +219,14 @@ function warnOfNoRole(task: DataNode & { kind: 'mapping' }, path: ValuePath, pro
   problems.at(task, path, {
     severity: 'warning',
     code: 'package.task-without-role',
-    message: `task ${id} has none of roles, groups, role, tags: it may end up on no node`,
+    message: `task ${id} has none of roles, groups, role and tags: it may run on no node`,
     hint: 'Say where it runs, e.g. `roles: [controller]`.',
   });
 }
 
 const count: Shape = { kind: 'integer', minimum: 0 };
 
-/** Checks tasks.yaml. 5.0.0 does not run these tasks any more, and still wants them well formed. */
+/** Checks tasks.yaml. 5.0.0 no longer runs these tasks but still requires valid ones. */
 export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: ValuePath, problems: Problems): void {
   const first = version === '1.0.0';
   const latest = version === '5.0.0';
@@ -246,7 +246,7 @@ export function checkLegacyTasks(node: DataNode, version: FormatVersion, path: V
     },
   };
   checkShape(node, listOf(task), path, problems);
-  // The released builder looks into the parameters in every version but this one.
+  // The released builder checks the parameters in every version but this one.
   if (version === '3.0.0') return;
   const own: Readonly<Record<string, Shape>> = {
     puppet: { required: ['puppet_modules', 'puppet_manifest'], keys: { puppet_modules: text, puppet_manifest: text } },

@@ -19,7 +19,7 @@ import {
   settingsSchema,
 } from './settings.js';
 
-/** Where the value of a setting comes from. */
+/** The origin of a setting's value. */
 export type SettingOrigin =
   | { readonly from: 'default' }
   | { readonly from: 'environment'; readonly variable: string }
@@ -31,7 +31,7 @@ export type LoadedSettings =
       readonly settings: Settings;
       /** By path, one for every setting. */
       readonly origins: ReadonlyMap<string, SettingOrigin>;
-      /** The file that was read, if any. */
+      /** The settings file, if one was read. */
       readonly file?: string;
       readonly warnings: readonly Diagnostic[];
     }
@@ -40,9 +40,9 @@ export type LoadedSettings =
 export interface LoadOptions {
   /** Default: this process's environment. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Where `sitewright.yaml` is looked for, and what relative paths of the environment mean. */
+  /** Folder of `sitewright.yaml`, and base of relative paths in the environment. */
   readonly cwd?: string;
-  /** As given by `--config`; must exist, like one named by `SITEWRIGHT_CONFIG`. */
+  /** Value of `--config`; must exist, like one named by `SITEWRIGHT_CONFIG`. */
   readonly configFile?: string;
 }
 
@@ -54,8 +54,8 @@ interface Candidate {
 }
 
 /**
- * Reads all settings: environment before file before default. Never throws for what a person wrote:
- * all problems come back at once, each with its place.
+ * Reads all settings: environment over file over default. Never throws for invalid settings:
+ * returns all problems at once, each with its place.
  */
 export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   const env = options.env ?? process.env;
@@ -70,14 +70,14 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
     origins.set(setting.path, candidate?.origin ?? { from: 'default' });
     const words = { ...SETTING_WORDS, nameOf: () => nameOf(setting, candidate), showsValues: !setting.secret };
     const result = checkSchema(setting.schema, candidate?.value, { words });
-    if (result.ok) put(values, setting.path, meantFrom(setting, result.value, candidate, cwd));
+    if (result.ok) put(values, setting.path, resolved(setting, result.value, candidate, cwd));
     else for (const problem of result.problems) problems.push(badValue(setting, candidate, problem));
   }
-  // A key with a misspelt letter may explain what else is missing: so before the rest.
+  // A misspelt key may explain a missing one, so it comes first.
   problems.push(...checkTogether(values, origins, file?.path));
   if (problems.length > 0) return { ok: false, problems };
   const settings = settingsSchema.parse(values);
-  return { ok: true, settings, origins, ...(file && { file: file.path }), warnings: strangeVariables(env) };
+  return { ok: true, settings, origins, ...(file && { file: file.path }), warnings: unknownVariables(env) };
 }
 
 interface SettingsFile {
@@ -109,7 +109,7 @@ function readSettingsFile(
       severity: 'error',
       code: 'settings.unreadable-file',
       message: `the settings file (named by ${by}) ${absent ? 'does not exist' : 'cannot be read'}`,
-      hint: 'Correct the name, or leave it out to use sitewright.yaml of the working directory.',
+      hint: 'Correct the name, or omit it to use sitewright.yaml of the working directory.',
       file: path,
     });
     return undefined;
@@ -121,7 +121,7 @@ function readSettingsFile(
     problems.push({
       severity: 'error',
       code: 'settings.several-documents',
-      message: 'a settings file is one YAML document',
+      message: 'a settings file must be one YAML document',
       file: path,
     });
   }
@@ -142,14 +142,14 @@ function collect(
   const place = { file, ...document.place(at) };
   const leaf = settingDefinitions.find((setting) => setting.path === path);
   if (leaf) {
-    // `key:` without a value is as good as no line at all.
+    // `key:` without a value counts as absent.
     if (value === null) return;
     if (leaf.secret) {
       problems.push({
         severity: 'error',
         code: 'settings.secret-in-file',
-        message: `${path} must not stand in a file`,
-        hint: `Put it into a file of its own with mode 600 and name that as ${path}_file, or set ${leaf.variable}.`,
+        message: `${path} must not be in the settings file`,
+        hint: `Put it in a separate file with mode 600 and set ${path}_file to its name, or set ${leaf.variable}.`,
         file,
         line: place.line,
         column: place.column,
@@ -172,7 +172,7 @@ function collect(
       severity: 'error',
       code: 'settings.unknown-key',
       message: `there is no setting ${path}`,
-      hint: didYouMean(name, all) ?? elsewhere(name) ?? `Here may stand: ${all.join(', ')}.`,
+      hint: didYouMean(name, all) ?? elsewhere(name) ?? `Known here: ${all.join(', ')}.`,
       file,
       ...document.place(at, 'key'),
       path,
@@ -205,7 +205,7 @@ function keysBelow(path: string): string[] {
   return [...new Set(below.map((setting) => setting.path.slice(prefix.length).split('.')[0] ?? ''))];
 }
 
-/** A key that is right but in the wrong section. */
+/** Suggests the right section for a known key. */
 function elsewhere(key: string): string | undefined {
   const paths = settingDefinitions.map(({ path }) => path).filter((path) => path.endsWith(`.${key}`));
   return paths.length > 0 ? `Did you mean ${paths.join(' or ')}?` : undefined;
@@ -213,7 +213,7 @@ function elsewhere(key: string): string | undefined {
 
 function fromEnvironment(setting: SettingDefinition, env: NodeJS.ProcessEnv): Candidate | undefined {
   const text = env[setting.variable];
-  // Compose files and units set variables to nothing to mean "not set".
+  // In compose files and units, an empty variable means "not set".
   if (text === undefined || text === '') return undefined;
   const isWrittenNumber = setting.isNumber && /^-?\d+(\.\d+)?$/.test(text.trim());
   return {
@@ -223,12 +223,12 @@ function fromEnvironment(setting: SettingDefinition, env: NodeJS.ProcessEnv): Ca
   };
 }
 
-function meantFrom(setting: SettingDefinition, value: unknown, candidate: Candidate | undefined, cwd: string): unknown {
+function resolved(setting: SettingDefinition, value: unknown, candidate: Candidate | undefined, cwd: string): unknown {
   if (!setting.isPath || typeof value !== 'string' || isAbsolute(value)) return value;
   return resolve(candidate?.origin.from === 'file' ? dirname(candidate.origin.file) : cwd, value);
 }
 
-/** What no single setting can say of itself. */
+/** Checks that involve several settings. */
 function checkTogether(
   values: Record<string, unknown>,
   origins: Map<string, SettingOrigin>,
@@ -243,8 +243,8 @@ function checkTogether(
   };
   const { poll_min_seconds: least, poll_max_seconds: most } = maas ?? {};
   if (least !== undefined && most !== undefined && least > most) {
-    const message = `maas.poll_min_seconds (${least}) is more than maas.poll_max_seconds (${most})`;
-    add('settings.contradiction', message, 'Raise the one or lower the other.', 'maas.poll_min_seconds');
+    const message = `maas.poll_min_seconds (${least}) is greater than maas.poll_max_seconds (${most})`;
+    add('settings.contradiction', message, 'Lower the first or raise the second.', 'maas.poll_min_seconds');
   }
   if (maas?.key !== undefined && maas.key_file !== undefined) {
     const message = 'both SITEWRIGHT_MAAS_KEY and maas.key_file are set';
@@ -260,7 +260,7 @@ function checkTogether(
     const beside = [...path.split('.').slice(0, -1), other];
     if (valueAt(values, beside) !== undefined) continue;
     const message = `${path} is set, but ${beside.join('.')} is not`;
-    add('settings.contradiction', message, 'Set both of them, or none.', path);
+    add('settings.contradiction', message, 'Set both or neither.', path);
   }
   return problems;
 }
@@ -269,22 +269,22 @@ function secretFileProblem(path: string, what: string): { what: string; fix: str
   try {
     const { mode } = statSync(path);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      return { what: `may be read by others (mode ${(mode & 0o777).toString(8)})`, fix: `chmod 600 ${path}` };
+      return { what: `can be read by other users (mode ${(mode & 0o777).toString(8)})`, fix: `chmod 600 ${path}` };
     }
     return undefined;
   } catch {
-    return { what: 'cannot be read', fix: `Create it with ${what} as all it holds, mode 600.` };
+    return { what: 'cannot be read', fix: `Create it with mode 600 and only ${what} in it.` };
   }
 }
 
 /**
- * Only a warning: clusters put variables of their own into the environment (a Kubernetes service named
+ * Only a warning: clusters add variables to the environment (a Kubernetes service named
  * sitewright yields SITEWRIGHT_PORT).
  */
-function strangeVariables(env: NodeJS.ProcessEnv): Diagnostic[] {
+function unknownVariables(env: NodeJS.ProcessEnv): Diagnostic[] {
   const known = [...settingDefinitions.map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)];
-  const strange = Object.keys(env).filter((name) => name.startsWith('SITEWRIGHT_') && !known.includes(name));
-  return strange.map((name) => ({
+  const unknown = Object.keys(env).filter((name) => name.startsWith('SITEWRIGHT_') && !known.includes(name));
+  return unknown.map((name) => ({
     severity: 'warning',
     code: 'settings.unknown-variable',
     message: `the variable ${name} is not a setting`,

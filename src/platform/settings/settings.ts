@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
 declare module 'zod' {
-  /** What a setting says of itself beside its description. Lists over settings are made from it. */
+  /** Metadata of a setting besides its description. Lists of settings are derived from it. */
   interface GlobalMeta {
-    /** Never shown, never taken from the settings file itself. */
+    /** Never shown, never read from the settings file. */
     readonly secret?: boolean;
-    /** A file that only its owner may read: what is in it. */
+    /** Content of a file that only its owner may read. */
     readonly ownSecret?: string;
-    /** A path: in a file it is meant from the file's folder, otherwise from the working directory. */
+    /** A path: relative to the settings file's folder if set there, otherwise to the working directory. */
     readonly isPath?: boolean;
     /** A URL whose password is not shown. */
     readonly mayHoldPassword?: boolean;
-    /** The setting beside it that must be set as well. */
+    /** A setting of the same section that must be set as well. */
     readonly with?: string;
     /** A change needs no restart. */
     readonly reload?: boolean;
@@ -28,54 +28,54 @@ const filePath = text.meta({ isPath: true });
 const ownSecret = (content: string) => filePath.meta({ ownSecret: content });
 
 /**
- * All settings: each with its rules, its default, what docs/settings.md says of it, and what else is true of it
- * (`meta`). A setting's name in a file is its path (`temporal.address`); in the environment `SITEWRIGHT_` and the path
+ * All settings, each with its rules, default, description for docs/settings.md and metadata
+ * (`meta`). A setting's name in the file is its path (`temporal.address`), in the environment `SITEWRIGHT_` and the path
  * in capitals (`SITEWRIGHT_TEMPORAL_ADDRESS`).
  */
 export const settingsSchema = z.strictObject({
   temporal: z.strictObject({
     address: z
       .string()
-      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, as 127.0.0.1:7233')
+      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, such as 127.0.0.1:7233')
       .default('127.0.0.1:7233')
       .meta({ example: 'temporal.example:7233' })
       .describe('Host and port of the Temporal server.'),
-    namespace: text.default('default').describe('Temporal namespace all runs live in.'),
+    namespace: text.default('default').describe('Temporal namespace of all runs.'),
     task_queue: z
       .string()
-      .regex(/^[\w.:-]+$/, 'may have letters, digits and . _ : - only')
+      .regex(/^[\w.:-]+$/, 'may contain only letters, digits and . _ : -')
       .default('sitewright')
-      .describe('Task queue of the orchestrator worker; operations name it in `temporal workflow start`.'),
+      .describe('Task queue of the orchestrator worker; operators pass it to `temporal workflow start`.'),
     ui_url: httpUrl
       .optional()
       .describe(
-        'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless we started the server ourselves.',
+        'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless Sitewright started the server.',
       ),
     tls: z.strictObject({
       ca_file: filePath
         .optional()
         .describe(
-          'File (PEM) with the authorities that the certificate of the Temporal server is checked against. None: those of the system. Any setting of `temporal.tls` turns TLS on.',
+          'File (PEM) with the authorities for the certificate of the Temporal server. None: those of the system. Any setting of `temporal.tls` turns TLS on.',
         ),
       cert_file: filePath
         .optional()
         .meta({ with: 'key_file' })
-        .describe('File (PEM) with our certificate for the Temporal server, where it asks for one.'),
+        .describe('File (PEM) with the client certificate for the Temporal server, if it requires one.'),
       key_file: ownSecret('the private key (PEM)')
         .optional()
         .meta({ with: 'cert_file' })
         .describe('File (PEM) with the key of `temporal.tls.cert_file`.'),
       server_name: text
         .optional()
-        .describe('Name that the certificate of the Temporal server must have. None: the host of `temporal.address`.'),
+        .describe('Expected name in the certificate of the Temporal server. None: the host of `temporal.address`.'),
     }),
     api_key_file: ownSecret('the API key')
       .optional()
-      .describe('File with the API key for the Temporal server as its only line; it is sent over TLS only.'),
+      .describe('File with the API key for the Temporal server as its only line; it is sent only over TLS.'),
     encryption_key_file: filePath
       .optional()
       .describe(
-        'File with the keys that everything sent to Temporal is encrypted with, the first for new data (`sitewright identity encryption-key`). The same one for API, worker and agents. None: nothing is encrypted.',
+        'File with the encryption keys for all data sent to Temporal; the first is used for new data (`sitewright identity encryption-key`). API, worker and agents need the same file. None: nothing is encrypted.',
       ),
   }),
   store: z.strictObject({
@@ -83,14 +83,14 @@ export const settingsSchema = z.strictObject({
       .default('sqlite:./.sitewright/sitewright.db')
       .meta({ mayHoldPassword: true })
       .describe(
-        'Where revisions, runs and history are kept: `sqlite:PATH` (or only the path) or `postgres://USER@HOST/DATABASE`.',
+        'Database of revisions, runs and history: `sqlite:PATH` (or only the path) or `postgres://USER@HOST/DATABASE`.',
       ),
   }),
   maas: z.strictObject({
     url: httpUrl
       .optional()
       .meta({ example: 'http://maas.example:5240/MAAS' })
-      .describe('Base URL of MAAS, as `http://maas.example:5240/MAAS`. Needed to deploy.'),
+      .describe('Base URL of MAAS, such as `http://maas.example:5240/MAAS`. Needed to deploy.'),
     key: z
       .string()
       .regex(/^[^:\s]+:[^:\s]+:[^:\s]+$/, 'must be the three parts of a MAAS API key, joined by colons')
@@ -102,21 +102,19 @@ export const settingsSchema = z.strictObject({
     key_file: ownSecret('the API key')
       .optional()
       .meta({ example: 'maas.key', reload: true })
-      .describe('File that holds the API key of MAAS; only its owner may read it (mode 600).'),
+      .describe('File with the API key of MAAS; only its owner may read it (mode 600).'),
     timeouts: z.strictObject({
-      read_seconds: secondsBetween(1, 3_600).default(60).describe('Longest wait for an answer to a question.'),
+      read_seconds: secondsBetween(1, 3_600).default(60).describe('Timeout of a request that reads.'),
       change_seconds: secondsBetween(1, 3_600)
         .default(180)
         .describe(
-          'Longest wait for an answer to a change. MAAS may take two minutes; too short a wait leaves it unknown whether the change was made.',
+          'Timeout of a request that changes something. MAAS may take two minutes; after a timeout it is unknown whether the change was made.',
         ),
     }),
     poll_min_seconds: secondsBetween(0.05, 3_600)
       .default(5)
-      .describe('Shortest pause between two looks at a machine’s state; pauses grow while nothing changes.'),
-    poll_max_seconds: secondsBetween(0.05, 3_600)
-      .default(30)
-      .describe('Longest pause between two looks at a machine’s state.'),
+      .describe('Shortest poll interval for a machine’s state; it grows while nothing changes.'),
+    poll_max_seconds: secondsBetween(0.05, 3_600).default(30).describe('Longest poll interval for a machine’s state.'),
   }),
   deploy: z.strictObject({
     max_parallel_nodes: z
@@ -124,54 +122,54 @@ export const settingsSchema = z.strictObject({
       .min(1)
       .max(10_000)
       .default(64)
-      .describe('Most nodes of a group that are prepared or deployed at the same time.'),
+      .describe('Maximum number of nodes of a group that are prepared or deployed at the same time.'),
     heartbeat_seconds: z
       .number()
       .min(1)
       .max(600)
       .default(20)
       .describe(
-        'A worker that gives no sign of life for this long counts as dead, and its calls move to another. Longer than the longest stall of a busy machine.',
+        'A worker without a heartbeat for this long counts as dead, and its calls move to another. Choose it longer than the longest stall of a busy machine.',
       ),
     offline_wait_seconds: secondsBetween(1, 86_400)
       .default(120)
       .describe(
-        'How long a run of graphs waits for the agent of a node that does not answer, until the node counts as offline and its task as failed.',
+        'How long a run of graphs waits for an agent that does not answer before its node counts as offline and its task as failed.',
       ),
-    distro_series: text.optional().describe('Release to deploy (`noble`). None: the default of MAAS.'),
-    user_data_file: filePath.optional().describe('cloud-init user data given to every node at deploy. None: none.'),
+    distro_series: text.optional().describe('Ubuntu release to deploy (`noble`). None: the default of MAAS.'),
+    user_data_file: filePath.optional().describe('cloud-init user data for every deployed node. None: none.'),
   }),
   yaql: z.strictObject({
     helpers: filePath
       .optional()
       .describe(
-        'JavaScript module whose export `helpers` adds functions of your own to YAQL (docs/yaql.md). It runs in our process: name only what you trust.',
+        'JavaScript module whose export `helpers` adds custom functions to YAQL (docs/yaql.md). It runs in Sitewright’s process: use only code you trust.',
       ),
   }),
   tags: z.strictObject({
     extensions: filePath
       .optional()
       .describe(
-        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the API’s process: name only what you trust.',
+        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the API’s process: use only code you trust.',
       ),
   }),
   packages: z.strictObject({
     folder: filePath
       .optional()
       .describe(
-        'Folder of package folders and archives that `sitewright package sync` installs and keeps up to date. None: only what was installed by hand.',
+        'Folder of package folders and archives that `sitewright package sync` installs and keeps up to date. None: only manual installation.',
       ),
   }),
   api: z.strictObject({
     host: text
       .default('127.0.0.1')
-      .describe('Address the API listens on. Beyond the loopback address only with `access.tokens`.'),
-    port: port.default(8080).describe('Port the API listens on; 0 takes a free one.'),
+      .describe('Address the API listens on. Addresses other than loopback require `access.tokens`.'),
+    port: port.default(8080).describe('Port the API listens on; 0 chooses a free one.'),
     tls: z.strictObject({
       cert_file: filePath
         .optional()
         .meta({ with: 'key_file' })
-        .describe('File (PEM) with the certificate of the API, and those between it and its authority. None: no TLS.'),
+        .describe('File (PEM) with the certificate chain of the API. None: no TLS.'),
       key_file: ownSecret('the private key (PEM)')
         .optional()
         .meta({ with: 'cert_file' })
@@ -183,16 +181,14 @@ export const settingsSchema = z.strictObject({
       .max(10_000_000)
       .default(6_000)
       .describe(
-        'Requests that one token, or one address without a token, may make within a minute; further ones are answered 429. 0: no limit.',
+        'Requests per minute for one token, or for one address without a token; further ones are answered with 429. 0: no limit.',
       ),
   }),
   access: z.strictObject({
     tokens: z
       .enum(['off', 'on'])
       .default('off')
-      .describe(
-        'Whether the API asks its callers for tokens (docs/access.md). Without, it listens on the loopback address only.',
-      ),
+      .describe('Whether the API requires tokens (docs/access.md). If off, it listens only on the loopback address.'),
   }),
   agent: z.strictObject({
     state_dir: filePath
@@ -207,8 +203,8 @@ export const settingsSchema = z.strictObject({
   gateway: z.strictObject({
     host: text
       .optional()
-      .describe('Address the gateway of node agents listens on; it asks for certificates itself. None: no gateway.'),
-    port: port.default(8443).describe('Port of the gateway; 0 takes a free one.'),
+      .describe('Address the gateway of node agents listens on; it requires client certificates. None: no gateway.'),
+    port: port.default(8443).describe('Port of the gateway; 0 chooses a free one.'),
     url: z
       .url({ protocol: /^https$/, error: 'must be a URL that starts with https://' })
       .optional()
@@ -218,15 +214,15 @@ export const settingsSchema = z.strictObject({
     data_dir: filePath
       .default('./.sitewright/gateway')
       .describe(
-        'Folder with our certificate authority and the keys of orders, made at first use. Whoever has it can command all nodes. Gateway and worker must see the same one.',
+        'Folder with Sitewright’s certificate authority and the keys of orders, created at first use. Anyone with its content can command all nodes. Gateway and worker must share it.',
       ),
     source_roots: z
       .string()
       .default('/etc/sitewright/sources')
-      .describe('Folders, joined by colons, that `copy_files` may take files of this machine from.'),
+      .describe('Folders, separated by colons, from which `copy_files` may copy files of this machine.'),
     temporal_address: z
       .string()
-      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, as 127.0.0.1:7233')
+      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, such as 127.0.0.1:7233')
       .optional()
       .describe('Host and port under which nodes reach Temporal. None: `temporal.address`.'),
     token_hours: z
@@ -234,15 +230,15 @@ export const settingsSchema = z.strictObject({
       .min(0.1)
       .max(720)
       .default(24)
-      .describe('Hours in which a node must use the token it is deployed or installed with.'),
+      .describe('Hours in which a node must use the token from its deployment or installation.'),
     agent_package: text
       .optional()
       .describe(
-        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz as `npm pack` makes it. None: user data installs no agent.',
+        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz made by `npm pack`. None: user data installs no agent.',
       ),
     node_package: text
       .default('nodejs')
-      .describe('Package of the node’s distribution, or URL of a .tar.xz, that brings Node.js 20.19 or newer.'),
+      .describe('Package of the node’s distribution, or URL of a .tar.xz, with Node.js 20.19 or newer.'),
   }),
   secrets: z.strictObject({
     directory: filePath
@@ -255,48 +251,46 @@ export const settingsSchema = z.strictObject({
     origin: httpUrl
       .optional()
       .describe(
-        'Origin of the Temporal Web UI that may have payloads decrypted. None: no codec endpoint. It has no login of its own.',
+        'Origin of the Temporal Web UI that may decrypt payloads. None: no codec endpoint. The endpoint has no login.',
       ),
     host: text.default('127.0.0.1').describe('Address the codec endpoint listens on.'),
-    port: port.default(8081).describe('Port of the codec endpoint; 0 takes a free one.'),
+    port: port.default(8081).describe('Port of the codec endpoint; 0 chooses a free one.'),
   }),
   task_logs: z.strictObject({
     folder: filePath
       .default('./.sitewright/task-logs')
-      .describe('Folder with the output of tasks. API, worker and gateway must see the same one.'),
+      .describe('Folder with the output of tasks. API, worker and gateway must share it.'),
     megabytes: z
       .number()
       .min(0.001)
       .max(10_000)
       .default(16)
       .describe(
-        'Most that is kept of each of stdout and stderr of a task: the first megabyte and the last part, the middle goes.',
+        'Megabytes kept of each of stdout and stderr of a task: the first megabyte and the last part; the middle is dropped.',
       ),
   }),
   telemetry: z.strictObject({
     metrics_port: port
       .optional()
       .describe(
-        'Port on which a worker serves its metrics at `/metrics` (docs/metrics.md); 0 takes a free one. None: it serves none. Those of the API are at its own address.',
+        'Port on which a worker serves its metrics at `/metrics` (docs/metrics.md); 0 chooses a free one. None: no metrics. The API serves its metrics at its own address.',
       ),
     metrics_host: text
       .default('127.0.0.1')
-      .describe('Address of `telemetry.metrics_port`. It asks for no token: let only the collector reach it.'),
+      .describe('Address of `telemetry.metrics_port`. It requires no token: allow only the collector to reach it.'),
     otlp_endpoint: httpUrl
       .optional()
-      .describe(
-        'Base URL of a collector of traces that takes OTLP over HTTP, as `http://127.0.0.1:4318`. None: no traces.',
-      ),
+      .describe('Base URL of a trace collector for OTLP over HTTP, such as `http://127.0.0.1:4318`. None: no traces.'),
   }),
   log: z.strictObject({
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
       .default('info')
-      .describe('Least severity that is logged.'),
+      .describe('Lowest severity that is logged.'),
     format: z
       .enum(['pretty', 'json'])
       .default('pretty')
-      .describe('`pretty` for people, `json` for collectors: one object a line.'),
+      .describe('`pretty` for people, `json` for collectors: one object per line.'),
   }),
 });
 
@@ -306,11 +300,10 @@ export type Settings = z.output<typeof settingsSchema>;
 /** Variables with our prefix that are not settings. */
 export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
   SITEWRIGHT_CONFIG: 'names the settings file',
-  SITEWRIGHT_CACHE: 'the folder for what is costly to get (default: `~/.cache/sitewright`)',
-  SITEWRIGHT_API: 'the API the CLI talks to',
-  SITEWRIGHT_TOKEN: 'the token it shows there',
-  SITEWRIGHT_CA_FILE:
-    'a file (PEM) with the authority that the API’s certificate is from, where the system does not know it',
+  SITEWRIGHT_CACHE: 'the cache folder (default: `~/.cache/sitewright`)',
+  SITEWRIGHT_API: 'the address of the API for the CLI',
+  SITEWRIGHT_TOKEN: 'the token of the CLI for the API',
+  SITEWRIGHT_CA_FILE: 'a file (PEM) with the authority of the API’s certificate, if the system does not trust it',
 };
 
 /** One setting: a leaf of the schema. */
@@ -322,9 +315,9 @@ export interface SettingDefinition extends z.GlobalMeta {
   readonly schema: z.ZodType;
   readonly description: string;
   readonly isNumber: boolean;
-  /** The values there are; absent where any that fits the rules will do. */
+  /** The allowed values; absent when other rules apply. */
   readonly choices?: readonly string[];
-  /** Absent: there is none, and the setting may stay without a value. */
+  /** Absent when there is none: the setting may stay without a value. */
   readonly defaultValue?: string | number;
 }
 

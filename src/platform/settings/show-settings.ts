@@ -11,7 +11,7 @@ export interface ShownSetting {
   readonly origin: string;
 }
 
-/** Every setting with its value and where it comes from. Safe to print and to log. */
+/** Every setting with its value and origin. Safe to print and to log. */
 export function showSettings(loaded: Extract<LoadedSettings, { ok: true }>): ShownSetting[] {
   return settingDefinitions.map((setting) => ({
     path: setting.path,
@@ -26,7 +26,7 @@ function shownValue(setting: SettingDefinition, value: unknown): string {
   return setting.mayHoldPassword ? withoutPassword(String(value)) : String(value);
 }
 
-/** Hides the password of `scheme://user:password@host`, and one given as a parameter. */
+/** Hides the password of `scheme://user:password@host`, and a password parameter. */
 function withoutPassword(url: string): string {
   return url.replace(/^([\w+.-]+:\/\/[^/@:]*):.*@/, '$1:***@').replace(/([?&]password=)[^&]*/gi, '$1***');
 }

@@ -110,13 +110,13 @@ describe('profiles in a ring', () => {
     expect(errorsOf(ring, node('n1', '{host_profile: a}') + node('n2', '{host_profile: c}'))).toEqual([
       [
         'node.profile-cycle',
-        'host profiles inherit from each other in a ring: b > c > b',
-        'Take host_profile out of one of them.',
+        'host profiles inherit from each other in a cycle: b > c > b',
+        'Remove host_profile from one of them.',
         '2.yaml:10',
       ],
     ]);
     expect(errorsOf(profile('self', '{host_profile: self}'), node('n1')).map(([, message]) => message)).toEqual([
-      'host profiles inherit from each other in a ring: self > self',
+      'host profiles inherit from each other in a cycle: self > self',
     ]);
   });
 });

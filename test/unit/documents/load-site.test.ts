@@ -124,7 +124,7 @@ describe('the frame of documents', () => {
         severity: 'error',
         code: 'node.duplicate',
         message: "a second drydock/BaremetalNode/v1 is named 'n1'; the first is at 3.yaml:4",
-        hint: 'Names are unique among documents of a schema: rename or remove one.',
+        hint: 'Names must be unique among the documents of a schema: rename or remove one.',
         file: '4.yaml',
         line: 4,
         column: 9,
@@ -329,7 +329,7 @@ describe('groups', () => {
         9,
         20,
         'storag',
-        "group 'masters' depends on 'storag', which is no group of this strategy",
+        "group 'masters' depends on 'storag', which is not a group of this strategy",
       ],
       ['strategy.cycle', 13, 20, 'workers', 'groups depend on each other in a cycle: storage, workers'],
       ['strategy.bad-label', 14, 34, 'gold', "label 'gold' is not key:value"],
@@ -355,7 +355,7 @@ describe('groups', () => {
         'error',
         'document.wrong-type',
         "data.groups[0].depends_on must be a list, not the text 'b'",
-        "Begin each item with '- ', or write [ ].",
+        "Start each item with '- ', or write [ ].",
       ],
       [
         'error',
@@ -367,20 +367,20 @@ describe('groups', () => {
         'error',
         'document.wrong-value',
         'data.groups[0].success_criteria must name at least one criterion',
-        'Leave success_criteria out when nothing is to be checked.',
+        'Remove success_criteria if nothing is to be checked.',
       ],
       ['error', 'document.wrong-type', "data.groups[1] must be a mapping, not the text 'just text'", undefined],
       [
         'error',
         'document.wrong-type',
         'data.groups[2].name must be text, not 7',
-        'YAML reads this as a number: put quotes around the text.',
+        'YAML reads this as a number: put the text in quotes.',
       ],
       [
         'error',
         'document.wrong-type',
         'data.groups[2].depends_on must be a list, not empty',
-        'Nothing is written after the colon: write [] for an empty list.',
+        'There is nothing after the colon: write [] for an empty list.',
       ],
       [
         'warning',
@@ -405,7 +405,7 @@ describe('groups', () => {
     expect(site).toBeDefined();
     expect(diagnostics.map(({ severity, code, text, hint }) => [severity, code, text, hint])).toEqual([
       ['warning', 'strategy.unknown-node', 'nn2', "Did you mean 'n22'?"],
-      ['warning', 'strategy.empty-group', 'b', 'It will count as 100 % successful, with nothing done.'],
+      ['warning', 'strategy.empty-group', 'b', 'It will count as 100 % successful without doing anything.'],
       ['warning', 'strategy.unknown-tag', 'wrokers', "Did you mean 'workers'?"],
       ['warning', 'strategy.unknown-rack', 'r9', "Did you mean 'r1'?"],
       ['warning', 'strategy.unknown-label', '"a: c"', "Did you mean 'a: b'?"],
@@ -423,10 +423,10 @@ describe('nodes', () => {
       [
         'document.wrong-type',
         '52:54:00:12:34:56',
-        'YAML reads 52:54:00:12:34:56 as 41135085296: put quotes around it if text is meant.',
+        'YAML reads 52:54:00:12:34:56 as 41135085296: put it in quotes if you mean text.',
       ],
-      ['document.wrong-type', 'no', 'YAML reads no as false: put quotes around it if text is meant.'],
-      ['document.wrong-type', 'on', 'YAML reads on as true: put quotes around it if text is meant.'],
+      ['document.wrong-type', 'no', 'YAML reads no as false: put it in quotes if you mean text.'],
+      ['document.wrong-type', 'on', 'YAML reads on as true: put it in quotes if you mean text.'],
     ]);
   });
 

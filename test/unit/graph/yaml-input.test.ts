@@ -123,7 +123,7 @@ it('a group that lists a task nobody defines is told what comes of it, a depende
   const { tasks: merged } = readTasks(tasks);
   const found = checkGraph(merged).map(({ severity, message, hint }) => [severity, message, hint]);
   expect(found).toEqual([
-    ['warning', expect.stringContaining("'gone'"), 'Correct the name; it has no effect on the order.'],
+    ['warning', expect.stringContaining("'gone'"), 'Correct the name; the dependency has no effect.'],
     [
       'warning',
       expect.stringContaining("'nope'"),

@@ -66,7 +66,7 @@ describe('a graph that is uploaded', () => {
       "error on_stop.node: there is no field 'node' here",
       'error tasks[0].id: the task has no id',
       'error tasks[0].type: there is no type "bogus"',
-      'error tasks[1]: a task is a mapping, this is a number',
+      'error tasks[1]: a task must be a mapping, not a number',
     ]);
   });
 

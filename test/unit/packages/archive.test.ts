@@ -234,7 +234,7 @@ describe('package folders', () => {
     await expect(readPackageFolder(join(work, 'none'))).rejects.toThrow(/none does not exist$/);
     const folder = await newPackage('p');
     await expect(writePackageFolder(packageTemplate('p', 'release'), folder)).rejects.toSatisfy(
-      (error: PackageDiskError) => error.message.endsWith('exists already; choose another name'),
+      (error: PackageDiskError) => error.message.endsWith('already exists; choose another name'),
     );
   });
 });

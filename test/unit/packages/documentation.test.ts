@@ -95,7 +95,7 @@ describe('docs/packages.md', () => {
     });
     expect(await sitewright(['package', 'create', 'my-release'])).toEqual({
       out: '',
-      err: 'error: my-release exists already; choose another name\n',
+      err: 'error: my-release already exists; choose another name\n',
       status: 2,
     });
     expect((await sitewright(['package', 'create', 'a b'])).err).toBe(
