@@ -33,7 +33,7 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
     problems.warning(
       at,
       'graph.unknown-dependency',
-      `no task is named '${name}'; ${users.slice(0, 3).join(', ')} refer to it`,
+      `no task is named '${name}'; referenced by ${users.slice(0, 3).join(', ')}`,
       listedInGroup.has(name)
         ? 'Correct the name, or remove it from the group: no run of the graph can be planned unless another layer defines the task.'
         : 'Correct the name; the dependency has no effect.',

@@ -11,13 +11,13 @@ export interface AbortRequest {
   /** Abort a deployment only if it is of this run; without it, any deployment of the site. */
   readonly run?: string;
   readonly comment?: string;
-  /** Longest wait for MAAS to act on it; default 60 s. */
+  /** Timeout for the abort to take effect; default 60 s. */
   readonly settleMs?: number;
 }
 
 /**
- * Stops a deployment or commissioning of ours, once. Nothing of the kind under way is a success with
- * no action. The outcome's machine has the state that was read afterwards (an aborted deployment
+ * Aborts a deployment or commissioning of ours, once. If none is running, this is a success with
+ * no action. The outcome's machine has the state after the abort (an aborted deployment
  * leaves the machine Allocated to us), since MAAS' answer to `abort` still has the old one.
  */
 export async function abortMachine(
@@ -40,7 +40,7 @@ export async function abortMachine(
   );
 }
 
-/** The next step towards a machine on which nothing of ours is under way. */
+/** The next step towards a machine with nothing of ours running. */
 export function decideAbort(
   machine: Machine,
   claim: Pick<Claim, 'me' | 'site'> & { readonly run?: string },

@@ -1,11 +1,11 @@
-/** A MAAS API key, taken apart. Keep it inside the client: it never belongs in a message or a log. */
+/** The parts of a MAAS API key. Keep it inside the client: it must not appear in messages or logs. */
 export interface ApiKey {
   readonly consumerKey: string;
   readonly tokenKey: string;
   readonly tokenSecret: string;
 }
 
-/** Thrown for a URL or key that cannot work, before anything is sent. The message never holds the key. */
+/** Thrown for a URL or key that cannot work, before anything is sent. The message never contains the key. */
 export class MaasConfigurationError extends Error {
   override readonly name = 'MaasConfigurationError';
   readonly problems: readonly string[];
@@ -17,8 +17,8 @@ export class MaasConfigurationError extends Error {
 }
 
 /**
- * Takes apart the `consumer:token:secret` text that a user copies from MAAS.
- * @throws MaasConfigurationError when it has not exactly three non-empty parts of printable ASCII.
+ * Parses the `consumer:token:secret` text that a user copies from MAAS.
+ * @throws MaasConfigurationError unless it has exactly three non-empty parts of printable ASCII.
  */
 export function parseApiKey(text: string): ApiKey {
   const parts = text.trim().split(':');
@@ -26,13 +26,13 @@ export function parseApiKey(text: string): ApiKey {
   if (parts.length !== 3 || !consumerKey || !tokenKey || !tokenSecret) {
     const empty = parts.some((part) => part === '') ? ', some of them empty' : '';
     throw new MaasConfigurationError([
-      `The MAAS API key must have three parts separated by colons (consumer:token:secret); this one has ${parts.length}${empty}. Copy it whole from the MAAS user's preferences, or run "maas apikey --username NAME" on the region.`,
+      `The MAAS API key must have three parts separated by colons (consumer:token:secret); this one has ${parts.length}${empty}. Copy all of it from the MAAS user's preferences, or run "maas apikey --username NAME" on the region.`,
     ]);
   }
-  // A quote, a blank or a line break would break out of the quoted header members.
+  // A quote, space or line break would break the quoted header members.
   if (!parts.every((part) => /^[!#-~]+$/.test(part))) {
     throw new MaasConfigurationError([
-      'The MAAS API key has a character that a key cannot have (blank, quote, line break or a letter outside ASCII). Copy it again.',
+      'The MAAS API key has an invalid character (space, quote, line break or non-ASCII). Copy it again.',
     ]);
   }
   return { consumerKey, tokenKey, tokenSecret };

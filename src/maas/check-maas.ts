@@ -3,11 +3,11 @@ import { missingSeries } from './distro-series.js';
 import { describeFailure, MaasError } from './failure.js';
 import { machineStatusName } from './status.js';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface MaasFinding {
   readonly check: 'reachable' | 'api-key' | 'permissions' | 'machines' | 'images';
   readonly ok: boolean;
-  /** Whether a site can be deployed although this is not ok. */
+  /** `warning` when a site can be deployed even if this is not ok. */
   readonly severity: 'error' | 'warning';
   readonly message: string;
   /** What to do; only when not ok. */
@@ -24,16 +24,17 @@ export interface MaasCheck {
   readonly findings: readonly MaasFinding[];
 }
 
-/** What deployments are going to ask of MAAS. */
+/** What deployments need from MAAS. */
 export interface MaasNeeds {
-  /** Series that documents or settings name. */
+  /** Series named in documents or settings. */
   readonly series?: readonly string[];
 }
 
 /**
- * Proves URL, key and permissions, counts the machines by state, and compares the images with those needed. Never throws for what MAAS
- * answers; each finding that is not ok has its fix. Later checks are left out when an earlier one
- * they need has failed.
+ * Checks URL, key and permissions, counts the machines by state, and compares the images with those needed.
+ * Never throws for what MAAS
+ * answers; each finding that is not ok has its fix. Later checks are skipped when an earlier one
+ * they depend on has failed.
  */
 export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signal?: AbortSignal): Promise<MaasCheck> {
   const findings: MaasFinding[] = [];
@@ -42,7 +43,7 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
       return await ask();
     } catch (error) {
       if (!(error instanceof MaasError)) throw error;
-      const { hint: fix = 'try again; if it stays, look at the logs of the MAAS region', ...failure } = error.failure;
+      const { hint: fix = 'try again; if it persists, check the logs of the MAAS region', ...failure } = error.failure;
       findings.push({
         check,
         ok: false,
@@ -68,7 +69,7 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
 
   const user = await attempt('api-key', () => client.whoami(signal));
   if (!user) return result({ version });
-  pass('api-key', `the key is good; it belongs to ${user.username}`);
+  pass('api-key', `the key is valid; it belongs to ${user.username}`);
   if (user.isSuperuser) {
     pass('permissions', `${user.username} is an administrator`);
   } else {
@@ -76,8 +77,8 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
       check: 'permissions',
       ok: false,
       severity: 'error',
-      message: `${user.username} is not an administrator: machines cannot be commissioned, nor zones, pools and tags made, and machines that others hold are invisible`,
-      fix: 'use the key of an administrator, or make this user one in MAAS (Settings, Users)',
+      message: `${user.username} is not an administrator: machines cannot be commissioned, zones, pools and tags cannot be created, and machines of other users are invisible`,
+      fix: 'use the key of an administrator, or make this user an administrator in MAAS (Settings, Users)',
     });
   }
 
@@ -97,13 +98,13 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
 
   const images = await attempt('images', () => client.diagnostics.bootResources(signal));
   if (images?.length === 0) {
-    const message = 'MAAS has no images: nothing can be commissioned or deployed';
+    const message = 'MAAS has no images: no machine can be commissioned or deployed';
     findings.push({
       check: 'images',
       ok: false,
       severity: 'warning',
       message,
-      fix: 'import images in MAAS (Images), then wait until they are synced',
+      fix: 'import images in MAAS (Images) and wait until they are synced',
     });
   } else if (images) {
     const names = [...new Set(images.map((image) => image.name))].sort().join(', ');
@@ -114,7 +115,7 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
         check: 'images',
         ok: false,
         severity: 'error',
-        message: `MAAS has no image of ${missing.join(', ')}, which documents or settings name (it has ${names})`,
+        message: `MAAS has no image for ${missing.join(', ')}, which documents or settings require (it has ${names})`,
         fix: 'import the image in MAAS (Images), or correct distro_series in the documents',
       });
   }

@@ -2,7 +2,7 @@ import { isMapping } from '../core/plain-value.js';
 import type { MaasFailure, Unauthorised } from './failure.js';
 import type { HttpAnswer } from './transport.js';
 
-/** What is needed to judge an answer. */
+/** An answer and the data to classify it. */
 export interface Exchange {
   /** As in `MaasFailure.request`. */
   readonly request: string;
@@ -10,11 +10,11 @@ export interface Exchange {
   readonly answer: HttpAnswer;
   /** Our clock when the answer came, ms since 1970. */
   readonly now: number;
-  /** Texts that must not survive in what is kept. */
+  /** Texts to remove from what is kept. */
   readonly secrets: readonly string[];
 }
 
-/** The failure that an answer outside 2xx stands for (rules: what MAAS 3.6.5 was seen to answer). */
+/** The failure for an answer outside 2xx (rules from recorded answers of MAAS 3.6.5). */
 export function classifyAnswer(exchange: Exchange): MaasFailure {
   const { answer, request, changes } = exchange;
   const { status } = answer;
@@ -26,8 +26,8 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
     return {
       ...common,
       kind: 'forbidden',
-      text: text || 'MAAS refuses this and gives no reason',
-      hint: 'the key belongs to a user without the right to do this (not an administrator, or not the owner), or the machine is locked',
+      text: text || 'MAAS refuses this without a reason',
+      hint: 'the user of the key lacks the permission (not an administrator, or not the owner), or the machine is locked',
     };
   }
   if (status === 404) return notFound(exchange, text);
@@ -46,7 +46,7 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
         retryAfterSeconds: seconds ?? 5,
       };
     }
-    // The power work runs after the commit: a refused release has been seen to move the machine.
+    // Power calls run after the commit: a refused release may still have changed the machine's state.
     return { ...common, kind: 'conflict-state', text: text || 'conflict', outcomeUnknown: changes };
   }
   if (status === 429 || status >= 500) {
@@ -54,20 +54,20 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
     return {
       ...common,
       kind: 'unavailable',
-      text: text || 'MAAS cannot serve this now',
+      text: text || 'MAAS cannot handle this now',
       outcomeUnknown: changes && status !== 429,
       retryable: status !== 501,
       ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
     };
   }
   if (status >= 300 && status < 400) {
-    const hint = 'the URL leads to a redirect; use the address MAAS itself serves, and https where it asks for it';
+    const hint = 'the URL redirects; use the final address of MAAS, with https if it requires that';
     return { ...common, kind: 'unexpected', text: text || 'redirect', hint };
   }
   return {
     ...common,
     kind: 'unexpected',
-    text: text || 'an answer the MAAS API does not give',
+    text: text || 'not an answer of the MAAS API',
     outcomeUnknown: changes,
   };
 }
@@ -76,8 +76,8 @@ function badRequest(exchange: Exchange, text: string): MaasFailure {
   const common = { request: exchange.request, status: 400, outcomeUnknown: false, retryable: false };
   const fields = formErrors(exchange);
   if (fields) return { ...common, kind: 'invalid', text: fieldsText(fields), fields };
-  // An anonymous handler takes a request whose header is missing or unreadable, and does not know the
-  // operation; with an operation that MAAS names, the operation itself is the unknown.
+  // An anonymous handler receives a request with a missing or unreadable header, and does not know the
+  // operation. If MAAS names the operation, the operation itself is unknown.
   const unrecognised = /^Unrecognised signature: method=\S+ op=(\S+)/.exec(text);
   if (unrecognised?.[1] === 'None') {
     const hint = 'MAAS did not recognise the request as signed: check that no proxy removes the Authorization header';
@@ -94,7 +94,7 @@ function notFound(exchange: Exchange, text: string): MaasFailure {
   const common = { request: exchange.request, status: 404, outcomeUnknown: false, retryable: false };
   const what = /^No (.+?) matches the given query/.exec(text)?.[1];
   if (what) return { ...common, kind: 'not-found', what, text };
-  const hint = 'check the MAAS URL: it should end in /MAAS and lead to a MAAS region';
+  const hint = 'check the MAAS URL: it should end in /MAAS and point to a MAAS region';
   return { ...common, kind: 'no-such-endpoint', text: text || 'not found', hint };
 }
 
@@ -109,13 +109,13 @@ const unauthorisedReasons: readonly (readonly [RegExp, Unauthorised['reason'], s
     /expired timestamp/i,
     'clock',
     'the request looked too old to MAAS',
-    'the clock of this machine or of MAAS is wrong: set both by NTP',
+    'the clock of this machine or of MAAS is wrong: synchronise both with NTP',
   ],
   [
     /nonce already used/i,
     'nonce-replayed',
-    'the request had been sent before',
-    'something between us and MAAS repeats requests',
+    'the request was sent before',
+    'something between Sitewright and MAAS repeats requests',
   ],
   [
     /invalid api key|invalid access token|unknown consumer/i,
@@ -125,18 +125,18 @@ const unauthorisedReasons: readonly (readonly [RegExp, Unauthorised['reason'], s
   ],
 ];
 
-/** MAAS tolerates 300 s; beyond that the clock is the likeliest reason whatever the text says. */
+/** MAAS tolerates 300 s; beyond that the clock is the most likely reason, whatever the text says. */
 const clockToleranceSeconds = 300;
 
 function unauthorised(exchange: Exchange): Unauthorised {
   const { answer, request, now } = exchange;
-  // The body is looked at and dropped: it has been seen to print the expected signature, which is the secret.
+  // The body is checked and dropped: it can contain the expected signature, which is the secret.
   const known = unauthorisedReasons.find(([pattern]) => pattern.test(answer.body));
   const serverTime = Date.parse(answer.headers.date ?? '');
   const skew = Number.isNaN(serverTime) ? undefined : Math.round((now - serverTime) / 1000);
   const clockIsOff = skew !== undefined && -skew >= clockToleranceSeconds;
   const reason = known?.[1] ?? (clockIsOff ? 'clock' : 'not-recognised');
-  // Whatever repeats our requests may have had the first one carried out; a new attempt has a new nonce.
+  // If our requests are repeated on the way, the first copy may have been executed. A new attempt has a new nonce.
   const wasRepeated = reason === 'nonce-replayed';
   const hint = known?.[3] ?? 'check the API key';
   const clockHint = clockIsOff
@@ -189,7 +189,7 @@ function keptText(exchange: Exchange): string {
 
 function clean(text: string, secrets: readonly string[]): string {
   let cleaned = text;
-  // A shorter one would tear holes into ordinary words and is no secret worth the name.
+  // Replacing a shorter one would damage ordinary words, and it is not a real secret.
   for (const secret of secrets) if (secret.length >= 4) cleaned = cleaned.replaceAll(secret, '[secret]');
   return cleaned.trim().slice(0, longestText);
 }

@@ -16,7 +16,7 @@ export interface MaasUser {
   readonly isSuperuser: boolean;
 }
 
-/** Typed client of MAAS' REST API 2.0. All methods throw `MaasError` and nothing is repeated by itself but reads. */
+/** Typed client of MAAS' REST API 2.0. All methods throw `MaasError`. Only reads are retried automatically. */
 export class MaasClient {
   readonly machines: MachineCalls;
   readonly inventory: InventoryCalls;
@@ -39,29 +39,29 @@ export class MaasClient {
     return this.#maas.root;
   }
 
-  /** Asked without the key, so it proves the URL and nothing else. */
+  /** Sent without the key: checks only the URL. */
   async version(signal?: AbortSignal): Promise<MaasVersion> {
     const o = asObject(await this.#maas.get('version/', { signal, unsigned: true }));
     const version = asText(o.version);
-    if (version === '') throw unexpectedAnswer('GET version/', 'names no version');
+    if (version === '') throw unexpectedAnswer('GET version/', 'has no version');
     return { version, subversion: asText(o.subversion), capabilities: asTexts(o.capabilities) };
   }
 
-  /** Proves the key. */
+  /** Checks the key. */
   async whoami(signal?: AbortSignal): Promise<MaasUser> {
     const o = asObject(await this.#maas.get('users/', { query: { op: 'whoami' }, signal }));
     const username = asText(o.username);
-    if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'names no user');
+    if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'has no user');
     this.#user = { username, isSuperuser: asFlag(o.is_superuser) };
     return this.#user;
   }
 
-  /** The key's user, asked for once. */
+  /** The key's user, read once. */
   async user(signal?: AbortSignal): Promise<MaasUser> {
     return this.#user ?? (await this.whoami(signal));
   }
 
-  /** Machines whose `owner` this is are ours. */
+  /** User name of the key: the `owner` of our machines. */
   async username(signal?: AbortSignal): Promise<string> {
     return (await this.user(signal)).username;
   }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time and chance, handed in so that tests decide both. */
+/** Time and randomness, injected so that tests control both. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Ends after `ms`, or rejects with the signal's reason as soon as it is aborted. */
+  /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** A number in [0, 1). */
   random(): number;

@@ -10,22 +10,22 @@ import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undi
 
 /** How to reach one MAAS. */
 export interface MaasConnectionConfig {
-  /** As a user writes it; see `maasApiRoot`. */
+  /** As written by the user; see `maasApiRoot`. */
   readonly url: string;
   /** `consumer:token:secret`. */
   readonly apiKey: string;
-  /** Limit of a read; default 60 s. */
+  /** Timeout of a read; default 60 s. */
   readonly readTimeoutMs?: number;
   /**
-   * Limit of a change; default 150 s. Not below 120 s in production: MAAS repeats its own
+   * Timeout of a change; default 150 s. Not below 120 s in production: MAAS retries its
    * transactions for up to 90 s before it answers.
    */
   readonly changeTimeoutMs?: number;
-  /** Reads at the same time, default 6; changes have as many places of their own. */
+  /** Limit of concurrent reads, and separately of concurrent changes; default 6. */
   readonly concurrency?: number;
   readonly transport?: Transport;
   readonly clock?: Clock;
-  /** Told of each attempt, never of headers or bodies. */
+  /** Receives each attempt, without headers and bodies. */
   readonly onAttempt?: (attempt: AttemptRecord) => void;
 }
 
@@ -34,26 +34,26 @@ export interface AttemptRecord {
   /** As in `MaasFailure.request`. */
   readonly request: string;
   readonly ms: number;
-  /** HTTP status, or the code of what went wrong without an answer. */
+  /** HTTP status, or the error code when there was no answer. */
   readonly outcome: number | string;
-  /** A read that is sent once more. */
+  /** Whether this is a repeated read. */
   readonly again: boolean;
 }
 
-/** Form values: a list repeats the key; `true` is sent as `true`; `false` and absent are left out. */
+/** Form values: a list repeats the key; `true` is sent as `true`; `false` and absent values are not sent. */
 export type FormFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface CallOptions {
   readonly query?: FormFields;
   readonly form?: FormFields;
   readonly signal?: AbortSignal | undefined;
-  /** Sends no key: for what must work, or fail, whatever the key is. */
+  /** Sends no key: for requests whose result must not depend on the key. */
   readonly unsigned?: boolean;
-  /** Values in the form that must not be kept from an answer that repeats them. */
+  /** Secret values of the form, to remove from answers that repeat them. */
   readonly secrets?: readonly string[];
 }
 
-/** Signed calls to one MAAS. Everything above it speaks of machines and tags, not of HTTP. */
+/** Signed calls to one MAAS. Callers deal with machines and tags, not with HTTP. */
 export class MaasConnection {
   /** Ends in `/api/2.0/`. */
   readonly root: string;
@@ -84,14 +84,14 @@ export class MaasConnection {
   }
 
   /**
-   * Since when MAAS, though asked, has given no answer of any kind, ms since 1970. Requests that wait, time out or find no
-   * connection count; one answer ends it.
+   * Since when MAAS has sent no answer to any request, ms since 1970. Requests that wait, time out or find no
+   * connection count; any answer resets it.
    */
   get silentSince(): number | undefined {
     return this.#silentSince;
   }
 
-  /** A read; repeated once at once, with a new header, when its answer was lost or garbled, or the nonce used up on the way. */
+  /** A read; retried once, with a new header, when its answer was lost or garbled or its nonce was used. */
   async get(path: string, options: CallOptions = {}): Promise<unknown> {
     try {
       return await this.#call('GET', path, options);
@@ -107,7 +107,7 @@ export class MaasConnection {
     }
   }
 
-  /** A change; sent exactly once, whatever happens. */
+  /** A change; sent exactly once. */
   post(path: string, options: CallOptions = {}): Promise<unknown> {
     return this.#call('POST', path, options);
   }
@@ -128,7 +128,7 @@ export class MaasConnection {
     const query = encodeFields(options.query ?? {});
     const target = query === '' ? path : `${path}?${query}`;
     const changes = method !== 'GET';
-    // Long lists of ids are told by their number: the line is for people.
+    // Long lists of ids are cut: the line is for people.
     const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
     const gate = changes ? this.#changes : this.#reads;
     const answer = await gate.pass(() => this.#attempt(method, target, request, options, again), options.signal);
@@ -150,9 +150,9 @@ export class MaasConnection {
         status: answer.status,
         text: 'the answer is not JSON, or was cut off',
         outcomeUnknown: changes,
-        // A proxy or a region that is starting may answer so for a while.
+        // A proxy or a starting region may answer like this for a while.
         retryable: true,
-        hint: 'if this stays, the URL does not lead to the API of MAAS',
+        hint: 'if this persists, the URL does not point to the API of MAAS',
       });
     }
   }
@@ -179,7 +179,7 @@ export class MaasConnection {
           ...(options.unsigned ? {} : { authorization }),
           ...(hasBody ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
         },
-        // Also when empty: MAAS wants `Content-Length: 0`.
+        // Even when empty: MAAS requires `Content-Length: 0`.
         ...(hasBody ? { body: encodeFields(options.form ?? {}) } : {}),
         timeoutMs,
         ...(options.signal ? { signal: options.signal } : {}),
@@ -198,19 +198,19 @@ export class MaasConnection {
   }
 
   #begin(now: number): void {
-    // After a time in which nothing was asked, an old silence says nothing of the MAAS of now.
+    // After a time without requests, an old silence does not describe the current state of MAAS.
     if (this.#underWay === 0 && now - this.#lastEnd > silenceForgottenAfterMs) this.#silentSince = undefined;
     this.#silentSince ??= now;
     this.#underWay++;
   }
 
   #answered(): void {
-    // Others still wait, from now on.
+    // For other waiting requests, the silence starts now.
     this.#silentSince = this.#underWay > 1 ? this.#clock.now() : undefined;
   }
 }
 
-/** Longer than any pause between two attempts of one who waits for MAAS. */
+/** Longer than any pause between two attempts of a caller that waits for MAAS. */
 const silenceForgottenAfterMs = 120_000;
 
 /** The failure of an attempt that got no answer. */
@@ -225,7 +225,7 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
         text: `no connection (${code})`,
         outcomeUnknown: false,
         retryable: true,
-        hint: 'check the MAAS URL, and that the region answers from here',
+        hint: 'check the MAAS URL, and that the region can be reached from here',
       };
     case 'tls':
       return {
@@ -235,7 +235,7 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
         text: `no secure connection (${code})`,
         outcomeUnknown: false,
         retryable: false,
-        hint: 'the certificate is not trusted here (NODE_EXTRA_CA_CERTS names a file of further ones), or the port does not speak TLS',
+        hint: 'the certificate is not trusted here (set NODE_EXTRA_CA_CERTS to a file with its authority), or the port does not speak TLS',
       };
     case 'timeout':
       return {
@@ -259,7 +259,7 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
       return {
         kind: 'unexpected',
         request,
-        text: 'the answer is larger than any of MAAS',
+        text: 'the answer is larger than any answer of MAAS',
         outcomeUnknown: changes,
         retryable: false,
       };
@@ -270,7 +270,7 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
 function encodeFields(fields: FormFields): string {
   const encoded = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
-    // MAAS takes almost any text for true, and options are off by default: a false one stays unsaid.
+    // MAAS reads almost any text as true, and options are off by default: do not send false.
     if (value === undefined || value === false) continue;
     if (typeof value === 'object') for (const item of value) encoded.append(name, item);
     else encoded.append(name, String(value));
@@ -279,11 +279,12 @@ function encodeFields(fields: FormFields): string {
 }
 
 /**
- * One segment of a path. Refuses what would change the path's meaning.
+ * One segment of a path. Refuses text that would change the path's meaning.
  * @throws RangeError for the empty text, `.` and `..`.
  */
 export function segment(text: string | number): string {
   const value = String(text);
-  if (value === '' || value === '.' || value === '..') throw new RangeError(`"${value}" cannot be part of a MAAS path`);
+  if (value === '' || value === '.' || value === '..')
+    throw new RangeError(`"${value}" cannot be a segment of a MAAS path`);
   return encodeURIComponent(value);
 }

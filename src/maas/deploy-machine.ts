@@ -25,20 +25,20 @@ export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hwe
   readonly systemId: string;
   readonly site: string;
   readonly node: string;
-  /** See `Claim.run`: the same over repetitions of one activity, another for each new wish. */
+  /** See `Claim.run`: the same for all attempts of one activity, different for each new request. */
   readonly run: string;
   /** Further workload annotations for the machine. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What became of a deployment. */
+/** The result of a deployment. */
 export type DeployOutcome = MachineOutcome & {
-  /** Whether the machine was deployed for this wish, by this call or by one before it that nobody heard the end of. */
+  /** Whether the machine was deployed for this request, by this call or an earlier attempt whose result was lost. */
   readonly isReinstalled: boolean;
 };
 
 /**
- * Takes a Ready or Allocated machine to Deployed, exactly once, whatever is repeated or lost on the
+ * Takes a Ready or Allocated machine to Deployed, exactly once, even if calls are repeated or lost on the
  * way: allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
  */
 export async function deployMachine(
@@ -64,14 +64,14 @@ export async function deployMachine(
         return decideDeploy(machine, claim, request.distroSeries, progress);
       },
       isHeld: (machine) => isOfThisRun(machine, claim),
-      // A machine that runs already can do without; none is deployed unmarked.
+      // Optional for a machine that is already running; no machine is deployed unmarked.
       isOptional: (action, { status }) => action === 'annotate' && status === MachineStatus.Deployed,
       perform(action, { status }) {
         switch (action) {
           case 'allocate':
             return machines.allocate(systemId, { agentName, comment: run }, signal);
           case 'annotate': {
-            // Only of a deployment that is ours do we know what it was to install.
+            // Only for our own deployment do we know the requested series.
             const series = status === MachineStatus.Deployed ? undefined : request.distroSeries;
             const marker = { site, node, run, ...(series === undefined ? {} : { series }) };
             return machines.annotate(systemId, markerAnnotations(marker, request.labels), signal);
@@ -90,25 +90,25 @@ export async function deployMachine(
         }
       },
       async recall() {
-        const begun = (await MachineLog.read(client, systemId, signal)).progressOf(run);
-        if (begun) claim = { ...claim, begun };
-        return begun !== undefined;
+        const reached = (await MachineLog.read(client, systemId, signal)).progressOf(run);
+        if (reached) claim = { ...claim, reached };
+        return reached !== undefined;
       },
       explain: (failure, machine) => explainDeploy(client, failure, machine, run, signal),
     },
     options,
   );
-  // A machine that was taken over as it is gets our mark, too.
+  // A machine that was taken over unchanged is marked, too.
   const isAdopted = outcome.warnings.some(({ code }) => code === 'adopted');
   const isReinstalled = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
   const warnings = refusedLabels.map<MachineWarning>((key) => ({
     code: 'label-not-set',
-    message: `label ${key} was not set in MAAS: names there have letters, digits, ., -, _ and / only`,
+    message: `label ${key} was not set in MAAS: names may contain only letters, digits, ., -, _ and /`,
   }));
   return { ...outcome, warnings: [...outcome.warnings, ...warnings], isReinstalled };
 }
 
-/** Adds to a failure what MAAS' log tells: the errors of this deployment, or who interfered. */
+/** Adds details from MAAS' log to a failure: the errors of this deployment, or who interfered. */
 async function explainDeploy(
   client: MaasClient,
   failure: MachineFailure,
@@ -124,18 +124,18 @@ async function explainDeploy(
     const request = kind === 'deployment-aborted' ? log.abortion('deployment') : log.releaseAfter(run);
     return interference(kind, machine, request);
   } catch (error) {
-    // The failure itself matters more than its details.
+    // The failure is more important than its details.
     if (isMaasFailure(error, 'unauthorised') || signal?.aborted) throw error;
     return failure;
   }
 }
 
-/** Who wants a machine deployed, and how far this very wish got by MAAS' log. */
+/** The owner of a deployment, and its progress so far by MAAS' log. */
 export interface DeployClaim extends Claim {
-  readonly begun?: 'allocated' | 'deployed' | 'aborted';
+  readonly reached?: 'allocated' | 'deployed' | 'aborted';
 }
 
-/** States in which a machine that we took is still taken, or tells by itself why not. */
+/** States in which a machine that we allocated is still allocated, or that explain why not. */
 const keptStatuses: ReadonlySet<number> = new Set([
   MachineStatus.Allocated,
   MachineStatus.Deploying,
@@ -153,9 +153,9 @@ const keptStatuses: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The next step towards Deployed, from one reading. Of the failed deployments only one from before
- * this wish is released and tried again; one that happened for this wish is the result. What people
- * aborted or released meanwhile is not begun again: that takes a new wish.
+ * The next step towards Deployed, from one reading. Only a failed deployment from before
+ * this request is released and tried again; one of this request is the result. What people
+ * aborted or released meanwhile is not started again: that needs a new request.
  */
 export function decideDeploy(
   machine: Machine,
@@ -174,21 +174,21 @@ export function decideDeploy(
       return { do: 'fail', failure: hold === 'ours' ? otherRun(machine) : interference('released-by-hand', machine) };
     return undefined;
   };
-  const wasMarked = progress.wasHeld || claim.begun === 'deployed' || claim.begun === 'aborted';
-  const wasTaken = wasMarked || claim.begun === 'allocated' || progress.acknowledged.has('allocate');
+  const wasMarked = progress.wasHeld || claim.reached === 'deployed' || claim.reached === 'aborted';
+  const wasTaken = wasMarked || claim.reached === 'allocated' || progress.acknowledged.has('allocate');
   if (wasTaken && !isMine && !keptStatuses.has(status)) {
     return { do: 'fail', failure: interference('released-by-hand', machine) };
   }
   switch (status) {
     case MachineStatus.Ready:
-      // A commissioning that was refused half-way leaves us owner of a Ready machine. `allocate` does
-      // not find such a one; `deploy` takes it.
+      // A commissioning refused half-way leaves us as owner of a Ready machine. `allocate` does
+      // not find such a machine; `deploy` accepts it.
       return refused() ?? { do: 'act', action: hold === 'free' ? 'allocate' : isMine ? 'deploy' : 'annotate' };
     case MachineStatus.Allocated: {
       if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
       const held = refused();
       if (held) return held;
-      if (isMine && (claim.begun === 'aborted' || progress.waitedOn.has(MachineStatus.Deploying))) {
+      if (isMine && (claim.reached === 'aborted' || progress.waitedOn.has(MachineStatus.Deploying))) {
         return { do: 'fail', failure: interference('deployment-aborted', machine) };
       }
       if (hold === 'unmarked' && !progress.acknowledged.has('allocate') && !progress.graceOver) {
@@ -197,15 +197,15 @@ export function decideDeploy(
       return { do: 'act', action: isMine ? 'deploy' : 'annotate' };
     }
     case MachineStatus.Deploying:
-      // Without a marker it is a person's, with our key: it is taken over when it is Deployed.
+      // Without a marker it belongs to someone who uses our key: it is taken over when it is Deployed.
       return refused() ?? { do: 'wait' };
     case MachineStatus.Deployed:
       return refused() ?? decideDeployed(machine, claim, wantedSeries, progress);
     case MachineStatus.FailedDeployment: {
       const held = refused();
       if (held) return held;
-      const isOfThisWish = isMine || progress.sent.has('deploy') || progress.waitedOn.has(MachineStatus.Deploying);
-      if (isOfThisWish) return { do: 'fail', failure: deploymentFailed(machine) };
+      const isOfThisRequest = isMine || progress.sent.has('deploy') || progress.waitedOn.has(MachineStatus.Deploying);
+      if (isOfThisRequest) return { do: 'fail', failure: deploymentFailed(machine) };
       if (machine.locked) return { do: 'fail', failure: locked(machine) };
       return { do: 'act', action: 'release' };
     }
@@ -224,23 +224,23 @@ function decideDeployed(machine: Machine, claim: Claim, wantedSeries: string | u
   const hold = holdOf(machine, claim);
   if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
   const wanted = wantedSeries ?? '';
-  // A series may have several names; what we asked for in these very words is the wanted one.
+  // A series may have several names; if we requested it by exactly this name, it is the right one.
   const wasAskedFor = hold === 'ours' && wanted !== '' && markerOf(machine)?.series === wanted;
   const fits = wasAskedFor ? 'yes' : fitsDistroSeries(machine, wantedSeries);
-  // What we ourselves have deployed for this wish is what was wanted, by whatever name MAAS calls it.
-  const isOurDeed = progress.sent.has('deploy');
-  if (fits === 'no' && !isOurDeed) return { do: 'fail', failure: otherOs(machine, wanted) };
+  // What this request deployed is the requested series, whatever MAAS calls it.
+  const isOurDeployment = progress.sent.has('deploy');
+  if (fits === 'no' && !isOurDeployment) return { do: 'fail', failure: otherOs(machine, wanted) };
   const warnings: MachineWarning[] = [];
-  if (fits === 'unknown' && !isOurDeed) {
-    const message = `MAAS does not say which system ${machine.hostname} runs (a refused release blanks it), or ${wanted} is a version not known here; it counts as the wanted one`;
+  if (fits === 'unknown' && !isOurDeployment) {
+    const message = `MAAS does not say which system ${machine.hostname} runs (a refused release clears it), or ${wanted} is an unknown version; it counts as the requested one`;
     warnings.push({ code: 'os-unknown', message });
   }
   if (hold === 'unmarked') {
-    const message = `${machine.hostname} was Deployed already under our MAAS user, not by this site; it is taken over as it is`;
+    const message = `${machine.hostname} was already Deployed under our MAAS user, not by this site; it is taken over unchanged`;
     warnings.push({ code: 'adopted', message });
-    // Said here and not with the marking, which a crash may separate from the end.
-    const mayMark = !progress.acknowledged.has('annotate') && !progress.givenUp.has('annotate');
-    if (mayMark) return { do: 'act', action: 'annotate', warnings };
+    // Warn here, not when marking: a crash may come between marking and the end.
+    const canMark = !progress.acknowledged.has('annotate') && !progress.givenUp.has('annotate');
+    if (canMark) return { do: 'act', action: 'annotate', warnings };
   }
   return { do: 'done', warnings };
 }

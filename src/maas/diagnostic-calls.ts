@@ -11,7 +11,7 @@ export interface EventQuery {
   readonly level?: EventLevel;
   /** 1 to 1000; MAAS' default is 100. */
   readonly limit?: number;
-  /** Events after this id: follow the log by the last id seen. */
+  /** Events after this id, to follow the log. */
   readonly after?: number;
   readonly before?: number;
 }
@@ -22,7 +22,7 @@ export interface MaasEvent {
   readonly level: string;
   readonly type: string;
   readonly description: string;
-  /** MAAS' own text of the time. */
+  /** MAAS' text of the time. */
   readonly created: string;
 }
 
@@ -35,7 +35,7 @@ export interface ScriptResult {
   readonly exitStatus: number | undefined;
   /** Seconds since 1970; absent when it never started. */
   readonly startedAt: number | undefined;
-  /** Standard output and error together, when asked for. */
+  /** Standard output and error combined, if requested. */
   readonly output: string;
 }
 
@@ -116,7 +116,7 @@ export class DiagnosticCalls {
     });
   }
 
-  /** Whether MAAS is fetching images just now. */
+  /** Whether MAAS is importing images now. */
   async isImporting(signal?: AbortSignal): Promise<boolean> {
     return (await this.#maas.get('boot-resources/', { query: { op: 'is_importing' }, signal })) === true;
   }
@@ -126,7 +126,7 @@ export class DiagnosticCalls {
     return this.#maas.get('maas/', { query: { op: 'get_config', name }, signal });
   }
 
-  /** Minutes after which MAAS itself gives up on a machine in progress; its default is 30. */
+  /** Minutes after which MAAS gives up on a machine in progress; its default is 30. */
   async nodeTimeoutMinutes(signal?: AbortSignal): Promise<number> {
     return asNumber(await this.setting('node_timeout', signal)) ?? 30;
   }

@@ -1,7 +1,7 @@
 import type { BootResource } from './diagnostic-calls.js';
 import type { Machine } from './machine.js';
 
-/** Code names of the Ubuntu releases MAAS deploys, by version: it takes either in `distro_series`. */
+/** Code names of the Ubuntu releases MAAS deploys, by version: `distro_series` accepts either. */
 const ubuntuSeries: Readonly<Record<string, string>> = {
   '14.04': 'trusty',
   '16.04': 'xenial',
@@ -20,8 +20,8 @@ const ubuntuSeries: Readonly<Record<string, string>> = {
 
 /**
  * Whether a deployed machine runs the wanted series (`jammy`, `ubuntu/jammy`, `22.04`,
- * `custom/name`; nothing wanted fits all). `unknown` when MAAS has blanked the machine's system, as it
- * does when a release is refused half-way, or when the wanted version has no name known here.
+ * `custom/name`; without a wanted series any fits). `unknown` when MAAS has cleared the machine's system, as it
+ * does when a release is refused half-way, or when the wanted version is unknown here.
  */
 export function fitsDistroSeries(machine: Machine, wanted: string | undefined): 'yes' | 'no' | 'unknown' {
   const text = wanted?.trim().toLowerCase() ?? '';
@@ -41,8 +41,8 @@ export function fitsDistroSeries(machine: Machine, wanted: string | undefined): 
 }
 
 /**
- * Those of the wanted series that MAAS has no image of, so that it would refuse every deployment of them. A version with
- * no name known here is left to MAAS, and so is a system without a series, of which MAAS takes its default.
+ * The wanted series for which MAAS has no image, so that it would refuse every deployment of them. A version with
+ * an unknown name is left to MAAS, as is a system without a series, for which MAAS uses its default.
  */
 export function missingSeries(wanted: Iterable<string>, images: readonly Pick<BootResource, 'name'>[]): string[] {
   const names = images.map(({ name }) => name.toLowerCase());

@@ -6,8 +6,8 @@ import type { MachineContext } from './operation.js';
 import { normalMac } from './resolve-machine.js';
 
 /**
- * Makes a machine known to MAAS, or adopts the one that has its MAC already: a creation whose answer
- * was lost has left the machine made, and would fail for ever with "already in use".
+ * Creates a machine in MAAS, or adopts the one with its MAC: a creation whose answer
+ * was lost did create the machine, and a retry would always fail with "already in use".
  */
 export async function ensureMachine(
   { client }: Pick<MachineContext, 'client'>,

@@ -1,23 +1,23 @@
 /**
- * What can go wrong between us and MAAS, as data. One variant per thing a caller treats differently.
+ * Failures between Sitewright and MAAS, as data. One variant for each case a caller treats differently.
  *
- * Two facts matter beyond the kind. `outcomeUnknown`: a change may have been carried out although the
- * call failed, so the machine must be read before anything is sent again (an error of MAAS does not
- * mean that nothing happened). `retryable`: the same call may succeed later without anyone's help.
+ * Besides the kind, two facts matter. `outcomeUnknown`: a change may have been made although the
+ * call failed, so the machine must be read before another request (an error of MAAS does not
+ * mean that nothing happened). `retryable`: the same call may succeed later without intervention.
  *
- * No variant ever carries a header, a key or the body of a 401, because that body can contain the
+ * No variant contains a header, a key or the body of a 401, because that body can contain the
  * token secret.
  */
 interface FailedCall {
   /** Method and path as sent, without host and body, e.g. `POST machines/abc123/?op=deploy`. */
   readonly request: string;
-  /** MAAS' own words, tags stripped, cut to 2,000 characters; for 401 and lost connections ours. */
+  /** MAAS' text without tags, cut to 2,000 characters; for 401 and lost connections our text. */
   readonly text: string;
   /** Absent when no answer came. */
   readonly status?: number;
   readonly outcomeUnknown: boolean;
   readonly retryable: boolean;
-  /** What a person can do about it. */
+  /** What the operator can do about it. */
   readonly hint?: string;
 }
 
@@ -32,7 +32,7 @@ export interface ConnectionLost extends FailedCall {
   readonly kind: 'connection-lost';
   readonly code: string;
 }
-/** No complete answer within our limit; MAAS may still be at it, or have done it. */
+/** No complete answer within our timeout; MAAS may still be working on it, or have done it. */
 export interface TimedOut extends FailedCall {
   readonly kind: 'timeout';
   readonly limitMs: number;
@@ -41,17 +41,17 @@ export interface TimedOut extends FailedCall {
 export interface Unauthorised extends FailedCall {
   readonly kind: 'unauthorised';
   readonly reason: 'unknown-key' | 'wrong-secret' | 'clock' | 'nonce-replayed' | 'not-recognised';
-  /** Our clock minus the server's, in seconds, when the answer told the server's time. */
+  /** Our clock minus the server's, in seconds, if the answer had the server's time. */
   readonly clockSkewSeconds?: number;
 }
-/** The key is good, the user may not do this. MAAS often says so with an empty body. */
+/** The key is valid, but the user lacks permission. MAAS often answers with an empty body. */
 export interface Forbidden extends FailedCall {
   readonly kind: 'forbidden';
 }
 /** The machine, tag, zone … does not exist (any more). */
 export interface NotFound extends FailedCall {
   readonly kind: 'not-found';
-  /** MAAS' name of the kind of thing, e.g. `Machine`, `Tag`. */
+  /** MAAS' name for the kind of object, e.g. `Machine`, `Tag`. */
   readonly what: string;
 }
 /** The path or the operation is unknown: wrong base URL, or a MAAS without this operation. */
@@ -72,12 +72,12 @@ export interface TransactionConflict extends FailedCall {
   readonly kind: 'conflict-retry';
   readonly retryAfterSeconds: number;
 }
-/** 500, 502, 503, 504, 429: MAAS, its rack or a proxy in front cannot serve this now. */
+/** 500, 502, 503, 504, 429: MAAS, its rack or a proxy in front cannot handle this now. */
 export interface Unavailable extends FailedCall {
   readonly kind: 'unavailable';
   readonly retryAfterSeconds?: number;
 }
-/** An answer that MAAS' API does not give: another server, a redirect, a broken body. */
+/** Not an answer of MAAS' API: another server, a redirect, a broken body. */
 export interface Unexpected extends FailedCall {
   readonly kind: 'unexpected';
 }
@@ -98,7 +98,7 @@ export type MaasFailure =
 
 /**
  * The one exception the MAAS client throws. Its message is safe to store and show; `failure` is plain
- * data. It has no `cause`: the errors underneath can hold request headers.
+ * data. It has no `cause`: the underlying errors can contain request headers.
  */
 export class MaasError extends Error {
   override readonly name = 'MaasError';
@@ -110,14 +110,14 @@ export class MaasError extends Error {
   }
 }
 
-/** One line for people: what was asked, what MAAS said, what to do. */
+/** One line for people: the request, MAAS' answer, what to do. */
 export function describeFailure(failure: MaasFailure): string {
   const answer = failure.status === undefined ? failure.text : `${failure.status}: ${failure.text}`;
   const hint = failure.hint === undefined ? '' : ` (${failure.hint})`;
   return `MAAS ${failure.request}: ${answer}${hint}`;
 }
 
-/** Seconds after which a repetition is welcome, when MAAS said so. */
+/** Seconds to wait before a retry, if MAAS sent them. */
 export function retryAfterSeconds(failure: MaasFailure): number | undefined {
   return failure.kind === 'conflict-retry' || failure.kind === 'unavailable' ? failure.retryAfterSeconds : undefined;
 }

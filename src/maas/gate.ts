@@ -1,7 +1,7 @@
 /**
- * Lets so many callers in at a time, the others in order of arrival. MAAS is served well by a few
- * requests at once; with hundreds of machines the rest waits here, where neither its time limit runs
- * nor its signature ages.
+ * Limits concurrent callers; the others wait in order of arrival. MAAS handles a few
+ * requests at once well; with hundreds of machines the rest waits here, where neither its timeout runs
+ * nor its signature expires.
  */
 export class Gate {
   readonly #limit: number;
@@ -12,7 +12,7 @@ export class Gate {
     this.#limit = Math.max(1, limit);
   }
 
-  /** Runs `work` when there is room. Rejects with the signal's reason when that is aborted while waiting. */
+  /** Runs `work` when there is capacity. Rejects with the signal's reason when it is aborted while waiting. */
   async pass<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#inside < this.#limit) this.#inside++;
@@ -21,7 +21,7 @@ export class Gate {
       return await work();
     } finally {
       const [next] = this.#waiting;
-      // The place is handed over, not given up: a newcomer must not overtake.
+      // The slot passes to the next caller in the queue: a new caller must not overtake.
       if (next) next();
       else this.#inside--;
     }

@@ -9,8 +9,8 @@ interface Question {
 }
 
 /**
- * Looks machines up by hostname. Questions that come within a few milliseconds of each other are
- * asked in one list request (100 names each): a site of 500 nodes starts with five reads, not 500.
+ * Looks machines up by hostname. Look-ups within a few milliseconds are
+ * combined in one list request (100 names each): a site of 500 nodes starts with five reads, not 500.
  */
 export class HostnameLookup {
   readonly #client: MaasClient;
@@ -25,14 +25,14 @@ export class HostnameLookup {
   }
 
   /**
-   * All machines that answer to the name, in whatever domain: by hostname, or by full name when it has dots.
+   * All machines with the name, in any domain: by hostname, or by full name when it has dots.
    * Rejects with the signal's reason when aborted, or with `MaasError`.
    */
   find(name: string, signal?: AbortSignal): Promise<readonly Machine[]> {
     const wanted = name.trim().toLowerCase();
     if (wanted === '') return Promise.resolve([]);
     const first = wanted.split('.')[0] ?? wanted;
-    // MAAS' hostnames have no dots, but some take a full name in this filter.
+    // MAAS' hostnames have no dots, but some versions accept a full name in this filter.
     const names = first === wanted || first === '' ? [wanted] : [first, wanted];
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {

@@ -46,8 +46,8 @@ export class InterfaceCalls {
   }
 
   /**
-   * Links an interface to a subnet unless it is linked so already. MAAS adds a second link, and a
-   * second address at deployment, to each `link_subnet`; so the links are read before, and again when
+   * Links an interface to a subnet unless that link exists. MAAS adds a second link, and a
+   * second address at deployment, for each `link_subnet`; so the links are read before, and again when
    * the answer was lost.
    * @returns whether a link was added.
    */

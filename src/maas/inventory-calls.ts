@@ -8,7 +8,7 @@ export interface Zone {
   readonly description: string;
 }
 export interface Pool {
-  /** Pools are addressed by it, not by name. */
+  /** Pools are addressed by id, not by name. */
   readonly id: number;
   readonly name: string;
   readonly description: string;
@@ -16,21 +16,21 @@ export interface Pool {
 export interface Tag {
   readonly name: string;
   readonly comment: string;
-  /** XPath by which MAAS itself fills the tag; `''` for tags that are set by hand. */
+  /** XPath by which MAAS assigns the tag; `''` for manual tags. */
   readonly definition: string;
   readonly kernelOpts: string;
 }
 
-/** Result of tagging. */
+/** Result of changing a tag's machines. */
 export interface TagChange {
   /** Ids MAAS found, whether or not they changed. */
   readonly added: number;
   readonly removed: number;
-  /** Ids that were sent and that MAAS does not know; it skips them without a word. */
+  /** Sent ids that MAAS does not know; it silently skips them. */
   readonly unknown: readonly string[];
 }
 
-/** Zones, pools and tags: `ensure` makes one if it is not there and is safe to repeat. */
+/** Zones, pools and tags: `ensure` creates one if it is missing and is safe to repeat. */
 export class InventoryCalls {
   readonly #maas: MaasConnection;
 
@@ -54,7 +54,7 @@ export class InventoryCalls {
     return parsePool(await this.#maas.get(`resourcepool/${segment(id)}/`, { signal }));
   }
 
-  /** The zone of that name, made when missing; a different description stays as it is. */
+  /** The zone of that name, created when missing; an existing description is kept. */
   ensureZone(name: string, description = '', signal?: AbortSignal): Promise<Zone> {
     return ensure(
       async () =>
@@ -79,8 +79,8 @@ export class InventoryCalls {
   }
 
   /**
-   * Adds and removes machines of a tag; the same again gives the same. MAAS only counts the ids it
-   * knows, so when the count falls short each id is looked up and the unknown ones are named.
+   * Adds and removes machines of a tag; idempotent. MAAS only counts the ids it
+   * knows, so when the count falls short, each id is looked up and the unknown ones are returned.
    */
   async changeTag(
     name: string,
@@ -125,7 +125,7 @@ export class InventoryCalls {
   }
 }
 
-/** Find, else make; "already exists" or a lost answer means to look again. */
+/** Finds, or else creates; after "already exists" or a lost answer, looks again. */
 async function ensure<T>(find: () => Promise<T | undefined>, make: () => Promise<T>): Promise<T> {
   const found = await find();
   if (found !== undefined) return found;

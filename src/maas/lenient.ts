@@ -1,7 +1,7 @@
 import { isMapping } from '../core/plain-value.js';
 /**
- * Reading answers of MAAS without believing in their shape: fields come and go between versions, so a
- * missing or odd one becomes its empty value and never an exception.
+ * Readers for MAAS' answers that do not rely on their shape: fields differ between versions, so a
+ * missing or odd one becomes an empty value, never an exception.
  */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export const asTexts = (value: unknown): readonly string[] =>
     .map(asText)
     .filter((text) => text !== '');
 
-/** `undefined` when it is no finite number, nor text of one. */
+/** `undefined` unless it is a finite number or the text of one. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || value.trim() === '') return undefined;
@@ -27,5 +27,5 @@ export function asNumber(value: unknown): number | undefined {
 
 export const asFlag = (value: unknown): boolean => value === true;
 
-/** Name of a referenced thing, which MAAS writes as an object or, at times, as its bare name. */
+/** Name of a referenced object, which MAAS sends as an object or sometimes only as its name. */
 export const nameOf = (value: unknown): string => (typeof value === 'string' ? value : asText(asObject(value).name));

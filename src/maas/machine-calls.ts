@@ -18,7 +18,7 @@ export interface MachineFilter {
   readonly statuses?: readonly string[];
 }
 
-/** A machine to make known to MAAS by hand. */
+/** A machine to create in MAAS. */
 export interface NewMachine {
   readonly hostname: string;
   readonly macAddresses: readonly string[];
@@ -52,13 +52,13 @@ export interface DeployOptions {
   /** `jammy`, `ubuntu/jammy`, `22.04`, `custom/name`; absent: the region's default. */
   readonly distroSeries?: string;
   readonly hweKernel?: string;
-  /** cloud-init user data as it is to reach the node; encoded here, once. */
+  /** cloud-init user data for the node, not yet encoded. */
   readonly userData?: string | Uint8Array;
   readonly agentName?: string;
   readonly comment?: string;
 }
 
-/** Disks are erased only when asked. MAAS does it unasked where the region is set so. */
+/** Disks are erased only on request, unless the region is configured to erase them. */
 export interface EraseOptions {
   readonly erase?: boolean;
   readonly secureErase?: boolean;
@@ -69,10 +69,10 @@ export interface ReleaseOptions extends EraseOptions {
   readonly comment?: string;
 }
 
-/** How many values one list request carries; also keeps the URL short of every proxy's limit. */
+/** Values per list request; also keeps the URL within the limits of proxies. */
 export const listChunk = 100;
 
-/** The calls about machines, one method per call of MAAS, none of them deciding anything. */
+/** The calls about machines, one method per call of MAAS, without decisions. */
 export class MachineCalls {
   readonly #maas: MaasConnection;
 
@@ -81,8 +81,8 @@ export class MachineCalls {
   }
 
   /**
-   * Machines that pass the filter; an empty list of values passes none. System ids, hostnames and MACs
-   * are asked for 100 at a time.
+   * Machines that match the filter; an empty list of values matches none. System ids, hostnames and MACs
+   * are sent 100 at a time.
    * @throws MaasError `invalid` for a zone, pool or tag that does not exist (MAAS does not answer `[]`).
    */
   async list(filter: MachineFilter = {}, signal?: AbortSignal): Promise<readonly Machine[]> {
@@ -104,7 +104,7 @@ export class MachineCalls {
             status: filter.statuses,
           };
           const answer = await this.#maas.get('machines/', { query, signal });
-          if (!Array.isArray(answer)) throw unexpectedAnswer('GET machines/', 'is no list');
+          if (!Array.isArray(answer)) throw unexpectedAnswer('GET machines/', 'is not a list');
           for (const item of asList(answer)) {
             const machine = parseMachine(item);
             if (machine) found.set(machine.systemId, machine);
@@ -130,7 +130,7 @@ export class MachineCalls {
       domain: machine.domain,
       power_type: machine.powerType,
       description: machine.description,
-      // Said in full: left out, an administrator's machine would be commissioned.
+      // Explicit, because by default an administrator's machine is commissioned.
       commission: machine.commission === true ? 'true' : 'false',
     };
     for (const [name, value] of power) form[`power_parameters_${name}`] = value;
@@ -148,7 +148,7 @@ export class MachineCalls {
     return this.#machine('PUT', systemId, await this.#maas.put(pathOf(systemId), { form: change, signal }));
   }
 
-  /** A machine that is gone already counts as deleted. */
+  /** A missing machine counts as deleted. */
   async delete(systemId: string, signal?: AbortSignal): Promise<void> {
     try {
       await this.#maas.delete(pathOf(systemId), { signal });
@@ -158,7 +158,7 @@ export class MachineCalls {
   }
 
   /**
-   * Takes one machine for the caller (Ready → Allocated). By system_id only: allocation by constraints
+   * Allocates one machine to the caller (Ready → Allocated). Only by system_id: allocation by constraints
    * cannot be repeated safely.
    */
   async allocate(systemId: string, options: AllocateOptions = {}, signal?: AbortSignal): Promise<Machine> {
@@ -198,7 +198,7 @@ export class MachineCalls {
     });
   }
 
-  /** The answer has the old state; the next read has the new one. */
+  /** The answer has the old state; the next read has the new state. */
   abort(systemId: string, comment?: string, signal?: AbortSignal): Promise<Machine> {
     return this.#operate(systemId, 'abort', signal, { comment });
   }
@@ -211,7 +211,7 @@ export class MachineCalls {
     return this.#operate(systemId, 'unlock', signal, { comment });
   }
 
-  /** Only the owner may; the machine loses its owner by it. */
+  /** Only for the owner; the machine then has no owner. */
   markBroken(systemId: string, comment?: string, signal?: AbortSignal): Promise<Machine> {
     return this.#operate(systemId, 'mark_broken', signal, { comment });
   }
@@ -221,8 +221,8 @@ export class MachineCalls {
   }
 
   /**
-   * Sets workload annotations of a machine somebody holds; an empty value removes its key. They are
-   * gone when it is released. A MAAS before 3.0 knows the call by its older name only.
+   * Sets workload annotations of an allocated machine; an empty value removes its key. They are
+   * removed when it is released. MAAS before 3.0 has the call only under its older name.
    */
   async annotate(
     systemId: string,
@@ -238,15 +238,15 @@ export class MachineCalls {
   }
 
   /**
-   * Switches a machine on. The state is read first, because on an Allocated machine MAAS takes
-   * `power_on` for an order to deploy it with the default operating system.
+   * Powers a machine on. Reads the state first, because on an Allocated machine MAAS takes
+   * `power_on` as a request to deploy it with the default operating system.
    * @throws RangeError for an Allocated machine; nothing is sent.
    */
   async powerOn(systemId: string, comment?: string, signal?: AbortSignal): Promise<void> {
     const machine = await this.read(systemId, signal);
     if (machine.status === MachineStatus.Allocated) {
       throw new RangeError(
-        `${machine.hostname} (${systemId}) is Allocated: MAAS would deploy it when asked to power it on. Deploy or release it instead.`,
+        `${machine.hostname} (${systemId}) is Allocated: MAAS would deploy it instead of only powering it on. Deploy or release it.`,
       );
     }
     await this.#maas.post(pathOf(systemId), { query: { op: 'power_on' }, form: { comment }, signal });
@@ -261,7 +261,7 @@ export class MachineCalls {
     await this.#maas.post(pathOf(systemId), { query: { op: 'power_off' }, form, signal });
   }
 
-  /** Asks the BMC now: slow, and `unavailable` when no rack reaches it. */
+  /** Queries the BMC: slow, and `unavailable` when no rack reaches it. */
   async queryPower(systemId: string, signal?: AbortSignal): Promise<'on' | 'off' | 'unknown' | 'error'> {
     const answer = await this.#maas.get(pathOf(systemId), { query: { op: 'query_power_state' }, signal });
     const state = asText(asObject(answer).state);
@@ -274,7 +274,7 @@ export class MachineCalls {
 
   #machine(method: string, systemId: string, answer: unknown): Machine {
     const machine = parseMachine(answer);
-    if (!machine) throw unexpectedAnswer(`${method} ${pathOf(systemId)}`, 'is no machine', method !== 'GET');
+    if (!machine) throw unexpectedAnswer(`${method} ${pathOf(systemId)}`, 'is not a machine', method !== 'GET');
     return machine;
   }
 }
@@ -304,6 +304,6 @@ export function unexpectedAnswer(request: string, how: string, outcomeUnknown = 
     text: `the answer ${how}`,
     outcomeUnknown,
     retryable: true,
-    hint: 'if this stays, the URL does not lead to the API of MAAS',
+    hint: 'if this persists, the URL does not point to the API of MAAS',
   });
 }

@@ -3,18 +3,18 @@ import { isMaasFailure, MaasError } from './failure.js';
 import type { Machine } from './machine.js';
 import { MachineStatus } from './status.js';
 
-/** What became of a wish that MAAS fulfils at once. */
+/** The result of a change that MAAS makes at once. */
 export interface ConditionResult {
-  /** False when it was so already and nothing was sent. */
+  /** False when nothing had to be sent. */
   readonly changed: boolean;
-  /** As read afterwards. */
+  /** As read after the change. */
   readonly machine: Machine;
 }
 
 /**
- * Locks or unlocks a machine; MAAS answers 409 to whoever does it twice, so the machine is read first,
+ * Locks or unlocks a machine. MAAS answers 409 to a second call, so the machine is read first,
  * and again when the call failed. Safe to repeat.
- * @throws MaasError when it is not so in the end.
+ * @throws MaasError when the change did not happen.
  */
 export function ensureLocked(
   client: MaasClient,
@@ -34,7 +34,7 @@ export function ensureLocked(
 }
 
 /**
- * Marks a machine broken. Only its owner may, and it loses its owner by that: a second call is 403 in
+ * Marks a machine broken. Only for its owner, and it then has no owner: a second call is 403 in
  * MAAS, and nothing here. Safe to repeat.
  */
 export function ensureBroken(
@@ -47,7 +47,7 @@ export function ensureBroken(
   return ensure(client, systemId, isBroken, () => client.machines.markBroken(systemId, comment, signal), signal);
 }
 
-/** Marks a broken machine fixed; one that is not broken is left as it is. Safe to repeat. */
+/** Marks a broken machine fixed; one that is not broken is left unchanged. Safe to repeat. */
 export function ensureFixed(
   client: MaasClient,
   systemId: string,
@@ -61,12 +61,12 @@ export function ensureFixed(
 async function ensure(
   client: MaasClient,
   systemId: string,
-  isSo: (machine: Machine) => boolean,
+  isDone: (machine: Machine) => boolean,
   act: () => Promise<unknown>,
   signal: AbortSignal | undefined,
 ): Promise<ConditionResult> {
   const before = await client.machines.read(systemId, signal);
-  if (isSo(before)) return { changed: false, machine: before };
+  if (isDone(before)) return { changed: false, machine: before };
   let failed: MaasError | undefined;
   try {
     await act();
@@ -75,6 +75,6 @@ async function ensure(
     failed = error;
   }
   const machine = await client.machines.read(systemId, signal);
-  if (failed && !isSo(machine)) throw failed;
+  if (failed && !isDone(machine)) throw failed;
   return { changed: true, machine };
 }

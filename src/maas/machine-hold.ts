@@ -1,26 +1,26 @@
 import type { Machine } from './machine.js';
 
 /**
- * Who holds a machine. MAAS knows only its user; several sites and runs may share one key, so a held
- * machine also carries our marker in its workload annotations. They vanish when it is released.
+ * The holder of a machine. MAAS knows only its user; several sites and runs may share one key, so a held
+ * machine also has our marker in its workload annotations, until it is released.
  */
 export interface Claim {
   /** User name of our key. */
   readonly me: string;
   readonly site: string;
   /**
-   * Names one wish to have the node deployed. It must stay the same while one activity is repeated and
-   * differ for each new wish: it is how a failure of this deployment is told from an older one.
+   * Identifies one request to deploy the node. It must be the same for all attempts of one activity and
+   * different for each new request: it distinguishes a failure of this deployment from an older one.
    */
   readonly run: string;
 }
 
 export type Hold =
-  /** Nobody's. */
+  /** Held by no one. */
   | 'free'
   /** Ours by owner and marker. */
   | 'ours'
-  /** Of our user, with no marker: allocated a moment ago, or by hand with the same key. */
+  /** Of our user, without marker: just allocated, or allocated by hand with the same key. */
   | 'unmarked'
   /** Of our user, but marked by another site. */
   | 'other-site'
@@ -31,7 +31,7 @@ export interface Marker {
   readonly site: string;
   readonly node: string;
   readonly run: string;
-  /** The series our own deployment asked for, word for word; absent where another deployed it. */
+  /** The series our deployment requested, verbatim; absent for a deployment of someone else. */
   readonly series?: string;
 }
 
@@ -40,10 +40,10 @@ const nodeKey = 'sitewright_node';
 const runKey = 'sitewright_run';
 const seriesKey = 'sitewright_series';
 
-/** What MAAS takes as the key of an annotation; a label of another name would have the marker refused with it. */
+/** Whether MAAS accepts the key of an annotation; any other label would make it refuse the marker, too. */
 export const isAnnotationKey = (key: string): boolean => /^[\w.\-/]+$/.test(key);
 
-/** The annotations that mark a machine, with those of the caller's own labels that MAAS takes; ours win over equal names. */
+/** The annotations that mark a machine, with the caller's labels that MAAS accepts; ours win over equal names. */
 export function markerAnnotations(
   marker: Marker,
   labels: Readonly<Record<string, string>> = {},
@@ -55,12 +55,12 @@ export function markerAnnotations(
     [siteKey]: marker.site,
     [nodeKey]: marker.node,
     [runKey]: marker.run,
-    // Empty where nothing was asked for: that removes what an earlier run has left.
+    // Empty without a requested series: that removes the value of an earlier run.
     [seriesKey]: marker.series ?? '',
   };
 }
 
-/** The marker of a machine; `undefined` when no site of ours has marked it. */
+/** The marker of a machine; `undefined` when no Sitewright site marked it. */
 export function markerOf(machine: Machine): Marker | undefined {
   const site = machine.annotations[siteKey] ?? '';
   if (site === '') return undefined;
@@ -81,7 +81,7 @@ export function holdOf(machine: Machine, claim: Pick<Claim, 'me' | 'site'>): Hol
   return marker.site === claim.site ? 'ours' : 'other-site';
 }
 
-/** True when the machine is held for this very wish. */
+/** True when the machine is held for this request. */
 export function isOfThisRun(machine: Machine, claim: Claim): boolean {
   return holdOf(machine, claim) === 'ours' && markerOf(machine)?.run === claim.run;
 }

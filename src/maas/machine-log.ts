@@ -2,23 +2,23 @@ import type { MaasClient } from './client.js';
 import type { MaasEvent } from './diagnostic-calls.js';
 import { isMaasFailure } from './failure.js';
 
-/** Enough to reach back over the installer's own events to where a deployment began. */
+/** Enough to reach back over the installer's events to the start of a deployment. */
 const eventsRead = 500;
 const longestLine = 500;
 
-/** A user's request to MAAS about a machine, as its log has it. */
+/** A user's request to MAAS about a machine, from its log. */
 export interface LoggedRequest {
   /** User name; several people may share a key. */
   readonly by: string;
-  /** MAAS' own text of the time, UTC. */
+  /** MAAS' text of the time, UTC. */
   readonly at: string;
-  /** What the caller gave as its reason; `''` when nothing. */
+  /** The caller's reason; `''` when there is none. */
   readonly comment: string;
 }
 
 /**
- * MAAS' log of one machine, newest first. It outlives release and redeployment, so every question to it is about the
- * events after the latest start of something.
+ * MAAS' log of one machine, newest first. It survives release and redeployment, so every method looks only at
+ * events after the latest start of an operation.
  */
 export class MachineLog {
   readonly #events: readonly MaasEvent[];
@@ -28,8 +28,8 @@ export class MachineLog {
   }
 
   /**
-   * An empty log when MAAS does not show it to this user: it explains, and nothing may fail for lack of it.
-   * @throws MaasError when MAAS cannot be asked, or refuses the key.
+   * Empty when MAAS does not show it to this user: the log only explains, so nothing fails without it.
+   * @throws MaasError when MAAS cannot be reached, or refuses the key.
    */
   static async read(client: MaasClient, systemId: string, signal: AbortSignal | undefined): Promise<MachineLog> {
     try {
@@ -41,7 +41,7 @@ export class MachineLog {
     }
   }
 
-  /** How far a wish got, by the comment that its requests carry: clocks do not matter. */
+  /** How far a run got, by the comment of its requests: clocks do not matter. */
   progressOf(run: string): 'allocated' | 'deployed' | 'aborted' | undefined {
     const carries = (event: MaasEvent) => requestOf(event).comment === run;
     const deployed = this.#events.find((event) => /^User starting deployment/.test(event.type) && carries(event));
@@ -49,10 +49,10 @@ export class MachineLog {
     return this.#events.some((event) => /^User acquiring/.test(event.type) && carries(event)) ? 'allocated' : undefined;
   }
 
-  /** Who released the machine after this wish had begun. */
+  /** Who released the machine after this run started. */
   releaseAfter(run: string): LoggedRequest | undefined {
-    const begun = this.#events.find((event) => requestOf(event).comment === run);
-    return begun && this.#newest(/^User (releasing|erasing)/, begun.id);
+    const started = this.#events.find((event) => requestOf(event).comment === run);
+    return started && this.#newest(/^User (releasing|erasing)/, started.id);
   }
 
   /** Who aborted the latest deployment or commissioning, if it was aborted. */
@@ -60,7 +60,7 @@ export class MachineLog {
     return this.#newest(abortions[of], this.#startOf(of));
   }
 
-  /** Whether a commissioning was aborted after this moment and not begun again. */
+  /** Whether a commissioning was aborted after this moment and not started again. */
   wasCommissioningAbortedSince(ms: number): boolean {
     const start = this.#startOf('commissioning');
     // The log's times are whole seconds.
@@ -114,7 +114,7 @@ function requestOf({ created, description }: MaasEvent): LoggedRequest {
   return { by, at: created, comment };
 }
 
-/** `Sat, 21 Nov. 2026 13:21:03`, with months as English newspapers shorten them, or ISO 8601. */
+/** `Sat, 21 Nov. 2026 13:21:03`, with months in AP style, or ISO 8601. */
 function timeOf(created: string): number | undefined {
   const [, day, month, year, clock] = /(\d{1,2}) ([A-Z][a-z]{2})[a-z]*\.? (\d{4}) (\d\d:\d\d:\d\d)/.exec(created) ?? [];
   const ms = Date.parse(day === undefined ? created : `${day} ${month} ${year} ${clock} UTC`);

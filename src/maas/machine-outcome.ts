@@ -4,10 +4,10 @@ import { markerOf } from './machine-hold.js';
 import type { LoggedRequest } from './machine-log.js';
 import { machineStatusName } from './status.js';
 
-/** What an operation sent to MAAS. */
+/** A change an operation sends to MAAS. */
 export type MachineAction = 'create' | 'commission' | 'allocate' | 'annotate' | 'deploy' | 'release' | 'abort';
 
-/** Something the operator should know although the operation went well. */
+/** Something the operator should know although the operation succeeded. */
 export interface MachineWarning {
   readonly code:
     | 'adopted'
@@ -34,43 +34,43 @@ export interface FailedScript {
   readonly lastLines: readonly string[];
 }
 
-interface Told {
+interface WithText {
   readonly message: string;
   readonly hint: string;
 }
 
 /**
- * Why an operation on one machine failed. Plain data: it goes into reports and histories. MAAS being
- * away is none of these; that is thrown as a retryable `MaasError`.
+ * Why an operation on one machine failed. Plain data for reports and histories. An unreachable MAAS
+ * is not among them; that is thrown as a retryable `MaasError`.
  */
 export type MachineFailure =
-  | (Told & { readonly kind: 'unknown-machine'; readonly hostname: string })
-  | (Told & { readonly kind: 'ambiguous-hostname'; readonly candidates: readonly string[] })
-  | (Told & { readonly kind: 'mac-in-use'; readonly usedBy: string })
-  /** MAAS had the machine and has it no more. */
-  | (Told & { readonly kind: 'vanished'; readonly systemId: string })
-  | (Told & { readonly kind: 'other-owner'; readonly owner: string })
-  | (Told & { readonly kind: 'other-site'; readonly site: string; readonly node: string })
-  | (Told & { readonly kind: 'other-run'; readonly run: string })
-  | (Told & { readonly kind: 'not-marked' })
-  | (Told & { readonly kind: 'other-os'; readonly wanted: string; readonly actual: string })
-  | (Told & { readonly kind: 'locked' })
-  /** A state the operation has no way out of. */
-  | (Told & { readonly kind: 'wrong-state'; readonly status: number; readonly statusName: string })
-  | (Told & { readonly kind: 'commissioning-failed'; readonly scripts: readonly FailedScript[] })
-  | (Told & { readonly kind: 'testing-failed'; readonly scripts: readonly FailedScript[] })
-  | (Told & { readonly kind: 'deployment-failed'; readonly reason: string; readonly events: readonly string[] })
-  /** Someone aborted or released what was ours; it is not begun again against their will. */
-  | (Told & { readonly kind: Interference; readonly request?: LoggedRequest })
-  | (Told & { readonly kind: 'release-failed'; readonly status: number; readonly reason: string })
-  /** MAAS refuses the call for good: its own words. */
-  | (Told & { readonly kind: 'refused'; readonly action: MachineAction | 'read'; readonly maas: MaasFailure })
-  /** MAAS answers, but cannot do it for this machine (no rack reaches its BMC, an internal error), also not when asked again. */
-  | (Told & { readonly kind: 'maas-error'; readonly action: MachineAction; readonly maas: MaasFailure })
-  | (Told & { readonly kind: 'no-effect'; readonly action: MachineAction; readonly status: number })
-  | (Told & { readonly kind: 'timed-out'; readonly status: number; readonly statusName: string });
+  | (WithText & { readonly kind: 'unknown-machine'; readonly hostname: string })
+  | (WithText & { readonly kind: 'ambiguous-hostname'; readonly candidates: readonly string[] })
+  | (WithText & { readonly kind: 'mac-in-use'; readonly usedBy: string })
+  /** MAAS no longer has the machine. */
+  | (WithText & { readonly kind: 'vanished'; readonly systemId: string })
+  | (WithText & { readonly kind: 'other-owner'; readonly owner: string })
+  | (WithText & { readonly kind: 'other-site'; readonly site: string; readonly node: string })
+  | (WithText & { readonly kind: 'other-run'; readonly run: string })
+  | (WithText & { readonly kind: 'not-marked' })
+  | (WithText & { readonly kind: 'other-os'; readonly wanted: string; readonly actual: string })
+  | (WithText & { readonly kind: 'locked' })
+  /** A state the operation cannot leave. */
+  | (WithText & { readonly kind: 'wrong-state'; readonly status: number; readonly statusName: string })
+  | (WithText & { readonly kind: 'commissioning-failed'; readonly scripts: readonly FailedScript[] })
+  | (WithText & { readonly kind: 'testing-failed'; readonly scripts: readonly FailedScript[] })
+  | (WithText & { readonly kind: 'deployment-failed'; readonly reason: string; readonly events: readonly string[] })
+  /** Someone aborted or released our work; it is not started again against their will. */
+  | (WithText & { readonly kind: Interference; readonly request?: LoggedRequest })
+  | (WithText & { readonly kind: 'release-failed'; readonly status: number; readonly reason: string })
+  /** MAAS refuses the call permanently; has its text. */
+  | (WithText & { readonly kind: 'refused'; readonly action: MachineAction | 'read'; readonly maas: MaasFailure })
+  /** MAAS answers but fails for this machine even after retries (no rack reaches its BMC, an internal error). */
+  | (WithText & { readonly kind: 'maas-error'; readonly action: MachineAction; readonly maas: MaasFailure })
+  | (WithText & { readonly kind: 'no-effect'; readonly action: MachineAction; readonly status: number })
+  | (WithText & { readonly kind: 'timed-out'; readonly status: number; readonly statusName: string });
 
-/** What people do to a machine in MAAS while a run works on it. */
+/** What people did to a machine in MAAS while a run worked on it. */
 export type Interference = 'deployment-aborted' | 'commissioning-aborted' | 'released-by-hand';
 
 /** Result of an operation on one machine. */
@@ -78,14 +78,14 @@ export type MachineOutcome =
   | {
       readonly ok: true;
       readonly machine: MachineSummary;
-      /** What was sent and took effect, in order; empty when everything was so already. */
+      /** Changes that took effect, in order; empty when none was needed. */
       readonly actions: readonly MachineAction[];
       readonly warnings: readonly MachineWarning[];
     }
   | {
       readonly ok: false;
       readonly failure: MachineFailure;
-      /** As last read; absent when it was never found. */
+      /** As last read; absent when it was not found. */
       readonly machine?: MachineSummary;
       readonly actions: readonly MachineAction[];
       readonly warnings: readonly MachineWarning[];
@@ -101,7 +101,7 @@ export const otherOwner = (machine: Machine): MachineFailure => ({
     machine.owner === null
       ? `${named(machine)} is ${state(machine)}, and MAAS names no owner`
       : `${named(machine)} is ${state(machine)} and belongs to the MAAS user ${machine.owner}`,
-  hint: 'have it released by its owner, or take the node out of the site',
+  hint: 'ask its owner to release it, or remove the node from the site',
 });
 
 export function otherSite(machine: Machine): MachineFailure {
@@ -111,7 +111,7 @@ export function otherSite(machine: Machine): MachineFailure {
     site,
     node,
     message: `${named(machine)} is ${state(machine)} for site ${site}, node ${node}`,
-    hint: 'a machine serves one site: release it there first',
+    hint: 'a machine belongs to one site: release it there first',
   };
 }
 
@@ -121,14 +121,14 @@ export function otherRun(machine: Machine): MachineFailure {
     kind: 'other-run',
     run,
     message: `${named(machine)} is ${state(machine)} for another run (${run})`,
-    hint: 'it is left to that run',
+    hint: 'it is left unchanged for that run',
   };
 }
 
 export const notMarked = (machine: Machine): MachineFailure => ({
   kind: 'not-marked',
   message: `${named(machine)} is ${state(machine)} under our MAAS user, but not by this site`,
-  hint: 'it may have been deployed by hand with the same key: release it in MAAS if it may go',
+  hint: 'it may have been deployed by hand with the same key: release it in MAAS if it is not needed',
 });
 
 const interferences: Readonly<Record<Interference, string>> = {
@@ -137,7 +137,7 @@ const interferences: Readonly<Record<Interference, string>> = {
   'released-by-hand': 'the machine was released in MAAS while this run held it',
 };
 
-/** @param request as MAAS' log has it, where it does */
+/** @param request from MAAS' log, if it was found */
 export function interference(kind: Interference, machine: Machine, request?: LoggedRequest): MachineFailure {
   const by = request?.by ? ` by the MAAS user ${request.by}` : '';
   const why = request?.comment ? ` ("${request.comment}")` : '';
@@ -146,11 +146,11 @@ export function interference(kind: Interference, machine: Machine, request?: Log
     kind,
     ...(request ? { request } : {}),
     message: `${interferences[kind]}${when}: ${named(machine)} is ${state(machine)}${heldBy(machine)}`,
-    hint: 'it is left as it is, since someone may have had a reason; retry the node, or start the run again, to deploy it',
+    hint: 'it is left unchanged, since someone may have had a reason; retry the node, or start the run again, to deploy it',
   };
 }
 
-/** Taken again after it was released: whose it is now. */
+/** The new holder, if it was allocated again after its release. */
 function heldBy(machine: Machine): string {
   if (machine.owner === null || markerOf(machine) !== undefined) return '';
   return `, held by ${machine.owner} without the marker of a site`;
@@ -162,7 +162,7 @@ export const otherOs = (machine: Machine, wanted: string): MachineFailure => {
     kind: 'other-os',
     wanted,
     actual,
-    message: `${named(machine)} is Deployed with ${actual}, wanted is ${wanted}`,
+    message: `${named(machine)} is Deployed with ${actual}, not with ${wanted}`,
     hint: 'redeploy the node (release, then deploy) to change its operating system',
   };
 };
@@ -176,32 +176,32 @@ export const locked = (machine: Machine): MachineFailure => ({
 const stateHints: Readonly<Record<number, string>> = {
   0: 'prepare (commission) it first',
   2: 'prepare (commission) it first',
-  3: 'find out why MAAS misses it, and set it to New',
-  5: 'have the reservation lifted',
-  7: 'it is retired: take the node out of the site, or enlist the machine again',
+  3: 'find out why it is missing in MAAS, and set it to New',
+  5: 'remove the reservation',
+  7: 'it is retired: remove the node from the site, or enlist the machine again',
   8: 'repair it and mark it fixed, or prepare (commission) it',
-  13: 'look at its power control, then release it again',
+  13: 'check its power control, then release it again',
   15: 'the erase of its disks failed: release it again, with or without erasing',
-  16: 'somebody works on it: exit rescue mode first',
-  17: 'somebody works on it: exit rescue mode first',
+  16: 'someone is working on it: exit rescue mode first',
+  17: 'someone is working on it: exit rescue mode first',
   18: 'exit rescue mode first',
-  20: 'look at its power control, then exit rescue mode again',
-  22: 'look at the test results; override them in MAAS or commission it again',
+  20: 'check its power control, then exit rescue mode again',
+  22: 'check the test results; override them in MAAS or commission it again',
 };
 
-export const wrongState = (machine: Machine, wish: string): MachineFailure => ({
+export const wrongState = (machine: Machine, operation: string): MachineFailure => ({
   kind: 'wrong-state',
   status: machine.status,
   statusName: state(machine),
-  message: `${named(machine)} is ${state(machine)}, it cannot be ${wish}${because(machine)}`,
-  hint: stateHints[machine.status] ?? 'look at the machine in MAAS',
+  message: `${named(machine)} is ${state(machine)}, it cannot be ${operation}${because(machine)}`,
+  hint: stateHints[machine.status] ?? 'check the machine in MAAS',
 });
 
 export const commissioningFailed = (machine: Machine): MachineFailure => ({
   kind: 'commissioning-failed',
   scripts: [],
   message: `commissioning of ${named(machine)} failed${because(machine)}`,
-  hint: 'look at the scripts that failed, then prepare the node again',
+  hint: 'check the failed scripts, then prepare the node again',
 });
 
 export const testingFailed = (machine: Machine): MachineFailure => ({
@@ -216,7 +216,7 @@ export const deploymentFailed = (machine: Machine): MachineFailure => ({
   reason: machine.errorDescription || machine.statusMessage,
   events: [],
   message: `deployment of ${named(machine)} failed${because(machine)}`,
-  hint: 'look at the installation log in MAAS; retry the node to release it and deploy it again',
+  hint: 'check the installation log in MAAS; retry the node to release it and deploy it again',
 });
 
 export const releaseFailed = (machine: Machine): MachineFailure => ({
@@ -224,22 +224,22 @@ export const releaseFailed = (machine: Machine): MachineFailure => ({
   status: machine.status,
   reason: machine.errorDescription || machine.statusMessage,
   message: `release of ${named(machine)} ended in ${state(machine)}${because(machine)}`,
-  hint: stateHints[machine.status] ?? 'look at the machine in MAAS',
+  hint: stateHints[machine.status] ?? 'check the machine in MAAS',
 });
 
 export const vanished = (systemId: string): MachineFailure => ({
   kind: 'vanished',
   systemId,
   message: `MAAS has no machine ${systemId} any more`,
-  hint: 'it was deleted in MAAS: enlist it again, or take the node out of the site',
+  hint: 'it was deleted in MAAS: enlist it again, or remove the node from the site',
 });
 
 export const timedOut = (machine: Machine): MachineFailure => ({
   kind: 'timed-out',
   status: machine.status,
   statusName: state(machine),
-  message: `${named(machine)} was still ${state(machine)} when the time was up`,
-  hint: 'what MAAS does goes on unless it is aborted',
+  message: `${named(machine)} was still ${state(machine)} at the timeout`,
+  hint: 'MAAS continues its work unless it is aborted',
 });
 
 export const refused = (action: MachineAction | 'read', maas: MaasFailure): MachineFailure => ({
@@ -247,7 +247,7 @@ export const refused = (action: MachineAction | 'read', maas: MaasFailure): Mach
   action,
   maas,
   message: describeFailure(maas),
-  hint: maas.hint ?? 'MAAS will not do this for the machine as it is',
+  hint: maas.hint ?? 'MAAS will not do this for the machine in its current state',
 });
 
 export const maasErrorFor = (action: MachineAction, maas: MaasFailure): MachineFailure => ({
@@ -262,12 +262,12 @@ export const noEffect = (machine: Machine, action: MachineAction): MachineFailur
   kind: 'no-effect',
   action,
   status: machine.status,
-  message: `MAAS accepts ${action} of ${named(machine)}, which stays ${state(machine)}`,
-  hint: 'look at the machine in MAAS',
+  message: `MAAS accepts ${action} of ${named(machine)}, but it stays ${state(machine)}`,
+  hint: 'check the machine in MAAS',
 });
 
-/** Failures over a machine as it was found, after which people ask what was done to it. */
-const foundSo: ReadonlySet<MachineFailure['kind']> = new Set([
+/** Failures over the state of a machine, after which operators want to know what was changed. */
+const stateFailures: ReadonlySet<MachineFailure['kind']> = new Set([
   'other-owner',
   'other-site',
   'other-run',
@@ -277,7 +277,7 @@ const foundSo: ReadonlySet<MachineFailure['kind']> = new Set([
   'refused',
 ]);
 
-const deeds: Readonly<Record<MachineAction, string>> = {
+const actionTexts: Readonly<Record<MachineAction, string>> = {
   create: 'created it',
   commission: 'commissioned it',
   allocate: 'allocated it',
@@ -287,22 +287,22 @@ const deeds: Readonly<Record<MachineAction, string>> = {
   abort: 'aborted it',
 };
 
-/** The failure with what the step had changed by then. */
+/** The failure with the changes the step had made. */
 export function withChanges(
   failure: MachineFailure,
   actions: readonly MachineAction[],
   isFirstTry: boolean,
 ): MachineFailure {
-  if (!foundSo.has(failure.kind)) return failure;
+  if (!stateFailures.has(failure.kind)) return failure;
   if (actions.length > 0) {
-    const done = [...new Set(actions)].map((action) => deeds[action]).join(', ');
+    const done = [...new Set(actions)].map((action) => actionTexts[action]).join(', ');
     return { ...failure, hint: `${failure.hint}; before that, this step had ${done}` };
   }
-  // A process before this one may have changed something.
+  // An earlier attempt may have changed something.
   return isFirstTry ? { ...failure, hint: `${failure.hint}; this step changed nothing` } : failure;
 }
 
-/** `error_description` outlives its failure, so it is quoted for failed states only. */
+/** `error_description` stays after its failure, so it is quoted only for failed states. */
 function because(machine: Machine): string {
   const failed = [2, 8, 11, 13, 15, 18, 20, 22].includes(machine.status);
   return failed && machine.errorDescription !== '' ? `: ${machine.errorDescription}` : '';

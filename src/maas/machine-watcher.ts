@@ -8,15 +8,15 @@ export interface WatchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Give up at this time, ms since 1970. */
   readonly deadline?: number | undefined;
-  /** Longest time between polls of this machine; default: the watcher's. */
+  /** Longest poll interval for this machine; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
-  /** Called before and after every poll, failed ones included: a place for an activity's heartbeat. */
+  /** Called before and after every poll, failed ones included, e.g. for an activity's heartbeat. */
   readonly onPoll?: ((latest: Machine | undefined) => void) | undefined;
 }
 
 export type WatchOutcome =
   | { readonly kind: 'reached'; readonly machine: Machine }
-  /** MAAS has no such machine any more. */
+  /** MAAS no longer has the machine. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'deadline'; readonly machine: Machine | undefined };
 
@@ -28,7 +28,7 @@ export interface WatcherOptions {
   /** Growth of the interval from poll to poll; default 1.5. */
   readonly factor?: number;
   readonly clock?: Clock;
-  /** List requests at the same time; default 2, which is ample for one region. */
+  /** Concurrent list requests; default 2, which is enough for one region. */
   readonly concurrency?: number;
 }
 
@@ -44,10 +44,10 @@ interface Watch {
 }
 
 /**
- * Waits for machines to change, for a whole process: however many machines are waited for, those that
- * are due are read by one list request per 100. Each machine has its own growing interval, with some
- * jitter; failed polls are survived, because MAAS may be away for a while in the middle of a
- * deployment. Only a failure that no waiting can mend (a refused key) ends the waits.
+ * Waits for machines to change, for a whole process: machines whose poll
+ * is due are read by one list request per 100. Each machine has its own growing interval, with some
+ * jitter; failed polls are tolerated, because MAAS may be down for a while during a
+ * deployment. Only a failure that waiting cannot fix (a refused key) ends the waits.
  */
 export class MachineWatcher {
   readonly #client: MaasClient;
@@ -71,7 +71,7 @@ export class MachineWatcher {
 
   /**
    * Waits until a reading of the machine satisfies `until`.
-   * Rejects with the signal's reason as soon as it is aborted, and with a `MaasError` that is not retryable.
+   * Rejects with the signal's reason as soon as it is aborted, or with a `MaasError` that is not retryable.
    */
   waitFor(systemId: string, until: (machine: Machine) => boolean, options: WatchOptions = {}): Promise<WatchOutcome> {
     const { signal } = options;
@@ -80,7 +80,7 @@ export class MachineWatcher {
       const end = () => {
         this.#watches.delete(watch);
         signal?.removeEventListener('abort', onAbort);
-        // The loop may be asleep on account of this wait alone.
+        // The loop may be sleeping only for this wait.
         if (this.#watches.size === 0) this.#wake.abort();
       };
       const onAbort = () => {
@@ -113,7 +113,7 @@ export class MachineWatcher {
     });
   }
 
-  /** Number of waits under way. */
+  /** Number of pending waits. */
   get size(): number {
     return this.#watches.size;
   }
@@ -129,7 +129,7 @@ export class MachineWatcher {
         try {
           await this.#clock.sleep(pause, this.#wake.signal);
         } catch {
-          // Woken: a wait came or went, so the next time may be another one.
+          // Woken: a wait was added or removed, so the next due time may have changed.
           continue;
         }
       }
@@ -140,7 +140,7 @@ export class MachineWatcher {
 
   async #tick(): Promise<void> {
     const now = this.#clock.now();
-    // Those that would be due soon anyway come along, so that intervals fall into step.
+    // Polls that are due soon are included, so that intervals align.
     const due = [...this.#watches].filter((watch) => watch.due <= now + watch.interval / 2);
     const batches: Watch[][] = [];
     const ids = [...new Set(due.map((watch) => watch.systemId))];
@@ -167,7 +167,7 @@ export class MachineWatcher {
       const byId = new Map(machines.map((machine) => [machine.systemId, machine]));
       for (const watch of batch) await this.#judge(watch, byId.get(watch.systemId));
     } catch (error) {
-      this.#survive(batch, error);
+      this.#tolerate(batch, error);
     }
   }
 
@@ -175,13 +175,13 @@ export class MachineWatcher {
     if (!this.#watches.has(watch)) return;
     let machine = listed;
     if (machine === undefined) {
-      // Missing from a list is not yet gone: a user may lack the right to see it. One read tells.
+      // A machine missing from the list may still exist: the user may lack permission to see it. Read it to find out.
       try {
         machine = await this.#client.machines.read(watch.systemId);
       } catch (error) {
         if (!this.#watches.has(watch)) return;
         if (isMaasFailure(error, 'not-found')) watch.settle({ kind: 'gone' });
-        else this.#survive([watch], error);
+        else this.#tolerate([watch], error);
         return;
       }
     }
@@ -196,7 +196,7 @@ export class MachineWatcher {
     }
   }
 
-  #survive(batch: readonly Watch[], error: unknown): void {
+  #tolerate(batch: readonly Watch[], error: unknown): void {
     for (const watch of batch) {
       if (!this.#watches.has(watch)) continue;
       if (!(error instanceof MaasError) || !error.failure.retryable) {
@@ -215,7 +215,7 @@ export class MachineWatcher {
     watch.due = this.#clock.now() + this.#jittered(watch.interval);
   }
 
-  /** 90 to 110 %, so that several processes do not fall into step. */
+  /** 90 to 110 %, so that several processes do not synchronise. */
   #jittered(interval: number): number {
     return interval * (0.9 + 0.2 * this.#clock.random());
   }

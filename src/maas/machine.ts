@@ -2,11 +2,11 @@ import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject, n
 import { machineStatusName } from './status.js';
 
 /**
- * What we keep of a machine as MAAS tells it (its full object has 5 to 60 kB). Texts are `''` when
- * MAAS says nothing.
+ * The fields we keep of a machine in MAAS (its full object has 5 to 60 kB). Texts are `''` when
+ * MAAS sends none.
  */
 export interface Machine {
-  /** Six characters; the only name of a machine that stays. */
+  /** Six characters; the only permanent name of a machine. */
   readonly systemId: string;
   readonly hostname: string;
   readonly fqdn: string;
@@ -17,9 +17,9 @@ export interface Machine {
   readonly statusName: string;
   /** Text of the latest event. */
   readonly statusMessage: string;
-  /** Why the latest failure was one. Outlives it: use it with a failed status only. */
+  /** Reason of the latest failure. It stays afterwards: use it only with a failed status. */
   readonly errorDescription: string;
-  /** User name; `null` when nobody holds the machine. */
+  /** User name; `null` when no one holds the machine. */
   readonly owner: string | null;
   /** Workload annotations (formerly owner data). */
   readonly annotations: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface Machine {
   readonly distroSeries: string;
   readonly hweKernel: string;
   readonly powerType: string;
-  /** A cache of MAAS', minutes old at worst. */
+  /** MAAS' cached value, at most minutes old. */
   readonly powerState: string;
   readonly zone: string;
   readonly pool: string;
@@ -40,7 +40,7 @@ export interface Machine {
   readonly description: string;
 }
 
-/** The short form that results, reports and workflow histories carry. */
+/** The short form for results, reports and workflow histories. */
 export type MachineSummary = Pick<
   Machine,
   | 'systemId'
@@ -58,7 +58,7 @@ export type MachineSummary = Pick<
   | 'ipAddresses'
 >;
 
-/** `undefined` when the answer is no machine at all (no `system_id`). */
+/** `undefined` when the answer is not a machine (no `system_id`). */
 export function parseMachine(answer: unknown): Machine | undefined {
   const o = asObject(answer);
   const systemId = asText(o.system_id);

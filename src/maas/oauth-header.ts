@@ -2,7 +2,7 @@ import type { ApiKey } from './api-key.js';
 
 /**
  * The `Authorization` header of one attempt: OAuth 1.0 with PLAINTEXT signature. MAAS accepts each
- * nonce once, so this is called anew for every attempt, repetitions included.
+ * nonce once, so call this for every attempt, retries included.
  * @param timestamp seconds since 1970; MAAS refuses one more than 300 s in the past.
  */
 export function oauthHeader(key: ApiKey, nonce: string, timestamp: number): string {

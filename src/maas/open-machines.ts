@@ -7,11 +7,11 @@ import type { MachineContext, Patience } from './operation.js';
 export interface MachinesConfig extends MaasConnectionConfig {
   readonly pollMinSeconds: number;
   readonly pollMaxSeconds: number;
-  /** Tests: shorter pauses than a real MAAS needs. */
+  /** For tests: shorter pauses than a real MAAS needs. */
   readonly patience?: Partial<Patience>;
 }
 
-/** What a process needs to act on machines: one client, one watcher and one look-up for all its work. */
+/** Opens what a process needs to work on machines: one shared client, watcher and look-up. */
 export function openMachines(config: MachinesConfig): MachineContext & { close(): Promise<void> } {
   const client = new MaasClient(config);
   return {

@@ -27,16 +27,16 @@ export interface MachineContext {
   readonly patience?: Partial<Patience>;
 }
 
-/** How long an operation puts up with a MAAS that fails. */
+/** How long an operation tolerates a failing MAAS. */
 export interface Patience {
-  /** Pauses before the same change is sent again after a passing failure; after the last, it is given up. */
+  /** Pauses before retries of a change after a temporary failure; after the last, the operation fails. */
   readonly retryDelaysMs: readonly number[];
   /**
-   * Pause before a release or abort whose connection broke is sent again. Were the first one still on
-   * its way, it could hit the machine's next deployment.
+   * Pause before a release or abort with a lost connection is sent again. If the first were still on
+   * its way, it could affect the machine's next deployment.
    */
   readonly settleMs: number;
-  /** How long a machine of our user that has no marker is left to whoever has just taken it. */
+  /** Grace period for an unmarked machine of our user: its holder may be about to mark it. */
   readonly markerGraceMs: number;
 }
 
@@ -44,33 +44,33 @@ const defaultPatience: Patience = { retryDelaysMs: [1_000, 5_000, 15_000], settl
 
 /** Given to every operation by its caller. */
 export interface OperationOptions {
-  /** Ends the operation at once with the signal's reason. What MAAS does goes on: see `abortMachine`. */
+  /** Ends the operation at once with the signal's reason. MAAS continues its work: see `abortMachine`. */
   readonly signal?: AbortSignal | undefined;
-  /** Time of giving up, ms since 1970; the same for all repetitions of one activity. */
+  /** Deadline, ms since 1970; the same for all attempts of one activity. */
   readonly deadline?: number | undefined;
-  /** No process before this one can have begun the same: what is found was there before. */
+  /** No earlier attempt can have started: what is found was there before. */
   readonly isFirstTry?: boolean | undefined;
-  /** Longest time between two looks at the machine while it is waited for; default: the watcher's. */
+  /** Longest poll interval while waiting for the machine; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
-  /** Called before each change that is asked of MAAS; when it rejects, the change is not asked for. */
+  /** Called before each change is sent to MAAS; if it rejects, the change is not sent. */
   readonly acting?: ((action: MachineAction) => Promise<void>) | undefined;
   /** Called at least once per step and poll. */
   readonly heartbeat?: ((machine: Machine | undefined) => void) | undefined;
 }
 
-/** What an operation has seen and done so far; a repetition after a crash starts with an empty one. */
+/** What an operation has seen and done so far; empty for a new attempt after a crash. */
 export interface Progress {
-  /** Sent, whatever became of it. */
+  /** Sent, with any result. */
   readonly sent: ReadonlySet<MachineAction>;
   /** Answered with success. */
   readonly acknowledged: ReadonlySet<MachineAction>;
-  /** Refused, and not needed to go on. */
+  /** Refused, but optional. */
   readonly givenUp: ReadonlySet<MachineAction>;
-  /** Numbers of the states that were waited on, and of those that end by themselves and were seen. */
+  /** States that were waited on, and observed states that end without a request. */
   readonly waitedOn: ReadonlySet<number>;
-  /** A reading has shown the machine held for this very wish; see `Operation.isHeld`. */
+  /** A reading has shown the machine held for this request; see `Operation.isHeld`. */
   readonly wasHeld: boolean;
-  /** The grace for a missing marker is over. */
+  /** The grace period for a missing marker is over. */
   readonly graceOver: boolean;
 }
 
@@ -87,9 +87,9 @@ export const noProgress: Progress = {
 export type Step =
   | { readonly do: 'done'; readonly warnings?: readonly MachineWarning[] }
   | { readonly do: 'act'; readonly action: MachineAction; readonly warnings?: readonly MachineWarning[] }
-  /** Until a reading leads to another step. */
+  /** Wait until a reading leads to another step. */
   | { readonly do: 'wait' }
-  /** The machine is ours without a marker: someone may be about to set one. */
+  /** The machine is ours but unmarked: someone may be about to set the marker. */
   | { readonly do: 'wait-for-marker' }
   | { readonly do: 'fail'; readonly failure: MachineFailure };
 
@@ -97,28 +97,28 @@ export interface Operation {
   /** Pure. */
   readonly decide: (machine: Machine, progress: Progress) => Step;
   readonly perform: (action: MachineAction, machine: Machine) => Promise<unknown>;
-  /** Whether the operation can do without this action when MAAS refuses it. */
+  /** Whether the operation can continue without this action when MAAS refuses it. */
   readonly isOptional?: (action: MachineAction, machine: Machine) => boolean;
-  /** Whether the machine is held for this very wish. */
+  /** Whether the machine is held for this request. */
   readonly isHeld?: (machine: Machine) => boolean;
   /**
-   * Asks MAAS' log what became of this wish so far, for `decide`: before the first step, unless no process can have begun
-   * it, and before an action is sent again after which the machine reads as if it never was. True when it tells of anything:
-   * the machine is then read once more, since what the log tells may be younger than the reading.
+   * Reads the progress of this request from MAAS' log, for `decide`: before the first step, unless there was no earlier
+   * attempt, and before repeating an action that seems to have had no effect. True when the log has any progress:
+   * the machine is then read again, since the log may be newer than the reading.
    */
   readonly recall?: () => Promise<boolean>;
-  /** Adds what only MAAS can tell (script results, events) to a failure. */
+  /** Adds details from MAAS (script results, events) to a failure. */
   readonly explain?: (failure: MachineFailure, machine: Machine) => Promise<MachineFailure>;
 }
 
-/** An action that was acknowledged this often with no change of state leads nowhere. */
+/** An action acknowledged this often without a change of state has no effect. */
 const mostRepetitions = 4;
 
 /**
- * Carries an operation out: read, decide by the machine's real state, act only if needed, read again.
- * Since each decision starts from a reading, the whole may be repeated at any point, after a crash or
+ * Carries out an operation: read, decide by the machine's real state, act only if needed, read again.
+ * Since each decision starts from a reading, the operation may be repeated at any point, after a crash or
  * a lost answer, without a second effect.
- * @throws MaasError when MAAS cannot be asked (retryable) or refuses the key (not retryable).
+ * @throws MaasError when MAAS cannot be reached (retryable) or refuses the key (not retryable).
  */
 export async function carryOut(
   context: MachineContext,
@@ -161,7 +161,7 @@ class OperationRun {
 
   async toCompletion(): Promise<MachineOutcome> {
     let ended = await this.#read();
-    // After the reading, so that the log has what led to it.
+    // After the reading, so that the log covers it.
     if (!ended && !this.#options.isFirstTry) ended = await this.#recall();
     while (ended === undefined) {
       this.#options.signal?.throwIfAborted();
@@ -186,7 +186,7 @@ class OperationRun {
       const failure = (await this.#operation.explain?.(step.failure, machine)) ?? step.failure;
       return this.#failed(failure);
     }
-    // Done and failed states are told even when the time is up; anything else would take more of it.
+    // Done and failed states are reported even after the deadline; anything else would take more time.
     if (this.#isLate()) return this.#failed(timedOut(machine));
     if (step.do === 'wait') return this.#wait(machine);
     if (step.do === 'wait-for-marker') {
@@ -242,7 +242,7 @@ class OperationRun {
     return this.#read();
   }
 
-  /** An error does not mean that nothing happened: what the machine says now counts. */
+  /** An error does not mean that nothing happened: the machine's current state decides. */
   async #afterFailure(
     action: MachineAction,
     error: MaasError,
@@ -257,22 +257,22 @@ class OperationRun {
     try {
       ended = await this.#read();
     } catch (readError) {
-      // Whoever repeats this operation knows nothing of what may still be on its way.
+      // The next attempt would not know about a request that may still be on its way.
       if (settleMs > 0) await this.#pause(settleMs);
       throw readError;
     }
     if (ended) return ended;
     const hasMoved = this.#machine?.status !== statusBefore;
     if (hasMoved || !this.#isStillNext(action)) {
-      // Whose allocation it was cannot be told from the state alone; all else is taken for our doing.
+      // The state alone does not show whose allocation it was; any other change counts as ours.
       if (failure.outcomeUnknown && hasMoved && action !== 'allocate') this.#progress.acknowledged.add(action);
       const isForeign = action === 'allocate' && failure.kind === 'conflict-state';
       if (failure.outcomeUnknown && !isForeign) this.#actions.push(action);
       return undefined;
     }
-    if (!failure.retryable) return (await this.#recall()) ?? this.#giveUpIfNext(action, error);
+    if (!failure.retryable) return (await this.#recall()) ?? this.#failIfNext(action, error);
     const delay = this.#patience.retryDelaysMs[attempts - 1];
-    if (delay === undefined) return this.#giveUp(action, error);
+    if (delay === undefined) return this.#failAction(action, error);
     const asked = (retryAfterSeconds(failure) ?? 0) * 1000;
     await this.#pause(Math.max(delay, asked, settleMs));
     return this.#read();
@@ -293,11 +293,11 @@ class OperationRun {
     return (await this.#operation.recall?.()) ? this.#read() : undefined;
   }
 
-  #giveUpIfNext(action: MachineAction, error: MaasError): MachineOutcome | undefined {
-    return this.#isStillNext(action) ? this.#giveUp(action, error) : undefined;
+  #failIfNext(action: MachineAction, error: MaasError): MachineOutcome | undefined {
+    return this.#isStillNext(action) ? this.#failAction(action, error) : undefined;
   }
 
-  #giveUp(action: MachineAction, error: MaasError): MachineOutcome | undefined {
+  #failAction(action: MachineAction, error: MaasError): MachineOutcome | undefined {
     const { failure } = error;
     if (!failure.retryable && this.#operation.isOptional?.(action, this.#machine as Machine)) {
       this.#progress.givenUp.add(action);
@@ -305,7 +305,7 @@ class OperationRun {
       return undefined;
     }
     if (!failure.retryable) return this.#failed(refused(action, failure));
-    // A clear "cannot" about this machine is its own failure; a MAAS that is away is not.
+    // A definite failure for this machine is its own result; an unreachable MAAS is not.
     const isOfTheMachine =
       failure.kind === 'unavailable' &&
       (failure.status === 500 || (failure.status === 503 && failure.retryAfterSeconds === undefined));
@@ -348,7 +348,7 @@ class OperationRun {
   }
 }
 
-/** Failures that no state of one machine explains. */
+/** Failures that are not about one machine. */
 function isOfTheWholeMaas(failure: MaasFailure): boolean {
   return (
     !failure.retryable &&

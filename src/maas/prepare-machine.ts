@@ -25,26 +25,26 @@ export interface PrepareRequest {
   readonly site: string;
   readonly commission?: CommissionOptions;
   /**
-   * When this wish began, ms since 1970, the same over repetitions of one activity. A commissioning
-   * that started later and failed is then the result, also for a repetition after a crash; without it
-   * such a repetition commissions once more.
+   * Start of this request, ms since 1970, the same for all attempts of one activity. A commissioning
+   * that started later and failed is then the result, even for an attempt after a crash; without it
+   * such an attempt commissions again.
    */
   readonly since?: number;
 }
 
-/** Who asks for a machine to be prepared, and what is known of its last commissioning. */
+/** Who prepares a machine, and what is known about its last commissioning. */
 export interface PrepareClaim {
   readonly me: string;
   readonly site: string;
-  /** The failed commissioning that was found belongs to this wish. */
-  readonly failedForThisWish: boolean;
-  /** A commissioning of this wish was aborted, by someone else: nothing but an abort ends without a verdict. */
-  readonly abortedForThisWish: boolean;
+  /** The failed commissioning belongs to this request. */
+  readonly failedForThisRequest: boolean;
+  /** A commissioning of this request was aborted by someone else: only an abort ends without a result. */
+  readonly abortedForThisRequest: boolean;
 }
 
 /**
  * Takes a machine to a state from which it can be deployed: commissions a new or failed one, releases
- * our failed deployment, waits for what is under way. A machine of ours that is in use is left as it is.
+ * our failed deployment, waits for running operations. Our machine in use is left unchanged.
  */
 export async function prepareMachine(
   context: MachineContext,
@@ -61,7 +61,12 @@ export async function prepareMachine(
     systemId,
     {
       decide(machine, progress) {
-        const claim = { me, site, failedForThisWish: before === 'failed', abortedForThisWish: before === 'aborted' };
+        const claim = {
+          me,
+          site,
+          failedForThisRequest: before === 'failed',
+          abortedForThisRequest: before === 'aborted',
+        };
         return decidePrepare(machine, claim, progress);
       },
       async recall() {
@@ -75,14 +80,14 @@ export async function prepareMachine(
       async explain(failure: MachineFailure, machine: Machine): Promise<MachineFailure> {
         if (!('scripts' in failure) && failure.kind !== 'commissioning-aborted') return failure;
         try {
-          // MAAS puts back the state from before, which may be a failed one.
+          // MAAS restores the earlier state, which may be a failed one.
           const request = (await MachineLog.read(client, systemId, signal)).abortion('commissioning');
           if (request || !('scripts' in failure)) return interference('commissioning-aborted', machine, request);
           const type = failure.kind === 'testing-failed' ? 'testing' : 'commissioning';
           const scripts = await failedScripts(client, systemId, type, signal);
           return { ...failure, scripts, message: `${failure.message}${scriptsText(scripts)}` };
         } catch (error) {
-          // The failure itself matters more than its details.
+          // The failure is more important than its details.
           if (isMaasFailure(error, 'unauthorised') || signal?.aborted) throw error;
           return failure;
         }
@@ -129,9 +134,9 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
       return refusal() ?? { do: 'done' };
     case MachineStatus.Deployed:
       return hold === 'free' ? fail(otherOwner(machine)) : (refusal() ?? { do: 'done' });
-    // Until a machine is Ready its owner is only the one who had it commissioned: nobody's claim.
+    // Until a machine is Ready, its owner only started its commissioning and has no claim to it.
     case MachineStatus.New:
-      if (hasCommissioned || claim.abortedForThisWish) return fail(interference('commissioning-aborted', machine));
+      if (hasCommissioned || claim.abortedForThisRequest) return fail(interference('commissioning-aborted', machine));
       return commission('commissioned', `${machine.hostname} was New; it was commissioned`);
     case MachineStatus.Broken: {
       if (hasCommissioned) return fail(wrongState(machine, 'prepared'));
@@ -139,10 +144,10 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
       return commission('was-broken', `${machine.hostname} was marked broken${why}; it was commissioned again`);
     }
     case MachineStatus.FailedCommissioning:
-      if (hasCommissioned || claim.failedForThisWish) return fail(commissioningFailed(machine));
+      if (hasCommissioned || claim.failedForThisRequest) return fail(commissioningFailed(machine));
       return commissionAgain();
     case MachineStatus.FailedTesting:
-      if (hasCommissioned || claim.failedForThisWish) return fail(testingFailed(machine));
+      if (hasCommissioned || claim.failedForThisRequest) return fail(testingFailed(machine));
       return commissionAgain();
     case MachineStatus.FailedDeployment:
       return release();
@@ -156,7 +161,7 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
     case MachineStatus.DiskErasing:
     case MachineStatus.ExitingRescueMode:
       return { do: 'wait' };
-    // An erase that failed is not passed over in silence: there may be data on the disks.
+    // Do not ignore a failed erase: there may be data on the disks.
     case MachineStatus.FailedDiskErasing:
       return refusal() ?? fail(releaseFailed(machine));
     default:
@@ -165,8 +170,8 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
 }
 
 /**
- * How a commissioning or testing ended that began after the wish, in a process before this one. Details are optional: no
- * answer means that nothing did.
+ * The result of a commissioning or testing that an earlier attempt started after the request. Details are optional: no
+ * answer means there was none.
  */
 async function whatHappenedSince(
   { client }: MachineContext,
@@ -183,10 +188,10 @@ async function whatHappenedSince(
     if (status !== MachineStatus.FailedCommissioning && status !== MachineStatus.FailedTesting) return undefined;
     const type = status === MachineStatus.FailedTesting ? 'testing' : 'commissioning';
     const results = await client.diagnostics.scriptResults(systemId, type, {}, signal);
-    const isOfThisWish = results.some(({ startedAt }) => startedAt !== undefined && startedAt * 1000 >= since);
-    return isOfThisWish ? 'failed' : undefined;
+    const isOfThisRequest = results.some(({ startedAt }) => startedAt !== undefined && startedAt * 1000 >= since);
+    return isOfThisRequest ? 'failed' : undefined;
   } catch (error) {
-    // What is wrong with the machine itself, the operation's own reading will tell properly.
+    // The operation's own reading reports problems of the machine itself.
     if (isMaasFailure(error, 'not-found', 'forbidden', 'no-such-endpoint', 'invalid')) return undefined;
     throw error;
   }

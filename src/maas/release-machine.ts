@@ -18,13 +18,13 @@ export interface ReleaseRequest extends EraseOptions {
   readonly site: string;
   /** For MAAS' log. */
   readonly comment?: string;
-  /** Release also a machine of our MAAS user that no site has marked; by default it is refused. */
+  /** Whether to release an unmarked machine of our MAAS user; by default it is refused. */
   readonly unmarked?: 'refuse' | 'release';
 }
 
 /**
- * Gives a machine back to MAAS and waits until it is Ready, or New where it was never commissioned.
- * Owner and marker are read right before: with an administrator's key MAAS would release anybody's.
+ * Releases a machine and waits until it is Ready, or New if it was never commissioned.
+ * Reads owner and marker right before: with an administrator's key MAAS would release any machine.
  */
 export async function releaseMachine(
   context: MachineContext,
@@ -36,7 +36,7 @@ export async function releaseMachine(
   const claim = { me: await context.client.username(signal), site };
   const isErasing = erase === true || secureErase === true || quickErase === true;
   const form = {
-    // MAAS heeds the two kinds of erasing only together with `erase`.
+    // MAAS uses the two kinds of erasing only together with `erase`.
     erase: isErasing,
     secureErase: secureErase === true,
     quickErase: quickErase === true,
@@ -54,7 +54,7 @@ export async function releaseMachine(
   );
 }
 
-/** The next step towards a machine that nobody holds, from one reading. */
+/** The next step towards a free machine, from one reading. */
 export function decideRelease(
   machine: Machine,
   claim: Pick<Claim, 'me' | 'site'>,
@@ -70,13 +70,13 @@ export function decideRelease(
   switch (status) {
     case MachineStatus.Ready:
     case MachineStatus.New: {
-      // MAAS takes a release of a machine that is being released already, and does not heed its options.
+      // MAAS accepts a release of a machine that is already being released, but ignores its options.
       const mayBeUnerased =
         wanted.erase &&
         progress.waitedOn.has(MachineStatus.Releasing) &&
         !progress.waitedOn.has(MachineStatus.DiskErasing);
       if (!mayBeUnerased || progress.acknowledged.has('release')) return { do: 'done' };
-      const message = `${machine.hostname} was being released already; whether its disks were erased is not known`;
+      const message = `${machine.hostname} was already being released; it is unknown whether its disks were erased`;
       return { do: 'done', warnings: [{ code: 'erase-not-applied', message }] };
     }
     case MachineStatus.FailedCommissioning:
@@ -86,7 +86,7 @@ export function decideRelease(
     case MachineStatus.Broken:
     case MachineStatus.Missing:
     case MachineStatus.Retired: {
-      const message = `${machine.hostname} is ${machineStatusName(status)}: nobody holds it, there is nothing to release`;
+      const message = `${machine.hostname} is ${machineStatusName(status)}: no one holds it, there is nothing to release`;
       return { do: 'done', warnings: [{ code: 'nothing-to-release', message }] };
     }
     case MachineStatus.Releasing:
@@ -117,8 +117,8 @@ export function decideRelease(
 }
 
 /**
- * Whether an unmarked machine may carry somebody's work. A Deployed one whose system is blank is the
- * rest of a release that was refused half-way (no rack reached its BMC): that took our marker away.
+ * Whether an unmarked machine may contain someone's work. A Deployed one with an empty system is the
+ * result of a release refused half-way (no rack reached its BMC), which removed our marker.
  */
 function mayHoldWork(machine: Machine): boolean {
   if (machine.status === MachineStatus.Deploying) return true;

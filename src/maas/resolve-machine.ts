@@ -6,9 +6,9 @@ import type { MachineContext } from './operation.js';
 export interface ResolveRequest {
   /** The node's name: a hostname, or a full name with its domain. */
   readonly hostname: string;
-  /** Finds a machine that MAAS knows by another name, as one does that enlisted itself. */
+  /** Finds a machine that MAAS knows by another name, such as one that enlisted itself. */
   readonly bootMac?: string | undefined;
-  /** Needed where two domains have the hostname. */
+  /** Needed when two domains have the hostname. */
   readonly domain?: string | undefined;
 }
 
@@ -17,8 +17,8 @@ export type Resolution =
   | { readonly ok: false; readonly failure: MachineFailure };
 
 /**
- * Finds the machine of a node. Hostnames are unique per domain only and people change them: keep the
- * `systemId` that is found here.
+ * Finds the machine of a node. Hostnames are unique only per domain, and people change them: keep the
+ * `systemId` of the result.
  */
 export async function resolveMachine(
   context: Pick<MachineContext, 'client' | 'lookup'>,
@@ -52,15 +52,15 @@ export async function resolveMachine(
     failure: {
       kind: 'unknown-machine',
       hostname,
-      message: `MAAS knows no machine named ${hostname}${where}${mac === undefined ? '' : `, and none with MAC ${mac}`}${hidden}`,
+      message: `MAAS has no machine named ${hostname}${where}${mac === undefined ? '' : `, and none with MAC ${mac}`}${hidden}`,
       hint: "enlist it (PXE-boot it in MAAS' network, or add it by hand), and give it this hostname",
     },
   };
 }
 
-/** What to think of when a user who is not an administrator misses a machine; `''` for one who is. */
+/** Note on why a user who is not an administrator may not see a machine; `''` for an administrator. */
 export const hiddenFrom = ({ username, isSuperuser }: MaasUser): string =>
-  isSuperuser ? '' : ` (${username} is not an administrator and cannot see machines that others hold)`;
+  isSuperuser ? '' : ` (${username} is not an administrator and cannot see machines of other users)`;
 
 const found = (machine: Machine, warnings: readonly MachineWarning[]): Resolution => ({
   ok: true,
@@ -73,12 +73,12 @@ function ambiguous(hostname: string, machines: readonly Machine[]): MachineFailu
   return {
     kind: 'ambiguous-hostname',
     candidates,
-    message: `${hostname} names ${machines.length} machines in MAAS: ${candidates.join(', ')}`,
+    message: `${hostname} matches ${machines.length} machines in MAAS: ${candidates.join(', ')}`,
     hint: 'write the full name with its domain, or the boot MAC',
   };
 }
 
-/** `52-54-00-AA-00-01` and `52:54:00:aa:00:01` are one; anything that is no MAC is left out of the search. */
+/** `52-54-00-AA-00-01` and `52:54:00:aa:00:01` are equal; text that is not a MAC is ignored. */
 export function normalMac(text: string | undefined): string | undefined {
   const digits = (text ?? '').trim().toLowerCase().replace(/[:.-]/g, '');
   return /^[0-9a-f]{12}$/.test(digits) ? (digits.match(/../g) ?? []).join(':') : undefined;

@@ -2,14 +2,14 @@ import type { MaasClient } from './client.js';
 import type { ResultType } from './diagnostic-calls.js';
 import type { FailedScript } from './machine-outcome.js';
 
-/** MAAS' script states that are no failure: pending, running, passed, installing, skipped, … */
+/** MAAS' script states that are not failures: pending, running, passed, installing, skipped, … */
 const harmless = new Set([0, 1, 2, 7, 9, 10, 11, 12]);
 
 const mostScripts = 10;
 const mostLines = 10;
 const longestLine = 300;
 
-/** The scripts of the latest commissioning or testing that did not pass, with the end of their output. */
+/** The failed scripts of the latest commissioning or testing, with the end of their output. */
 export async function failedScripts(
   client: MaasClient,
   systemId: string,

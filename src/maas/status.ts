@@ -30,7 +30,7 @@ export const MachineStatus = {
   FailedTesting: 22,
 } as const;
 
-/** One of the states this project knows by name. */
+/** A known state. */
 export type MachineStatus = (typeof MachineStatus)[keyof typeof MachineStatus];
 
 /** `status_name` as MAAS 3.6 writes it, for messages to people. */
@@ -60,7 +60,7 @@ export const machineStatusNames: Readonly<Record<MachineStatus, string>> = {
   22: 'Failed testing',
 };
 
-/** The value of the list filter `status=`, by state. Any other word is a 400. */
+/** The value of the list filter `status=`, by state. Any other value is a 400. */
 export const machineStatusFilters: Readonly<Record<MachineStatus, string>> = {
   0: 'new',
   1: 'commissioning',
@@ -87,7 +87,7 @@ export const machineStatusFilters: Readonly<Record<MachineStatus, string>> = {
   22: 'failed_testing',
 };
 
-/** States that end by themselves: poll until the machine leaves them. */
+/** States that MAAS ends: poll until the machine leaves them. */
 export const inProgressStatuses: ReadonlySet<number> = new Set<MachineStatus>([
   MachineStatus.Commissioning,
   MachineStatus.Deploying,
@@ -98,7 +98,7 @@ export const inProgressStatuses: ReadonlySet<number> = new Set<MachineStatus>([
   MachineStatus.Testing,
 ]);
 
-/** True for a number this project has a name for; false for one of a newer MAAS. */
+/** True for a known state; false for one of a newer MAAS. */
 export function isMachineStatus(status: number): status is MachineStatus {
   return Object.hasOwn(machineStatusNames, status);
 }

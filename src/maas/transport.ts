@@ -6,7 +6,7 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For the whole exchange, connecting and reading the body included. */
+  /** For the whole exchange, including connecting and reading the body. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends one attempt and never repeats it: a repetition below us would send the same nonce twice, and
+ * Sends one attempt and never repeats it: a retry here would send the same nonce twice, and
  * MAAS would answer 401. Rejects with `TransportError`, or with the reason of an aborted signal.
  */
 export interface Transport {
@@ -27,7 +27,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Why no answer came. Carries a code only: the errors underneath may hold headers. */
+/** Why no answer came. Has only a code: the underlying errors may contain headers. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly kind: 'unreachable' | 'tls' | 'lost' | 'timeout' | 'too-large';
@@ -51,22 +51,22 @@ const neverConnected = new Set([
 ]);
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/;
 
-/** 500 machines of real hardware are some 30 MB; more than this is not an answer of MAAS. */
+/** 500 machines of real hardware take about 30 MB; more than this is not an answer of MAAS. */
 const largestAnswer = 256 * 1024 * 1024;
 
-/** The transport of production: undici, a few kept connections, no repetition, no redirects. */
+/** The production transport: undici, a few kept connections, no retries, no redirects. */
 export function undiciTransport(options: { readonly connections?: number } = {}): Transport {
   const agent = new Agent({
     connections: options.connections ?? 8,
     pipelining: 1,
     connect: { timeout: 10_000 },
-    // One limit for the whole exchange is kept below; undici's own would be per phase.
+    // One timeout for the whole exchange is set below; undici's own are per phase.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   return {
     send: (request) => attempt(agent, request),
-    // At once: callers have ended by now, and what they left behind may hang.
+    // At once: callers have ended, and leftover requests may hang.
     close: () => agent.destroy(),
   };
 }

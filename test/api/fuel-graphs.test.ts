@@ -267,7 +267,7 @@ describe('an upload is refused', () => {
     const path = `${api}/clusters/${env.cluster}/deployment_tasks/`;
     const { status, headers } = await ask('PUT', path, [{ id: 'a', type: 'noop', requires: ['gone'] }]);
     expect(status).toBe(200);
-    expect(headers.warning).toBe(`199 - "[0]: no task is called 'gone'; a name it"`);
+    expect(headers.warning).toBe(`199 - "[0]: no task is named 'gone'; referenced by a"`);
   });
 });
 

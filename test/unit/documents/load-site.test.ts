@@ -385,7 +385,7 @@ describe('groups', () => {
       [
         'warning',
         'document.unknown-key',
-        "the key 'sucess_criteria' means nothing here and is ignored",
+        "the key 'sucess_criteria' is not known here and is ignored",
         "Did you mean 'success_criteria'?",
       ],
     ]);

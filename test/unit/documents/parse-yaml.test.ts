@@ -125,10 +125,10 @@ describe('what is wrong', () => {
   it('finds every duplicate key, with both places', () => {
     const { diagnostics } = parseYaml('a: 1\nb:\n  c: [1]\n  c: [2]\na: 2\nd: 1\nd: 1\n', { file: 'f.yaml' });
     expect(diagnostics.map(({ severity, line, column, message }) => [severity, line, column, message])).toEqual([
-      ['error', 4, 3, "the key 'c' stands here a second time; first on line 3, column 3"],
-      ['error', 5, 1, "the key 'a' stands here a second time; first on line 1, column 1"],
+      ['error', 4, 3, "duplicate key 'c'; first on line 3, column 3"],
+      ['error', 5, 1, "duplicate key 'a'; first on line 1, column 1"],
       // Real site documents repeat a key with the same value; nothing is lost by that.
-      ['warning', 7, 1, "the key 'd' stands here a second time; first on line 6, column 1"],
+      ['warning', 7, 1, "duplicate key 'd'; first on line 6, column 1"],
     ]);
   });
 

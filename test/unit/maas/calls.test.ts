@@ -141,10 +141,10 @@ describe('resolve', () => {
       request.path === 'users/' ? { body: { ...user, is_superuser: false } } : answering(request);
     const missing = await resolveMachine(clientOf(asOper), { hostname: 'n7' });
     expect(!missing.ok && missing.failure.message).toBe(
-      'MAAS knows no machine named n7 (oper is not an administrator and cannot see machines that others hold)',
+      'MAAS has no machine named n7 (oper is not an administrator and cannot see machines of other users)',
     );
     const absent = await resolveMachine(clientOf(answering), { hostname: 'n7' });
-    expect(!absent.ok && absent.failure.message).toBe('MAAS knows no machine named n7');
+    expect(!absent.ok && absent.failure.message).toBe('MAAS has no machine named n7');
   });
 
   it('another MAC than the documents say is a warning, no machine at all a failure', async () => {

@@ -48,7 +48,7 @@ describe('deploy', () => {
     number,
     Holder,
     string,
-    { progress?: Progress; machine?: Record<string, unknown>; series?: string; begun?: DeployClaim['begun'] }?,
+    { progress?: Progress; machine?: Record<string, unknown>; series?: string; reached?: DeployClaim['reached'] }?,
   ][] = [
     [4, 'free', 'allocate'],
     [4, 'us', 'annotate'],
@@ -125,7 +125,12 @@ describe('deploy', () => {
     ),
     [4, 'free', 'fail released-by-hand', { progress: progress({ acknowledged: new Set(['allocate']) }) }],
     ...(['allocated', 'deployed', 'aborted'] as const).map(
-      (begun): [number, Holder, string, { begun: typeof begun }] => [4, 'free', 'fail released-by-hand', { begun }],
+      (reached): [number, Holder, string, { reached: typeof reached }] => [
+        4,
+        'free',
+        'fail released-by-hand',
+        { reached },
+      ],
     ),
     ...([6, 9, 10, 11] as const).flatMap((status): [number, Holder, string, { progress: Progress }][] => [
       [status, 'us', 'fail released-by-hand', { progress: progress({ wasHeld: true }) }],
@@ -134,11 +139,11 @@ describe('deploy', () => {
     ]),
     [8, 'free', 'fail wrong-state', { progress: progress({ wasHeld: true }) }],
     [10, 'ours', 'fail deployment-aborted', { progress: progress({ waitedOn: new Set([9]) }) }],
-    [10, 'ours', 'fail deployment-aborted', { begun: 'aborted' }],
-    [10, 'ours', 'deploy', { begun: 'deployed' }],
+    [10, 'ours', 'fail deployment-aborted', { reached: 'aborted' }],
+    [10, 'ours', 'deploy', { reached: 'deployed' }],
     // A process that died between allocating and marking.
-    [10, 'us', 'wait-for-marker', { begun: 'allocated' }],
-    [10, 'us', 'fail released-by-hand', { begun: 'deployed' }],
+    [10, 'us', 'wait-for-marker', { reached: 'allocated' }],
+    [10, 'us', 'fail released-by-hand', { reached: 'deployed' }],
     [42, 'free', 'wait'],
     [-1, 'free', 'wait'],
   ];
@@ -147,7 +152,7 @@ describe('deploy', () => {
       said(
         decideDeploy(
           machine(status, holder, more.machine),
-          { ...claim, ...(more.begun ? { begun: more.begun } : {}) },
+          { ...claim, ...(more.reached ? { reached: more.reached } : {}) },
           more.series,
           more.progress ?? noProgress,
         ),
@@ -162,7 +167,7 @@ describe('deploy', () => {
 });
 
 describe('prepare', () => {
-  const by = { me: 'admin', site: 'dc1', failedForThisWish: false, abortedForThisWish: false };
+  const by = { me: 'admin', site: 'dc1', failedForThisRequest: false, abortedForThisRequest: false };
   const cases: [
     number,
     Holder,
@@ -209,7 +214,7 @@ describe('prepare', () => {
     [42, 'free', 'wait'],
   ];
   it.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
-    const asked = { ...by, failedForThisWish: more.failed ?? false, abortedForThisWish: more.aborted ?? false };
+    const asked = { ...by, failedForThisRequest: more.failed ?? false, abortedForThisRequest: more.aborted ?? false };
     expect(said(decidePrepare(machine(status, holder, more.machine), asked, more.progress ?? noProgress))).toBe(
       expected,
     );

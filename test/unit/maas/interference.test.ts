@@ -127,7 +127,7 @@ describe('a person at MAAS in the middle of a deployment', () => {
 describe('a person at MAAS in the middle of a commissioning', () => {
   const prepare = { systemId: id, site: 'dc1' };
 
-  it('aborts it: it is not begun again', async () => {
+  it('aborts it: it is not started again', async () => {
     const { maas, context } = scene({ status: 0, commissioned: false });
     const outcome = await prepareMachine(
       context,
@@ -206,8 +206,8 @@ describe('hints say what was changed', () => {
   it('nothing, when nothing can have been', async () => {
     const first = await releaseMachine(scene(bobs).context, request, { isFirstTry: true });
     expect(!first.ok && first.failure.hint).toMatch(/; this step changed nothing$/);
-    // A process before this one may have changed something.
-    const later = await releaseMachine(scene(bobs).context, request);
+    // An earlier attempt may have changed something.
+    const later = await releaseMachine(scene(bobs).context, wish);
     expect(!later.ok && later.failure.hint).not.toMatch(/nothing/);
   });
 

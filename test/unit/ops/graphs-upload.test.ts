@@ -39,9 +39,9 @@ describe('a graph that is uploaded', () => {
       ['deletion', []],
       [
         'net-verification',
-        ["warning tasks[6]: no task is called 'copy_cluster_configuration'; v_upload_cluster_configuration name it"],
+        ["warning tasks[6]: no task is named 'copy_cluster_configuration'; v_upload_cluster_configuration refer to it"],
       ],
-      ['provision', ["warning tasks[9]: no task is called 'set_status_provisioned'; node_reboot name it"]],
+      ['provision', ["warning tasks[9]: no task is named 'set_status_provisioned'; node_reboot refer to it"]],
     ]);
   });
 
@@ -65,7 +65,7 @@ describe('a graph that is uploaded', () => {
       'error on_success.node_attributes.pending_deletion: pending_deletion must be true or false, not text',
       "error on_stop.node: there is no field 'node' here",
       'error tasks[0].id: the task has no id',
-      'error tasks[0].type: there is no type "bogus"',
+      'error tasks[0].type: unknown task type "bogus"',
       'error tasks[1]: a task must be a mapping, not a number',
     ]);
   });
@@ -74,7 +74,7 @@ describe('a graph that is uploaded', () => {
     ['a version of two numbers', { version: '2.0' }, /version: "2.0" is not a version/],
     ['a version with letters, which the pattern let pass', { version: '2a0b0' }, /version: "2a0b0" is not a version/],
     ['a strategy that is none', { parameters: { strategy: { type: 'rolling' } } }, /strategy\.type: "rolling"/],
-    ['a strategy without type', { parameters: { strategy: { amount: 1 } } }, /strategy\.type: null is no strategy/],
+    ['a strategy without type', { parameters: { strategy: { amount: 1 } } }, /strategy\.type: null is not a strategy/],
     ['an amount as text', { parameters: { strategy: { type: 'parallel', amount: '3' } } }, /amount must be a whole/],
     ['parameters that are null', { parameters: null }, /parameters: parameters is null/],
     ['requires as text', { requires: 'a' }, /requires must be a list/],
@@ -84,8 +84,8 @@ describe('a graph that is uploaded', () => {
       /cross-depends\[0\]: the relation has no name/,
     ],
     ['an empty relation', { cross_depends: [{}] }, /cross_depends\[0\]: the relation has no name/],
-    ['a bad policy', { 'cross-depends': [{ name: 'x', policy: 'some' }] }, /policy: "some" is no policy/],
-    ['a bad policy under the other spelling', { cross_depended_by: [{ name: 'x', policy: 'some' }] }, /no policy/],
+    ['a bad policy', { 'cross-depends': [{ name: 'x', policy: 'some' }] }, /policy: "some" is not a policy/],
+    ['a bad policy under the other spelling', { cross_depended_by: [{ name: 'x', policy: 'some' }] }, /not a policy/],
     ['a bad regex in requires', { requires: ['/(/'] }, /requires\[0\]/],
     ['a bad regex in a role', { role: ['/[/'] }, /role\[0\]/],
     ['bad YAQL in a condition', { condition: { yaql_exp: '$.a +' } }, /condition/],
@@ -132,8 +132,8 @@ describe('a graph that is uploaded', () => {
     const below = [normaliseTask({ id: 'base', type: 'stage' })];
     const { problems } = checkGraphUpload(body, { below, known: new Set(['elsewhere']) });
     expect(problems.map(({ severity, path, message, hint }) => [severity, path, message, hint])).toEqual([
-      ['warning', 'tasks[0]', "no task is called 'prepair'; prepare name it", "Did you mean 'prepare'?"],
-      ['warning', 'tasks[1]', "no task is called 'gone'; y name it", expect.any(String)],
+      ['warning', 'tasks[0]', "no task is named 'prepair'; referenced by prepare", "Did you mean 'prepare'?"],
+      ['warning', 'tasks[1]', "no task is named 'gone'; referenced by y", expect.any(String)],
     ]);
   });
 
