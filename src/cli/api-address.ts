@@ -4,17 +4,17 @@ import { EXIT } from './exit-codes.js';
 import { CliError, usageError } from './problem.js';
 import type { Terminal } from './terminal.js';
 
-/** Options every command takes. */
+/** Options of every command. */
 export interface GlobalFlags {
   readonly api?: string;
   readonly config?: string;
   readonly tokenFile?: string;
 }
 
-/** Defaults of `api.host` and `api.port`, repeated so that no schema is loaded to ask a question; a test holds them equal. */
+/** Defaults of `api.host` and `api.port`, repeated to avoid loading the schema; a test keeps them equal. */
 export const DEFAULT_API = { host: '127.0.0.1', port: 8080 } as const;
 
-/** Where the API is: `--api`, SITEWRIGHT_API, else what the settings make it listen on. */
+/** Address of the API: `--api`, SITEWRIGHT_API, or else the address from the settings. */
 export async function apiAddress(terminal: Terminal, flags: GlobalFlags): Promise<string> {
   const { env } = terminal;
   const given = flags.api ?? (env.SITEWRIGHT_API || undefined);
@@ -31,7 +31,7 @@ async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
   return (await loadedSettings(terminal, flags)).settings;
 }
 
-/** The same with the origin of every setting. */
+/** Reads and checks all settings, with the origin of each. */
 export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
   const { loadSettings } = await import('../platform/settings/index.js');
   const loaded = loadSettings({
@@ -51,7 +51,7 @@ export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
   );
 }
 
-/** An address to listen on, as one to ask: every interface is also the loopback one. */
+/** Turns a listening address into one for clients: all interfaces include loopback. */
 export function addressOf(host: string, port: number, isSecure = false): string {
   const reachable = host === '0.0.0.0' || host === '*' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `${isSecure ? 'https' : 'http'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
@@ -61,6 +61,6 @@ function checkedAddress(text: string, from: string): string {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw usageError(`${from} is no address of an API: ${text}`, 'Write it as http://127.0.0.1:8080.');
+    throw usageError(`${from} is not an address of an API: ${text}`, 'Write it as http://127.0.0.1:8080.');
   return withScheme.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
 }

@@ -5,8 +5,8 @@ import { usageError } from './problem.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * What the API is shown: the content of `--token-file`, else SITEWRIGHT_TOKEN; undefined for none. Messages never hold
- * any part of it.
+ * The token for the API: the content of `--token-file`, else SITEWRIGHT_TOKEN; undefined for none. Messages never
+ * contain any part of it.
  */
 export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Promise<string | undefined> {
   if (flags.tokenFile === undefined) {
@@ -18,23 +18,26 @@ export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Prom
   try {
     const { mode } = await stat(file);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      throw usageError(`${file} may be read by others (mode ${(mode & 0o777).toString(8)})`, `chmod 600 ${file}`);
+      throw usageError(`${file} can be read by other users (mode ${(mode & 0o777).toString(8)})`, `chmod 600 ${file}`);
     text = await readFile(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined || typeof code !== 'string') throw error;
-    throw usageError(`the file of --token-file, ${file}, cannot be read (${code})`, 'Put the token into it, mode 600.');
+    throw usageError(`the file of --token-file, ${file}, cannot be read (${code})`, 'Put the token in it, mode 600.');
   }
   return headerValue(text.trim(), file);
 }
 
 function headerValue(token: string, from: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw usageError(`${from} holds no token`, 'It is one line without spaces, as the maker of the token was shown it.');
+  throw usageError(
+    `${from} does not contain a token`,
+    'A token is one line without spaces, as shown when it was created.',
+  );
 }
 
 /**
- * A `fetch` that believes the authority in the file that SITEWRIGHT_CA_FILE names, beside those the system knows.
+ * A `fetch` that also trusts the authority in the file of SITEWRIGHT_CA_FILE.
  * Undefined when the variable is not set.
  */
 export async function trustingFetch({ env, cwd }: Terminal): Promise<typeof fetch | undefined> {

@@ -5,7 +5,7 @@ import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.js';
 import { EXIT, exitCodeOfStatus } from './exit-codes.js';
 import { CliError, type CliProblem, usageError } from './problem.js';
 
-/** Longest wait for an answer. Updates of a run wait for its worker, which may be busy. */
+/** Timeout of a request. Updates of a run wait for its worker, which may be busy. */
 const LIMIT_MS = 90_000;
 
 export interface OperatorNote {
@@ -13,10 +13,10 @@ export interface OperatorNote {
   readonly by?: string;
 }
 
-/** A route of the API, as `GET /runs/:run`. */
+/** A route of the API, such as `GET /runs/:run`. */
 type At = keyof Api & string;
 type Ask<R extends At> = AskOf<Api[R]>;
-/** Optional where a route needs nothing. */
+/** Optional for a route that needs nothing. */
 type AskArguments<R extends At> = Record<never, never> extends Ask<R> ? [ask?: Ask<R>] : [ask: Ask<R>];
 type Query<R extends At> = NonNullable<Ask<R>['query']>;
 /** What a route takes as its body. */
@@ -24,7 +24,7 @@ export type Body<R extends At> = NonNullable<Ask<R>['body']>;
 /** What a route answers with. */
 export type Answer<R extends At> = AnswerOf<Api[R]>;
 
-/** What is sent, whatever the route. */
+/** The content of a request of any route. */
 interface Sent {
   readonly params?: Readonly<Record<string, string | number | boolean>>;
   readonly query?: object;
@@ -35,18 +35,18 @@ interface Sent {
 export const unchecked = (written: unknown) => written as never;
 
 export interface ApiClientOptions {
-  /** Base address, as `http://127.0.0.1:8080`. */
+  /** Base address, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** Who acts, for the audit trail. */
   readonly user?: string;
-  /** Shown to the API with each request. */
+  /** Sent to the API with each request. */
   readonly token?: string;
   readonly fetch?: typeof fetch;
   readonly limitMs?: number;
 }
 
 /**
- * The REST API, typed. Every call throws a CliError: the API's problem with the exit code it means, or
+ * The REST API, typed. Every call throws a CliError: the API's problem with its exit code, or
  * `api-unreachable`.
  */
 export class ApiClient {
@@ -58,12 +58,12 @@ export class ApiClient {
     this.#options = options;
   }
 
-  /** Asks a route of the API. A body of bytes is an archive. */
+  /** Calls a route of the API. A body of bytes is an archive. */
   call<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<Answer<R>> {
     return this.#json(at, ask ?? {});
   }
 
-  /** The same for an answer that is no JSON. */
+  /** Calls a route whose answer is not JSON. */
   async text<R extends At>(at: R, ...[ask]: AskArguments<R>): Promise<string> {
     return (await this.#send(at, ask ?? {}, '*/*')).text;
   }
@@ -114,11 +114,11 @@ export class ApiClient {
 
   readonly maas = { check: () => this.call('GET /maas/check') };
 
-  /** Also when the answer is that something is away. */
+  /** Returns the answer even when a check failed. */
   readonly health = (): Promise<Answer<'GET /health'>> => this.#json('GET /health', {}, undefined, 503);
   readonly version = () => this.call('GET /version');
 
-  /** Events of an answer that goes on, as they come; ends with the answer. The API's limits of time do not hold. */
+  /** Events of a streamed answer as they arrive; ends with the answer. Without a timeout. */
   async *events<R extends At>(at: R, ask: Ask<R>, signal: AbortSignal): AsyncGenerator<EventOf<Api[R]>, void, void> {
     const fetching = this.#options.fetch ?? fetch;
     let answer: Response;
@@ -156,18 +156,18 @@ export class ApiClient {
     return token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** Method and address of a request. Only the values are escaped: names with slashes stay one step of the path. */
+  /** Method and address of a request. Escapes only the values: a name with slashes stays one segment of the path. */
   #addressOf(at: string, { params = {}, query = {} }: Sent): { readonly method: string; readonly url: string } {
     const [method = '', path = ''] = at.split(' ');
     const filled = path.replace(/\/$/, '').replace(/\/:(\w+)/g, (_, name: string) => `/${step(String(params[name]))}`);
     return { method, url: `${this.url}/api/v1${filled}${queryText(query)}` };
   }
 
-  /** @param alsoGood a status that is no failure although it is one of errors */
+  /** @param alsoGood an error status that is not a failure */
   async #json<T>(at: string, ask: Sent, signal?: AbortSignal, alsoGood?: number): Promise<T> {
     const { answer, text } = await this.#send(at, ask, 'application/json, application/problem+json', signal, alsoGood);
     const read = readJson(text);
-    // What the API answers with is what its contract says: its tests hold every answer to it.
+    // The API's tests check every answer against its contract.
     if (text === '' || read !== undefined) return read as T;
     throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(502));
   }
@@ -217,7 +217,7 @@ export class ApiClient {
     return {
       code: 'not-our-api',
       message: `${this.url} answered ${status}, but not as the API of Sitewright does`,
-      hint: 'Is another program listening there? Name the right address with --api or SITEWRIGHT_API.',
+      hint: 'Is another program listening there? Set the right address with --api or SITEWRIGHT_API.',
     };
   }
 
@@ -236,7 +236,7 @@ export class ApiClient {
       {
         code: 'api-unreachable',
         message: `the API at ${this.url} cannot be reached: ${why}`,
-        hint: "Start it with 'sitewright up', or name its address with --api or SITEWRIGHT_API. 'sitewright doctor' checks everything.",
+        hint: "Start it with 'sitewright up', or set its address with --api or SITEWRIGHT_API. 'sitewright doctor' checks everything.",
       },
       EXIT.unreachable,
     );
@@ -244,7 +244,7 @@ export class ApiClient {
 }
 
 function step(value: string): string {
-  // A URL would take these for folders.
+  // A URL would treat these as relative segments.
   if (value === '' || value === '.' || value === '..') throw usageError(`'${value}' is not a name`);
   return encodeURIComponent(value);
 }

@@ -4,7 +4,7 @@ import { idArgument } from './id-argument.js';
 import { CliError } from './problem.js';
 import type { Session } from './session.js';
 
-/** The data of a cluster that expressions see, from the API; the cluster by its name or id. @throws CliError */
+/** Loads the data of a cluster for expressions from the API, by the cluster's name or id. @throws CliError */
 export async function loadClusterStates(
   session: Session,
   cluster: string,

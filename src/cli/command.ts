@@ -2,30 +2,30 @@ import { Command, Option } from 'commander';
 import { columnOption, formatOption } from './formats/output.js';
 import { wholeNumber } from './id-argument.js';
 
-/** A command of ours. What several commands take is an option here, so that it is written and explained once. */
+/** A command. Options shared by several commands are defined here once. */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
 
-  /** `-f` and `-c`: every command that prints data. Its action prints by `printOne` or `printList`. */
+  /** `-f` and `-c`, for every command that prints data with `printOne` or `printList`. */
   output(): this {
     return this.addOption(formatOption()).addOption(columnOption());
   }
 
-  /** `-f json|yaml`, of commands that read or write a file of data. */
+  /** `-f json|yaml`, for commands that read or write a data file. */
   fileFormat(): this {
     return this.addOption(
-      new Option('-f, --format <format>', 'form of the file').choices(['json', 'yaml']).default('yaml'),
+      new Option('-f, --format <format>', 'format of the file').choices(['json', 'yaml']).default('yaml'),
     );
   }
 
-  /** `-f`, of commands that print a text or drawing in forms of their own; the first is the default. */
+  /** `-f`, for commands with their own text or drawing formats; the first is the default. */
   forms(forms: readonly string[], description = 'how to show it'): this {
     return this.addOption(new Option('-f, --format <format>', description).choices(forms).default(forms[0]));
   }
 
-  /** A flag that may be given several times; its value is the list. */
+  /** A repeatable flag; its value is a list. */
   repeatable(flags: string, description: string): this {
     return this.addOption(
       new Option(flags, `${description}; repeatable`).argParser((value: string, before?: readonly string[]) => [
@@ -40,54 +40,53 @@ export class CliCommand extends Command {
     return this.repeatable('--label <name:value>', description);
   }
 
-  /** Name, text and labels of a run that the command starts; `descriptionOf` reads them. */
+  /** Title, description and labels of the started run; `descriptionOf` reads them. */
   describesRun(): this {
-    return this.option('--title <text>', 'one line that lists of runs show')
+    return this.option('--title <text>', 'one line shown in lists of runs')
       .option('--description <text>', 'any text about the run, as Markdown')
-      .labels('a label to find the run by');
+      .labels('a label for finding the run');
   }
 
-  /** `--wait` and `--watch` for a run, and how it is printed. */
+  /** `--wait` and `--watch` for a run, and the output options. */
   follows(): this {
-    return this.option('--wait', 'wait for the end of the run; the exit code says how it ended')
-      .option('--watch', 'the same, with a line for each change')
+    return this.option('--wait', 'wait until the run ends; the exit code is its outcome')
+      .option('--watch', 'like --wait, with a line for each change')
       .output();
   }
 
-  /** A run that the command starts: why, its name and labels, and whether it is followed. */
+  /** Options of a command that starts a run: reason, description, labels, following. */
   startsRun(): this {
     return this.reason().describesRun().follows();
   }
 
-  /** Runs of graphs that change nothing: `--dry-run`, or `--noop`. */
+  /** `--dry-run` and `--noop`, for runs of graphs that change nothing. */
   dryRuns(): this {
-    return this.addOption(new Option('--dry-run', 'plan and check everything, run nothing').conflicts('noop')).option(
-      '--noop',
-      'run every task in the variant that changes nothing and says what it would change',
-    );
+    return this.addOption(
+      new Option('--dry-run', 'plan and check everything, but run nothing').conflicts('noop'),
+    ).option('--noop', 'run every task in no-op mode: report what it would change, change nothing');
   }
 
   /** `--dry-run`, `--noop`, `--force`, `--trace`. */
   graphRun(): this {
     return this.dryRuns()
-      .option('--force', 'as if nothing had ever been run: every condition on changes holds')
-      .option('--trace', 'ask the runners of tasks for more detail');
+      .option('--force', 'as if nothing had run before: every condition on changes is true')
+      .option('--trace', 'run tasks with more detailed output');
   }
 
   reason(kept = 'kept with the run'): this {
     return this.option('--reason <text>', `why; ${kept}`);
   }
 
-  /** `--yes`, of commands that ask; `confirm` reads it. */
+  /** `--yes`, for commands that ask for confirmation; `confirm` reads it. */
   asks(): this {
     return this.option('-y, --yes', 'do not ask');
   }
 
   limit(): this {
-    return this.option('-n, --limit <number>', 'most to show', wholeNumber);
+    return this.option('-n, --limit <number>', 'maximum number to show', wholeNumber);
   }
 
-  /** A node of a site, as its agent is named. */
+  /** `--site` and `--node`, the name of an agent. */
   nodeOfSite(): this {
     return this.requiredOption('--site <site>', 'site, or cluster-<id>').requiredOption(
       '--node <node>',
@@ -95,10 +94,10 @@ export class CliCommand extends Command {
     );
   }
 
-  /** How ssh reaches a machine; its address is an option of the command. */
+  /** Options of an ssh connection, except its address. */
   ssh(): this {
     return this.option('--port <port>', 'port of its sshd')
-      .option('--identity-file <file>', 'private key; else what ssh finds itself')
-      .option('--known-hosts <file>', 'known host keys; else the usual ones');
+      .option('--identity-file <file>', 'private key (default: as ssh chooses)')
+      .option('--known-hosts <file>', 'known host keys (default: as for ssh)');
   }
 }

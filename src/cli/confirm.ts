@@ -3,8 +3,8 @@ import { CliError, usageError } from './problem.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Asks before something is done. Where nobody sits, the answer may come by standard input (`echo y | …`); else what
- * destroys (`required`) needs `--yes`, and the rest goes ahead, so that scripts work.
+ * Asks for confirmation. Without a terminal, the answer may come from standard input (`echo y | …`); otherwise
+ * destructive commands (`required`) need `--yes`, and others continue, so that scripts work.
  */
 export async function confirm(
   terminal: Terminal,
@@ -15,7 +15,7 @@ export async function confirm(
   if (yes) return;
   if (!terminal.interactive && need === 'asked') return;
   const answer = terminal.interactive ? await terminal.ask(`${question} [y/N] `) : await terminal.pipedLine?.();
-  if (answer === undefined) throw usageError(`not done: ${question}`, 'Nobody can be asked here; say --yes.');
+  if (answer === undefined) throw usageError(`not done: ${question}`, 'There is no terminal to ask; use --yes.');
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new CliError({ code: 'declined', message: 'nothing was done' }, EXIT.invalid);
 }

@@ -15,7 +15,12 @@ export async function readSourceFile(file: string, terminal: Terminal): Promise<
   const read = readSource(text, name);
   if (read.ok) return read.source;
   throw new CliError(
-    { code: 'invalid', message: `${name} cannot be read`, hint: 'Correct the place named.', errors: read.problems },
+    {
+      code: 'invalid',
+      message: `${name} cannot be read`,
+      hint: 'Correct it at the given place.',
+      errors: read.problems,
+    },
     EXIT.invalid,
   );
 }
@@ -28,7 +33,7 @@ export async function readDataFile(file: string, terminal: Terminal): Promise<un
 
 async function textOf(path: string, name: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: unknown) => {
-    const hint = 'Name a file that you can read, or - for standard input.';
+    const hint = 'Name a readable file, or - for standard input.';
     throw usageError(`cannot read ${name}: ${(error as Error).message}`, hint);
   });
 }

@@ -2,7 +2,7 @@ import type { SourceFile } from '../documents/index.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 
-/** Reads the files and folders a user named. @throws CliError with all that could not be read */
+/** Reads the user's files and folders. @throws CliError with all that could not be read */
 export async function readDocuments(paths: readonly string[]): Promise<readonly SourceFile[]> {
   const { readDocumentFiles } = await import('../documents/read-folder.js');
   const { files, diagnostics } = await readDocumentFiles(paths);

@@ -1,17 +1,17 @@
-/** What every command and process ends with. docs/cli.md explains the codes; no other list of them exists. */
+/** Exit codes of every command and process. docs/cli.md explains them; there is no other list. */
 export const EXIT = {
   done: 0,
-  /** What was asked for was done and came out badly: a run failed, was stopped or cancelled; a package is not valid. */
+  /** The command worked but its result is negative: a run failed, was stopped or cancelled; a package is not valid. */
   failed: 1,
-  /** Wrong use, or what was given is not valid. */
+  /** Wrong use, or invalid input. */
   invalid: 2,
   notFound: 3,
   conflict: 4,
   /** The API, Temporal, MAAS or the store could not be reached, or failed. */
   unreachable: 5,
-  /** The API wants a token, or one with another role. */
+  /** The API requires a token, or one with another role. */
   notAllowed: 6,
-  /** Ctrl-C; a run that was watched goes on. */
+  /** Ctrl-C; a watched run continues. */
   interrupted: 130,
 } as const;
 
@@ -22,7 +22,7 @@ export function exitCodeOfStatus(status: number): ExitCode {
   if (status === 404) return EXIT.notFound;
   if (status === 409) return EXIT.conflict;
   if (status === 401 || status === 403) return EXIT.notAllowed;
-  // It passes by itself.
+  // It is temporary.
   if (status === 429) return EXIT.unreachable;
   return status >= 500 ? EXIT.unreachable : EXIT.invalid;
 }

@@ -5,13 +5,13 @@ import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 import { subjectOf } from './started-run.js';
 
-/** Runs looked through for a beginning of an id. */
+/** Runs searched for a prefix of an id. */
 const NEWEST = 1_000;
 
 const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
- * The run a user means: by its id, a unique beginning of one, a workflow id (`deploy_site:dc1`: its
+ * The run a user means: by its id, a unique prefix of it, a workflow id (`deploy_site:dc1`: its
  * newest run), the transaction of a run of graphs, or the name of a site (its newest run).
  */
 export async function findRun(client: ApiClient, reference: string): Promise<Run> {
@@ -35,13 +35,13 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
     throw new CliError(
       {
         code: 'ambiguous-run',
-        message: `${found.length} runs begin with '${reference}': ${ids.join(', ')}`,
-        hint: 'Give more of the id.',
+        message: `${found.length} runs start with '${reference}': ${ids.join(', ')}`,
+        hint: 'Use a longer prefix of the id.',
       },
       EXIT.invalid,
     );
   }
-  // Older than those looked through, or of another shape than ours: the API knows best.
+  // Older than the searched runs, or not in our form: ask the API.
   return client.runs.get(reference).catch((error: unknown) => {
     throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(reference) : error;
   });
@@ -53,7 +53,7 @@ async function ofWorkflow(client: ApiClient, workflow: string): Promise<Run> {
   throw noSuchRun(workflow);
 }
 
-/** A run of graphs by the id of its transaction, or of that of one of its graphs. */
+/** A run of graphs by the id of its transaction, or of a transaction of one of its graphs. */
 async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
   const found = await client.call('GET /transactions/:id', { params: { id } }).catch((error: unknown) => {
     throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(id) : error;
@@ -66,7 +66,7 @@ async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['li
   try {
     return (await client.runs.list(query)).items;
   } catch (error) {
-    // A site or kind that nobody has ever used has no runs.
+    // A site or kind that was never used has no runs.
     if (error instanceof CliError && (error.exitCode === EXIT.notFound || error.exitCode === EXIT.invalid)) return [];
     throw error;
   }
@@ -76,8 +76,8 @@ const noSuchRun = (reference: string): CliError =>
   new CliError(
     {
       code: 'not-found',
-      message: `no run is called '${reference}'`,
-      hint: "Give a run's id or its beginning, a workflow id, or a site's name. 'sitewright run list' shows runs.",
+      message: `there is no run '${reference}'`,
+      hint: "Use a run's id or a prefix of it, a workflow id, or a site's name. 'sitewright run list' shows runs.",
     },
     EXIT.notFound,
   );

@@ -2,7 +2,7 @@ import type { CliCommand } from './command.js';
 import { idArgument } from './id-argument.js';
 import { usageError } from './problem.js';
 
-/** Whose graph is meant; exactly one is given. */
+/** The owner of a graph; exactly one must be present. */
 export interface OwnerFlags {
   readonly env?: string;
   readonly release?: string;
@@ -21,7 +21,7 @@ export interface GraphOwner {
   readonly id: string;
   /** As in paths of the API. */
   readonly folder: 'clusters' | 'releases' | 'plugins';
-  /** As people say it: `cluster 3`. */
+  /** For people: `cluster 3`. */
   readonly text: string;
 }
 
@@ -31,7 +31,7 @@ const OWNERS = [
   ['plugin', 'plugin', 'plugins'],
 ] as const;
 
-/** The one owner that was named. @throws CliError for none and for several */
+/** The owner in the flags. @throws CliError for none and for several */
 export function ownerOf(flags: OwnerFlags): GraphOwner {
   const named = OWNERS.filter(([flag]) => flags[flag] !== undefined);
   const [first] = named;

@@ -8,15 +8,15 @@ import { EXIT } from './exit-codes.js';
 import { CliError, usageError } from './problem.js';
 import type { Terminal } from './terminal.js';
 
-/** Body of a graph as the API takes it. */
+/** Request body of a graph. */
 export interface GraphBody {
   readonly tasks: readonly unknown[];
   readonly [field: string]: unknown;
 }
 
 /**
- * Reads a graph from a file of JSON or YAML: a list of tasks, or an object with `tasks`. Everything that can be found
- * wrong without the API is told here, with line and column; warnings go to standard error.
+ * Reads a graph from a file of JSON or YAML: a list of tasks, or an object with `tasks`. Reports all problems that can
+ * be found without the API, with line and column; warnings go to standard error.
  * @throws CliError with all problems
  */
 export async function readGraphToUpload(file: string, terminal: Terminal): Promise<GraphBody> {
@@ -26,12 +26,12 @@ export async function readGraphToUpload(file: string, terminal: Terminal): Promi
   return toSend(body);
 }
 
-/** Numbers as JSON has them. */
+/** Converts numbers to plain JSON. */
 async function toSend(body: GraphBody): Promise<GraphBody> {
   return (await import('../graph/index.js')).plainNumbers(body) as GraphBody;
 }
 
-/** Reads a folder as Fuel's client does: `metadata.yaml` in it, and the tasks of every `tasks.yaml` below. */
+/** Reads a folder like Fuel's client: its `metadata.yaml`, and the tasks of every `tasks.yaml` below. */
 export async function readGraphFolder(folder: string, terminal: Terminal): Promise<GraphBody> {
   const root = resolve(terminal.cwd, folder);
   const names = await readdir(root, { recursive: true }).catch((error: unknown) => {
@@ -73,10 +73,10 @@ function asBody(source: GraphSource): GraphBody {
     const { tasks } = value as { readonly tasks?: unknown };
     if (tasks === undefined || Array.isArray(tasks)) return { ...value, tasks: tasks ?? [] };
   }
-  throw usageError(`${source.file} is no graph`, 'Write a list of tasks, or a mapping with the list as tasks.');
+  throw usageError(`${source.file} is not a graph`, 'Write a list of tasks, or a mapping with the list as tasks.');
 }
 
-/** Tasks of several files are numbered through; each problem is told with the file it is from. */
+/** Checks tasks numbered across several files; reports each problem with its file. */
 async function check(tasks: readonly unknown[], sources: readonly GraphSource[], terminal: Terminal): Promise<void> {
   const { checkGraph, placeInSource, readTasks } = await import('../graph/index.js');
   const read = readTasks(tasks);
@@ -92,8 +92,8 @@ async function check(tasks: readonly unknown[], sources: readonly GraphSource[],
       }
       first += list.length;
     }
-    const { at: _at, ...told } = problem;
-    return [told];
+    const { at: _at, ...unplaced } = problem;
+    return [unplaced];
   });
   const errors = placed.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw invalid(placed);
@@ -107,7 +107,7 @@ const invalid = (problems: readonly Diagnostic[]): CliError =>
     {
       code: 'invalid',
       message: 'the graph is not valid; nothing was stored',
-      hint: 'Correct the places named.',
+      hint: 'Correct it at the given places.',
       errors: problems,
     },
     EXIT.invalid,

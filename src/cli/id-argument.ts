@@ -6,18 +6,18 @@ export function idArgument(text: string): string {
   return text;
 }
 
-/** Reads several, given one by one or with commas between. */
+/** Reads several ids, repeated or separated by commas. */
 export function idListArgument(text: string, before: readonly number[] | undefined): readonly number[] {
   const ids = text.split(',').filter((one) => one.trim() !== '');
   return [...(before ?? []), ...ids.map((one) => Number(idArgument(one.trim())))];
 }
 
-/** Reads several names, given one by one or with commas between. */
+/** Reads several names, repeated or separated by commas. */
 export function nameListArgument(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), ...text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))];
 }
 
-/** Reads how many entries of a list to show. */
+/** Reads the maximum number of entries to show. */
 export function wholeNumber(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1 || number > 1000)

@@ -2,12 +2,12 @@
 import { runCli } from './run-cli.js';
 import { processTerminal } from './terminal.js';
 
-// A reader that has seen enough (`… | head`) is no failure.
+// A reader that closes the pipe early (`… | head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
 });
 
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());
-// All is said and done: what still hangs (a download nobody waits for) must not hold the process.
+// The command is done: leftover work, such as an abandoned download, must not keep the process running.
 setTimeout(() => process.exit(), 2_000).unref();

@@ -1,7 +1,7 @@
 import { type Refusal, RefusalError } from '../core/problem-error.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 
-/** What went wrong, as a person reads it and as `-f json` prints it. */
+/** A problem for people and for `-f json`. */
 export type CliProblem = Refusal;
 
 /** The one error that commands throw. */
@@ -15,6 +15,6 @@ export class CliError extends RefusalError<string> {
   }
 }
 
-/** Wrong use of a command, which commander could not see. */
+/** Wrong use of a command that commander cannot detect. */
 export const usageError = (message: string, hint?: string): CliError =>
   new CliError({ code: 'usage', message, ...(hint === undefined ? {} : { hint }) }, EXIT.invalid);

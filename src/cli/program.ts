@@ -37,19 +37,19 @@ import type { Terminal } from './terminal.js';
 /**
  * The whole command line. Commands load what they need when they run: help and completion load nothing.
  *
- * @param complain where wrong use is told; default: the terminal
+ * @param complain prints wrong use; default: to the terminal
  */
 export function createProgram(terminal: Terminal, complain: (text: string) => void = terminal.err): Command {
   const program = new CliCommand('sitewright');
   program
     .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
-    .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else as the settings say)')
+    .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else from the settings)')
     .option('--config <file>', 'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here)')
     .option('--token-file <file>', 'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN)')
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
     .version(programVersion(), '-V, --version', 'version of this program')
     .showSuggestionAfterError()
-    .showHelpAfterError('(add --help for what it takes)')
+    .showHelpAfterError('(add --help for usage)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: complain })
     .addHelpText(
@@ -91,7 +91,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
     loadCluster: async (...which) => (await import('./cluster-states.js')).loadClusterStates(session, ...which),
     loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
   });
-  program.commandsGroup('Run and look after the system:');
+  program.commandsGroup('Run and maintain the system:');
   registerProcesses(program, session);
   registerAgentOnboarding(registerAgent(program, session), session);
   registerIdentity(program, session);

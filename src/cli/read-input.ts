@@ -1,7 +1,7 @@
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 
-/** All of standard input, to its end. */
+/** All of standard input. */
 export async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -23,7 +23,7 @@ export async function readInput(file: string): Promise<string> {
         ? 'that is a folder'
         : `it cannot be read (${code})`;
     throw new CliError(
-      { code: 'file', message: `${file}: ${why}`, hint: 'Name a file that you can read, or - for standard input.' },
+      { code: 'file', message: `${file}: ${why}`, hint: 'Name a readable file, or - for standard input.' },
       missing ? EXIT.notFound : EXIT.invalid,
     );
   }

@@ -6,8 +6,8 @@ import type { Terminal } from './terminal.js';
 import { paintFor } from './views/paint.js';
 
 /**
- * Runs one command line (without node and script) and answers with the exit code. Never throws for what
- * a user wrote; a defect is shown as one, with its place in our code.
+ * Runs one command line (without node and script) and returns the exit code. Never throws for what
+ * a user wrote; a defect is printed with its stack trace.
  */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const before = process.exitCode;
@@ -40,7 +40,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** A word that is no command here may be one in a group: `deploy` is one of `site`. */
+/** An unknown command may exist in a group: `deploy` is one of `site`. */
 function meantCommands(program: Command, error: CommanderError): string[] {
   if (error.code !== 'commander.unknownCommand') return [];
   const [, name] = /unknown command '(.+?)'/.exec(error.message) ?? [];
@@ -75,7 +75,7 @@ function wantsJson(args: readonly string[]): boolean {
   );
 }
 
-/** The files that findings are about, as far as they lie on this disk. */
+/** The files of the findings that exist on this disk. */
 async function sourcesOf(errors: NonNullable<CliProblem['errors']>): Promise<Map<string, string>> {
   const { readFile } = await import('node:fs/promises');
   const sources = new Map<string, string>();

@@ -3,10 +3,10 @@ import { apiToken, trustingFetch } from './api-token.js';
 import type { ApiClient } from './client.js';
 import type { Terminal } from './terminal.js';
 
-/** What every command is made with: where it speaks, and the options that stand for all commands. */
+/** The context of every command: its terminal and the global options. */
 export interface Session {
   readonly terminal: Terminal;
-  /** As parsed; only in an action. */
+  /** Parsed flags; only valid in an action. */
   flags(): GlobalFlags;
   client(): Promise<ApiClient>;
   settings(): ReturnType<typeof loadedSettings>;
@@ -36,8 +36,8 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
 }
 
 /**
- * Who acts, for the audit trail: the login name, as far as a header can hold it. Where the environment has none (cron,
- * systemd, a container), the system knows it.
+ * Who acts, for the audit trail: the login name, restricted to characters of a header. Without one in the
+ * environment (cron, systemd, a container), it comes from the system.
  */
 export function userOf({ env, loginName }: Terminal): string | undefined {
   const name = env.USER || env.LOGNAME || env.USERNAME || loginName?.();

@@ -12,13 +12,13 @@ export interface FollowFlags extends OutputFlags {
   readonly watch?: boolean;
 }
 
-/** What a run is on: a site, or the cluster that its workflow id names. */
+/** The subject of a run: a site, or the cluster in its workflow id. */
 export function subjectOf({ site, workflow_id }: Pick<Run, 'site' | 'workflow_id'>): string {
   const [kind, cluster] = workflow_id.split(':');
   return site ?? (kind === 'execute_graph' ? `cluster ${cluster}` : '?');
 }
 
-/** Where to look at a run, from here on. */
+/** Ways to view a started run. */
 function nextSteps(client: ApiClient, run: Run): string {
   const steps = [
     ['watch it', `sitewright run watch ${run.id}`],
@@ -29,8 +29,8 @@ function nextSteps(client: ApiClient, run: Run): string {
 }
 
 /**
- * Prints a run that has just been started, follows it when asked to, and answers with the exit code. For
- * programs (`-f json`) exactly one object is printed: the run as it is at the end of the command.
+ * Prints a newly started run, follows it on request, and returns the exit code. For
+ * programs (`-f json`) it prints exactly one object: the run at the end of the command.
  */
 export async function presentStarted(
   terminal: Terminal,
@@ -64,7 +64,7 @@ export async function followAndPresent(
   const followed = await followRun(terminal, client, run.id, say);
   if (followed.end === 'interrupted') {
     terminal.err(
-      `interrupted: the run goes on. Watch it: sitewright run watch ${run.id}. Stop it: sitewright run stop ${run.id}\n`,
+      `interrupted: the run continues. Watch it: sitewright run watch ${run.id}. Stop it: sitewright run stop ${run.id}\n`,
     );
     return EXIT.interrupted;
   }

@@ -14,7 +14,7 @@ export type SimulatedCase = { readonly id: string | number | null } & Simulation
 export interface SimulatedCases {
   /** In the order of the input, one for every case, refused or not. */
   readonly results: readonly SimulatedCase[];
-  /** Lines that are no JSON at all; each has its place among `results` too, as rejected. */
+  /** Number of lines that are not JSON; `results` has them as rejected. */
   readonly unreadable: number;
 }
 
@@ -23,7 +23,7 @@ const OUTCOMES: readonly SimulatedOutcome[] = ['success', 'failure', 'timeout', 
 
 /**
  * Runs every case of a text: one JSON object (over any number of lines), a JSON list of cases, or JSON
- * Lines. Whatever is wrong with a case is its own affair: it is rejected with all reasons, the others run.
+ * Lines. An invalid case is rejected with all reasons; the others run.
  */
 export function simulateCases(text: string): SimulatedCases {
   const whole = parseJson(text.replace(/^\uFEFF/, ''));
@@ -36,7 +36,7 @@ export function simulateCases(text: string): SimulatedCases {
     if (line.trim() === '') return [];
     return [{ number: index + 1, parsed: parseJson(line) }];
   });
-  // Not one line is JSON: the text is meant as one case, and its own error says where it breaks.
+  // No line is JSON: treat the text as one case and report its error.
   if (!read.some(({ parsed }) => parsed.ok)) {
     const reason = read.length === 0 ? 'there is no case in the input' : `not JSON: ${whole.problem}`;
     return { results: [{ id: null, rejected: [reason] }], unreadable: 1 };
@@ -49,11 +49,11 @@ export function simulateCases(text: string): SimulatedCases {
   return { results, unreadable: read.filter(({ parsed }) => !parsed.ok).length };
 }
 
-/** Runs one case: `{id, input: {strategy, nodes, outcomes?, target_nodes?}}`. Never throws for what it is given. */
+/** Runs one case: `{id, input: {strategy, nodes, outcomes?, target_nodes?}}`. Never throws for invalid input. */
 export function simulateCase(raw: unknown): SimulatedCase {
   if (!isMapping(raw)) return { id: null, rejected: ['a case must be a JSON object with id and input'] };
   const id = typeof raw.id === 'string' || typeof raw.id === 'number' ? raw.id : null;
-  // What is said of a case besides its input (title, expected …) is the reader's; without `input` the fields stand here.
+  // Other fields of a case (title, expected …) are ignored; without `input`, its fields are expected here.
   const input = Object.hasOwn(raw, 'input') ? raw.input : raw;
   if (!isMapping(input)) return { id, rejected: ['input must be a JSON object with strategy and nodes'] };
   const reasons: string[] = [];
@@ -84,7 +84,7 @@ function readStrategy(data: unknown, report: Report): SimulationInput['strategy'
   return null;
 }
 
-/** Rack, tags and labels may be missing: such a node is found by its name alone. */
+/** Rack, tags and labels may be missing: such a node matches only by name. */
 function readNodes(raw: unknown, report: Report): SiteNode[] {
   if (!Array.isArray(raw)) {
     report(raw === undefined ? 'nodes is missing: a list of nodes' : 'nodes must be a list');
@@ -99,10 +99,10 @@ function readNodes(raw: unknown, report: Report): SiteNode[] {
     }
     const { name, rack = null, tags, labels } = node;
     if (typeof name !== 'string' || name === '') {
-      report(`${at}.name must be a text that is not empty`);
+      report(`${at}.name must be non-empty text`);
       return [];
     }
-    if (seen.has(name)) report(`${at}.name: node ${name} stands in the list twice`);
+    if (seen.has(name)) report(`${at}.name: node ${name} is in the list twice`);
     seen.add(name);
     if (rack !== null && typeof rack !== 'string') report(`${at}.rack must be a text or null`);
     if (tags !== null && tags !== undefined && !isTexts(tags)) report(`${at}.tags must be a list of texts`);

@@ -11,7 +11,7 @@ type LogEvent = EventOf<Api[typeof LOG]>;
 const AGAIN_AFTER_MS = 1_000;
 
 /**
- * Prints a task's output, live with `follow`; goes on where it was when the API was away in between.
+ * Prints a task's output, live with `follow`; resumes where it was after an outage of the API.
  * @returns the exit code: of a task that has ended, whether it succeeded
  */
 export async function printTaskLog(
@@ -24,12 +24,12 @@ export async function printTaskLog(
   const client = await session.client();
   const interrupted = terminal.interrupted();
   let offset = 0;
-  let hasBegun = false;
+  let hasStarted = false;
   while (!interrupted.aborted) {
     try {
       const query = { stream: stderr ? 'stderr' : 'stdout', offset, follow, attempt };
       for await (const event of client.events(LOG, { params: { run, task }, query }, interrupted)) {
-        hasBegun = true;
+        hasStarted = true;
         offset = event.id;
         const code = printEvent(session, event);
         if (code !== undefined) return code;
@@ -38,21 +38,21 @@ export async function printTaskLog(
     } catch (error) {
       if (interrupted.aborted) break;
       const isOutage = error instanceof CliError && error.exitCode === EXIT.unreachable;
-      if (!follow || !hasBegun || !isOutage) throw error;
+      if (!follow || !hasStarted || !isOutage) throw error;
     }
     await delay(AGAIN_AFTER_MS, undefined, { signal: interrupted }).catch(() => undefined);
   }
   return EXIT.interrupted;
 }
 
-/** The exit code, when it is the last one. */
+/** Prints an event; returns the exit code for the last one. */
 function printEvent({ terminal }: Session, event: LogEvent): number | undefined {
   switch (event.event) {
     case 'output':
       terminal.out(event.data.text);
       return undefined;
     case 'gap':
-      terminal.err(`[${event.data.to - event.data.offset} bytes are not kept]\n`);
+      terminal.err(`[${event.data.to - event.data.offset} bytes were dropped]\n`);
       return undefined;
     case 'ended': {
       const { outcome, message } = event.data;

@@ -1,25 +1,25 @@
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 
-/** What a command prints to and asks: the process, or a test. Nothing else in src/cli writes to standard output. */
+/** Output and input of a command: the process's, or a test's. Nothing else in src/cli writes to standard output. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
-  /** Relative paths of settings are meant from here. */
+  /** Base of relative paths. */
   readonly cwd: string;
   /** Name of the user this process runs as; undefined when the system has none for it. */
   loginName?(): string | undefined;
   /** Colours may be used on standard output. */
   readonly color: boolean;
-  /** A person sits before it and can answer. */
+  /** A user can answer questions. */
   readonly interactive: boolean;
-  /** Aborted by Ctrl-C. Asking for it takes Ctrl-C over from then on. */
+  /** Aborted by Ctrl-C. The first call installs the handler of Ctrl-C. */
   interrupted(): AbortSignal;
   out(text: string): void;
-  /** As `out`, for a result of any size: resolves when its reader is ready for more. */
+  /** Like `out`, for a result of any size: resolves when its reader is ready for more. */
   outAll(text: string): Promise<void>;
   err(text: string): void;
   ask(question: string): Promise<string>;
-  /** The next line that another program sends on standard input; undefined when none comes at once. */
+  /** The next line piped to standard input; undefined when none arrives at once. */
   pipedLine?(): Promise<string | undefined>;
   /** Milliseconds since 1970. */
   now(): number;
@@ -27,10 +27,10 @@ export interface Terminal {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** An answer that is piped is there at once; a pipe that nobody writes to, as services have it, is not waited for. */
+/** Timeout for a piped answer, which arrives at once; services may have a pipe without a writer. */
 const PIPED_LINE_MS = 2000;
 
-/** The real one. */
+/** The terminal of the process. */
 export function processTerminal(): Terminal {
   const { env, stdin, stdout } = process;
   let interruption: AbortController | undefined;
@@ -41,7 +41,7 @@ export function processTerminal(): Terminal {
       try {
         return userInfo().username;
       } catch {
-        // A container may run as a number that no user has.
+        // A container may run with a user id that has no name.
         return undefined;
       }
     },

@@ -11,15 +11,15 @@ import { currentText } from './views/status.js';
 
 const LOOK_EVERY_MS = 1_000;
 const HEARTBEAT_MS = 10_000;
-/** How long an API that went away is waited for. */
+/** How long to wait for an unreachable API. */
 const PATIENCE_MS = 5 * 60_000;
 
-/** How following a run ended. */
+/** Result of following a run. */
 export type Followed = { readonly end: 'finished'; readonly run: RunDetail } | { readonly end: 'interrupted' };
 
 /**
- * Follows a run to its end; with `say`, one line for each change and a sign of life in between. An API
- * that goes away for a while is waited for: the run itself does not need it.
+ * Follows a run until it ends; with `say`, prints a line for each change and a heartbeat in between. Waits for an
+ * API that is temporarily unreachable: the run itself does not need it.
  */
 export async function followRun(
   terminal: Terminal,
@@ -30,11 +30,11 @@ export async function followRun(
   const interrupted = terminal.interrupted();
   const changes = new Changes(paintFor(terminal.color && say !== undefined));
   const started = terminal.now();
-  let lastWord = started;
+  let lastLineAt = started;
   let awaySince: number | undefined;
   const speak = (line: string): void => {
     say?.(line);
-    lastWord = terminal.now();
+    lastLineAt = terminal.now();
   };
 
   while (!interrupted.aborted) {
@@ -45,18 +45,18 @@ export async function followRun(
       for (const line of changes.since(status)) speak(line);
       if (status.outcome !== undefined || status.phase === 'finished') {
         const run = await client.runs.get(runId);
-        // Its last write to the store may be a moment behind its last answer.
+        // The store may lag slightly behind its last answer.
         if (run.outcome !== null) return { end: 'finished', run };
       }
-      if (terminal.now() - lastWord >= HEARTBEAT_MS) speak(heartbeat(status, terminal.now() - started));
+      if (terminal.now() - lastLineAt >= HEARTBEAT_MS) speak(heartbeat(status, terminal.now() - started));
     } catch (error) {
       if (interrupted.aborted) break;
       if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
-      const isNews = awaySince === undefined;
+      const isFirstFailure = awaySince === undefined;
       awaySince ??= terminal.now();
       if (terminal.now() - awaySince > PATIENCE_MS) throw error;
-      if (isNews || terminal.now() - lastWord >= HEARTBEAT_MS)
-        speak(`${error.problem.message}; ${isApiAway(error) ? 'the run goes on, ' : ''}still trying`);
+      if (isFirstFailure || terminal.now() - lastLineAt >= HEARTBEAT_MS)
+        speak(`${error.problem.message}; ${isApiAway(error) ? 'the run continues, ' : ''}still trying`);
     }
     await terminal.sleep(LOOK_EVERY_MS, interrupted);
   }
@@ -68,7 +68,7 @@ export function exitCodeOfOutcome(outcome: string | null): ExitCode {
   return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.failed;
 }
 
-/** A run needs no API; what else is away it may well need, and the message tells. */
+/** A run does not need the API. It may need other unreachable services, which the message names. */
 const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unreachable';
 
 const nodesOf = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
@@ -83,10 +83,10 @@ function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): strin
   return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${status.total} nodes${doing}`;
 }
 
-/** Runs of graphs and runs on sites are told apart by what they hold. */
+/** Distinguishes runs of graphs from runs on sites by their fields. */
 export const isGraphRun = (status: RunStatus | GraphRunStatus): status is GraphRunStatus => 'graphs' in status;
 
-/** Says what is new in a status, compared with the one before. */
+/** Lists changes between successive statuses. */
 class Changes {
   readonly #paint: Paint;
   #last: RunStatus | undefined;
@@ -119,7 +119,7 @@ class Changes {
     }
     if (!status.paused && pausedBefore) lines.push('resumed');
     if (status.stopping && !last?.stopping)
-      lines.push(`${paint.busy('stopping')}: running work ends, nothing new starts`);
+      lines.push(`${paint.busy('stopping')}: running work finishes, nothing new starts`);
     const known = new Set(last?.failed.map(({ node }) => node));
     for (const { node, group, reason } of status.failed)
       if (!known.has(node))

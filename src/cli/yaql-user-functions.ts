@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { usageError } from './problem.js';
 import type { Session } from './session.js';
 
-/** The module of helper functions that the setting `yaql.helpers` names; null when it names none. */
+/** The module of helper functions from the setting `yaql.helpers`; null without one. */
 export async function loadYaqlHelpers(session: Session): Promise<unknown> {
   const { helpers } = (await session.settings()).settings.yaql;
   if (helpers === undefined) return null;

@@ -122,7 +122,7 @@ it('a run that was under way goes on from a backup, in a new folder, with a newe
   writeFileSync(newer, `${readFileSync(bundle, 'utf8')}\n// Another build.\n`);
   await start(brought, newer);
 
-  expect(await sitewright('doctor')).toContain('everything a deployment needs is there');
+  expect(await sitewright('doctor')).toContain('everything needed for a deployment is available');
   expect(await sitewright('run', 'watch', run.id)).toMatch(/deploy_site of stl1: success/);
   expect(await sitewright('db', 'status')).toMatch(/up to date/);
   const report = JSON.parse(await sitewright('run', 'report', run.id, '-f', 'json'));

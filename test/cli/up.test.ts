@@ -144,7 +144,7 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeo
   const all = [...pids, ...descendants(tree.child.pid!)];
   tree.child.kill('SIGTERM');
   expect(await tree.ended).toBe(0);
-  expect(tree.text).toMatch(/everything has ended$/);
+  expect(tree.text).toMatch(/everything has stopped$/);
   expect(all.filter(([pid]) => isAlive(pid))).toEqual([]);
 });
 
@@ -179,7 +179,7 @@ it('gives up on a part that never starts, and leaves nothing behind', { timeout:
   });
   expect(await tree.ended).toBe(5);
   expect(tree.text).toMatch(/error: (api|worker) does not start: .*/);
-  expect(tree.text).toMatch(/everything has ended/);
+  expect(tree.text).toMatch(/everything has stopped/);
   expect(readdirSync(join(folder, '.sitewright'))).not.toContain('up.lock');
 });
 

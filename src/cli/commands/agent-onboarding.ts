@@ -11,12 +11,12 @@ interface NodeFlags extends OutputFlags {
 }
 
 const HINTS = {
-  silent: 'See that it runs: systemctl status sitewright-agent on the node.',
-  refused: 'An enrolled agent takes the order from the gateway: it must read the store that this command wrote to.',
+  silent: 'Check that it runs: systemctl status sitewright-agent on the node.',
+  refused: 'An enrolled agent gets the order from the gateway, which must use the same store as this command.',
   'no-worker': 'Start one: sitewright worker.',
 } as const;
 
-/** `sitewright agent serve, install, token, drain, policy`: a machine's way to become a node, and its own rules. */
+/** `sitewright agent serve, install, token, drain, policy`: enrolling and draining nodes, and their policies. */
 export function registerAgentOnboarding(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
@@ -32,7 +32,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
 
   group
     .command('token')
-    .description('Make the ticket a node enrols with, once; run it where the gateway runs')
+    .description('Create the one-time ticket with which a node enrols; run it on the gateway’s machine')
     .nodeOfSite()
     .output()
     .action(async ({ site, node, ...flags }: NodeFlags) => {
@@ -40,17 +40,17 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
       const { makeTicket } = await import('../processes/node-identities.js');
       const ticket = await makeTicket(settings, site, node);
       await printOne(terminal, flags, ticket, `${JSON.stringify(ticket, null, 2)}\n`);
-      terminal.err(`put it into /etc/sitewright/ticket.json (mode 600) on ${node}; it is good once\n`);
+      terminal.err(`put it into /etc/sitewright/ticket.json (mode 600) on ${node}; it can be used once\n`);
     });
 
   group
     .command('install')
-    .description('Make a machine a node that was not deployed by us; may be repeated')
-    .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known already')
+    .description('Make a machine a node that Sitewright did not deploy; may be repeated')
+    .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known')
     .nodeOfSite()
     .ssh()
     .option('--program <path>', 'the sitewright command on the machine', '/opt/sitewright/bin/sitewright')
-    .option('--again', 'enrol anew a machine that is enrolled')
+    .option('--again', 'enrol an enrolled machine again')
     .output()
     .action(async (flags: OutputFlags & NodeToInstall) => {
       const { settings } = await session.settings();
@@ -64,7 +64,9 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
 
   group
     .command('drain')
-    .description('Have the agent of a node take nothing new and end; what runs there goes on for the next agent')
+    .description(
+      'Stop the agent of a node: it accepts no new tasks and ends; running tasks continue for the next agent',
+    )
     .nodeOfSite()
     .reason('kept in the audit trail')
     .output()
@@ -74,20 +76,20 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
         import('../processes/drain-agent.js'),
         import('../processes/node-identities.js'),
       ]);
-      const wish = { site, node, by: actor(), ...(reason === undefined ? {} : { reason }) };
-      const end = await drainAgent(settings, wish);
+      const request = { site, node, by: actor(), ...(reason === undefined ? {} : { reason }) };
+      const end = await drainAgent(settings, request);
       if (!end.ok)
         throw new CliError({ code: 'not-drained', message: end.message, hint: HINTS[end.why] }, EXIT.unreachable);
       const { unfinished } = end;
-      const going = unfinished.length === 0 ? '' : `; goes on: ${unfinished.join(', ')}`;
+      const going = unfinished.length === 0 ? '' : `; still running: ${unfinished.join(', ')}`;
       await printOne(terminal, flags, { site, node, unfinished }, `the agent of ${node} is drained${going}\n`);
     });
 
-  const policy = group.command('policy').description('What a node lets itself be told');
+  const policy = group.command('policy').description('What a node allows');
   policy
     .command('check')
     .argument('<file>', 'policy, YAML or JSON')
-    .description('Check a policy file and show what it means; exit code 2 when it is not valid')
+    .description('Check a policy file and show its rules; exit code 2 if it is not valid')
     .output()
     .action(async (file: string, flags: OutputFlags) => {
       const [{ agentOptionsOf, loadPolicy }, { existsSync }] = await Promise.all([

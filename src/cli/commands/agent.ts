@@ -20,7 +20,7 @@ const collect = (value: string, before: readonly string[] | undefined): readonly
   return [...(before ?? []), value];
 };
 
-/** `sitewright agent …`: the program on nodes. Others add their own commands to the group it returns. */
+/** `sitewright agent …`: the program on nodes. Returns the group, for further commands. */
 export function registerAgent(program: CliCommand, session: Session): CliCommand {
   const { terminal } = session;
   const group = program.command('agent').description('Node agents: run them, see what they run');
@@ -31,13 +31,15 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     .requiredOption('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
     .option('--state-dir <folder>', 'journal and output of tasks (default: agent.state_dir)')
-    .option('--policy <file>', 'hold the tasks to this policy (docs/security.md); over ssh the node’s own comes first')
-    .option('--ssh <[user@]host>', 'run the tasks on this machine, which has no agent, over ssh')
+    .option(
+      '--policy <file>',
+      'apply this policy to the tasks (docs/security.md); over ssh the node’s own policy takes precedence',
+    )
+    .option('--ssh <[user@]host>', 'run the tasks over ssh on this machine, which needs no agent')
     .ssh()
     .action(async ({ site, node, stateDir, ...transport }: RunFlags) => {
       if (node === undefined || node.length === 0) throw usageError('name at least one --node');
-      if (transport.ssh !== undefined && node.length > 1)
-        throw usageError('over ssh name one --node: a machine is one');
+      if (transport.ssh !== undefined && node.length > 1) throw usageError('over ssh, name exactly one --node');
       const { settings } = await session.settings();
       const { serveAgents } = await import('../processes/serve-agents.js');
       const agent = { ...settings.agent, ...(stateDir === undefined ? {} : { state_dir: stateDir }) };
@@ -47,7 +49,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
   group
     .command('status')
-    .description('What agents of this machine have under way, from their journals; no agent needs to run')
+    .description('Running tasks of the agents on this machine, from their journals; no agent needs to run')
     .option('--state-dir <folder>', 'as of agent run (default: agent.state_dir)')
     .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {

@@ -7,10 +7,10 @@ import type { Session } from '../session.js';
 
 const ID = 'id of the cluster';
 
-/** What can be saved to a file and loaded from it: name, path in the API, what it is. */
+/** Data that can be saved to a file and loaded from it: name, path in the API, description. */
 const DATA = [
   ['settings', 'attributes', 'settings (attributes)'],
-  ['facts', 'orchestrator/deployment', 'data that tasks are given, in place of what is worked out'],
+  ['facts', 'orchestrator/deployment', 'data for tasks, instead of the computed data'],
   ['network', 'network_configuration/:provider', 'network configuration'],
 ] as const;
 
@@ -21,7 +21,7 @@ interface DataFlags extends OutputFlags {
   readonly set?: readonly string[];
 }
 
-/** Adds `settings`, `facts`, `network` to the `cluster` command: each downloads, uploads, or prints. */
+/** Adds `settings`, `facts`, `network` to the `cluster` command: each prints, downloads or uploads. */
 export function registerClusterData(group: CliCommand, session: Session): void {
   const { terminal } = session;
   for (const [name, path, what] of DATA) {
@@ -31,12 +31,12 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       .argument('<id>', ID, idArgument)
       .option('--download <file>', 'save them as YAML')
       .option('--upload <file>', 'load them from a file of YAML or JSON');
-    if (name === 'facts') command.option('--reset', 'forget what was loaded');
+    if (name === 'facts') command.option('--reset', 'discard the loaded data');
     if (name === 'settings') command.option('--set <settings...>', 'change some, each as GROUP.NAME=VALUE');
     command.output().action(async (id: string, { download, upload, reset, set, ...flags }: DataFlags) => {
       const say = (text: string) => printOne(terminal, flags, { id: Number(id) }, text);
       const given = [download, upload, reset, set].filter((one) => one !== undefined);
-      if (given.length > 1) throw usageError('one thing at a time', 'Say one of what --help lists.');
+      if (given.length > 1) throw usageError('only one option at a time', 'Use one of the options in --help.');
       const client = await session.client();
       const params = { id, provider: 'neutron' };
       if (set !== undefined) {
@@ -48,7 +48,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       }
       if (reset) {
         await client.call('DELETE /clusters/:id/orchestrator/deployment', { params: { id } });
-        return say(`the ${name} of cluster ${id} are worked out again\n`);
+        return say(`the ${name} of cluster ${id} are computed again\n`);
       }
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.js');
@@ -65,7 +65,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
   }
 }
 
-/** `group.name=value` as the API takes changes; a value that is no JSON is text. @throws CliError for other forms */
+/** `group.name=value` as the API takes changes; a value that is not JSON is text. @throws CliError for other forms */
 export function changedSettings(
   texts: readonly string[],
 ): Readonly<Record<string, Record<string, { value: unknown }>>> {
@@ -74,8 +74,8 @@ export function changedSettings(
     const [, group, name, value] = /^([^.=\s]+)\.([^=\s]+)=(.*)$/s.exec(text) ?? [];
     if (group === undefined || name === undefined)
       throw usageError(
-        `'${text}' is no setting with its value`,
-        'Write GROUP.NAME=VALUE, as storage.volumes_ceph=true.',
+        `'${text}' is not a setting with a value`,
+        'Write GROUP.NAME=VALUE, such as storage.volumes_ceph=true.',
       );
     groups.set(group, (groups.get(group) ?? new Map()).set(name, { value: settingValue(value ?? '') }));
   }
@@ -90,7 +90,7 @@ function settingValue(text: string): unknown {
   }
 }
 
-/** Writes a file below the terminal's folder. @throws CliError that names it */
+/** Writes a file, relative to the terminal's folder. @throws CliError with its name */
 export async function save({ terminal }: Session, file: string, text: string): Promise<void> {
   const { writeFile } = await import('node:fs/promises');
   const { resolve } = await import('node:path');

@@ -40,11 +40,9 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   group
     .command('check')
-    .description(
-      'What stands between a cluster and its next run: nodes, roles, settings, limits, tags that no node has',
-    )
+    .description('What prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
     .argument('<id>', ID, idArgument)
-    .option('-n, --node <ids...>', 'of single nodes only what is wrong with these', idListArgument)
+    .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', idListArgument)
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
       const client = await session.client();
@@ -59,9 +57,9 @@ export function registerCluster(program: CliCommand, session: Session): void {
   group
     .command('create')
     .description('Make a cluster of a release')
-    .argument('<name>', 'its name, unique')
+    .argument('<name>', 'unique name of the cluster')
     .requiredOption('-r, --release <id>', 'release it is built from', idArgument)
-    .option('--site <site>', 'site whose machines its nodes are')
+    .option('--site <site>', 'site of the machines of its nodes')
     .output()
     .action(async (name: string, { release, site, ...flags }: OutputFlags & { release: string; site?: string }) => {
       const body = { name, release_id: Number(release), ...(site === undefined ? {} : { site }) };
@@ -74,7 +72,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .description('Rename a cluster, or link it to a site')
     .argument('<id>', ID, idArgument)
     .option('-n, --name <name>', 'its new name')
-    .option('--site <site>', 'site whose machines its nodes are; none: of no site')
+    .option('--site <site>', 'site of the machines of its nodes; none removes the link')
     .output()
     .action(async (id: string, { name, site, ...flags }: OutputFlags & { name?: string; site?: string }) => {
       if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
@@ -97,10 +95,10 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   group
     .command('add-nodes')
-    .description('Take nodes into a cluster, with roles')
+    .description('Add nodes to a cluster, with roles')
     .argument('<id>', ID, idArgument)
     .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
-    .requiredOption('-r, --roles <roles...>', 'roles each of them gets', nameListArgument)
+    .requiredOption('-r, --roles <roles...>', 'roles for each of them', nameListArgument)
     .output()
     .action(async (id: string, { nodes, roles, ...flags }: NodesFlags & { readonly roles: readonly string[] }) => {
       const body = nodes.map((node) => ({ id: node, roles }));
@@ -111,14 +109,19 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   group
     .command('remove-nodes')
-    .description('Let nodes go from a cluster; deployed ones with the next run of deletion')
+    .description('Remove nodes from a cluster; deployed ones are removed by the next run of deletion')
     .argument('<id>', ID, idArgument)
     .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
     .output()
     .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
       const body = nodes.map((node) => ({ id: node }));
       await (await session.client()).call('POST /clusters/:id/unassignment', { params: { id }, body });
-      await printOne(terminal, flags, { id: Number(id), nodes }, `cluster ${id} lets nodes ${nodes.join(', ')} go\n`);
+      await printOne(
+        terminal,
+        flags,
+        { id: Number(id), nodes },
+        `nodes ${nodes.join(', ')} removed from cluster ${id}\n`,
+      );
     });
 
   for (const [name, route, text] of [
@@ -127,7 +130,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       'PUT /clusters/:id/changes/',
       'Deploy what has changed: the sequence deploy-changes of its release, else graph default',
     ],
-    ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'The same, as if nothing had ever been deployed'],
+    ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'Deploy everything, as if nothing had been deployed before'],
   ] as const) {
     group
       .command(name)

@@ -9,14 +9,14 @@ export function registerCompletion(program: Command, session: Session): void {
   program
     .command('completion')
     .description('Print a completion script; see its first lines for how to install it')
-    .addArgument(new Argument('<shell>', 'shell to write it for').choices([...SHELLS]))
+    .addArgument(new Argument('<shell>', 'shell to write the script for').choices([...SHELLS]))
     .action((shell: Shell) => {
       const words = wordsOf(program);
       session.terminal.out({ bash: bashScript, zsh: zshScript, fish: fishScript }[shell](words));
     });
 }
 
-/** What may follow a command: by the words before it, joined by blanks; '' for the program itself. */
+/** What may follow a command, by the words before it joined by spaces; '' for the program itself. */
 export type Words = ReadonlyMap<string, readonly { readonly word: string; readonly description: string }[]>;
 
 function wordsOf(program: Command): Words {
@@ -34,7 +34,7 @@ function wordsOf(program: Command): Words {
   return words;
 }
 
-/** Two levels of commands are looked up by what stands before the cursor; files complete the rest. */
+/** Completes two levels of commands from the words before the cursor, and files otherwise. */
 function bashScript(words: Words): string {
   const cases = [...words].map(([path, next]) => `    '${path}') next='${next.map(({ word }) => word).join(' ')}' ;;`);
   return `# bash completion of sitewright. Install: sitewright completion bash > ~/.local/share/bash-completion/completions/sitewright

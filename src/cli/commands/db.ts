@@ -10,7 +10,7 @@ export function registerDb(program: CliCommand, session: Session): void {
 
   group
     .command('status')
-    .description('Where the store is and whether its schema is up to date; exit code 4 when it is not')
+    .description('Location of the store, and whether its schema is up to date; exit code 4 if it is not')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();

@@ -6,7 +6,7 @@ import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
-/** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as the clients of the Fuel line keep them. */
+/** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as Fuel's clients store them. */
 export interface FileFlags {
   readonly release?: string;
   readonly env?: string;
@@ -27,7 +27,7 @@ export const ownedBy = (command: CliCommand): CliCommand =>
     .option('-r, --release <id>', 'id of the release', idArgument)
     .option('-e, --env <id>', 'id of the cluster', idArgument);
 
-/** Adds where the file is and of what form. */
+/** Adds the folder and format of the file. */
 const inFile = (command: CliCommand): CliCommand =>
   command.fileFormat().option('-d, --directory <folder>', 'where the file is', '.');
 
@@ -39,15 +39,15 @@ export function ownerOf({ release, env }: { readonly release?: string; readonly 
   return release === undefined ? { kind: 'clusters', id: env! } : { kind: 'releases', id: release };
 }
 
-/** A kind of thing that releases and clusters own, and that is described by files. */
+/** A kind of object that releases and clusters own, and that files describe. */
 export interface DescribedKind<Flags extends FileFlags = FileFlags> {
   readonly noun: 'role' | 'tag';
-  /** What messages call the owner. */
+  /** The owner's name in messages. */
   owner(owner: Owner): string;
   /** Folder of the files of an owner. */
   folder(owner: Owner): string;
   readonly deletes: string;
-  /** Flags that describe it in place of a file. */
+  /** Flags that replace the file. */
   readonly without?: {
     readonly by: string;
     options(command: CliCommand): CliCommand;
@@ -137,7 +137,7 @@ async function readDescribed(what: string, file: string, format: FileFlags['form
   } catch (error) {
     throw usageError(`${file} is not ${format.toUpperCase()}: ${(error as Error).message.split('\n')[0]}`);
   }
-  throw usageError(`${file} must hold one object`, 'As `download` writes it.');
+  throw usageError(`${file} must contain one object`, 'Use the form that `download` writes.');
 }
 
 async function writeDescribed(file: string, format: FileFlags['format'], data: object): Promise<void> {

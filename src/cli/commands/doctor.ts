@@ -8,12 +8,12 @@ import type { Finding } from '../processes/doctor.js';
 import type { Session } from '../session.js';
 import { type Paint, paintFor } from '../views/paint.js';
 
-/** Oldest Node.js this program runs on. */
+/** Oldest supported Node.js. */
 const OLDEST_NODE = [20, 19] as const;
 
 /**
- * From here on Node's headers let garbage collection abort a process whose better-sqlite3 12 was compiled with them
- * (docs/operating.md); one that was built before may do.
+ * From this version on, garbage collection can abort a process whose better-sqlite3 12 was compiled with Node's headers
+ * (docs/operating.md); a build with older headers may work.
  */
 const FIRST_NODE_BEYOND_SQLITE = [24, 19] as const;
 
@@ -37,7 +37,7 @@ export function registerDoctor(program: CliCommand, session: Session): void {
     });
 }
 
-/** Whether a version of Node.js will do. */
+/** Whether a version of Node.js is supported. */
 export function nodeFinding(version: string): Finding {
   if (isAtLeast(version, OLDEST_NODE)) return { name: 'node', state: 'ok', message: `Node.js ${version}` };
   return {
@@ -48,7 +48,7 @@ export function nodeFinding(version: string): Finding {
   };
 }
 
-/** Whether this version of Node.js can be trusted with the store: nothing to say of most pairs. */
+/** Warns if this version of Node.js is not safe with the store; empty for most combinations. */
 export function storeOnNodeFindings(version: string, storeUrl: string): Finding[] {
   if (/^postgres(ql)?:/i.test(storeUrl) || !isAtLeast(version, FIRST_NODE_BEYOND_SQLITE)) return [];
   return [
@@ -98,7 +98,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
 
 interface ApiFindings {
   readonly finding: Finding;
-  /** What the API finds of the things it needs. */
+  /** The API's checks of its dependencies. */
   readonly checks: Health['checks'];
 }
 
@@ -118,8 +118,8 @@ async function apiFindings(session: Session): Promise<ApiFindings> {
 }
 
 /**
- * The API may run with other settings than this shell has (`sitewright up` chooses some itself). What it
- * reaches is what deployments use; that this shell could not is worth a remark and no more.
+ * The API may have other settings than this shell (`sitewright up` chooses some). Deployments
+ * use what the API reaches, so a failure only from this shell is a remark.
  */
 function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
   const seen = checks.find(({ name }) => name === own.name);
@@ -137,6 +137,8 @@ function doctorText(findings: readonly Finding[], paint: Paint): string {
       : [`      ${' '.repeat(widest)}  ${paint.strong('fix:')} ${printable(fix)}`]),
   ]);
   const failed = findings.filter(({ state }) => state === 'fail').length;
-  lines.push(failed === 0 ? 'everything a deployment needs is there' : `${failed} of ${findings.length} checks failed`);
+  lines.push(
+    failed === 0 ? 'everything needed for a deployment is available' : `${failed} of ${findings.length} checks failed`,
+  );
   return `${lines.join('\n')}\n`;
 }

@@ -10,7 +10,7 @@ type Print = (text: string) => void;
 
 const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON or YAML; - reads standard input';
 
-/** Adds `check`, `draw` and `diff` to the `graph` command: they need no nodes. Offline but for stored graphs. */
+/** Adds `check`, `draw` and `diff` to the `graph` command: they need no nodes. Offline except for stored graphs. */
 export function registerGraphDefinitions(graph: CliCommand, session: Session): void {
   const { out, err } = session.terminal;
   const check = graph
@@ -27,10 +27,10 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .description(
       'Draw a graph as a picture (svg), or for Graphviz (dot) or Mermaid; dependencies between nodes are dashed',
     )
-    .forms(['dot', 'mermaid', 'svg'], 'svg is a picture, the others are languages of drawing')
+    .forms(['dot', 'mermaid', 'svg'], 'svg is a picture, the others are drawing languages')
     .option('-T, --tasks <names...>', 'tasks that would run; the others are drawn as skipped')
-    .option('--parents-for <task>', 'only this task and what comes directly before it')
-    .option('--remove <types...>', 'leave out tasks of these types: group, stage, skipped')
+    .option('--parents-for <task>', 'only this task and its direct predecessors')
+    .option('--remove <types...>', 'omit tasks of these types: group, stage, skipped')
     .action(async (options: DrawFlags) => {
       process.exitCode = await drawOrigin(session, options, out, err);
     });
@@ -49,13 +49,13 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     });
 }
 
-/** Exit code 0, also with warnings; that of invalid use with errors. */
+/** Exit code 0, even with warnings; that of invalid use with errors. */
 async function checkFile(file: string, print: Print, complain: Print): Promise<number> {
   const graph = await readGraphFile(file, complain);
   if (!graph.ok) return EXIT.invalid;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;
   if (!hasCluster || file === '-') {
-    return sayWhole(graph, print, complain);
+    return reportGraph(graph, print, complain);
   }
   const planned = await planFile(file, complain);
   if (!planned.ok) return EXIT.invalid;
@@ -67,8 +67,8 @@ async function checkFile(file: string, print: Print, complain: Print): Promise<n
   return EXIT.done;
 }
 
-/** Tells what is wrong with a graph that could be read. */
-function sayWhole(graph: Extract<ReadGraph, { ok: true }>, print: Print, complain: Print): number {
+/** Reports the problems of a readable graph. */
+function reportGraph(graph: Extract<ReadGraph, { ok: true }>, print: Print, complain: Print): number {
   say(graph.problems, complain);
   const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) print(`${graph.tasks.length} tasks: ok\n`);
@@ -77,7 +77,7 @@ function sayWhole(graph: Extract<ReadGraph, { ok: true }>, print: Print, complai
 
 async function checkStored(session: Session, origin: GraphOrigin, print: Print, complain: Print): Promise<number> {
   const graph = await readGraphOf(session, origin, complain);
-  return graph.ok ? sayWhole(graph, print, complain) : EXIT.invalid;
+  return graph.ok ? reportGraph(graph, print, complain) : EXIT.invalid;
 }
 
 interface DrawFlags extends GraphOrigin {

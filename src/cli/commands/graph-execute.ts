@@ -9,7 +9,7 @@ import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 
-/** What every command that runs graphs may say. */
+/** Flags of every command that runs graphs. */
 export interface GraphRunFlags extends FollowFlags {
   readonly dryRun?: boolean;
   readonly noop?: boolean;
@@ -37,12 +37,12 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
     .option('-t, --type <types...>', 'types of graphs, in order (default: default)')
     .option('-n, --node <ids...>', 'only on these nodes', idListArgument)
-    .option('-T, --tasks <names...>', 'only these tasks; the others keep their places in the order', nameListArgument)
-    .option('-S, --subgraphs <parts...>', 'only parts, each START[/NODES][:END[/NODES]], nodes as 1,3-5')
-    .option('--from <transaction>', 'go on from this ended run: what failed there and everything after it', idArgument)
+    .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
+    .option('-S, --subgraphs <parts...>', 'only these parts, each START[/NODES][:END[/NODES]], nodes such as 1,3-5')
+    .option('--from <transaction>', 'continue this ended run: what failed in it and everything after that', idArgument)
     .graphRun()
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
-    .option('--max-nodes <number>', 'most nodes busy at once', (text) => Number(idArgument(text)))
+    .option('--max-nodes <number>', 'maximum number of busy nodes', (text) => Number(idArgument(text)))
     .startsRun()
     .action((flags: ExecuteFlags) => execute(session, flags));
 }
@@ -50,10 +50,7 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
 async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
   const { env, type = ['default'], node, tasks, from } = flags;
   if (from !== undefined && (flags.type !== undefined || node !== undefined || tasks !== undefined))
-    throw usageError(
-      '--from takes graphs, nodes and tasks from the earlier run',
-      'Leave out --type, --node and --tasks.',
-    );
+    throw usageError('--from takes graphs, nodes and tasks from the earlier run', 'Omit --type, --node and --tasks.');
   const graphs = type.map((one) => ({ type: one, ...(node && { nodes: node }), ...(tasks && { tasks }) }));
   const subgraphs = flags.subgraphs?.map(readSubgraph);
   const body = {
@@ -69,7 +66,7 @@ async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
   await presentGraphRun(session, await client.call('POST /graphs/execute/', { body }), flags);
 }
 
-/** What every command that starts a run of graphs may say in its body. */
+/** The common fields of requests that start a run of graphs. */
 export function runOptions(flags: GraphRunFlags) {
   return {
     ...(flags.dryRun && { dry_run: true }),
@@ -80,7 +77,7 @@ export function runOptions(flags: GraphRunFlags) {
   };
 }
 
-/** Says what was started and where to look, and follows it when asked to. */
+/** Prints what was started and next steps, and follows the run on request. */
 export async function presentGraphRun(
   session: Session,
   started: Answer<'POST /graphs/execute/'>,
@@ -112,13 +109,16 @@ export async function presentGraphRun(
   process.exitCode = await followAndPresent(terminal, client, run, flags);
 }
 
-/** `start[/nodes][:end[/nodes]]`, as Fuel's client writes it. @throws CliError for everything else */
+/** Parses `start[/nodes][:end[/nodes]]`, the form of Fuel's client. @throws CliError for other forms */
 function readSubgraph(text: string): { readonly start?: readonly string[]; readonly end?: readonly string[] } {
   const parts = text.split(':');
   const wrong =
     parts.length > 2 || parts.some((part) => part !== '' && !/^[^/:\s]+(\/\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(part));
   const [start = '', end = ''] = parts;
   if (wrong || (start === '' && end === ''))
-    throw usageError(`'${text}' is no part of a graph`, 'Write START[/NODES][:END[/NODES]], as in database/1,3-5:api.');
+    throw usageError(
+      `'${text}' is not a part of a graph`,
+      'Write START[/NODES][:END[/NODES]], such as database/1,3-5:api.',
+    );
   return { ...(start === '' ? {} : { start: [start] }), ...(end === '' ? {} : { end: [end] }) };
 }

@@ -13,7 +13,7 @@ export type PlannedFile =
     }
   | { readonly ok: false };
 
-/** Reads a file and plans it; what is wrong is said, with file, line and column. `-` is standard input. */
+/** Reads a file and plans it; reports problems with file, line and column. `-` is standard input. */
 export async function planFile(file: string, complain: (text: string) => void): Promise<PlannedFile> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
@@ -42,7 +42,7 @@ export type ReadGraph =
     }
   | { readonly ok: false };
 
-/** Reads only the tasks of a file: a list of them, or an object with `tasks` or `layers`. Says what is wrong with them. */
+/** Reads only the tasks of a file: a list, or an object with `tasks` or `layers`. Reports their problems. */
 export async function readGraphFile(file: string, complain: (text: string) => void): Promise<ReadGraph> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
@@ -63,19 +63,19 @@ export async function readGraphFile(file: string, complain: (text: string) => vo
   return { ok: true, tasks, problems: all, value: source.value };
 }
 
-/** The text of a file or of standard input; says why when there is none. */
+/** The text of a file or of standard input; reports an error when it cannot be read. */
 async function readText(file: string, complain: (text: string) => void): Promise<string | undefined> {
   const { readFile } = await import('node:fs/promises');
   try {
     return file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
   } catch (error) {
-    const hint = 'Name a file that you can read, or - for standard input.';
+    const hint = 'Name a readable file, or - for standard input.';
     say([{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message, hint, file }], complain);
     return undefined;
   }
 }
 
-/** One problem a line, `file:line:column: severity[code]: path: message`; below it the next step and others like it. */
+/** One line per problem, `file:line:column: severity[code]: path: message`, then hint and other places. */
 export function say(problems: readonly Diagnostic[], complain: (text: string) => void): void {
   for (const { first, others } of groupProblems(problems)) {
     const { file, line, column, severity, code, path, message, hint } = first;

@@ -7,12 +7,12 @@ import { planFile, say } from './graph-input.js';
 
 export type PlanFormat = 'text' | 'json' | 'dot';
 
-/** Adds `plan` to the `graph` command: what runs where, what does not, and why. With `--input` offline. */
+/** Adds `plan` to the `graph` command: what runs where, what does not, and why. Offline with `--input`. */
 export function registerGraphPlan(graph: CliCommand, session: Session): void {
   graph
     .command('plan')
     .description(
-      'Plan a graph for nodes and show what runs, what is skipped and why, and what is new against the last run',
+      'Plan a graph for nodes and show what runs, what is skipped and why, and what changed since the last run',
     )
     .option(
       '--input <file>',
@@ -20,10 +20,10 @@ export function registerGraphPlan(graph: CliCommand, session: Session): void {
     )
     .forms(['text', 'json', 'dot'])
     .option('--node <id...>', 'show only these nodes; the sync node is null')
-    .option('-e, --env <id>', 'plan a stored graph for this cluster, as a run would now', idArgument)
+    .option('-e, --env <id>', 'plan a stored graph for this cluster, like a run started now', idArgument)
     .option('-t, --type <type>', 'of the stored graph: its type', 'default')
     .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
-    .option('-n, --on <ids...>', 'with --env: for a run on these nodes only, as execute --node', idListArgument)
+    .option('-n, --on <ids...>', 'with --env: for a run only on these nodes, like execute --node', idListArgument)
     .action(async ({ input, env, type, tasks, on, ...options }: PlanFlags) => {
       if ((input === undefined) === (env === undefined))
         throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');
@@ -43,7 +43,7 @@ interface PlanFlags {
   readonly node?: readonly string[];
 }
 
-/** What a run of a stored graph would do now, as the API plans it. */
+/** Prints what a run of a stored graph would do now, planned by the API. */
 async function planStored(
   { client, terminal }: Session,
   { env, type, tasks, on, format, node }: PlanFlags & { readonly env: string },
@@ -57,12 +57,12 @@ async function planStored(
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
   terminal.out((await import('../../graph/index.js')).planText(shown));
   if (plan.left_out.length > 0)
-    terminal.out(`\nnodes left out\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
+    terminal.out(`\nomitted nodes\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
   for (const { code, path, message } of plan.warnings)
     terminal.err(`warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n`);
 }
 
-/** Exit code 0; that of invalid use when the input is refused, tasks that wait for each other included. */
+/** Exit code 0; that of invalid use when the input is refused, e.g. for a cycle of tasks. */
 async function planToText(
   options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] },
   print: (text: string) => void,

@@ -5,8 +5,8 @@ import { registerGraphPlan } from './graph-plan.js';
 import { registerGraphSerialize } from './graph-serialize.js';
 
 /**
- * Adds the planning commands to `graph`: serialize, plan, check, draw, diff. All work offline over `--input FILE`; plan,
- * check, draw and diff also on what the API keeps for a cluster.
+ * Adds the planning commands to `graph`: serialize, plan, check, draw, diff. All work offline with `--input`; plan,
+ * check, draw and diff also on the API's graphs of a cluster.
  */
 export function registerGraphPlanning(graph: CliCommand, session: Session): void {
   registerGraphSerialize(graph, session);

@@ -7,12 +7,12 @@ import { planFile, say } from './graph-input.js';
 export function registerGraphSerialize(graph: CliCommand, { terminal }: Session): void {
   graph
     .command('serialize')
-    .description('Plan a graph for nodes and print what executors get: tasks by node with their dependencies, as JSON')
+    .description('Plan a graph for nodes and print the result for executors: tasks by node with dependencies, as JSON')
     .requiredOption(
       '--input <file>',
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
-    .option('--digest', 'print counts and hashes by node in place of the whole result')
+    .option('--digest', 'print counts and hashes by node instead of the whole result')
     .action(async (options: { readonly input: string; readonly digest?: boolean }) => {
       process.exitCode = await serializeFile(options.input, options.digest === true, terminal.outAll, terminal.err);
     });
@@ -20,7 +20,7 @@ export function registerGraphSerialize(graph: CliCommand, { terminal }: Session)
 
 /**
  * Prints the result of one file, a node at a time. Exit code 0; that of invalid use when the input is refused or
- * cannot be read, with every problem and its place on the other stream.
+ * cannot be read; problems with their places go to the other stream.
  */
 async function serializeFile(
   file: string,
@@ -33,7 +33,7 @@ async function serializeFile(
   const { plan, problems } = planned;
   const { cycleProblems, digestOf, findCycles, placeInSource, serializedText } = await import('../../graph/index.js');
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), planned.source);
-  // Executors find circles themselves, so what they get can still be looked at.
+  // Executors detect cycles themselves, so print the result anyway.
   say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
   if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
   // The result of a thousand nodes is 200 MB of text.

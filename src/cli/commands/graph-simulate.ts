@@ -8,7 +8,7 @@ import type { Session } from '../session.js';
 export function registerGraphSimulate(graph: CliCommand, session: Session): void {
   graph
     .command('simulate')
-    .description('Run plans through the scheduler with instant tasks, and print what happens: one line of JSON each')
+    .description('Run plans through the scheduler with instant tasks and print the result, one line of JSON each')
     .requiredOption(
       '--input <file>',
       'plans to simulate, as one JSON object, a list, or JSON Lines; - reads standard input',
@@ -19,8 +19,8 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
 }
 
 /**
- * Prints a line for each input that can be read, and every problem of the others with its place.
- * Returns the exit code: 0, or 1 when anything could not be read. A refused run is a result, not a problem.
+ * Prints a line for each readable input, and the problems of the others with their places.
+ * Returns the exit code: 0, or 1 when any input could not be read. A refused run is a result, not a problem.
  */
 export async function simulateFile(
   file: string,
@@ -37,7 +37,7 @@ export async function simulateFile(
   try {
     text = file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
   } catch (error) {
-    const hint = 'Name a file that you can read, or - for standard input.';
+    const hint = 'Name a readable file, or - for standard input.';
     complain(
       line({ severity: 'error', code: 'simulation.unreadable', message: (error as Error).message, hint, file: name }),
     );
@@ -59,7 +59,7 @@ export async function simulateFile(
 
 type Item = { readonly line: number } & ({ readonly value: unknown } | { readonly problem: Diagnostic });
 
-/** One JSON value may span lines; otherwise each line is a value of its own. */
+/** Parses one JSON value of several lines, or one value per line. */
 function parse(text: string): Item[] {
   try {
     const value: unknown = JSON.parse(text);
@@ -69,7 +69,7 @@ function parse(text: string): Item[] {
     const lines = text.split('\n').map((content, at) => ({ content: content.trim(), line: at + 1 }));
     const filled = lines.filter(({ content }) => content !== '');
     if (filled.length === 0)
-      return [{ line: 1, problem: syntaxProblem('there is nothing in it', 'Give one JSON object a line.') }];
+      return [{ line: 1, problem: syntaxProblem('the file is empty', 'Write one JSON object per line.') }];
     const items = filled.map(({ content, line: at }): Item => {
       try {
         return { line: at, value: JSON.parse(content) as unknown };
@@ -80,7 +80,7 @@ function parse(text: string): Item[] {
         };
       }
     });
-    // When not even one line is JSON, the file is meant as one value, and its own error says where it breaks.
+    // If no line is JSON, treat the file as one value and report its error.
     if (items.some((item) => 'value' in item)) return items;
     return [
       {
@@ -102,7 +102,7 @@ const syntaxProblem = (message: string, hint: string, text?: string): Diagnostic
   ...(text === undefined ? {} : { text: text.slice(0, 200) }),
 });
 
-/** The engine names the offset in its message; people look for line and column. */
+/** The engine's message has an offset; people need line and column. */
 function placeOf(error: Error, text: string): { line?: number; column?: number } {
   const offset = /position (\d+)/.exec(error.message)?.[1];
   if (offset === undefined) return {};

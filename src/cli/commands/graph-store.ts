@@ -9,22 +9,22 @@ import { LAYERS, TASKS_OF } from './stored-graph.js';
 
 const DEFAULT_TYPE = 'default';
 
-/** Adds `list`, `upload`, `download`, `delete` to the `graph` command: what the API keeps. */
+/** Adds `list`, `upload`, `download`, `delete` to the `graph` command: graphs stored by the API. */
 export function registerGraphStore(graph: CliCommand, session: Session): void {
   graph
     .command('list')
-    .description('Stored graphs: whose they are, of what type, with what tasks')
+    .description('Stored graphs with their owners, types and tasks')
     .option('-e, --env <ids>', 'only of these clusters', idListArgument)
     .option('-r, --release <ids>', 'only of these releases', idListArgument)
     .option('-p, --plugin <ids>', 'only of these plugins', idListArgument)
     .option('-t, --type <types...>', 'only of these types')
-    .option('--cluster', 'with --env: the graphs of the cluster itself')
+    .option('--cluster', 'with --env: the graphs of the cluster')
     .option('--plugins', 'with --env: the graphs of its plugins')
     .option('--releases', 'with --env: the graphs of its release')
     .output()
     .action((flags: ListFlags) => listGraphs(session, flags));
 
-  ownerOptions(graph.command('upload').description('Store a graph; the tasks replace all that were in it'))
+  ownerOptions(graph.command('upload').description('Store a graph; its tasks replace all earlier ones'))
     .option('-t, --type <type>', `type of the graph; ${DEFAULT_TYPE} after you confirm it`)
     .option('--file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
     .option('-d, --dir <folder>', 'metadata.yaml and every tasks.yaml below the folder')
@@ -36,12 +36,12 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .command('download')
     .description('Save the tasks of a cluster’s graph: merged, or of one layer')
     .requiredOption('-e, --env <id>', 'id of the cluster')
-    .option('-a, --all', 'all layers merged, as a run would take them (default)')
-    .option('-c, --cluster', 'only those of the cluster itself')
+    .option('-a, --all', 'all layers merged, as in a run (default)')
+    .option('-c, --cluster', 'only those of the cluster')
     .option('-p, --plugins', 'only those of its plugins')
     .option('-r, --release', 'only those of its release')
     .option('-t, --type <type>', 'type of the graph', DEFAULT_TYPE)
-    .option('--file <file>', 'where to; - is standard output (default: LAYER_graph_ID.yaml here)')
+    .option('--file <file>', 'target file; - is standard output (default: LAYER_graph_ID.yaml here)')
     .fileFormat()
     .action((flags: DownloadFlags) => downloadGraph(session, flags));
 
@@ -73,7 +73,7 @@ interface ListFlags extends OutputFlags {
 async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
   const { env, release, plugin, type, cluster, plugins, releases } = flags;
   if ((cluster || plugins || releases) && env === undefined)
-    throw usageError('--cluster, --plugins and --releases choose among the graphs of a cluster', 'Name it: --env ID.');
+    throw usageError('--cluster, --plugins and --releases choose among the graphs of a cluster', 'Add --env ID.');
   const related = env !== undefined && !(cluster && !plugins && !releases);
   const query = {
     clusters_ids: env?.join(','),
@@ -102,7 +102,7 @@ async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
   );
 }
 
-/** A library has hundreds of tasks: a table shows the beginning and how many there are. */
+/** A library has hundreds of tasks: a table shows the first ones and the number of the others. */
 const short = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`;
 

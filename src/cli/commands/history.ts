@@ -6,7 +6,7 @@ import { idArgument, nameListArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 import { save } from './cluster-data.js';
 
-const ID = 'id of the transaction: of a run, or of one graph of it';
+const ID = 'id of the transaction of a run, or of one of its graphs';
 
 /** `sitewright history …`: what runs of graphs did, task by task. */
 export function registerHistory(program: CliCommand, session: Session): void {
@@ -29,13 +29,13 @@ export function registerHistory(program: CliCommand, session: Session): void {
 
   group
     .command('show')
-    .description('Every task of a run on every node: how it ended and when')
+    .description('Every task of a run on every node: when and how it ended')
     .argument('<transaction>', ID, idArgument)
     .option('-n, --nodes <ids...>', 'only on these nodes', nameListArgument)
     .option('-t, --statuses <statuses...>', 'pending, ready, running, error, skipped', nameListArgument)
     .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)
     .option('-p, --parameters', 'with the parameters of each task')
-    .option('--summary', 'with what the runner of the task counted')
+    .option('--summary', 'with the counts of the task’s runner')
     .output()
     .action(async (id: string, { nodes, statuses, tasks, parameters, summary, ...flags }: ShowFlags) => {
       const query = {
@@ -53,9 +53,9 @@ export function registerHistory(program: CliCommand, session: Session): void {
     });
 
   for (const [name, path, what] of [
-    ['deployment-info', 'deployment_info', 'the data that tasks were given'],
-    ['settings', 'settings', 'the settings of the cluster then'],
-    ['network', 'network_configuration', 'the network configuration of the cluster then'],
+    ['deployment-info', 'deployment_info', 'the data for the tasks'],
+    ['settings', 'settings', 'the settings of the cluster at that time'],
+    ['network', 'network_configuration', 'the network configuration of the cluster at that time'],
   ] as const) {
     group
       .command(name)
@@ -74,13 +74,13 @@ export function registerHistory(program: CliCommand, session: Session): void {
 
   group
     .command('delete')
-    .description('Delete an ended run with its history for good')
+    .description('Permanently delete an ended run with its history')
     .argument('<transaction>', ID, idArgument)
-    .option('--force', 'also one that has not ended')
+    .option('--force', 'even if it has not ended')
     .asks()
     .output()
     .action(async (id: string, { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
-      await confirm(terminal, `Delete run ${id} with its history for good?`, yes, 'required');
+      await confirm(terminal, `Permanently delete run ${id} with its history?`, yes, 'required');
       const query = { force: force ? 1 : undefined };
       await (await session.client()).call('DELETE /transactions/:id', { params: { id }, query });
       await printOne(terminal, flags, { id: Number(id) }, `deleted ${id}\n`);
@@ -101,9 +101,9 @@ interface ShowFlags extends OutputFlags {
   readonly summary?: boolean;
 }
 
-/** Fuel's `error` is also what never began: people shall see at once that it did not fail itself. */
+/** Fuel's `error` also covers tasks that never started: show that such a task did not fail itself. */
 function withReason(row: Answer<'GET /transactions/:id/deployment_history/'>[number]) {
-  const { message, root_cause: cause, time_start: begun } = row;
-  if (message != null || cause == null || begun != null) return row;
+  const { message, root_cause: cause, time_start: started } = row;
+  if (message != null || cause == null || started != null) return row;
   return { ...row, message: `did not run, because of ${String(cause)}` };
 }

@@ -4,7 +4,7 @@ import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { CliError } from '../problem.js';
 import type { Session } from '../session.js';
 
-/** `sitewright identity …`: certificates of nodes, keys of orders and of encryption. Runs where the gateway runs. */
+/** `sitewright identity …`: certificates of nodes, keys of orders and of encryption. Runs on the gateway's machine. */
 export function registerIdentity(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('identity').description('Certificates of nodes, keys of orders and of encryption');
@@ -13,7 +13,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
   group
     .command('certificates')
     .argument('<site>', 'site, or cluster-<id>')
-    .argument('[node]', 'one node only')
+    .argument('[node]', 'only this node')
     .description('Certificates of nodes, newest first')
     .output()
     .action(async (site: string, node: string | undefined, flags: OutputFlags) => {
@@ -26,19 +26,19 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     .command('revoke')
     .argument('<site>', 'site, or cluster-<id>')
     .argument('<node>', 'name of the node')
-    .requiredOption('--reason <text>', 'why; it is kept')
-    .description('End all certificates and unused tokens of a node, at once')
+    .requiredOption('--reason <text>', 'why; it is recorded')
+    .description('Revoke all certificates and unused tokens of a node')
     .output()
     .action(async (site: string, node: string, { reason, ...flags }: OutputFlags & { readonly reason: string }) => {
       const { settings } = await session.settings();
       const count = await (await processes()).revokeNode(settings, site, node, reason);
-      const text = `${count} certificate${count === 1 ? '' : 's'} of ${site}/${node} ended\n`;
+      const text = `${count} certificate${count === 1 ? '' : 's'} of ${site}/${node} revoked\n`;
       await printOne(terminal, flags, { site, node, certificates: count }, text);
     });
 
   group
     .command('order-keys')
-    .description('Public keys of orders; the first signs')
+    .description('Public keys of orders; the first one signs')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -47,19 +47,19 @@ export function registerIdentity(program: CliCommand, session: Session): void {
 
   group
     .command('rotate-order-key')
-    .description('Sign with a new key from now on; nodes learn of it with their next order')
+    .description('Sign with a new key from now on; nodes receive it with their next order')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
       const id = await (await processes()).rotateOrderKey(settings);
-      const text = `orders are signed with ${id} now; drop the former key when all nodes were seen since\n`;
+      const text = `orders are now signed with ${id}; drop the former key when all nodes have connected since\n`;
       await printOne(terminal, flags, { id }, text);
     });
 
   group
     .command('drop-order-key')
     .argument('<id>', 'key that no longer signs')
-    .description('No longer tell nodes to accept a key')
+    .description('Stop sending a key to nodes')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -76,17 +76,17 @@ export function registerIdentity(program: CliCommand, session: Session): void {
   group
     .command('encryption-key')
     .argument('<file>', 'key file, as temporal.encryption_key_file names it')
-    .description('Add a new key, as the first, to the file that payloads are encrypted with; makes the file')
+    .description('Add a new key as the first in the file of encryption keys; creates the file if needed')
     .output()
     .action(async (file: string, flags: OutputFlags) => {
       const id = (await processes()).newEncryptionKey(file);
-      const text = `${file} has the new key ${id}; copy the file to all processes, then start them anew\n`;
+      const text = `${file} has the new key ${id}; copy the file to all processes, then restart them\n`;
       await printOne(terminal, flags, { id, file }, text);
     });
 
   program
     .command('gateway')
-    .description('Run the gateway of node agents alone')
+    .description('Run only the gateway of node agents')
     .action(async () => {
       const { settings } = await session.settings();
       const { serveGateway } = await import('../processes/serve-enrolled-agent.js');

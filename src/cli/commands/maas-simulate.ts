@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** What the command line of `maas simulate` says. */
+/** The flags of `maas simulate`. */
 export interface MaasSimulateFlags {
   readonly port: number;
   readonly host: string;
@@ -15,11 +15,11 @@ export function describeMaasSimulate(command: Command): Command {
     .description('Run a model of MAAS 3.6 on this machine, for demos and tests')
     .option('--port <number>', 'port to listen on; 0 takes a free one', portNumber, 5240)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
-    .option('--state <file>', 'keep the region in this file, so that a killed simulator goes on where it was')
+    .option('--state <file>', 'keep the region in this file, so that a killed simulator can resume')
     .option('--seed <file>', 'JSON: machines to make at the first start')
     .option(
       '--auto <json>',
-      'JSON: what happens by itself, such as {"deploy_ms":3000,"fail_times":{"deploy":{"n002":1}}}',
+      'JSON: what happens automatically, such as {"deploy_ms":3000,"fail_times":{"deploy":{"n002":1}}}',
     );
 }
 

@@ -8,15 +8,15 @@ import type { Session } from '../session.js';
 import { type Paint, paintFor } from '../views/paint.js';
 import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.js';
 
-/** `sitewright maas …`: prove the way to MAAS, or run a model of it. */
+/** `sitewright maas …`: check MAAS, or run a model of it. */
 export function registerMaas(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('maas').description('MAAS: check it, or run a model of it');
 
   group
     .command('check')
-    .description('Prove URL, key and permissions of MAAS, and count its machines by state')
-    .option('--direct', 'ask MAAS from here with the settings, not through the API')
+    .description('Check URL, key and permissions of MAAS, and count its machines by state')
+    .option('--direct', 'call MAAS directly with the local settings, not through the API')
     .output()
     .action(async (flags: OutputFlags & { readonly direct?: boolean }) => {
       const check = (await (flags.direct ? undefined : throughApi(session))) ?? (await directly(session));
@@ -30,7 +30,7 @@ export function registerMaas(program: CliCommand, session: Session): void {
   });
 }
 
-/** The API's own view of MAAS, which is what deployments use; undefined when no API of ours answers. */
+/** The check by the API, whose connection deployments use; undefined when the API does not answer. */
 async function throughApi(session: Session): Promise<MaasCheck | undefined> {
   try {
     return await (await session.client()).maas.check();

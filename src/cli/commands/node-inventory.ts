@@ -18,7 +18,7 @@ interface RegisterFlags extends OutputFlags {
 
 const COLUMNS = ['id', 'name', 'status', 'online', 'cluster', 'site', 'roles', 'pending_roles', 'ip'];
 
-/** Adds `list`, `register`, `forget` to the `node` command: the inventory that clusters take their nodes from. */
+/** Adds `list`, `register`, `forget` to the `node` command: the inventory of nodes for clusters. */
 export function registerNodeInventory(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
@@ -36,12 +36,12 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
 
   group
     .command('register')
-    .description('Take machines into the inventory: named ones, or all of a site')
-    .option('-n, --name <names...>', 'their names; without any: all nodes of the documents of --site', nameListArgument)
-    .option('--mac <address>', 'of its boot interface; for one machine')
-    .option('--ip <address>', 'where it is reached; for one machine')
-    .option('--site <site>', 'site whose machines they are')
-    .option('--provisioned', 'they have their systems already: graphs may run there')
+    .description('Add machines to the inventory: named ones, or all of a site')
+    .option('-n, --name <names...>', 'their names (default: all nodes in the documents of --site)', nameListArgument)
+    .option('--mac <address>', 'MAC of its boot interface; for one machine')
+    .option('--ip <address>', 'its address; for one machine')
+    .option('--site <site>', 'site of the machines')
+    .option('--provisioned', 'they already have an operating system: graphs may run there')
     .output()
     .action((flags: RegisterFlags) => register(session, flags));
 
@@ -49,7 +49,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .command('forget')
     .description('Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
     .argument('<ids...>', 'ids of the nodes', idListArgument)
-    .option('--force', 'also such as a cluster has deployed')
+    .option('--force', 'even if a cluster has deployed them')
     .asks()
     .output()
     .action(
@@ -67,17 +67,17 @@ async function inventory(session: Session, cluster?: string): Promise<readonly N
   return (await session.client()).call('GET /nodes', { query: { cluster_id: cluster } });
 }
 
-/** One by one: what is known already of a whole site is left alone, so that it may be repeated. */
+/** Registers one machine at a time. For a whole site, it skips known ones, so it may be repeated. */
 async function register(session: Session, { name, mac, ip, site, provisioned, ...flags }: RegisterFlags) {
   if (name === undefined && site === undefined && mac === undefined)
     throw usageError('nothing to register', 'Give --name, or --site for all nodes of its documents.');
   if ((mac !== undefined || ip !== undefined) && name !== undefined && name.length > 1)
-    throw usageError('--mac and --ip are of one machine', 'Register the machines one by one.');
+    throw usageError('--mac and --ip are for one machine', 'Register the machines one by one.');
   const client = await session.client();
   const whole = name === undefined && mac === undefined;
   let names: readonly (string | undefined)[] = name ?? [undefined];
   if (whole) {
-    if (ip !== undefined) throw usageError('--ip is of one machine', 'Name it with --name.');
+    if (ip !== undefined) throw usageError('--ip is for one machine', 'Name it with --name.');
     const known = new Set((await inventory(session)).filter((node) => node.site === site).map((node) => node.name));
     names = (await client.sites.select(site!, 'latest', [])).nodes.filter((one) => !known.has(one));
   }
@@ -94,7 +94,7 @@ async function register(session: Session, { name, mac, ip, site, provisioned, ..
   }
   if (flags.format === 'table' && flags.column === undefined) {
     for (const node of made) session.terminal.out(`registered node ${node.id} ${node.name}\n`);
-    if (made.length === 0) session.terminal.out(`all nodes of ${site} are registered already\n`);
+    if (made.length === 0) session.terminal.out(`all nodes of ${site} are already registered\n`);
     return;
   }
   await printList(session.terminal, flags, made, COLUMNS);

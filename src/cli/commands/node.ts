@@ -11,21 +11,21 @@ interface SelectFlags extends OutputFlags {
   readonly revision: string;
 }
 
-/** `sitewright node …`: nodes as MAAS knows them, by selector, over runs; the inventory. */
+/** `sitewright node …`: nodes in MAAS, by selector, over runs; the inventory. */
 export function registerNode(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.command('node').description('Nodes: inventory, state in MAAS, selection, history');
 
   group
     .command('status')
-    .description('The nodes of a site as MAAS knows them')
+    .description('The nodes of a site with their state in MAAS')
     .argument('<site>', 'name of the site')
-    .option('--revision <revision>', 'whose nodes: number, hash, latest or last-good (default: the latest)')
+    .option('--revision <revision>', 'revision of the nodes: number, hash, latest or last-good (default: the latest)')
     .output()
     .action(async (site: string, flags: OutputFlags & { readonly revision?: string }) => {
       const answer = await (await session.client()).nodes.status(site, flags.revision);
       if (answer.stale)
-        terminal.err(`warning: MAAS did not answer (${answer.reason ?? 'unknown'}): this is what was seen last\n`);
+        terminal.err(`warning: MAAS did not answer (${answer.reason ?? 'unknown'}): this is the last known state\n`);
       await printList(terminal, flags, answer.nodes, [
         'node',
         'status',
@@ -39,12 +39,12 @@ export function registerNode(program: CliCommand, session: Session): void {
 
   group
     .command('select')
-    .description('Names of the nodes that a selector names: all criteria must hold; none names every node')
+    .description('Names of the nodes that a selector matches: all criteria must hold; without any, every node matches')
     .argument('<site>', 'name of the site')
     .repeatable('--name <node>', 'name of the node, any of them')
-    .repeatable('--tag <tag>', 'tag it carries, any of them')
-    .repeatable('--label <key:value>', 'label it carries, any of them')
-    .repeatable('--rack <rack>', 'rack it is in, any of them')
+    .repeatable('--tag <tag>', 'tag of the node, any of them')
+    .repeatable('--label <key:value>', 'label of the node, any of them')
+    .repeatable('--rack <rack>', 'rack of the node, any of them')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()
     .action(async (site: string, flags: SelectFlags) => {

@@ -14,9 +14,9 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .command('install')
-    .description('Install a package, or bring what is installed to it: all of it or nothing')
+    .description('Install or update a package, completely or not at all')
     .argument('<package>', 'folder of the package, or an archive made by `build`')
-    .option('--force', 'go back to an older version, or take over what was made by hand')
+    .option('--force', 'allow an older version, or replace manually created objects')
     .output()
     .action(async (path: string, flags: OutputFlags & { readonly force?: boolean }) => {
       const archive = await archiveOf(path);
@@ -70,10 +70,8 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .command('sync')
-    .description(
-      'Read packages again, from the folder of packages or from what is stored, and bring everything to them',
-    )
-    .argument('[plugin...]', 'ids of plugins; none: all packages', idListArgument)
+    .description('Read packages again, from the folder of packages or the store, and update everything to match')
+    .argument('[plugin...]', 'ids of plugins (default: all packages)', idListArgument)
     .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
       const body = ids === undefined || ids.length === 0 ? {} : { ids };
@@ -87,7 +85,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     });
 }
 
-/** The archive in a file, or one made of a folder. */
+/** Reads an archive file, or archives a folder. */
 async function archiveOf(path: string): Promise<Uint8Array> {
   const { mkdtemp, readFile, rm, stat } = await import('node:fs/promises');
   const stats = await stat(path).catch(() => undefined);
@@ -109,7 +107,7 @@ async function archiveOf(path: string): Promise<Uint8Array> {
         {
           code: 'invalid',
           message: `${path}: the package is invalid`,
-          hint: 'Correct it; `package check` tells the same.',
+          hint: 'Correct it; `package check` reports the same.',
           errors: placed,
         },
         EXIT.invalid,
@@ -147,8 +145,8 @@ async function find(session: Session, which: string): Promise<Package> {
       message: `no package '${which}' is installed`,
       hint:
         packages.length === 0
-          ? 'None is: sitewright package install FILE.'
-          : `There are: ${packages.map((one) => `${one.name}==${one.version}`).join(', ')}.`,
+          ? 'Install one: sitewright package install FILE.'
+          : `Installed: ${packages.map((one) => `${one.name}==${one.version}`).join(', ')}.`,
     },
     EXIT.notFound,
   );
@@ -168,7 +166,7 @@ function installedText({
   plugins,
   warnings,
 }: Answer<'POST /packages'>): string {
-  const how = created ? 'installed' : replaced === null ? 'installed again' : `installed in place of ${replaced}`;
+  const how = created ? 'installed' : replaced === null ? 'installed again' : `installed, replacing ${replaced}`;
   const made = [
     ...releases.map((one) => `  release ${one.id}: ${one.name} ${one.version}\n`),
     ...plugins.map((one) => `  plugin ${one.id}: ${one.name} ${one.version}\n`),

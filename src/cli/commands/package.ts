@@ -6,7 +6,7 @@ import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Terminal } from '../terminal.js';
 
-/** `sitewright package check|create|build`: work on release and plugin packages, offline. Answers the group. */
+/** `sitewright package check|create|build`: work on release and plugin packages, offline. Returns the group. */
 export function registerPackage(program: CliCommand, { terminal }: Session): CliCommand {
   const group = program.command('package').description('release and plugin packages');
   group
@@ -26,7 +26,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
     );
   group
     .command('build')
-    .description('check a package and make one archive of it with checksums; the same files give the same bytes')
+    .description('check a package and archive it with checksums; the same files give the same bytes')
     .argument('[folder]', 'folder of the package', '.')
     .option('-o, --output <folder>', 'where to put NAME-VERSION.tar.gz', '.')
     .output()
@@ -86,7 +86,7 @@ async function build(terminal: Terminal, flags: OutputFlags, path: string, outpu
   }
   const { name, version } = nameAndVersion(report);
   if (!/^\d+\.\d+\.\d+$/.test(version)) {
-    throw new PackageDiskError(`the version '${version}' in metadata.yaml must be three numbers with dots between`);
+    throw new PackageDiskError(`the version '${version}' in metadata.yaml must be three numbers separated by dots`);
   }
   const archive = await writePackageArchive(tree, name, version, output);
   await printOne(
@@ -140,7 +140,7 @@ async function shown(
   return findings === '' ? '' : `${findings}\n`;
 }
 
-/** What the disk or the arguments did not allow is wrong use. */
+/** Errors of the disk or the arguments are wrong use. */
 async function run(work: () => Promise<void>): Promise<void> {
   const { PackageDiskError } = await import('../../packages/index.js');
   try {

@@ -14,10 +14,10 @@ export function registerProcesses(program: CliCommand, session: Session): void {
 
   program
     .command('up')
-    .description('Run everything: Temporal dev server where none answers, API, worker; Ctrl-C ends all of it')
+    .description('Run everything: Temporal dev server if none answers, API, worker; Ctrl-C stops all of it')
     .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
-    .option('--maas-seed <path>', 'documents whose nodes the model of MAAS has as bare machines, or a JSON seed')
+    .option('--maas-seed <path>', 'documents whose nodes become bare machines in the model of MAAS, or a JSON seed')
     .action(async (flags: UpFlags) => {
       if (flags.maasSeed !== undefined && !flags.simulateMaas)
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
@@ -35,7 +35,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
 
   program
     .command('api')
-    .description('Run the REST API alone')
+    .description('Run only the REST API')
     .action(async () => {
       const { settings } = await session.settings();
       const { serveApi } = await import('../processes/serve-api.js');
@@ -44,7 +44,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
 
   program
     .command('worker')
-    .description('Run the orchestrator worker alone')
+    .description('Run only the orchestrator worker')
     .action(async () => {
       const { settings } = await session.settings();
       const { serveWorker } = await import('../processes/serve-worker.js');

@@ -3,18 +3,18 @@ import { isTabular, type OutputFlags, printList, printOne } from '../formats/out
 import { idArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 
-/** `sitewright release …` and `sitewright plugin …`: what packages brought. */
+/** `sitewright release …` and `sitewright plugin …`: contents of packages. */
 export function registerReleases(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const lists = [
-    ['release', 'Releases: what clusters are built from', ['id', 'name', 'version', 'state', 'operating_system']],
-    ['plugin', 'Plugins: what extends releases', ['id', 'name', 'version', 'package_version', 'releases']],
+    ['release', 'Releases: the base of clusters', ['id', 'name', 'version', 'state', 'operating_system']],
+    ['plugin', 'Plugins: extensions of releases', ['id', 'name', 'version', 'package_version', 'releases']],
   ] as const;
   for (const [name, description, columns] of lists) {
     const group = program.command(name).description(description);
     group
       .command('list')
-      .description(`All ${name}s; packages bring them: package install`)
+      .description(`All ${name}s; packages contain them: package install`)
       .output()
       .action(async (flags: OutputFlags) => {
         const found = await (await session.client()).call(`GET /${name}s`);
@@ -36,7 +36,7 @@ interface Contents {
   readonly releases?: readonly { readonly os?: string; readonly version?: string }[];
 }
 
-/** The releases a plugin is for, in a cell of a table. */
+/** The releases of a plugin, as one table cell. */
 const withVersions = ({ releases, ...rest }: Contents): object =>
   releases === undefined
     ? rest

@@ -4,10 +4,10 @@ import { isTabular, type OutputFlags, printList } from '../formats/output.js';
 import type { Session } from '../session.js';
 import { ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
 
-/** `sitewright role …`: roles of releases and clusters, with the tags they bring. */
+/** `sitewright role …`: roles of releases and clusters, with their tags. */
 export function registerRole(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('role').description('Roles: what nodes are for, and the tags they bring');
+  const group = program.command('role').description('Roles: purposes of nodes, and their tags');
 
   ownedBy(group.command('list').description('Roles of a release or cluster'))
     .output()
@@ -30,7 +30,7 @@ export function registerRole(program: CliCommand, session: Session): void {
   registerDescribed(group, session, {
     noun: 'role',
     owner: singular,
-    // Where tags lie in `releases_ID`: so the clients of the Fuel line have it.
+    // Unlike tags in `releases_ID`, as in Fuel's clients.
     folder: (owner) => `${singular(owner)}_${owner.id}`,
     deletes: 'Delete a role that no node has',
   });

@@ -27,13 +27,11 @@ export function registerRunAgain(group: CliCommand, session: Session, run: strin
     .command('again')
     .description('Start a run with the input of an earlier one, or with parts of it changed')
     .argument('<run>', run)
-    .option('--revision <revision>', 'of a site, in place of that of the earlier run: number, hash, latest, last-good')
-    .addOption(
-      new Option('--apply', 'of graphs: run for good what was a dry run or noop').conflicts(['dryRun', 'noop']),
-    )
-    .addOption(new Option('--dry-run', 'of graphs: plan and check everything, run nothing').conflicts('noop'))
-    .option('--noop', 'of graphs: run every task in the variant that changes nothing')
-    .option('--force', 'of graphs: as if nothing had ever been run')
+    .option('--revision <revision>', 'of a site, instead of that of the earlier run: number, hash, latest, last-good')
+    .addOption(new Option('--apply', 'of graphs: apply what was a dry run or noop').conflicts(['dryRun', 'noop']))
+    .addOption(new Option('--dry-run', 'of graphs: plan and check everything, but run nothing').conflicts('noop'))
+    .option('--noop', 'of graphs: run every task in no-op mode')
+    .option('--force', 'of graphs: as if nothing had run before')
     .startsRun()
     .asks()
     .action(async (reference: string, flags: AgainFlags) => {
@@ -48,11 +46,11 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
   const { terminal } = session;
   const client = await session.client();
   const { site, started_by: _by, reason: _reason, ...input } = before.parameters as SiteRunInput;
-  // `latest` meant this one then.
+  // `latest` meant this revision at that time.
   const revision = flags.revision ?? before.revision ?? input.revision;
   const destroys = before.kind === 'redeploy_nodes';
   const question = destroys
-    ? `Release ${input.nodes?.join(', ')} of site ${site}, deploy them again? What is on their disks is lost.`
+    ? `Release ${input.nodes?.join(', ')} of site ${site}, deploy them again? All data on their disks is lost.`
     : `Start ${before.kind} of site ${site} again, with revision ${revision ?? 'latest'}?`;
   if (before.kind !== 'test_site') await confirm(terminal, question, flags.yes, destroys ? 'required' : 'asked');
   const user = userOf(terminal);
@@ -74,7 +72,7 @@ async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlag
   const choosesNothing = !['graphs', 'sequence', 'from'].some((choice) => choice in same);
   const body = {
     ...same,
-    // Then the workflow took this one.
+    // The default of the workflow.
     ...(choosesNothing ? { graphs: [{ type: 'default' }] } : {}),
     ...(asksMode || mode === undefined || mode === 'apply' ? {} : { [mode]: true }),
     ...runOptions(flags),
@@ -84,7 +82,7 @@ async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlag
   await presentGraphRun(session, await client.call('POST /graphs/execute/', { body }), flags);
 }
 
-/** What a run of the other kind would take. @throws CliError naming what was asked for */
+/** Refuses flags for the other kind of run. @throws CliError with their names */
 function refuse(
   flags: AgainFlags,
   options: readonly ('revision' | 'apply' | 'dryRun' | 'noop' | 'force')[],
@@ -92,5 +90,5 @@ function refuse(
 ) {
   const asked = options.filter((option) => flags[option] !== undefined);
   const names = asked.map((option) => `--${option === 'dryRun' ? 'dry-run' : option}`).join(', ');
-  if (asked.length > 0) throw usageError(`${of} takes no ${names}`, 'Leave it out.');
+  if (asked.length > 0) throw usageError(`${of} has no ${names}`, 'Omit it.');
 }

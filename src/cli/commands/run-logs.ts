@@ -17,12 +17,12 @@ const attemptNumber = (value: string): number => {
 export function registerRunLogs(run: CliCommand, session: Session): void {
   run
     .command('logs')
-    .description('What a task printed on its node; the exit code says whether it succeeded, once it has ended')
-    .argument('<run>', 'id of the transaction of a run of graphs, or of one graph of it; or its workflow id')
+    .description('Output of a task on its node; once it has ended, the exit code says whether it succeeded')
+    .argument('<run>', 'id of the transaction of a run of graphs or of one of its graphs, or the workflow id')
     .argument('<task@node>', "as 'sitewright history show' lists them")
-    .option('-f, --follow', 'go on until the task ends; also waits for one that has not begun')
-    .option('--stderr', 'what it wrote to stderr instead of stdout')
-    .option('--attempt <number>', 'of a task that was tried several times (default: the newest)', attemptNumber)
+    .option('-f, --follow', 'follow the output until the task ends; waits for a task that has not started')
+    .option('--stderr', 'stderr instead of stdout')
+    .option('--attempt <number>', 'attempt of the task (default: the newest)', attemptNumber)
     .action(async (reference: string, task: string, flags: LogFlags) => {
       const { printTaskLog } = await import('../task-log.js');
       process.exitCode = await printTaskLog(session, reference, task, flags);

@@ -8,7 +8,7 @@ import type { FollowFlags } from '../started-run.js';
 import { registerRunAgain } from './run-again.js';
 import { registerRunLogs } from './run-logs.js';
 
-const RUN = 'id of the run, a unique beginning of it, a workflow id, a transaction, or a site: its newest run';
+const RUN = 'id of the run, a unique prefix of it, a workflow id, a transaction, or a site for its newest run';
 
 interface ListFlags extends OutputFlags {
   readonly site?: string;
@@ -27,10 +27,10 @@ interface ActFlags extends FollowFlags {
   readonly reason?: string;
 }
 
-/** `sitewright run …`: look at runs and steer them. */
+/** `sitewright run …`: view and control runs. */
 export function registerRun(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('run').description('Runs: look at them, pause, resume, stop, retry');
+  const group = program.command('run').description('Runs: view, pause, resume, stop, retry');
 
   group
     .command('list')
@@ -39,11 +39,11 @@ export function registerRun(program: CliCommand, session: Session): void {
     .repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph')
     .repeatable('--phase <phase>', 'only runs in this phase')
     .repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled')
-    .labels('only runs with this label, of several with all')
+    .labels('only runs with this label; with several, only runs with all of them')
     .option('--by <name>', 'only runs that this user or token started')
-    .option('--since <time>', 'only runs started at this moment or later, ISO 8601')
-    .option('--until <time>', 'only runs started before this moment, ISO 8601')
-    .option('--open', 'only runs under way')
+    .option('--since <time>', 'only runs started at this time or later, ISO 8601')
+    .option('--until <time>', 'only runs started before this time, ISO 8601')
+    .option('--open', 'only running runs')
     .limit()
     .output()
     .action(async ({ format, column, open, by, ...filter }: ListFlags) => {
@@ -66,7 +66,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .command('show')
-    .description('One run; with --watch, until its end')
+    .description('One run; with --watch, until it ends')
     .argument('<run>', RUN)
     .option('--watch', 'follow it, with a line for each change')
     .output()
@@ -79,7 +79,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .command('status')
-    .description('How far a run is: phase, nodes, what failed')
+    .description('Progress of a run: phase, nodes, failures')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -126,7 +126,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .command('nodes')
-    .description('The nodes of a run and how they stand')
+    .description('The nodes of a run and their state')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -137,7 +137,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .command('watch')
-    .description('Follow a run to its end; the exit code says how it ended')
+    .description('Follow a run until it ends; the exit code is its outcome')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -149,10 +149,10 @@ export function registerRun(program: CliCommand, session: Session): void {
   registerRunAgain(group, session, RUN);
 
   const acts = [
-    ['pause', 'Start nothing new; what runs may end', 'paused', 'resume'],
-    ['resume', 'Go on after a pause', 'resumed', 'watch'],
-    ['stop', 'End gracefully: what runs may end, then the report', 'will stop', 'watch'],
-    ['cancel', 'Abort what runs, as far as MAAS can', 'will be cancelled', 'watch'],
+    ['pause', 'Start nothing new; running work finishes', 'paused', 'resume'],
+    ['resume', 'Continue after a pause', 'resumed', 'watch'],
+    ['stop', 'End gracefully: running work finishes, then the report', 'will stop', 'watch'],
+    ['cancel', 'Abort running work, as far as MAAS can', 'will be cancelled', 'watch'],
   ] as const;
   for (const [action, description, done, next] of acts) {
     const command = group.command(action).description(description).argument('<run>', RUN).reason().follows();
@@ -161,7 +161,7 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       if (action === 'cancel')
-        await confirm(terminal, `Cancel run ${run.id}, and abort what it has begun?`, flags.yes, 'asked');
+        await confirm(terminal, `Cancel run ${run.id}, and abort its running work?`, flags.yes, 'asked');
       const answer = await client.runs.act(run.id, action, noteOf(session, flags));
       const { wait, watch } = flags;
       const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
@@ -178,7 +178,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .command('retry')
-    .description('Take a failed node of a run up again')
+    .description('Retry a failed node of a run')
     .argument('<run>', RUN)
     .argument('<node>', 'name of the node')
     .reason()
@@ -187,18 +187,18 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       const status = await client.runs.retry(run.id, node, noteOf(session, flags));
-      await printOne(terminal, flags, status, `node ${node} of run ${run.id} is taken up again\n`);
+      await printOne(terminal, flags, status, `node ${node} of run ${run.id} is retried\n`);
     });
 
   for (const [verb, description, done] of [
-    ['retry', 'Run a failed task of a run of graphs again, and what was lost with it', 'is run again'],
-    ['skip', 'Go on without a task of a run of graphs: forgive its failure, or leave it out', 'is skipped'],
+    ['retry', 'Retry a failed task of a run of graphs, and the tasks lost with it', 'is retried'],
+    ['skip', 'Continue a run of graphs without a task: ignore its failure, or skip it', 'is skipped'],
   ] as const) {
     group
       .command(`${verb}-task`)
       .description(description)
       .argument('<run>', RUN)
-      .argument('<task>', 'the task on its node, as TASK@NODE')
+      .argument('<task>', 'the task and its node, as TASK@NODE')
       .reason()
       .output()
       .action(async (reference: string, task: string, flags: ActFlags) => {

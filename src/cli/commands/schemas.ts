@@ -10,7 +10,7 @@ export function registerSchemas(program: CliCommand, session: Session): void {
     .description('JSON Schemas of the documents, for editors')
     .command('export')
     .description('Write the JSON Schemas into a folder, or print them all as one JSON object')
-    .option('-o, --output <folder>', 'folder to write them to; it is made')
+    .option('-o, --output <folder>', 'folder for the files; created if missing')
     .output()
     .action(async ({ output, ...flags }: OutputFlags & { readonly output?: string }) => {
       const { exportJsonSchemas } = await import('../../documents/index.js');

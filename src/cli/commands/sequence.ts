@@ -10,10 +10,10 @@ import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute
 
 const ID = 'id of the sequence';
 
-/** `sitewright sequence …`: graphs of several types under one name, run one after the other. */
+/** `sitewright sequence …`: graphs of several types under one name, run in order. */
 export function registerSequence(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('sequence').description('Sequences: graphs that a release runs one after the other');
+  const group = program.command('sequence').description('Sequences: graphs that a release runs in order');
 
   group
     .command('list')
@@ -39,9 +39,9 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .command('create')
-    .description('Name a sequence of graph types')
-    .requiredOption('-r, --release <id>', 'release that gets it', idArgument)
-    .requiredOption('-n, --name <name>', 'its name, unique in the release')
+    .description('Create a sequence of graph types')
+    .requiredOption('-r, --release <id>', 'release of the sequence', idArgument)
+    .requiredOption('-n, --name <name>', 'name, unique in the release')
     .requiredOption('-t, --type <types...>', 'types of graphs, in order')
     .output()
     .action(async ({ release, name, type, ...flags }: CreateFlags) => {
@@ -52,7 +52,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
   group
     .command('upload')
     .description('Create a sequence from a file with name and graphs')
-    .requiredOption('-r, --release <id>', 'release that gets it', idArgument)
+    .requiredOption('-r, --release <id>', 'release of the sequence', idArgument)
     .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
     .output()
     .action(async ({ release, file, ...flags }: OutputFlags & { readonly release: string; readonly file: string }) => {
@@ -62,7 +62,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .command('update')
-    .description('Rename a sequence, or give it other graphs')
+    .description('Rename a sequence, or change its graphs')
     .argument('<id>', ID, idArgument)
     .option('-n, --name <name>', 'its new name')
     .option('-t, --type <types...>', 'its types of graphs, in order')
@@ -76,7 +76,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .command('download')
-    .description('Print a sequence as upload takes it')
+    .description('Print a sequence in the form for upload')
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
@@ -126,7 +126,7 @@ async function create(
   await printOne(terminal, flags, made, `created sequence ${made.id} ${made.name}\n`);
 }
 
-/** Tables show the types only. */
+/** Tables show only the types. */
 const withTypes =
   ({ format }: OutputFlags) =>
   (sequence: Answer<'GET /sequences/:id'>): object =>

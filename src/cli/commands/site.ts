@@ -61,7 +61,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .command('create')
     .description('Create a site; then commit its documents')
     .argument('<site>', 'name: lower-case letters, digits, dot, underscore, hyphen')
-    .option('--cluster <name>', 'cluster whose software graph runs once the site is deployed')
+    .option('--cluster <name>', 'cluster whose software graph runs after the site is deployed')
     .output()
     .action(async (name: string, flags: OutputFlags & { readonly cluster?: string }) => {
       const client = await session.client();
@@ -74,7 +74,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .command('delete')
-    .description('Delete a site with its revisions; its machines are not touched, its runs stay in the history')
+    .description('Delete a site with its revisions; its machines are not changed, its runs stay in the history')
     .argument('<site>', 'name of the site')
     .asks()
     .output()
@@ -113,7 +113,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .argument('<site>', 'name of the site')
     .argument('<files...>', 'YAML files or folders: all documents of the site')
     .option('-m, --message <text>', 'what changed and why')
-    .option('--force', 'store them although they have errors; such a revision cannot be deployed')
+    .option('--force', 'store them despite errors; such a revision cannot be deployed')
     .option('--dry-run', 'only report')
     .output()
     .action(async (name: string, paths: readonly string[], flags: CommitFlags) => {
@@ -165,7 +165,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .command('plan')
-    .description('What a deployment would do: groups, nodes, and what MAAS says of them now')
+    .description('What a deployment would do: groups, nodes, and their current state in MAAS')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()
@@ -181,10 +181,10 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .command('diff')
-    .description('What is wanted against what was deployed last: nodes and groups that are new, changed or gone')
+    .description('Compare a revision with what was deployed last: nodes and groups that are new, changed or removed')
     .argument('<site>', 'name of the site')
-    .option('--revision <revision>', 'what is wanted: number, hash, latest or last-good', 'latest')
-    .option('--since <revision>', 'what it is compared with (default: last-good)')
+    .option('--revision <revision>', 'revision: number, hash, latest or last-good', 'latest')
+    .option('--since <revision>', 'revision to compare with (default: last-good)')
     .output()
     .action(async (name: string, flags: OutputFlags & { readonly revision: string; readonly since?: string }) => {
       const client = await session.client();
@@ -193,20 +193,20 @@ export function registerSite(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
     });
 
-  starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, one group after the other');
+  starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order');
   starter(
     site,
     session,
     'update',
     'update_site',
-    'Deploy what differs from the revision deployed last; the rest is not touched',
-  ).option('--release-removed', 'also release the machines of nodes that are gone from the documents');
+    'Deploy what differs from the last deployed revision; the rest is not changed',
+  ).option('--release-removed', 'also release the machines of nodes removed from the documents');
   starter(
     site,
     session,
     'redeploy',
     'redeploy_nodes',
-    'Release nodes and deploy them again: what is on their disks is lost',
+    'Release nodes and deploy them again: all data on their disks is lost',
   )
     .argument('<nodes...>', 'names of the nodes')
     .option('--erase', 'also erase their disks');
@@ -233,7 +233,7 @@ function starter(
       const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
       const flags = (nodes ? rest[1] : rest[0]) as StartFlags;
       const client = await session.client();
-      // Where nobody can answer, only what destroys has a question.
+      // Without a user to answer, ask only before destructive commands.
       const asks = verb !== 'test' && !flags.yes && (terminal.interactive || nodes !== undefined);
       if (asks)
         await confirm(
@@ -258,7 +258,7 @@ function starter(
     });
 }
 
-/** What the user is asked before a run starts. */
+/** The question before a run starts. */
 async function question(
   client: ApiClient,
   verb: string,
@@ -268,11 +268,11 @@ async function question(
 ): Promise<string> {
   if (nodes) {
     const disks = flags.erase ? 'erase their disks and ' : '';
-    return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? What is on their disks is lost.`;
+    return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? All data on their disks is lost.`;
   }
   const { groups } = await client.sites.strategy(site, flags.revision ?? 'latest');
   const count = new Set(groups.flatMap((group) => group.nodes)).size;
-  const release = flags.releaseRemoved ? ' and release the machines of nodes that are gone' : '';
+  const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';
   return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${count} nodes in ${groups.length} groups${release}?`;
 }
 

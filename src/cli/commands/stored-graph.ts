@@ -5,11 +5,11 @@ import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { type ReadGraph, readGraphFile, say } from './graph-input.js';
 
-/** Layers of a cluster's graph that can be asked for, `all` of them merged first. */
+/** Layers of a cluster's graph; `all` means merged. */
 export const LAYERS = ['all', 'cluster', 'plugins', 'release'] as const;
 export type Layer = (typeof LAYERS)[number];
 
-/** Where the graph of a command comes from: a file, or what the API keeps for a cluster. */
+/** The source of a command's graph: a file, or a stored graph of a cluster. */
 export interface GraphOrigin {
   readonly input?: string;
   readonly env?: string;
@@ -17,7 +17,7 @@ export interface GraphOrigin {
   readonly layer?: Layer;
 }
 
-/** Adds `--input` and, for what is stored, `--env`, `--type`, `--layer`. */
+/** Adds `--input` and, for stored graphs, `--env`, `--type`, `--layer`. */
 export const originOptions = (command: CliCommand, input: string): CliCommand =>
   command
     .option('--input <file>', input)
@@ -30,7 +30,7 @@ export const layerOption = (): Option =>
     ...LAYERS,
   ]);
 
-/** Reads the graph a command is about. What is wrong with it is said. @throws CliError */
+/** Reads the graph of a command and reports its problems. @throws CliError */
 export async function readGraphOf(
   session: Session,
   origin: GraphOrigin,
@@ -43,7 +43,7 @@ export async function readGraphOf(
   return readStoredGraph(session, { ...origin, env }, complain);
 }
 
-/** Where the API has the tasks of a cluster's graph: of one layer, or all merged. */
+/** The API's path of the tasks of a cluster's graph: of one layer, or all merged. */
 export const TASKS_OF = {
   all: 'GET /clusters/:id/deployment_tasks/',
   cluster: 'GET /clusters/:id/deployment_tasks/own/',
@@ -51,7 +51,7 @@ export const TASKS_OF = {
   release: 'GET /clusters/:id/deployment_tasks/release/',
 } as const;
 
-/** The tasks of a cluster's graph as the API keeps them. */
+/** The stored tasks of a cluster's graph. */
 export async function readStoredGraph(
   session: Session,
   { env, type = 'default', layer = 'all' }: GraphOrigin & { readonly env: string },

@@ -18,11 +18,11 @@ interface ShowFlags extends OutputFlags {
 /** `sitewright strategy …`: deployment groups, offline. */
 export function registerStrategy(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('strategy').description('Deployment groups: what they select, what they would do');
+  const group = program.command('strategy').description('Deployment groups: their nodes, and simulations');
 
   group
     .command('simulate')
-    .description('Run strategies against scripted outcomes; prints one line of JSON for each case')
+    .description('Simulate strategies with scripted outcomes; prints one line of JSON for each case')
     .requiredOption('--input <file>', 'one case as JSON, a list, or JSON Lines; - reads standard input')
     .action(async ({ input }: { readonly input: string }) => {
       const text = await readInput(input);
@@ -51,7 +51,7 @@ export function registerStrategy(program: CliCommand, session: Session): void {
 
 async function strategyOf(session: Session, sources: readonly string[], revision: string): Promise<Strategy> {
   const [first = ''] = sources;
-  // What no site can be called is meant as a file.
+  // A name that no site can have means a file.
   const isSite =
     sources.length === 1 && !existsSync(first) && /^[a-z0-9][a-z0-9._-]*$/.test(first) && !/\.ya?ml$/.test(first);
   if (isSite) return (await session.client()).sites.strategy(first, revision);

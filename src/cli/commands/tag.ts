@@ -14,7 +14,7 @@ interface OwnerFlags {
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
 export function registerTag(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('tag').description('Tags: what places tasks on nodes');
+  const group = program.command('tag').description('Tags: they place tasks on nodes');
   const named = (command: CliCommand): CliCommand =>
     ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
 
@@ -65,7 +65,7 @@ export function registerTag(program: CliCommand, session: Session): void {
     noun: 'tag',
     owner: ({ kind }) => kind,
     folder: ({ kind, id }) => `${kind}_${id}`,
-    deletes: 'Delete a tag that a user made, and take it from all nodes',
+    deletes: 'Delete a user-made tag, and remove it from all nodes',
     without: {
       by: ', or by --primary',
       options: (command) =>
@@ -77,8 +77,8 @@ export function registerTag(program: CliCommand, session: Session): void {
   });
 
   for (const [action, description] of [
-    ['assign', 'Give nodes tags, all or none; what they have stays'],
-    ['unassign', 'Take tags from nodes'],
+    ['assign', 'Add tags to nodes, all or none'],
+    ['unassign', 'Remove tags from nodes'],
   ] as const) {
     group
       .command(action)

@@ -15,14 +15,14 @@ interface CreateFlags extends OutputFlags {
 /** `sitewright token …`: who may use the API. */
 export function registerToken(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('token').description('Tokens of the API: who may do what');
+  const group = program.command('token').description('Tokens of the API and their permissions');
 
   group
     .command('create')
-    .description('Make a token; it is shown this once')
-    .requiredOption('--name <name>', 'who it is for; the audit trail will say so')
+    .description('Create a token; it is shown only once')
+    .requiredOption('--name <name>', 'its owner, for the audit trail')
     .requiredOption('--role <role>', 'viewer, operator or admin')
-    .option('--expires <when>', 'when it ends: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
+    .option('--expires <when>', 'expiry: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
     .output()
     .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
       const client = await session.client();
@@ -43,7 +43,7 @@ export function registerToken(program: CliCommand, session: Session): void {
   group
     .command('revoke')
     .argument('<token>', 'its name or id')
-    .description('End a token; it is good for nothing from now on')
+    .description('Revoke a token immediately')
     .asks()
     .output()
     .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
@@ -55,9 +55,9 @@ export function registerToken(program: CliCommand, session: Session): void {
 
   group
     .command('bootstrap')
-    .description('Make the first token of an admin, in the store itself; run it where the API runs')
-    .option('--name <name>', 'who it is for', 'admin')
-    .option('--expires <when>', 'when it ends, as of create (default: never)')
+    .description('Create the first token of an admin directly in the store; run it on the API’s machine')
+    .option('--name <name>', 'its owner', 'admin')
+    .option('--expires <when>', 'expiry, as for create (default: never)')
     .output()
     .action(async ({ name, expires, ...flags }: Omit<CreateFlags, 'role'>) => {
       const { settings } = await session.settings();
@@ -68,12 +68,12 @@ export function registerToken(program: CliCommand, session: Session): void {
     });
 }
 
-/** The token alone on standard output, so that it can go straight into a file; what to know of it beside. */
+/** Prints only the token on standard output, so that it can go straight into a file; details go to standard error. */
 async function showCreated(terminal: Terminal, flags: OutputFlags, created: CreatedToken): Promise<void> {
   await printOne(terminal, flags, created, `${created.token}\n`);
   if (flags.format !== 'table') return;
   const { name, role, expires_at } = created;
   terminal.err(
-    `the token of '${name}' (${role}, ${expires_at === null ? 'without end' : `until ${expires_at}`}); it cannot be shown again\n`,
+    `the token of '${name}' (${role}, ${expires_at === null ? 'without expiry' : `until ${expires_at}`}); it cannot be shown again\n`,
   );
 }

@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 
-/** Version of this program, from its package.json: beside the sources, or one folder above dist. */
+/** Version of this program, from its package.json: next to the sources, or one folder above dist. */
 export function programVersion(): string {
   for (const place of ['../../../package.json', '../../../../package.json']) {
     try {
@@ -13,7 +13,7 @@ export function programVersion(): string {
       >;
       if (name === 'sitewright' && version) return version;
     } catch {
-      // Not there: the next place.
+      // Not found: try the next path.
     }
   }
   return 'unknown';

@@ -17,7 +17,7 @@ const help = `An expression is evaluated and its value printed. Also:
   .function NAME   documentation of one
   .exit            end (also Ctrl-D)`;
 
-/** Runs `yaql console` until the input ends; gives the exit code. */
+/** Runs `yaql console` until the input ends; returns the exit code. */
 export async function runConsole(flags: InputFlags, ports: YaqlCommandPorts): Promise<ExitCode> {
   let evaluator: Evaluator;
   try {
@@ -59,7 +59,7 @@ async function converse(
     const text = line.trim();
     if (text === '.exit') break;
     if (text !== '') {
-      // A history that cannot be kept is no reason to stop.
+      // A failure to save the history is ignored.
       await appendFile(historyFile, `${text}\n`).catch(() => undefined);
       print(`${answer(text, evaluator)}\n`);
     }
@@ -69,7 +69,7 @@ async function converse(
   return EXIT.done;
 }
 
-/** What the console prints for a line. */
+/** The console's output for a line. */
 export function answer(line: string, evaluator: Evaluator): string {
   if (line === '.help') return help;
   if (line === '.functions') return functionNames(evaluator).join(' ');
@@ -87,7 +87,7 @@ const functionNames = (evaluator: Evaluator): string[] =>
     .filter((name) => /^[a-zA-Z]/.test(name))
     .sort();
 
-/** Completes names of functions, and keys of the dict before a dot. */
+/** Completes function names, and keys of the dict before a dot. */
 export function complete(line: string, evaluator: Evaluator): [string[], string] {
   const word = /[\p{L}\p{N}_]*$/u.exec(line)?.[0] ?? '';
   const before = line.slice(0, line.length - word.length);
@@ -96,7 +96,7 @@ export function complete(line: string, evaluator: Evaluator): [string[], string]
   return [candidates.filter((name) => name.startsWith(word)), word];
 }
 
-/** Keys of what the path before the dot leads to; nothing when it is more than a path. */
+/** Keys of the value at the path before the dot; empty when it is not a plain path. */
 function keysBefore(before: string, evaluator: Evaluator): string[] {
   const path = /\$[\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*\.$/u.exec(before)?.[0];
   if (path === undefined) return [];

@@ -21,7 +21,7 @@ import type { Terminal } from '../terminal.js';
 import type { YaqlCommandPorts } from './yaql.js';
 import { type InputFlags, InputProblem, type InputStates, readStates } from './yaql-input.js';
 
-/** Clock, random source and zone of this machine: the command is no workflow. */
+/** Clock, random source and time zone of this machine, since this is not a workflow. */
 const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {
   clock: () => BigInt(Date.now()) * 1000n,
   random: Math.random,
@@ -46,7 +46,7 @@ export async function runEval(
   }
 }
 
-/** Prints an error for a person; the exit code. */
+/** Prints an error for people; returns the exit code. */
 export function reportFailure(terminal: Terminal, error: unknown): ExitCode {
   if (error instanceof YaqlError) {
     terminal.err(`${error.describe()}\n`);
@@ -67,7 +67,7 @@ export interface Evaluator {
   evaluate(expression: string): Value;
 }
 
-/** An engine over the states that the flags name, with the helpers of the configuration. */
+/** An engine for the states of the flags, with the configured helpers. */
 export async function createEvaluator(
   flags: InputFlags,
   ports: Omit<YaqlCommandPorts, 'terminal'>,
@@ -93,7 +93,7 @@ function scopeOf(engine: Engine, states: InputStates): TaskScope {
   return new TaskScope(engine, nodeState(common, node), old === null ? null : nodeState(old, oldNode));
 }
 
-/** One line out for each line in; a line that is no record gives an error with its number as id. */
+/** Prints one line for each input line; a line that is not a record gives an error with its number as id. */
 async function runBatch({ outAll }: Terminal, path: string): Promise<ExitCode> {
   const evaluator = new RecordEvaluator(machineSources);
   const input = createReadStream(path, 'utf8');

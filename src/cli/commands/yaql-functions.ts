@@ -16,7 +16,7 @@ const chapters: readonly (readonly [string, string])[] = [
   ['datetime', 'Dates and timespans'],
 ];
 
-/** Prints the documentation; the exit code, 1 when there is no function of that name. */
+/** Prints the documentation; returns the exit code, 1 when there is no function of that name. */
 export function runFunctions({ out, err }: Terminal, name: string | undefined, markdown: boolean): ExitCode {
   if (name === undefined) {
     out(markdown ? libraryMarkdown() : libraryText());
@@ -48,7 +48,7 @@ export function describeFunction(name: string): string | null {
   return overloads.map((f) => `${signatures(f).join('\n')}\n    ${f.documentation}`).join('\n\n');
 }
 
-/** How an overload is called: one or two lines. */
+/** The signature of an overload: one or two lines. */
 function signatures(f: FunctionDefinition): string[] {
   const parameters = [
     ...f.parameters,
@@ -83,7 +83,7 @@ function signatures(f: FunctionDefinition): string[] {
   return lines;
 }
 
-/** `name: type`, with a mark for what may be left out. */
+/** `name: type`, with a mark if it is optional. */
 function shape(parameter: Parameter): string {
   const typed = `${parameter.name}: ${parameter.type.name}`;
   if (parameter.position === 'rest') return `…${typed}`;

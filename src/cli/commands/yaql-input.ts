@@ -4,19 +4,19 @@ import { fromLosslessJson } from './yaql-json.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The data of a cluster, now and when a task last ended well (null: none did). `node` null: no node was named. */
+/** The data of a cluster, now and when a task last succeeded (null: none did). `node` null: without a node. */
 export interface ClusterStates {
   readonly now: { readonly common: Data; readonly node: Data | null };
   readonly before: { readonly common: Data; readonly node: Data | null } | null;
 }
 
-/** What expressions are evaluated over. */
+/** The data for expressions. */
 export interface InputStates {
-  /** `undefined`: no data was given. */
+  /** `undefined` without data. */
   readonly data: unknown;
   readonly node: Readonly<Record<string, unknown>> | null;
   readonly old: unknown;
-  /** The node's part of the old data; null: as `node`. */
+  /** The node's part of the old data; null: same as `node`. */
   readonly oldNode: Data | null;
 }
 
@@ -27,7 +27,7 @@ export interface InputFlags {
   readonly cluster?: string;
 }
 
-/** A mistake in how the command was called or in a file it was given; the message says what to do. */
+/** A mistake in the call of the command or in one of its files; the message says what to do. */
 export class InputProblem extends Error {}
 
 /** Reads a JSON file (`1.0` stays a float) or, by its ending, a YAML file. */
@@ -43,18 +43,17 @@ async function readDataFile(path: string): Promise<unknown> {
     const { load } = await import('js-yaml');
     return load(text);
   } catch (error) {
-    throw new InputProblem(`${path} is neither JSON nor YAML as its name promises: ${(error as Error).message}`);
+    throw new InputProblem(`${path} is not JSON or YAML as its name says: ${(error as Error).message}`);
   }
 }
 
-/** Collects the states that the flags name. */
+/** Reads the states of the flags. */
 export async function readStates(
   flags: InputFlags,
   loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>,
 ): Promise<InputStates> {
   if (flags.cluster !== undefined) {
-    if (loadCluster === undefined)
-      throw new InputProblem('No server to ask for a cluster: give its states by --data and --old instead');
+    if (loadCluster === undefined) throw new InputProblem('No server for --cluster: use --data and --old instead');
     const { now, before } = await loadCluster(flags.cluster, flags.node);
     return { data: now.common, node: now.node, old: before?.common ?? null, oldNode: before?.node ?? null };
   }
@@ -67,6 +66,6 @@ export async function readStates(
 }
 
 function asObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  if (!isMapping(value)) throw new InputProblem(`${path} must hold an object: the data of a node is a dict`);
+  if (!isMapping(value)) throw new InputProblem(`${path} must contain an object: the data of a node is a dict`);
   return value as Readonly<Record<string, unknown>>;
 }

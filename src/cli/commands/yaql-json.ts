@@ -1,18 +1,18 @@
 import { Float } from '../../yaql/index.js';
 
-/** The number as it is written, where `JSON.parse` of the running Node tells. */
+/** The number as written, if `JSON.parse` of this Node version provides it. */
 interface ReviverContext {
   readonly source?: string;
 }
 
 /**
- * Parses JSON without losing what JavaScript's numbers lose: `1.0` and `1e3` become floats, long integers bigint. Where
- * the running Node does not give the source of numbers, they are marked in the text beforehand.
+ * Parses JSON without loss in numbers: `1.0` and `1e3` become floats, long integers bigint. If
+ * this Node version does not provide the source of numbers, they are marked in the text beforehand.
  */
 export function fromLosslessJson(text: string): unknown {
   const mark = '\u0001number:';
   const strings = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
-  // Refuse what JSON refuses before numbers are replaced by marked strings.
+  // Reject invalid JSON before replacing numbers with marked strings.
   JSON.parse(text);
   const marked = text.replace(strings, (token) =>
     token.startsWith('"') || isPlain(token) ? token : `"\\u0001number:${token}"`,
@@ -24,7 +24,7 @@ export function fromLosslessJson(text: string): unknown {
   });
 }
 
-/** Numbers that survive as they are: safe integers, and fractions that are no integers. */
+/** Numbers that need no mark: safe integers, and fractions that are not integers. */
 function isPlain(token: string): boolean {
   const value = Number(token);
   if (/^-?\d+$/.test(token)) return Number.isSafeInteger(value);

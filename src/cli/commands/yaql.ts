@@ -2,12 +2,12 @@ import type { CliCommand } from '../command.js';
 import type { Terminal } from '../terminal.js';
 import type { ClusterStates } from './yaql-input.js';
 
-/** What the `yaql` command takes from the program it is mounted in. */
+/** What the `yaql` command needs from its program. */
 export interface YaqlCommandPorts {
   readonly terminal: Terminal;
-  /** Gives the two states of a cluster by name or id, for `--cluster`; without it that option is refused with a hint. */
+  /** Loads both states of a cluster by name or id, for `--cluster`; if absent, that option is refused with a hint. */
   readonly loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>;
-  /** Loads the module of helper functions the configuration names, null when it names none. */
+  /** Loads the configured module of helper functions; null without one. */
   readonly loadHelpers?: () => Promise<unknown>;
 }
 
@@ -21,7 +21,7 @@ interface EvalFlags {
 
 /** Adds `yaql eval`, `yaql console` and `yaql functions`. The engine is loaded only when one of them runs. */
 export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void {
-  const yaql = program.command('yaql').description('evaluate YAQL, the language of computable task fields');
+  const yaql = program.command('yaql').description('evaluate YAQL, the language of computed task fields');
 
   states(
     yaql
@@ -43,7 +43,7 @@ export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void
   yaql
     .command('functions [name]')
     .description("print the library's documentation, of all functions or of one")
-    .option('--markdown', 'as the Markdown of docs/yaql.md')
+    .option('--markdown', 'print the Markdown of docs/yaql.md')
     .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
       const { runFunctions } = await import('./yaql-functions.js');
       process.exitCode = runFunctions(ports.terminal, name, flags.markdown ?? false);
@@ -58,4 +58,4 @@ const states = (command: CliCommand): CliCommand =>
       '--node <file>',
       "JSON or YAML file: the node's part of the data; `$` is the union of both. With --cluster: id of a node of it",
     )
-    .option('--cluster <name>', 'take the data of both states from this cluster, by name or id');
+    .option('--cluster <name>', 'use both states of this cluster, by name or id');

@@ -1,6 +1,6 @@
 import type { Row } from './table.js';
 
-/** RFC 4180: a heading line, CRLF between lines, quotes where a value needs them. Lists are joined by blanks. */
+/** RFC 4180: a heading line, CRLF between lines, quotes where a value needs them. Lists are joined by spaces. */
 export function formatCsv(rows: readonly Row[], columns: readonly string[]): string {
   const lines = [columns.map(quoted), ...rows.map((row) => columns.map((column) => quoted(plain(row[column]))))];
   return lines.map((line) => `${line.join(',')}\r\n`).join('');

@@ -7,10 +7,10 @@ import { formatRecord, formatTable, type Row } from './table.js';
 export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A table is for people, as csv is: lists in cells, no objects. */
+/** Tables and csv are for people: lists in cells, no objects. */
 export const isTabular = ({ format }: OutputFlags): boolean => format === 'table' || format === 'csv';
 
-/** What `-f` and `-c` of a command say. */
+/** The values of `-f` and `-c`. */
 export interface OutputFlags {
   readonly format: Format;
   readonly column?: readonly string[];
@@ -24,7 +24,7 @@ export const columnOption = (): Option =>
     (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
   );
 
-/** Prints a list. `columns` are those of the table when `-c` names none; json and yaml then have all fields. */
+/** Prints a list. `columns` are the default columns of a table; without `-c`, json and yaml have all fields. */
 export async function printList(
   terminal: Terminal,
   flags: OutputFlags,
@@ -47,7 +47,7 @@ export async function printList(
   }
 }
 
-/** Prints one thing: `text` for people, all of it for programs; csv has one line, of its plain fields. */
+/** Prints one record: `text` for people, all fields for programs; csv has one line with its plain fields. */
 export async function printOne(
   terminal: Terminal,
   flags: OutputFlags,
@@ -75,7 +75,7 @@ async function printData(terminal: Terminal, format: 'json' | 'yaml', data: unkn
   terminal.out(await yamlText(data));
 }
 
-/** What can be written as JSON, as YAML. */
+/** JSON data as YAML text. */
 export async function yamlText(data: unknown): Promise<string> {
   const { dump } = await import('js-yaml');
   return dump(JSON.parse(JSON.stringify(data)), { noRefs: true });

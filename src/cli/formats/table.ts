@@ -12,15 +12,15 @@ function cellText(value: unknown): string {
   return printable(text);
 }
 
-/** Control characters of other people's texts must not steer the terminal. */
+/** Keeps control characters of untrusted texts away from the terminal. */
 export const printable = (text: string): string =>
   text.replace(/[\t\n\r]+/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
 
 const bold = (text: string, color: boolean): string => (color ? `\u001b[1m${text}\u001b[0m` : text);
 
 /**
- * Columns side by side, as wide as their widest value, headings in capitals. Numbers stand to the right.
- * The last column is not filled up, so that nothing ends in blanks.
+ * Columns as wide as their widest value, headings in capitals. Numbers are right-aligned.
+ * The last column is not padded, so that no line ends in spaces.
  */
 export function formatTable(rows: readonly Row[], columns: readonly string[], color = false): string {
   const heads = columns.map((column) => column.toUpperCase().replaceAll('_', ' '));
@@ -38,7 +38,7 @@ export function formatTable(rows: readonly Row[], columns: readonly string[], co
   return [bold(lay(heads), color), ...cells.map(lay)].map((line) => `${line}\n`).join('');
 }
 
-/** One thing as `name  value` lines. */
+/** One record as `name  value` lines. */
 export function formatRecord(record: Row, color = false): string {
   const entries = Object.entries(record);
   const names = Math.max(0, ...entries.map(([name]) => width(name)));

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openExecutions } from '../../agent/index.js';
 
-/** Executions without a result in the journals below a folder of agents, one a row. */
+/** Executions without a result in the journals below a folder of agents, one per row. */
 export function agentExecutions(stateDir: string) {
   if (!existsSync(stateDir)) return [];
   return readdirSync(stateDir).flatMap((site) =>

@@ -6,13 +6,13 @@ import { openStore, StoreError } from '../../store/index.js';
 import { exitCodeOfStatus } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 
-/** Makes a token of an admin without asking anybody: whoever can write the store could do so anyway. */
+/** Creates an admin token without authentication: anyone who can write to the store could do so anyway. */
 export async function bootstrapToken(settings: Settings, name: string, expires?: string): Promise<CreatedToken> {
   try {
     const store = await openStore(settings.store.url);
     try {
-      const wish = { name, role: 'admin', ...(expires === undefined ? {} : { expires }) };
-      return await tokenOperations(store).create(wish, whoRuns());
+      const request = { name, role: 'admin', ...(expires === undefined ? {} : { expires }) };
+      return await tokenOperations(store).create(request, whoRuns());
     } finally {
       await store.close();
     }

@@ -5,15 +5,15 @@ import { parseStoreUrl } from '../../store/store-url.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 
-/** State of the store's schema. Changes nothing: a database that is not there yet is not made. */
+/** State of the store's schema. Changes nothing: does not create a missing database. */
 export async function storeStatus(settings: Settings): Promise<StoreStatus> {
   return withStore(settings, (store) => store.status(), 'must-exist');
 }
 
-/** Brings the schema up to date; answers what was applied. */
+/** Brings the schema up to date; returns the applied migrations. */
 export const migrateStore = (settings: Settings) => withStore(settings, (store) => store.migrate());
 
-/** The file of an SQLite store; undefined for other stores. @throws StoreError when the URL is none */
+/** The file of an SQLite store; undefined for other stores. @throws StoreError for an invalid URL */
 export function databaseFile(url: string): string | undefined {
   const location = parseStoreUrl(url);
   return location.dialect === 'sqlite' && location.file !== ':memory:' ? location.file : undefined;
@@ -27,7 +27,7 @@ async function withStore<T>(
   try {
     const file = databaseFile(settings.store.url);
     if (existence === 'must-exist' && file !== undefined && !existsSync(file)) {
-      const hint = "It is made at the first start of API or worker, or by 'sitewright db migrate'.";
+      const hint = "It is created at the first start of API or worker, or by 'sitewright db migrate'.";
       throw new CliError({ code: 'no-database', message: `there is no database yet at ${file}`, hint }, EXIT.notFound);
     }
     const store = await openStore(settings.store.url, { migrations: 'ignore' });

@@ -6,8 +6,8 @@ type Node = NonNullable<RunReport['baremetal']>['nodes'][number];
 const LOOK_EVERY_MS = 300;
 
 /**
- * Prints a line for each change of a run until it has ended; false when interrupted before. Silence is
- * broken every ten seconds, so that nobody wonders whether it hangs.
+ * Prints a line for each change of a run until it ends; false when interrupted before. Prints a line
+ * at least every ten seconds, to show that it does not hang.
  */
 export async function followRun(
   api: ApiClient,
@@ -17,17 +17,17 @@ export async function followRun(
 ): Promise<boolean> {
   const began = Date.now();
   let spoke = began;
-  const told = new Map<string, string>();
-  const tell = (line: string): void => {
+  const printed = new Map<string, string>();
+  const print = (line: string): void => {
     const seconds = Math.floor((Date.now() - began) / 1000);
     say(`  ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}  ${line}`);
     spoke = Date.now();
   };
-  /** Tells a thing's state when it is new. */
+  /** Prints the state of an item when it is new. */
   const note = (key: string, state: string, line: string): void => {
-    if (told.get(key) === state) return;
-    told.set(key, state);
-    tell(line);
+    if (printed.get(key) === state) return;
+    printed.set(key, state);
+    print(line);
   };
 
   while (!signal.aborted) {
@@ -54,7 +54,7 @@ export async function followRun(
         );
     }
     if (report.outcome) return true;
-    if (Date.now() - spoke > 10_000) tell(`still ${status.phase}: ${status.done} of ${status.total} nodes done`);
+    if (Date.now() - spoke > 10_000) print(`still ${status.phase}: ${status.done} of ${status.total} nodes done`);
     await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
   }
   return false;

@@ -10,19 +10,19 @@ import { loadSettings, type Settings } from '../../platform/settings/index.js';
 import { createLogger, type Logger } from '../../platform/telemetry/log.js';
 import { startDevServer } from '../../platform/temporal/dev-server.js';
 
-/** Everything a demo needs, in this process but for Temporal's server. */
+/** Everything a demo needs, in this process except Temporal's server. */
 export interface DemoSystem {
   readonly folder: string;
   readonly apiUrl: string;
   readonly temporalAddress: string;
   readonly temporalUiUrl: string | undefined;
   readonly simulatorUrl: string;
-  /** Ends everything; nothing of the demo is left running. */
+  /** Stops everything; nothing of the demo keeps running. */
   stop(): Promise<void>;
 }
 
 export interface DemoOptions {
-  /** Folder that holds the data of demos, each in a folder of its own. */
+  /** Folder of the data of demos, each in a separate folder. */
   readonly base: string;
   /** The Temporal CLI. */
   readonly binary: string;
@@ -32,11 +32,11 @@ export interface DemoOptions {
   readonly failing: readonly string[];
 }
 
-/** Real machines take many minutes for each of these; a demo shall not. */
+/** Real machines take many minutes for each of these; a demo should not. */
 const COMMISSION_MS = 3_000;
 const DEPLOY_MS = 6_000;
 
-/** Starts the parts in the order they need each other. What had started is stopped when one cannot. */
+/** Starts the parts in order of dependency. If one fails, stops the started ones. */
 export async function startDemo(options: DemoOptions, say: (line: string) => void): Promise<DemoSystem> {
   const folder = await claimFolder(options.base);
   const stops: (() => Promise<unknown>)[] = [() => rm(join(folder, PID_FILE), { force: true })];
@@ -49,7 +49,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
       binary: options.binary,
       databaseFile: join(folder, 'temporal.db'),
       logFile: join(folder, 'temporal.log'),
-      // The ports that Temporal's command line expects, when they are free: then it needs no address.
+      // Use the ports that Temporal's command line expects, if free: then it needs no address.
       ...((await isFree(7233)) ? { port: 7233 } : {}),
       ...((await isFree(8233)) ? { uiPort: 8233 } : {}),
     });
@@ -104,7 +104,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
 
 const PID_FILE = 'demo.pid';
 
-/** The first folder that no living demo uses: a demo that was kept up is left alone. */
+/** The first folder that no running demo uses. */
 async function claimFolder(base: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const folder = resolve(base, number === 1 ? 'demo' : `demo-${number}`);
@@ -117,7 +117,7 @@ async function claimFolder(base: string): Promise<string> {
   }
 }
 
-/** A demo is the same for everybody: no settings file or variable of the user's has a say. */
+/** A demo is the same for everyone: it ignores the user's settings file and variables. */
 function demoSettings(folder: string, env: Record<string, string>): Settings {
   const loaded = loadSettings({ env, cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problem.message).join('; '));

@@ -16,12 +16,12 @@ const FAILING = 'stl1r01s06';
 export interface DemoFlags {
   /** The project's folder. */
   readonly root: string;
-  /** Leave everything up until Ctrl-C. */
+  /** Keep everything running until Ctrl-C. */
   readonly keep: boolean;
 }
 
 /**
- * Deploys the example site on simulated machines and shows it. Answers the exit code: 0 when the run
+ * Deploys the example site on simulated machines and shows it. Returns the exit code: 0 when the run
  * ended as it should, 1 when not, 130 after Ctrl-C.
  */
 export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
@@ -46,7 +46,7 @@ export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
   const base = join(root, '.sitewright');
   const system = await startDemo({ base, binary: found.path, hosts, failing: [FAILING] }, say);
   try {
-    // What a user has on the PATH is what a user types.
+    // Show the command as the user can type it.
     const temporal = found.source === 'PATH' ? 'temporal' : found.path;
     const report = await deploy(system, named, temporal, { say, strong }, interrupted.signal);
     if (report === null) return 130;
@@ -54,7 +54,7 @@ export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
     say(reportText(report, color));
     const good = report.outcome === 'success' || report.outcome === 'success_with_failures';
     if (keep) {
-      say(strong('Everything stays up. Ctrl-C ends it.'));
+      say(strong('Everything keeps running. Ctrl-C stops it.'));
       say(`The machine of ${FAILING} works now. Deploy again, in another terminal, and only it is touched:`);
       say(`  ${cli(system, `site deploy ${SITE} --watch`)}`);
       await new Promise<void>((done) => {
@@ -62,7 +62,7 @@ export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
         else interrupted.signal.addEventListener('abort', () => done(), { once: true });
       });
     } else {
-      say('Look around while everything stays up, and repair the failed node: npm run demo -- --keep');
+      say('Look around while everything keeps running, and repair the failed node: npm run demo -- --keep');
     }
     return good ? 0 : 1;
   } finally {
@@ -104,12 +104,12 @@ async function deploy(
   for (const line of temporalLines(system, temporal, run.workflow_id)) say(`  ${line}`);
   say();
   say(strong(`Deploying site ${SITE}, revision ${revision?.number ?? '?'}: ${nodes} nodes in ${groups} groups.`));
-  say(`${FAILING} is going to fail, and its group tolerates that.`);
+  say(`${FAILING} will fail, and its group tolerates that.`);
   const ended = await followRun(api, run.id, say, signal);
   return ended ? ((await api.runs.report(run.id)) as RunReport) : null;
 }
 
-/** What else Temporal's command line must know is said once, so that each command is short. */
+/** Environment for Temporal's command line, set once, so that each command is short. */
 function temporalLines(system: DemoSystem, temporal: string, workflowId: string): string[] {
   const verbs = [
     ['signal', '--name pause'],
@@ -123,19 +123,19 @@ function temporalLines(system: DemoSystem, temporal: string, workflowId: string)
   ];
 }
 
-/** A demo that was killed has left its run open; its machines are gone, so it is cancelled. */
+/** Cancels the open run of a killed demo, whose machines are gone. */
 async function endEarlierRun(api: ApiClient, say: (line?: string) => void): Promise<void> {
   const { items } = await api.runs.list({ site: SITE, open: true });
   for (const run of items) {
     const { outcome } = await api.runs.get(run.id);
     if (outcome !== null) continue;
-    say(`  An earlier demo left run ${run.id} open: it is cancelled.`);
+    say(`  An earlier demo left run ${run.id} open; cancelling it.`);
     await api.runs.act(run.id, 'cancel', { by: 'demo', reason: 'left open by an earlier demo' });
     while ((await api.runs.get(run.id)).outcome === null) await new Promise((done) => setTimeout(done, 200));
   }
 }
 
-/** How the CLI is called from the project's folder, for this demo's API. */
+/** A CLI command in the project's folder, for this demo's API. */
 function cli(system: DemoSystem, command: string): string {
   const api = system.apiUrl === 'http://127.0.0.1:8080' ? '' : `--api ${system.apiUrl} `;
   return `bin/sitewright ${api}${command}`;

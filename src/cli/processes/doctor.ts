@@ -10,10 +10,10 @@ import { checkSearchAttributes } from '../../platform/temporal/search-attributes
 import { openStore, type Store, StoreError } from '../../store/index.js';
 import { databaseFile } from './database.js';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
-  /** `warn`: it works without, but less well. `skip`: not looked at, because of another finding. */
+  /** `warn`: it works, but with limits. `skip`: not checked, because of another finding. */
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
   readonly message: string;
   readonly fix?: string;
@@ -21,17 +21,17 @@ export interface Finding {
 
 const LIMIT_MS = 8_000;
 
-/** Looks at Temporal, its namespace, search attributes, a worker, MAAS and the store; never throws, changes nothing. */
+/** Checks Temporal, its namespace, search attributes, a worker, MAAS and the store; never throws, changes nothing. */
 export async function examine(settings: Settings): Promise<Finding[]> {
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
   const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
-  // Each question once: a doctor says what is, and a retry would outlive the connection.
+  // No retries: the check reports the current state, and a retry would outlive the connection.
   const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
   const connection = Connection.lazy({ ...connectionOptions(settings.temporal), interceptors: [once] });
   const machines = await machinesOf(settings);
   try {
     const operations = createOperations({
-      store: storeThatIsNotAsked,
+      store: unusedStore,
       temporal: { client: new Client({ connection, namespace }), connection, namespace, taskQueue, address },
       maas: machines.maas,
     });
@@ -50,7 +50,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     const without = (name: string, missing: string): Finding => ({
       name,
       state: 'skip',
-      message: `not looked at: ${missing} comes first`,
+      message: `not checked: ${missing} must work first`,
     });
     const maas = found.get('maas')!;
     if (temporal.state !== 'ok') {
@@ -72,9 +72,9 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   }
 }
 
-/** The health check of a running system migrates its store; a doctor only looks, in its own way. */
-const storeThatIsNotAsked = {
-  status: () => Promise.reject(new Error('not asked')),
+/** The health check of a running system migrates its store, so the doctor checks the store separately. */
+const unusedStore = {
+  status: () => Promise.reject(new Error('not used')),
 } as unknown as Store;
 
 async function searchAttributesOf(connection: Connection, namespace: string): Promise<Finding> {
@@ -85,7 +85,7 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
   switch (state.status) {
     case 'present':
     case 'added':
-      return { name, state: 'ok', message: 'all there' };
+      return { name, state: 'ok', message: 'all present' };
     case 'absent':
       return {
         name,
@@ -109,12 +109,12 @@ async function storeOf(settings: Settings): Promise<Finding> {
       () => false,
     );
     return writable
-      ? { name, state: 'ok', message: `no database yet at ${file}: it is made at the first start` }
+      ? { name, state: 'ok', message: `no database yet at ${file}: it is created at the first start` }
       : {
           name,
           state: 'fail',
           message: `${folder} cannot be written to`,
-          fix: 'Correct store.url, or the rights of the folder.',
+          fix: 'Correct store.url, or the permissions of the folder.',
         };
   }
   try {
@@ -149,7 +149,7 @@ async function nearestFolder(path: string): Promise<string> {
   return (await exists(path)) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** A check that neither answers nor fails is a failed one. */
+/** A check without a result in time counts as failed. */
 async function limited(work: Promise<Finding>, name: string, fix: string): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding>((done) => {

@@ -14,22 +14,22 @@ import type { Settings } from '../../platform/settings/index.js';
 import { connectionOptions } from '../../platform/temporal/connection-options.js';
 import { openStore } from '../../store/index.js';
 
-/** How long an agent may take to answer, and whoever carries the question to it. */
+/** Timeout for the answer of an agent, and for the whole workflow. */
 const WAIT_MS = 90_000;
 const WHOLE_MS = 240_000;
 
 export type DrainEnd =
-  /** `unfinished`: run/task/attempt of what goes on under its supervisor. */
+  /** `unfinished`: run/task/attempt of tasks that continue under their supervisor. */
   | { readonly ok: true; readonly unfinished: readonly string[] }
   | { readonly ok: false; readonly why: 'silent' | 'refused' | 'no-worker'; readonly message: string };
 
-/** Writes an order to drain down, and has the agent hear of it. */
+/** Records an order to drain, and notifies the agent. */
 export async function drainAgent(
   settings: Settings,
-  wish: { readonly site: string; readonly node: string; readonly by: string; readonly reason?: string },
+  request: { readonly site: string; readonly node: string; readonly by: string; readonly reason?: string },
   waitMs = WAIT_MS,
 ): Promise<DrainEnd> {
-  const { site, node, by, reason } = wish;
+  const { site, node, by, reason } = request;
   const { namespace, task_queue: taskQueue } = settings.temporal;
   const connection = await Connection.connect(connectionOptions(settings.temporal));
   try {
@@ -62,7 +62,7 @@ function endOf(error: unknown, node: string): DrainEnd {
   if (!(error instanceof WorkflowFailedError)) throw error;
   const { cause } = error;
   if (cause instanceof TimeoutFailure)
-    return { ok: false, why: 'no-worker', message: 'no worker of the orchestrator took the question' };
+    return { ok: false, why: 'no-worker', message: 'no worker of the orchestrator handled the request' };
   if (!(cause instanceof ActivityFailure)) throw error;
   if (cause.cause instanceof ApplicationFailure) return { ok: false, why: 'refused', message: cause.cause.message };
   return { ok: false, why: 'silent', message: `no agent of ${node} answered` };

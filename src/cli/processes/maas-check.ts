@@ -5,7 +5,7 @@ import type { Settings } from '../../platform/settings/index.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 
-/** Asks MAAS from this process, as the settings name it. */
+/** Checks MAAS from this process with the settings. */
 export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {
   const machines = await machinesOf(settings);
   try {

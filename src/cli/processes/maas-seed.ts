@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.js';
 import { CliError, usageError } from '../problem.js';
 
 /**
- * The seed file a simulated MAAS starts with. A JSON file is one already; documents (a folder, or YAML)
+ * The seed file of a simulated MAAS. A JSON file is used unchanged; documents (a folder, or YAML)
  * become bare machines with the names, MACs and racks of their nodes, written into `folder`.
  */
 export async function maasSeedFile(path: string, folder: string): Promise<string> {
@@ -20,8 +20,8 @@ export async function maasSeedFile(path: string, folder: string): Promise<string
     throw new CliError(
       {
         code: 'invalid',
-        message: `no machines can be made of ${path}`,
-        hint: "'sitewright site check' shows all of it.",
+        message: `${path} has errors: no machines can be created`,
+        hint: "'sitewright site check' shows all problems.",
         errors,
       },
       EXIT.invalid,

@@ -26,10 +26,10 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
   await simulator.close();
 }
 
-/** What was asked for cannot be had: a port, a state file, machines. */
+/** The error of an unavailable port, or an invalid state file or seed. */
 function refusal(error: unknown, { host, port }: MaasSimulateFlags): CliError {
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    const hint = 'Name another with --port; 0 takes a free one.';
+    const hint = 'Choose another with --port; 0 chooses a free one.';
     return new CliError({ code: 'address-in-use', message: `${host}:${port} is in use`, hint }, EXIT.conflict);
   }
   return usageError(error instanceof Error ? error.message : String(error));
@@ -39,7 +39,7 @@ function readJson(flag: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw usageError(`${flag} is no JSON: ${(error as Error).message}`);
+    throw usageError(`${flag} is not JSON: ${(error as Error).message}`);
   }
 }
 

@@ -22,7 +22,7 @@ async function withStore<T>(settings: Settings, work: (store: Store) => Promise<
   }
 }
 
-/** What a node enrols with: of this machine's gateway. */
+/** Creates the ticket for enrolling a node with this machine's gateway. */
 export const makeTicket = (settings: Settings, site: string, node: string): Promise<EnrolmentTicket> =>
   withStore(settings, async ({ nodeIdentities, audit }) => {
     const { data_dir: dataDir, token_hours: tokenHours } = settings.gateway;
@@ -45,21 +45,21 @@ export interface NodeToInstall {
 }
 
 /** Makes a machine a node over ssh. */
-export async function installNode(settings: Settings, wish: NodeToInstall): Promise<InstallationEnd> {
+export async function installNode(settings: Settings, request: NodeToInstall): Promise<InstallationEnd> {
   const { agent_package: agentPackage } = settings.gateway;
   const target: SshTarget = {
-    ...parseSshTarget(wish.ssh),
-    ...(wish.port === undefined ? {} : { port: Number(wish.port) }),
-    ...(wish.identityFile === undefined ? {} : { identityFile: wish.identityFile }),
-    ...(wish.knownHosts === undefined ? {} : { knownHostsFile: wish.knownHosts }),
+    ...parseSshTarget(request.ssh),
+    ...(request.port === undefined ? {} : { port: Number(request.port) }),
+    ...(request.identityFile === undefined ? {} : { identityFile: request.identityFile }),
+    ...(request.knownHosts === undefined ? {} : { knownHostsFile: request.knownHosts }),
   };
-  // Before a token is made that nobody will use.
+  // Check before creating a token that would stay unused.
   const problem = sshTargetProblem(target);
   if (problem !== undefined) return { ok: false, message: problem, hint: 'Write it as [USER@]HOST.' };
   return installOverSsh(target, {
-    ticket: await makeTicket(settings, wish.site, wish.node),
-    program: wish.program,
-    again: wish.again === true,
+    ticket: await makeTicket(settings, request.site, request.node),
+    program: request.program,
+    again: request.again === true,
     ...(agentPackage === undefined ? {} : { agentPackage }),
   });
 }
@@ -67,7 +67,7 @@ export async function installNode(settings: Settings, wish: NodeToInstall): Prom
 export const certificatesOf = (settings: Settings, site: string, node?: string): Promise<readonly NodeCertificate[]> =>
   withStore(settings, ({ nodeIdentities }) => nodeIdentities.listCertificates(site, node));
 
-/** Ends all certificates and unused tokens of a node; answers how many certificates. */
+/** Revokes all certificates and unused tokens of a node; returns the number of certificates. */
 export const revokeNode = (settings: Settings, site: string, node: string, reason: string): Promise<number> =>
   withStore(settings, async ({ nodeIdentities, audit }) => {
     const count = await nodeIdentities.revoke({ site, node, at: new Date().toISOString(), reason });
@@ -79,7 +79,7 @@ const keysOf = (settings: Settings): OrderKeys => new OrderKeys(settings.gateway
 
 export const orderKeys = (settings: Settings): readonly PublicOrderKey[] => keysOf(settings).publicKeys();
 
-/** A new key for orders; answers its id. */
+/** Creates a new key for orders; returns its id. */
 export const rotateOrderKey = (settings: Settings): Promise<string> =>
   withStore(settings, async ({ audit }) => {
     const id = keysOf(settings).rotate();
@@ -87,7 +87,7 @@ export const rotateOrderKey = (settings: Settings): Promise<string> =>
     return id;
   });
 
-/** Ends a key for orders; false when there is none of that id. */
+/** Drops a key for orders; false when there is none with that id. */
 export const dropOrderKey = (settings: Settings, id: string): Promise<boolean> =>
   withStore(settings, async ({ audit }) => {
     const dropped = keysOf(settings).drop(id);

@@ -16,7 +16,7 @@ export interface AgentTransport {
   readonly policy?: string;
 }
 
-/** Runs node agents in this process until Ctrl-C, SIGTERM, or until all are drained. */
+/** Runs node agents in this process until Ctrl-C, SIGTERM or all are drained. */
 export function serveAgents(
   terminal: Terminal,
   settings: Settings,

@@ -3,7 +3,7 @@ import type { Settings } from '../../platform/settings/index.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 
-/** Runs the REST API in this process until Ctrl-C or SIGTERM. Says where, once it listens. */
+/** Runs the REST API in this process until Ctrl-C or SIGTERM. Prints its address once it listens. */
 export function serveApi(terminal: Terminal, settings: Settings): Promise<void> {
   return serve(terminal, settings, 'api', async (log) => {
     const api = await startApi(settings, log);

@@ -6,7 +6,7 @@ import type { Settings } from '../../platform/settings/index.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 
-/** Runs the agent of this machine's own node until Ctrl-C, SIGTERM, or until it is drained. */
+/** Runs the agent of this machine's node until Ctrl-C, SIGTERM or it is drained. */
 export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folder: string): Promise<void> {
   return serve(terminal, settings, 'agent', async (log) => {
     installRuntime(log);
@@ -15,7 +15,7 @@ export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folde
   });
 }
 
-/** Runs the gateway alone, beside no API. */
+/** Runs only the gateway, without an API. */
 export function serveGateway(terminal: Terminal, settings: Settings): Promise<void> {
   return serve(terminal, settings, 'gateway', async (log) => {
     const gateway = await startGateway(settings, log);

@@ -3,7 +3,7 @@ import type { Settings } from '../../platform/settings/index.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 
-/** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Says so, once it polls. */
+/** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Prints a line once it polls. */
 export function serveWorker(terminal: Terminal, settings: Settings): Promise<void> {
   return serve(terminal, settings, 'worker', async (log) => {
     const worker = await startOrchestrator(settings, log);

@@ -7,13 +7,13 @@ import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 
-/** A part of the system that runs until it is told to stop. */
+/** A part of the system that runs until stopped. */
 interface Service {
   readonly done: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a service, says so, and resolves when it has ended: by itself, by Ctrl-C or by SIGTERM. */
+/** Starts a service, prints a line, and resolves when it has ended: on its own, by Ctrl-C or by SIGTERM. */
 export async function serve(
   terminal: Terminal,
   settings: Settings,
@@ -37,7 +37,7 @@ export async function serve(
   await Promise.race([service.done, stopped]);
 }
 
-/** What keeps a process from starting is an operator's to mend: a sentence, not a stack. */
+/** The operator can fix what keeps a process from starting: explain it without a stack trace. */
 function explained(error: unknown, settings: Settings, name: string): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof StoreError)
@@ -54,7 +54,7 @@ function explained(error: unknown, settings: Settings, name: string): unknown {
     const taken = ((error as Error).cause as { code?: unknown } | undefined)?.code === 'EADDRINUSE';
     return new CliError({ code: 'cannot-listen', message }, taken ? EXIT.conflict : EXIT.invalid);
   }
-  // The SDK's errors of a connection have no class in common.
+  // The SDK's connection errors have no common class.
   if (/connect|unavailable|deadline|transport|failed to call GetSystemInfo/i.test(message))
     return new CliError(
       {

@@ -2,45 +2,45 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A program of ours to keep running. */
+/** A Sitewright process to keep running. */
 export interface ChildSpec {
   /** Prefix of its lines. */
   readonly name: string;
   /** Arguments of `sitewright`. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** A line that matches says that it is ready; the first group, if any, is its address. */
+  /** A matching line means that it is ready; the first group, if any, is its address. */
   readonly ready: RegExp;
 }
 
 export interface SupervisedChild {
-  /** Its address (or '') once it is ready for the first time; rejects with GaveUp when it never was. */
+  /** Its address (or '') once it is ready for the first time; rejects with NeverReady otherwise. */
   readonly ready: Promise<string>;
-  /** Ends it for good and resolves when the process is gone. */
+  /** Stops it permanently and resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
-/** A child that never got ready, with what it said last. */
-export class GaveUp extends Error {
-  override readonly name = 'GaveUp';
+/** A child that never became ready, with its last output. */
+export class NeverReady extends Error {
+  override readonly name = 'NeverReady';
 }
 
 const GRACE_MS = 15_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** One that ran this long was well: the next pause is short again. */
+/** After running this long, the next pause is short again. */
 const WELL_AFTER_MS = 60_000;
-/** Starts that end before the child was ever ready. */
+/** Limit of starts before the child is first ready. */
 const STARTS = 3;
 
 const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
 
-/** Ourselves, compiled. */
+/** The compiled CLI. */
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /**
- * Runs a program of ours until `stop`, and starts it again when it dies, after a pause that doubles. It
- * ends when this process does, in whatever way (run-with-parent.mjs).
+ * Runs a Sitewright process until `stop`, and restarts it when it dies, after a pause that doubles. It
+ * always ends with this process (run-with-parent.mjs).
  */
 export function supervise(spec: ChildSpec, say: (name: string, line: string) => void): SupervisedChild {
   let child: ChildProcess | undefined;
@@ -60,13 +60,13 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
     resolveReady = resolve;
     rejectReady = reject;
   });
-  // Whoever stops before it is ready does not ask for it any more.
+  // A caller that stops it before it is ready does not handle the rejection.
   ready.catch(() => {});
 
   const start = (): void => {
     starts += 1;
     const startedAt = performance.now();
-    // In a process group of its own: Ctrl-C is ours to answer, in order.
+    // In a separate process group: this process handles Ctrl-C and stops children in order.
     child = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), process.execPath, MAIN, ...spec.args], {
       env: spec.env,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -93,11 +93,11 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
       if (!wasReady && starts >= STARTS) {
         stopped = true;
         gone();
-        rejectReady(new GaveUp(`${spec.name} does not start: ${lastLine.trim() || endedAs}`));
+        rejectReady(new NeverReady(`${spec.name} does not start: ${lastLine.trim() || endedAs}`));
         return;
       }
       if (performance.now() - startedAt > WELL_AFTER_MS) pauseMs = FIRST_PAUSE_MS;
-      say(spec.name, `ended (${endedAs || 'killed'}): it is started again in ${pauseMs / 1000} s`);
+      say(spec.name, `ended (${endedAs || 'killed'}): restarting in ${pauseMs / 1000} s`);
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     });
@@ -110,7 +110,7 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
       if (!stopped) {
         stopped = true;
         clearTimeout(timer);
-        // The watchdog ends its command when we let go of its input.
+        // The watchdog ends its command when its input is closed.
         if (child) child.stdin?.end();
         else gone();
       }

@@ -17,30 +17,30 @@ import { CliError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { paintFor } from '../views/paint.js';
 import { maasSeedFile } from './maas-seed.js';
-import { GaveUp, type SupervisedChild, supervise } from './supervised-child.js';
+import { NeverReady, type SupervisedChild, supervise } from './supervised-child.js';
 
 export interface UpOptions {
   readonly startTemporal: boolean;
   readonly simulateMaas: boolean;
-  /** What a simulated MAAS has at its first start: a JSON seed, or the documents whose nodes it shall know. */
+  /** Content of a simulated MAAS at its first start: a JSON seed, or documents whose nodes become machines. */
   readonly maasSeed?: string;
-  /** Settings file to hand on. */
+  /** Settings file to pass on. */
   readonly config?: string;
-  /** Whether somebody has said where agents keep their journals; otherwise here. */
+  /** Whether the folder of agents' journals is set; otherwise it is below the working directory. */
   readonly hasStateFolder: boolean;
 }
 
-/** Folder, in the working directory, for all that is kept here. */
+/** Folder in the working directory for all data. */
 const FOLDER = '.sitewright';
-/** In that folder: two systems would write into the same files. */
+/** Lock file in that folder: two systems must not write to the same files. */
 const LOCK = 'up.lock';
 const LOOK_AT_SERVER_MS = 2_000;
-/** Real machines take many minutes for each; a trial shall not. */
+/** Real machines take many minutes for each; a trial should not. */
 const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_000, erase_ms: 2_000, jitter: 0.3 };
 
 /**
- * Runs a whole system until Ctrl-C or SIGTERM: Temporal's dev server where none answers, a simulated MAAS
- * when asked for, API and worker. Each is a process of its own that is started again when it dies; none
+ * Runs a whole system until Ctrl-C or SIGTERM: Temporal's dev server if none answers, a simulated MAAS
+ * on request, API and worker. Each is a separate process that is restarted when it dies; none
  * outlives this one.
  */
 export async function runAll(terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
@@ -53,14 +53,14 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
   });
 }
 
-/** A second system on this machine must not come as far as its worker: that would take work of the first one. */
+/** A second system on this machine must not start its worker, which would take work of the first one. */
 async function refuseTakenPort({ api: { host, port } }: Settings): Promise<void> {
   if (port === 0 || !(await isTaken(host, port))) return;
   throw new CliError(
     {
       code: 'cannot-listen',
-      message: `something listens on ${host}:${port} already, where the API is to be`,
-      hint: `Is a system up already? Then use it: 'sitewright site list'. A second one needs ports of its own: SITEWRIGHT_API_PORT, and SITEWRIGHT_TEMPORAL_ADDRESS for its Temporal server.`,
+      message: `another process already listens on ${host}:${port}, the address of the API`,
+      hint: `Is a system already running? Then use it: 'sitewright site list'. A second one needs its own ports: SITEWRIGHT_API_PORT, and SITEWRIGHT_TEMPORAL_ADDRESS for its Temporal server.`,
     },
     EXIT.conflict,
   );
@@ -72,7 +72,7 @@ function alreadyUp(folder: string, holder: number): CliError {
     {
       code: 'already-up',
       message: `another 'sitewright up'${who} keeps its data in ${folder}`,
-      hint: `End it with Ctrl-C in its terminal, or start this one in another folder. If that process is another program, delete ${join(folder, LOCK)}.`,
+      hint: `Stop it with Ctrl-C in its terminal, or start this one in another folder. If that process is another program, delete ${join(folder, LOCK)}.`,
     },
     EXIT.conflict,
   );
@@ -93,7 +93,7 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
     if (!options.hasStateFolder) env.SITEWRIGHT_AGENT_STATE_DIR = join(folder, 'agent');
     const server = await Promise.race([temporalFor(settings, options, folder, say), untilInterrupted]);
-    // A server that is still starting ends with this process.
+    // A server that is still starting stops with this process.
     if (server === 'interrupted') return EXIT.done;
     if (server) {
       stops.push(server.stop);
@@ -127,7 +127,7 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     say('up', 'stopping');
     return EXIT.done;
   } catch (error) {
-    if (error instanceof GaveUp)
+    if (error instanceof NeverReady)
       throw new CliError(
         {
           code: 'not-started',
@@ -138,9 +138,9 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
       );
     throw error;
   } finally {
-    // Last come, first to go: the worker may still need Temporal to say goodbye.
+    // Stop in reverse order: the worker may still need Temporal to shut down.
     for (const stop of stops.reverse()) await stop();
-    say('up', 'everything has ended');
+    say('up', 'everything has stopped');
   }
 }
 
@@ -181,8 +181,8 @@ async function temporalFor(
         code: 'temporal-unreachable',
         message: `Temporal at ${address} cannot be reached: ${probe.problem}`,
         hint: isHere
-          ? 'Start it, or leave out --no-temporal.'
-          : 'A dev server is started on this machine only: correct temporal.address.',
+          ? 'Start it, or omit --no-temporal.'
+          : 'A dev server can only run on this machine: correct temporal.address.',
       },
       EXIT.unreachable,
     );
@@ -199,7 +199,7 @@ async function temporalFor(
   const uiPort = ui_url === undefined ? Number(port) + 1000 : Number(new URL(ui_url).port) || 'none';
   const start = (): Promise<DevServer> =>
     startDevServer({ ...base, uiPort }).catch((error: unknown) => {
-      // Somebody has the usual port of the Web UI: any other will do.
+      // The usual port of the Web UI is taken: use any other.
       if (
         error instanceof DevServerError &&
         /address already in use/.test(error.message) &&
@@ -230,12 +230,12 @@ async function keepRunning(
   const watch = setInterval(() => {
     if (stopped || busy || isAlive(server.pid)) return;
     busy = true;
-    say('temporal', 'the dev server ended: it is started again');
+    say('temporal', 'the dev server ended: restarting it');
     restarting = start()
       .then(
         (again) => {
           server = again;
-          say('temporal', `dev server started again at ${again.address}`);
+          say('temporal', `dev server restarted at ${again.address}`);
         },
         (error: unknown) => say('temporal', String(error)),
       )
@@ -268,13 +268,13 @@ function overview(
     `  Temporal UI   ${ui ?? 'not known: set temporal.ui_url'}`,
     `  MAAS          ${maasUrl ?? 'not set: set maas.url, or start with --simulate-maas'}`,
     '',
-    `  next: sitewright site create NAME, then sitewright site commit NAME FILES; Ctrl-C ends everything`,
+    `  next: sitewright site create NAME, then sitewright site commit NAME FILES; Ctrl-C stops everything`,
     '',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** Whether somebody listens there; any other trouble with the address is the API's to tell. */
+/** Whether the port is taken; the API reports other problems with the address. */
 function isTaken(host: string, port: number): Promise<boolean> {
   return new Promise((done) => {
     const probe = createServer();
@@ -283,7 +283,7 @@ function isTaken(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Chosen once, so that a simulator that is started again is found where it was. */
+/** Chosen once, so that a restarted simulator keeps its address. */
 function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const probe = createServer();
@@ -295,7 +295,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** The simulator's key where a key belongs: in a file of its owner. */
+/** Writes the simulator's key to a file only its owner can read. */
 async function writeKey(folder: string): Promise<string> {
   const file = join(folder, 'maas-simulator.key');
   await writeFile(file, `${simulatorKeys.admin}\n`, { mode: 0o600 });

@@ -1,2 +1,2 @@
-/** The use case that `strategy show` needs without an API: pure, over documents read from disk. */
+/** The use case of `strategy show` without an API: pure, on documents read from disk. */
 export { viewStrategy } from '../../ops/strategy.js';

@@ -3,7 +3,7 @@ import type { SourceFile } from '../../documents/index.js';
 
 type Finding = { [Key in keyof Diagnostic]: Diagnostic[Key] | undefined };
 
-/** Findings with the lines of the files they are about; empty when there is nothing to say. */
+/** Findings with their source lines; empty without findings. */
 export async function formatFindings(
   findings: readonly Finding[],
   files: readonly SourceFile[],

@@ -5,7 +5,7 @@ import { countsText, failedTaskText, someOf } from './graph-status.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.js';
 
-/** A report of a run of graphs for a person: outcome, why, what failed where, what to do about it. */
+/** A report of a run of graphs for people: outcome, reason, failures and next steps. */
 export function graphReportText(report: GraphRunReport, color = false): string {
   const paint = paintFor(color);
   return sectionsText([

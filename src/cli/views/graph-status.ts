@@ -2,7 +2,7 @@ import type { GraphRunStatus } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
-/** How far a run of graphs is, failing first. */
+/** Progress of a run of graphs, failures first. */
 export function graphStatusText(status: GraphRunStatus, color = false): string {
   const paint = paintFor(color);
   const held = status.paused
@@ -30,14 +30,14 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What is new in a status of a run of graphs, compared with the one before. */
+/** Changes between two statuses of a run of graphs. */
 export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | undefined, paint: Paint): string[] {
   const lines: string[] = [];
   if (status.phase !== last?.phase && status.phase !== 'finished') lines.push(paint.strong(printable(status.phase)));
   if (status.paused && !last?.paused) lines.push(`${paint.busy('paused')}${byAndWhy(status.paused)}`);
   if (!status.paused && last?.paused) lines.push('resumed');
   if (status.stopping && !last?.stopping)
-    lines.push(`${paint.busy('stopping')}: running tasks end, nothing new starts`);
+    lines.push(`${paint.busy('stopping')}: running tasks finish, nothing new starts`);
   const known = new Set(last?.failed.map(({ task, node, attempts }) => `${task}@${node} ${attempts}`));
   for (const failed of status.failed)
     if (!known.has(`${failed.task}@${failed.node} ${failed.attempts}`)) lines.push(failedTaskText(failed, paint));
@@ -58,7 +58,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   return lines;
 }
 
-/** Counts that are not zero, in the order they come. */
+/** Non-zero counts, in their order. */
 export const countsText = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)

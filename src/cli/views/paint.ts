@@ -1,4 +1,4 @@
-/** Colours for a terminal, or none; by what a text means. */
+/** Terminal colours by meaning, or none. */
 export interface Paint {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;

@@ -12,6 +12,8 @@ export function planText(strategy: Strategy, status: NodeStatuses, color = false
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const states = [...counts].sort((a, b) => b[1] - a[1]).map(([name, count]) => `${count} ${printable(name)}`);
-  const stale = status.stale ? paint.busy(` (MAAS did not answer: ${printable(status.reason ?? '')}; seen last)`) : '';
+  const stale = status.stale
+    ? paint.busy(` (MAAS did not answer: ${printable(status.reason ?? '')}; last known state)`)
+    : '';
   return `${printable(status.site)} revision ${status.revision}\n${strategyText(strategy, color)}machines: ${states.join(', ') || 'none'}${stale}\n`;
 }

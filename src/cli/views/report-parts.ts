@@ -2,7 +2,7 @@ import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import type { Paint } from './paint.js';
 
-/** What reports of sites and of graphs say alike. */
+/** Common parts of reports of sites and graphs. */
 interface Head {
   readonly workflow_id: string;
   readonly started_at: string;
@@ -19,7 +19,7 @@ interface OperatorAction {
   readonly reason?: string | undefined;
 }
 
-/** Who started it and when, how long it took, why it ended so, and what to do next. */
+/** Who started it and when, its duration, reason and next step. */
 export function runLines(report: Head, paint: Paint): string[] {
   const span = formatSpan(report.started_at, report.ended_at);
   const by = report.started_by === undefined ? '' : ` by ${printable(report.started_by)}`;
@@ -49,7 +49,7 @@ export function operatorSection<Action extends OperatorAction>(
 export const warningSection = (warnings: readonly string[], paint: Paint): string[] =>
   warnings.length === 0 ? [] : [paint.strong('Warnings'), ...warnings.map((text) => `  - ${printable(text)}`)];
 
-/** Sections with an empty line between; those without lines are left out. */
+/** Non-empty sections separated by empty lines. */
 export function sectionsText(sections: readonly (readonly string[])[]): string {
   const filled = sections.filter((section) => section.length > 0);
   return `${filled.map((section) => section.join('\n')).join('\n\n')}\n`;

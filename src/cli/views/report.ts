@@ -8,12 +8,12 @@ import { operatorSection, runLines, sectionsText, warningSection } from './repor
 type Baremetal = NonNullable<RunReport['baremetal']>;
 type NodeReport = Baremetal['nodes'][number];
 
-/** Names on one line before the rest is counted. */
+/** Names shown on one line; the rest is counted. */
 const NAMES_SHOWN = 12;
 
 /**
- * A report for a person: outcome and reason, what failed and what to do about it, every group with its
- * criteria, all four states of nodes, phases, what operators did, warnings.
+ * A report for people: outcome and reason, failures and next steps, every group with its
+ * criteria, all four node states, phases, operator actions, warnings.
  */
 export function reportText(report: RunReport, color = false): string {
   const paint = paintFor(color);
@@ -46,7 +46,7 @@ function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
   return nodeList(`Failed nodes (${failed.length})`, failed, paint);
 }
 
-/** What the operator should know of nodes although it went well; failed ones say it with their failure. */
+/** Notes on successful nodes; failed nodes have them with their failure. */
 function notesOf({ baremetal, released = [] }: RunReport, paint: Paint): string[] {
   const noted = [...(baremetal?.nodes ?? []), ...released].flatMap((node) =>
     (node.warnings ?? []).map((text) => `  ${paint.strong(printable(node.name))}  ${printable(text)}`),
@@ -109,7 +109,7 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
 
 function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string[] {
   const lines = NODE_STATES.map((state) => {
-    // A report that was cut has its lists of names emptied; the nodes it kept still tell their state.
+    // A cut report has empty lists of names; the remaining nodes still have their state.
     const listed = baremetal.nodes_by_state[state];
     const known =
       listed.length > 0 ? listed : baremetal.nodes.filter((node) => node.state === state).map(({ name }) => name);
@@ -117,7 +117,7 @@ function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string
     return `  ${title}  ${String(known.length).padStart(4)}${known.length > 0 ? `  ${names(known)}` : ''}`;
   });
   const omitted = report.cut
-    ? [paint.dim(`  ${report.cut.nodes_omitted} nodes are left out while the run goes on`)]
+    ? [paint.dim(`  ${report.cut.nodes_omitted} nodes are omitted while the run continues`)]
     : [];
   return [paint.strong('Nodes by state'), ...lines, ...omitted];
 }

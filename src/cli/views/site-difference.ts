@@ -2,7 +2,7 @@ import type { SiteDifference } from '../../core/contracts/index.js';
 import { printable } from '../formats/table.js';
 import { paintFor } from './paint.js';
 
-/** What a site is wanted to be, against what was deployed: `+` new, `~` changed, `-` gone; then one line of counts. */
+/** A revision compared with what was deployed: `+` new, `~` changed, `-` removed; then one line of counts. */
 export function differenceText(difference: SiteDifference, color = false): string {
   const { site, revision, since, nodes, groups, configuration, unchanged_nodes: unchanged } = difference;
   const paint = paintFor(color);
@@ -19,6 +19,6 @@ export function differenceText(difference: SiteDifference, color = false): strin
     ...linesOf('node', nodes),
     ...linesOf('group', groups),
     ...(configuration.length === 0 ? [] : [`${signs.changed} configuration: ${configuration.join(', ')}\n`]),
-    `nodes: ${count('added')} new, ${count('changed')} changed, ${count('removed')} gone, ${unchanged} the same\n`,
+    `nodes: ${count('added')} new, ${count('changed')} changed, ${count('removed')} removed, ${unchanged} unchanged\n`,
   ].join('');
 }

@@ -3,7 +3,7 @@ import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { paintFor, paintState } from './paint.js';
 
-/** How far a run is, failing first. */
+/** Progress of a run, failures first. */
 export function statusText(status: RunStatus, color = false): string {
   const paint = paintFor(color);
   const held = status.paused

@@ -6,7 +6,7 @@ type Group = Strategy['groups'][number];
 
 /**
  * The groups as a tree: each under the dependency that comes last in the order, other dependencies
- * named; with nodes and what must succeed. Warnings at the end.
+ * named; with nodes and criteria. Warnings at the end.
  */
 export function strategyText(strategy: Strategy, color = false): string {
   const paint = paintFor(color);
@@ -45,7 +45,7 @@ function headline(group: Group, position: number, parent: string | undefined, pa
 function details({ nodes, success_criteria, successes_needed }: Group): string[] {
   const needed =
     Object.keys(success_criteria).length === 0
-      ? 'no criteria: succeeds whatever its nodes do'
+      ? 'no criteria: always succeeds'
       : successes_needed === null
         ? `cannot succeed with ${count(nodes.length, 'node')}`
         : `needs ${successes_needed} of ${nodes.length} to succeed`;
@@ -61,7 +61,7 @@ function details({ nodes, success_criteria, successes_needed }: Group): string[]
   return lines;
 }
 
-/** Each criterion as the number of nodes it asks for. */
+/** Each criterion as the number of nodes it requires. */
 function thresholdText(name: string, value: number, total: number): string {
   switch (name) {
     case 'percent_successful_nodes':
@@ -75,7 +75,7 @@ function thresholdText(name: string, value: number, total: number): string {
   }
 }
 
-/** Graphviz: groups as nodes, an arrow from each dependency to what waits for it. */
+/** Graphviz: groups as nodes, an arrow from each dependency to its dependent. */
 export function strategyDot(strategy: Strategy): string {
   const quote = (text: string): string =>
     `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replace(/\r?\n/g, '\\n')}"`;

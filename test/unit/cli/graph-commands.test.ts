@@ -151,7 +151,7 @@ describe('stored graphs', () => {
     const { code, out, err } = await against(() => [200, plan], args);
     expect([code, err]).toEqual([0, 'warning[graph.cycle]: cluster.tasks[0]: round and round\n']);
     expect(out).toContain('run   a (shell) first time here');
-    expect(out).toContain('\nnodes left out\n  2: it is offline\n');
+    expect(out).toContain('\nomitted nodes\n  2: it is offline\n');
     await api?.close();
     const some = await against(() => [200, plan], [...args, '--on', '1,2', '3', '-T', 'a']);
     expect(some.requests[0]!.at).toBe('/clusters/1/plan?graph_type=default&nodes=1%2C2%2C3&tasks=a&format=json');
@@ -251,11 +251,11 @@ describe('graph execute', () => {
 
   it.each([
     [['--from', '7', '-t', 'x'], '--from takes graphs'],
-    [['-S', 'a:b:c'], "'a:b:c' is no part of a graph"],
-    [['-S', 'a/x'], "'a/x' is no part of a graph"],
+    [['-S', 'a:b:c'], "'a:b:c' is not a part of a graph"],
+    [['-S', 'a/x'], "'a/x' is not a part of a graph"],
     [['--label', 'gold'], "'gold' is no label"],
     [['--label', ':x'], "':x' is no label"],
-    [['--label', 'a:x', '--label', 'a:y'], 'the label a is given twice'],
+    [['--label', 'a:x', '--label', 'a:y'], 'the label a is repeated'],
     [['--dry-run', '--noop'], 'cannot be used with'],
   ])('%j is wrong use', async (flags, message) => {
     const { code, err, requests } = await execute(...flags);

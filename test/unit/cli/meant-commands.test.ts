@@ -13,5 +13,5 @@ it.each([
 });
 
 it('what no group has is only unknown', async () => {
-  expect((await cli(['frobnicate'])).err).toBe("error: unknown command 'frobnicate'\n(add --help for what it takes)\n");
+  expect((await cli(['frobnicate'])).err).toBe("error: unknown command 'frobnicate'\n(add --help for usage)\n");
 });

@@ -155,13 +155,13 @@ describe('a run is found', () => {
   it('unless several begin so', async () => {
     const { code, err } = await against(answer, ['run', 'show', '0199aa']);
     expect(code).toBe(2);
-    expect(err).toMatch(/2 runs begin with '0199aa'/);
+    expect(err).toMatch(/2 runs start with '0199aa'/);
   });
 
   it.each(['ffff', 'update_site:dc1', 'dc3'])('or not: %s', async (reference) => {
     const { code, err } = await against(answer, ['run', 'report', reference]);
     expect(code).toBe(3);
-    expect(err).toContain(`no run is called '${reference}'`);
+    expect(err).toContain(`there is no run '${reference}'`);
   });
 });
 
@@ -291,7 +291,7 @@ describe('following a run', () => {
       'baremetal',
       'prepare group g: 2 nodes',
       '… still running after 11s: 0 of 2 nodes, prepare g: a, b',
-      expect.stringMatching(/cannot be reached: .*; the run goes on, still trying$/),
+      expect.stringMatching(/cannot be reached: .*; the run continues, still trying$/),
       'the API answers again',
       'paused by ann: lunch',
       'resumed',

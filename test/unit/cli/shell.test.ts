@@ -149,7 +149,7 @@ it('the doctor works when everything is down, and says what to do', async () => 
   const { code, out } = await cli(['doctor'], { env, cwd: folder });
   expect(code).toBe(5);
   expect(out).toMatch(/^FAIL +temporal .*\n +fix: .*sitewright up/m);
-  expect(out).toMatch(/^- +worker +not looked at: Temporal comes first$/m);
+  expect(out).toMatch(/^- +worker +not checked: Temporal must work first$/m);
   expect(out).toMatch(/^FAIL +maas .*\n +fix: /m);
   expect(out).toMatch(/^FAIL +api .*\n +fix: /m);
   expect(out).toMatch(/^ok +node /m);

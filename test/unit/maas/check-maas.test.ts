@@ -80,7 +80,7 @@ describe('maas check', () => {
       {
         check: 'images',
         severity: 'error',
-        message: expect.stringContaining('no image of 24.04, custom/ours, noble,'),
+        message: expect.stringContaining('no image for 24.04, custom/ours, noble,'),
       },
     ]);
   });
