@@ -294,9 +294,9 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     const users = edges.map((edge) => graph.opposite(name, edge)).filter((one) => places.has(one));
     if (users.length === 0) return;
     const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
-    const verb = isPattern(name) ? 'matches' : 'is called';
-    const message = `no task ${verb} '${name}'; ${users.slice(0, 3).join(', ')}${more} name it`;
-    const hint = didYouMean(name, names) ?? 'Correct the name; it has no effect on the order.';
+    const verb = isPattern(name) ? 'matches' : 'is named';
+    const message = `no task ${verb} '${name}'; referenced by ${users.slice(0, 3).join(', ')}${more}`;
+    const hint = didYouMean(name, names) ?? 'Correct the name; the dependency has no effect.';
     problems.warning(places.get(users[0]!)!, 'graph.unknown-dependency', message, hint);
   });
 }

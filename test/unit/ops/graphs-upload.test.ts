@@ -39,9 +39,11 @@ describe('a graph that is uploaded', () => {
       ['deletion', []],
       [
         'net-verification',
-        ["warning tasks[6]: no task is named 'copy_cluster_configuration'; v_upload_cluster_configuration refer to it"],
+        [
+          "warning tasks[6]: no task is named 'copy_cluster_configuration'; referenced by v_upload_cluster_configuration",
+        ],
       ],
-      ['provision', ["warning tasks[9]: no task is named 'set_status_provisioned'; node_reboot refer to it"]],
+      ['provision', ["warning tasks[9]: no task is named 'set_status_provisioned'; referenced by node_reboot"]],
     ]);
   });
 
