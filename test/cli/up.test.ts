@@ -138,7 +138,7 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeo
     ([, command]) => /main\.js worker$/.test(command) && !command.includes('run-with-parent'),
   )!;
   process.kill(worker, 'SIGKILL');
-  await tree.said(/^worker +ended \(SIGKILL\): it is started again/);
+  await tree.said(/^worker +ended \(SIGKILL\): restarting/);
   await tree.said(/^worker +worker ready/, 2);
 
   const all = [...pids, ...descendants(tree.child.pid!)];

@@ -10,5 +10,5 @@ it('settings are written GROUP.NAME=VALUE; what is no JSON is text', () => {
 });
 
 it.each(['storage', 'storage=1', '.a=1', 'a.=1', ''])('%j is refused with the form it should have', (text) => {
-  expect(() => changedSettings([text])).toThrow(/is no setting with its value/);
+  expect(() => changedSettings([text])).toThrow(/is not a setting with a value/);
 });

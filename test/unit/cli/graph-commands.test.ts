@@ -253,8 +253,8 @@ describe('graph execute', () => {
     [['--from', '7', '-t', 'x'], '--from takes graphs'],
     [['-S', 'a:b:c'], "'a:b:c' is not a part of a graph"],
     [['-S', 'a/x'], "'a/x' is not a part of a graph"],
-    [['--label', 'gold'], "'gold' is no label"],
-    [['--label', ':x'], "':x' is no label"],
+    [['--label', 'gold'], "'gold' is not a label"],
+    [['--label', ':x'], "':x' is not a label"],
     [['--label', 'a:x', '--label', 'a:y'], 'the label a is repeated'],
     [['--dry-run', '--noop'], 'cannot be used with'],
   ])('%j is wrong use', async (flags, message) => {

@@ -65,8 +65,8 @@ describe('node register', () => {
 
   it.each([
     [['register'], 'nothing to register'],
-    [['register', '--name', 'a', 'b', '--mac', '52:54:00:00:00:01'], 'of one machine'],
-    [['register', '--site', 'dc1', '--ip', '10.0.0.1'], 'of one machine'],
+    [['register', '--name', 'a', 'b', '--mac', '52:54:00:00:00:01'], 'for one machine'],
+    [['register', '--site', 'dc1', '--ip', '10.0.0.1'], 'for one machine'],
   ])('%j is wrong use', async (args, said) => {
     const { code, err, requests } = await against(made, ...args);
     expect([code, requests.length]).toEqual([2, 0]);

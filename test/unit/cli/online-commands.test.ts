@@ -82,7 +82,7 @@ describe('exit codes', () => {
     [['site', 'show', '..'], /'\.\.' is not a name/],
     [['site'], /Usage: sitewright site/],
     [[], /Usage: sitewright/],
-    [['run', 'list', '--api', 'ftp://x'], /is no address of an API/],
+    [['run', 'list', '--api', 'ftp://x'], /is not an address of an API/],
   ])('wrong use: %j', async (args, message) => {
     const { code, err } = await cli(args, { env: { SITEWRIGHT_API: 'http://127.0.0.1:9' } });
     expect(code).toBe(2);
@@ -339,7 +339,7 @@ describe('following a run', () => {
     terminal.onSleep = () => terminal.interrupt();
     const code = await runCli(['run', 'watch', RUN_ID], terminal);
     expect(code).toBe(130);
-    expect(terminal.said.err).toContain('interrupted: the run goes on');
+    expect(terminal.said.err).toContain('interrupted: the run continues');
     expect(api.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 });

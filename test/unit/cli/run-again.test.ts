@@ -73,7 +73,7 @@ describe('a run of a site', () => {
   it('takes nothing that is for graphs', async () => {
     const { code, err } = await againstRun(deployed, ['--apply', '--force']);
     expect(code).toBe(2);
-    expect(err).toContain('takes no --apply, --force');
+    expect(err).toContain('has no --apply, --force');
   });
 });
 
@@ -118,7 +118,7 @@ describe('a run of graphs', () => {
   it('has no revision', async () => {
     const { code, err } = await againstRun(planned, ['--revision', '3']);
     expect(code).toBe(2);
-    expect(err).toContain('a run on cluster 1 takes no --revision');
+    expect(err).toContain('a run on cluster 1 has no --revision');
   });
 });
 

@@ -49,7 +49,7 @@ describe('as a process of its own', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  it('Ctrl-C ends the watching with 130 and says that the run goes on', async () => {
+  it('Ctrl-C ends the watching with 130 and says that the run continues', async () => {
     const api = await stubApi(({ at }) => [
       200,
       at.endsWith('/status') ? runStatus() : { ...runRecord(), parameters: {} },
@@ -63,7 +63,7 @@ describe('as a process of its own', () => {
     const code = await new Promise((done) => watching.once('close', done));
     await api.close();
     expect(code).toBe(130);
-    expect(err).toMatch(/^interrupted: the run goes on\./);
+    expect(err).toMatch(/^interrupted: the run continues\./);
   });
 
   it('a reader that has seen enough is no failure', async () => {
@@ -178,7 +178,7 @@ describe('maas simulate', () => {
   });
 
   it.each([
-    [['--auto', '{'], /--auto is no JSON/],
+    [['--auto', '{'], /--auto is not JSON/],
     [['--seed', '/nowhere.json'], /cannot be read/],
     [['--host', '0.0.0.0'], /this machine only/],
     [['--port', '70000'], /0 to 65535/],

@@ -207,7 +207,7 @@ describe('hints say what was changed', () => {
     const first = await releaseMachine(scene(bobs).context, request, { isFirstTry: true });
     expect(!first.ok && first.failure.hint).toMatch(/; this step changed nothing$/);
     // An earlier attempt may have changed something.
-    const later = await releaseMachine(scene(bobs).context, wish);
+    const later = await releaseMachine(scene(bobs).context, request);
     expect(!later.ok && later.failure.hint).not.toMatch(/nothing/);
   });
 
