@@ -191,7 +191,7 @@ it('a second system is refused before it starts anything: the port of the API is
   const { code, out, err } = await cli(['up'], { env, cwd: folder });
   taken.close();
   expect(code).toBe(4);
-  expect(err).toMatch(new RegExp(`something listens on 127\\.0\\.0\\.1:${port} already`));
+  expect(err).toMatch(new RegExp(`already listens on 127\\.0\\.0\\.1:${port}`));
   expect(out).toBe('');
   expect(readdirSync(folder)).toEqual([]);
 });
