@@ -141,7 +141,7 @@ it.each([
   expect(taken).toBeGreaterThan(5);
   expect(refusal).toBeInstanceOf(WorkflowUpdateFailedError);
   expect(((refusal as WorkflowUpdateFailedError).cause as ApplicationFailure).message).toMatch(
-    /history of the run is nearly full.*a signal (pause|resume) is still accepted/,
+    /history of the run is nearly full.*the signal (pause|resume) is still accepted/,
   );
   await run.handle.signal('resume');
   for (const task of tasks) task.finish();
