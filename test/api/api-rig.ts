@@ -87,7 +87,7 @@ export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRi
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
   const address = '127.0.0.1:1';
-  // Nobody will come: trying again would only cost the tests time.
+  // No one answers, and retrying would only cost the tests time.
   const connection = lazyConnection(address, 1);
   const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
   const close = async () => {

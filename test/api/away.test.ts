@@ -54,7 +54,7 @@ describe('without Temporal and MAAS', () => {
   });
   afterAll(() => api.stop());
 
-  it('the API starts, says what is away and what to do, and is alive', async () => {
+  it('the API starts, stays live, and reports what is unavailable and what to do', async () => {
     for (const path of ['/health', '/api/v1/health']) {
       const health = await ask(api, 'GET', path);
       expect(health).toMatchObject({ status: 503, body: { status: 'unavailable', ok: false } });
@@ -104,7 +104,7 @@ describe('without Temporal and MAAS', () => {
   });
 });
 
-it('nobody is listened to beyond this machine without tokens', async () => {
+it('without tokens, requests from other machines are refused', async () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org'])
     await expect(startApi(await settingsFor({ SITEWRIGHT_API_HOST: host }), log)).rejects.toThrow(
       /^the API cannot listen on .*: it would accept requests from anyone\. Set access\.tokens to on/,
@@ -127,7 +127,7 @@ it('a listener beyond this machine without TLS is warned of', async () => {
   await expect(fetch(`${api.url}/health/live`)).rejects.toThrow();
 });
 
-it('a server that takes connections and answers nothing is told from a worker that is away', async () => {
+it('a server that accepts connections but never answers is distinguished from an unavailable worker', async () => {
   const deaf = createServer(() => undefined);
   await new Promise<void>((listening) => deaf.listen(0, '127.0.0.1', listening));
   const { port } = deaf.address() as { port: number };

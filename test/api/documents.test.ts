@@ -56,7 +56,7 @@ describe('revisions', () => {
   beforeAll(() => rig.ask('POST', '/api/v1/sites', { name: 'dc1' }));
   const revisions = '/api/v1/sites/dc1/revisions';
 
-  it('errors are all told with their places, and nothing is stored', async () => {
+  it('all errors are reported with their places, and nothing is stored', async () => {
     const answer = await rig.ask('POST', revisions, { files: [{ name: 'n.yaml', text: broken }] });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', hint: expect.stringContaining('force') } });
     expect(answer.body.errors).toContainEqual(
@@ -76,7 +76,7 @@ describe('revisions', () => {
     expect((await rig.ask('GET', revisions)).body.items).toEqual([]);
   });
 
-  it('documents are committed once; the same again is no new revision', async () => {
+  it('documents are committed once; committing the same again makes no new revision', async () => {
     const body = { files: [{ name: 'site.yaml', text: small }], message: 'first', author: 'nina' };
     const first = await rig.ask('POST', revisions, body);
     expect(first).toMatchObject({
@@ -159,7 +159,7 @@ describe('nodes and groups of a revision', () => {
     [['x'], 400],
     [null, 400],
     [undefined, 400],
-  ])('%j is no list of selectors', async (selectors, status) => {
+  ])('%j is not a list of selectors', async (selectors, status) => {
     expect(await select(selectors)).toMatchObject({ status, body: { code: 'invalid', detail: expect.any(String) } });
   });
 

@@ -11,7 +11,7 @@ let system: LivingCluster;
 let env: Environment;
 
 beforeAll(async () => {
-  // Workflow ids hold ids of clusters: only in a namespace of our own is nobody else's run in the way.
+  // Workflow ids contain cluster ids: a namespace of its own keeps the runs of other suites from colliding.
   rig = await temporalRig({ namespace: 'own' });
 });
 beforeEach(async () => {

@@ -79,7 +79,7 @@ describe('executing graphs', () => {
 
   it.each<[string, object, RegExp]>([
     ['tasks that are not there', { graphs: [{ type: 'custom', tasks: ['zz'] }] }, /^Tasks zz are not present/],
-    ['an inner key nobody knows', { graphs: [{ type: 'custom', node: [1] }] }, /unknown field 'node'/],
+    ['an unknown inner key', { graphs: [{ type: 'custom', node: [1] }] }, /unknown field 'node'/],
     ['both modes at once', { graphs: [{ type: 'custom' }], dry_run: true, noop_run: true }, /exclude each other/],
     [
       'a subgraph of no task',

@@ -115,7 +115,7 @@ describe('the graph of an owner', () => {
     expect(body.map((one: { id: string }) => one.id)).toEqual(tasks.map(({ id }) => id));
   });
 
-  it('may be sent as YAML; mistakes in it are told by line', async () => {
+  it('may be sent as YAML; mistakes in it are reported with their line', async () => {
     const yaml = { 'content-type': 'application/yaml' };
     const good = 'name: by hand\ntasks:\n- id: a\n  type: noop\n  role: "*"\n';
     expect(await ask('POST', ofCluster('yaml'), good, yaml)).toMatchObject({
@@ -185,7 +185,7 @@ describe('a graph by id', () => {
     });
   });
 
-  it('is not found by words that are no numbers', async () => {
+  it('is not found by an id that is not a number', async () => {
     expect(await ask('GET', `${api}/graphs/?clusters_ids=abc`)).toMatchObject({
       status: 400,
       body: { message: recorded(26, 'GET', '/graphs/?clusters_ids=abc').response.message },
@@ -263,7 +263,7 @@ describe('an upload is refused', () => {
     expect(await upload('we%20ird', { tasks: [] })).toMatchObject({ status: 400 });
   });
 
-  it('not for names nobody defines: these are warnings, for a list of tasks in the header', async () => {
+  it('undefined names are only warnings, with the list of tasks in a header', async () => {
     const path = `${api}/clusters/${env.cluster}/deployment_tasks/`;
     const { status, headers } = await ask('PUT', path, [{ id: 'a', type: 'noop', requires: ['gone'] }]);
     expect(status).toBe(200);
@@ -272,7 +272,7 @@ describe('an upload is refused', () => {
 });
 
 describe('checking a graph', () => {
-  it('stores nothing, and knows what lies below when told whose it would be', async () => {
+  it('stores nothing, and checks against the layers below when the owner is given', async () => {
     await ask('POST', `${api}/releases/${env.release}/deployment_graphs/t`, { tasks: [{ id: 'base', type: 'noop' }] });
     const body = { tasks: [{ id: 'a', type: 'noop', requires: ['base'] }] };
     const alone = await ask('POST', `${api}/graphs/check`, body);
@@ -387,7 +387,7 @@ describe('plans and drawings', () => {
           'cross-depends': [{ name: 'a', role: 'controller' }],
         },
         { id: 'c', type: 'shell', version: '2.1.0', role: ['compute'], condition: { yaql_exp: "'c' in $.roles" } },
-        { id: 'd', type: 'shell', version: '2.1.0', role: ['nobody'] },
+        { id: 'd', type: 'shell', version: '2.1.0', role: ['unused'] },
       ],
     });
   });
@@ -506,7 +506,7 @@ describe('plans and drawings', () => {
     expect((await ask('GET', cluster('deploy_tasks/graph.gv?graph_type=nosuch'))).body).toBe('strict digraph G {\n}\n');
   });
 
-  it('some tasks of a graph with names nobody defines are drawn, which broke the reference (500)', async () => {
+  it('some tasks of a graph with undefined names are drawn, which broke the reference (500)', async () => {
     await upload('ghosts', {
       tasks: [
         { id: 'x', type: 'shell', requires: ['ghost'] },

@@ -72,8 +72,8 @@ it.each([
   ['another release', { name: 'x', release_id: 999 }, 400, 'Invalid release ID'],
   ['two releases', { name: 'x', release_id: 1, release: 2 }, 400, 'release and release_id name different releases'],
   ['an empty name', { name: '  ', release_id: 1 }, 400, 'name must not be empty'],
-  ['a site nobody knows', { name: 'x', release_id: 1, site: 'nosuch' }, 400, "there is no site 'nosuch'"],
-  ['a node nobody knows', { name: 'x', release_id: 1, nodes: [999] }, 400, 'there is no node 999'],
+  ['an unknown site', { name: 'x', release_id: 1, site: 'nosuch' }, 400, "there is no site 'nosuch'"],
+  ['an unknown node', { name: 'x', release_id: 1, nodes: [999] }, 400, 'there is no node 999'],
   [
     'an odd segmentation',
     { name: 'x', release_id: 1, net_segment_type: 'wire' },
@@ -347,7 +347,7 @@ describe('facts', () => {
     expect((await rig.fuel('GET', `/clusters/${id}`)).body.is_customized).toBe(false);
   });
 
-  it('of other nodes, or of nobody, are refused', async () => {
+  it('of other nodes, or of no node, are refused', async () => {
     expect(await rig.refused('PUT', path(), [{ uid: '999' }, { extra: 1 }])).toMatchObject({
       status: 400,
       paths: ['body[1].uid', 'body[0].uid'],

@@ -60,7 +60,7 @@ describe('the inventory', () => {
       { mac: 'x', hostname: '-a', ip: '1.2.3', status: 'asleep', labels: { a: 1 }, color: 1 },
       ['body.color', 'body.hostname', 'body.ip', 'body.labels.a', 'body.mac', 'body.status'],
     ],
-    ['a site nobody knows', { name: 'n', site: 'nosuch' }, ['body.site']],
+    ['an unknown site', { name: 'n', site: 'nosuch' }, ['body.site']],
     ['a cluster at once', { name: 'n', cluster: 1, pending_roles: ['compute'] }, ['body.cluster']],
     ['a label too long', { name: 'n', labels: { ['k'.repeat(101)]: 'v' } }, [expect.stringMatching(/^body\.labels/)]],
   ])('refuses %s, all at once', async (_name, body, paths) => {
@@ -160,7 +160,7 @@ describe('the inventory', () => {
     expect((await rig.refused('PUT', '/nodes/', [])).status).toBe(400);
   });
 
-  it('forgets nodes, all or none, deployed ones only when told', async () => {
+  it('forgets all the nodes or none, and deployed ones only when forced', async () => {
     const [a, b, c] = [await register(), await register(), await register({ status: 'ready' })];
     await assign(c, ['cinder']);
     await rig.store.nodes.update(c, { pendingAddition: false, status: 'ready' });

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-it('a client is told at its start that no login is needed', async () => {
+it('a client learns when it starts that no login is needed', async () => {
   const { status, body } = await rig.fuel('GET', '/version');
   expect({ status, body }).toMatchObject({
     status: 200,
@@ -95,7 +95,7 @@ describe('of one release', () => {
       ['body.name', 'body.version', 'body.state', 'body.color'],
     ],
     [
-      'a role with a tag nobody has',
+      'a role with an unknown tag',
       { ...newton, name: 'T', roles_metadata: { a: { name: 'A', tags: ['nosuchtag'] } } },
       ['body.roles_metadata.a.tags'],
     ],
@@ -140,7 +140,7 @@ describe('of one release', () => {
   });
 
   it.each(['/releases/abc', '/releases/0', '/releases/-1', '/releases/1.5', '/releases/99999999999'])(
-    '%s is no id',
+    '%s is not an id',
     async (path) => {
       expect(await rig.refused('GET', path)).toMatchObject({ status: 400, paths: ['path.id'] });
     },
@@ -163,7 +163,7 @@ describe('roles', () => {
     expect((await rig.fuel('GET', `/releases/${release}/roles/compute/`)).body).toEqual(response);
   });
 
-  it('a tag nobody has is refused in the words of Fuel', async () => {
+  it("an unknown tag is refused with Fuel's message", async () => {
     const { request, response, status } = recorded('PUT', '/releases/1/roles/compute/', 400);
     const refusal = await rig.refused('PUT', `/releases/${release}/roles/compute/`, request);
     expect(refusal).toMatchObject({ status, message: response.message, paths: ['body.meta.tags'] });

@@ -4,7 +4,7 @@ import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.js';
 
 /**
  * The recorded session with Fuel's own API, request by request, against ours. What starts a run or looks at one is held
- * to the same record in fuel-graphs-runs.test.ts and fuel-graphs-living.test.ts: here is no Temporal.
+ * to the same record in fuel-graphs-runs.test.ts and fuel-graphs-living.test.ts: there is no Temporal here.
  */
 
 interface Exchange {
@@ -54,7 +54,7 @@ const DIFFERS: Readonly<Record<number, readonly [status: number, why: string]>> 
   125: [409, 'a tag that a role names cannot be deleted (specification of tags)'],
   126: [200, 'so it is there'],
   135: [400, 'the reference breaks on nodes of another cluster'],
-  136: [400, 'the reference breaks on a node that is no number'],
+  136: [400, 'the reference breaks on a node that is not a number'],
 };
 
 /** Refused alike, where the reference prints its JSON schema; ours say what is wrong, where, and what to do. */
@@ -82,7 +82,7 @@ const send = (method: Method, url: string, body?: unknown) =>
 
 const replay = ({ method, url, request, request_raw }: Exchange) => send(method!, url!, request_raw ?? request);
 
-/** What stood there when the session began, as its answers tell. */
+/** What the store held when the session began, judging by its answers. */
 async function setUp(): Promise<void> {
   const { store } = rig;
   const [ofRelease, , ofPlugin] = session[0]!.response as { tasks: object[] }[];
@@ -174,7 +174,7 @@ describe('the recorded session', () => {
     },
   );
 
-  it('is told apart without gaps', () => {
+  it('has every answer compared or explained', () => {
     expect(session).toHaveLength(197);
     for (const at of IN_OUR_WORDS) expect(answers[at]!.body.message, title(at)).not.toBe(session[at]!.response.message);
   });

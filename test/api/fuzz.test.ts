@@ -72,7 +72,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** Streams of events alone: nobody gets to the end of such an answer. */
+/** Only the event streams: such an answer never ends. */
 const isEndless = (operation: object): boolean => {
   const { responses } = operation as { responses?: Record<string, { content?: object }> };
   const types = Object.keys(responses?.['200']?.content ?? {});
@@ -169,7 +169,7 @@ const wellFormed = (value: string) =>
 /** A request to one route: names in the path, parameters, body, headers. */
 function requestTo({ method, path, parameters, body }: Operation) {
   const names = parameters.filter((one) => one.in === 'path').map((one) => one.name);
-  // Whoever follows waits until a task begins.
+  // A follower waits until a task starts.
   const queries = parameters.filter((one) => one.in === 'query' && one.name !== 'follow');
   return fc.record({
     method: fc.constant(method),

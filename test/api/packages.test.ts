@@ -260,7 +260,7 @@ describe('packages', () => {
     expect(refused.body.errors[0].code).toBe(code);
   });
 
-  it('what is no archive at all is refused', async () => {
+  it('a file that is not an archive is refused', async () => {
     expect((await rig.ask('POST', '/api/v1/packages', Buffer.alloc(0) as never, gzip)).status).toBe(400);
     expect((await rig.ask('POST', '/api/v1/packages', { a: 1 })).status).toBe(400);
     expect((await rig.ask('POST', '/api/v1/packages')).status).toBe(400);

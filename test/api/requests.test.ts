@@ -102,7 +102,7 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 413, detail: 'the body is larger than 32 MiB' });
   });
 
-  it('all problems of path, query and body are told at once, with what was meant', async () => {
+  it('all problems of path, query and body are reported at once, with what was probably meant', async () => {
     const answer = await refused('POST', `/api/v1/sites/${'x'.repeat(1001)}/revisions?forse=1&dry_run=yes`, {
       files: [
         { name: 'a.yaml', txt: '' },
@@ -165,7 +165,7 @@ describe('paths', () => {
     else expect(answer.hint).toContain("'/api/v1/sites/dc1/revisions'");
   });
 
-  it('another method is told which there are', async () => {
+  it('an unsupported method is answered with the supported ones', async () => {
     for (const [method, path, allow] of [
       ['PUT', '/api/v1/sites/dc1', 'DELETE, GET, HEAD, OPTIONS'],
       ['DELETE', '/api/v1/runs', 'GET, HEAD, OPTIONS'],

@@ -55,14 +55,14 @@ function readBlock(block: string): { first: string; headers: Record<string, stri
 function difference(wanted: unknown, found: unknown, at = ''): string | null {
   if (wanted === '…') return null;
   if (Array.isArray(wanted)) {
-    if (!Array.isArray(found)) return `${at} is no list`;
+    if (!Array.isArray(found)) return `${at} is not a list`;
     const open = wanted.at(-1) === '…';
     const items = open ? wanted.slice(0, -1) : wanted;
     if (open ? found.length < items.length : found.length !== items.length) return `${at} has ${found.length} items`;
     return first(items.map((item, index) => difference(item, found[index], `${at}[${index}]`)));
   }
   if (typeof wanted === 'object' && wanted !== null) {
-    if (typeof found !== 'object' || found === null) return `${at} is no object`;
+    if (typeof found !== 'object' || found === null) return `${at} is not an object`;
     const { '…': open, ...fields } = wanted as Record<string, unknown>;
     const strangers = Object.keys(found).filter((key) => !Object.hasOwn(fields, key));
     if (open === undefined && strangers.length > 0) return `${at} also has ${strangers.join(', ')}`;

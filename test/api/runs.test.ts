@@ -10,7 +10,7 @@ let site: LivingSite;
 let api: ApiRig;
 
 beforeAll(async () => {
-  // Workflow ids hold the name of the site: only in a namespace of our own is nobody else's run in the way.
+  // Workflow ids contain the site's name: a namespace of its own keeps the runs of other suites from colliding.
   rig = await temporalRig({ namespace: 'own' });
 });
 afterEach(async () => {
@@ -167,7 +167,7 @@ it('a run is paused, resumed, and one of its nodes tried again; another run is r
     status: 409,
     body: { code: 'refused', detail: expect.stringContaining('has not failed') },
   });
-  expect(await api.ask('POST', `${path}/nodes/nobody/retry`)).toMatchObject({ status: 409, body: { code: 'refused' } });
+  expect(await api.ask('POST', `${path}/nodes/nosuch/retry`)).toMatchObject({ status: 409, body: { code: 'refused' } });
 
   // One machine fails, the others come up; nothing new starts, since the run is paused.
   await ends('stl1r01s03', 'failed');
@@ -214,7 +214,7 @@ it('a run is cancelled, which aborts what runs', async () => {
   expect(last.get('stl1r01s02')).toBe(MachineStatus.Allocated);
 });
 
-it('a run that Temporal was told to terminate has ended here too', async () => {
+it('a run terminated in Temporal has ended here too', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);

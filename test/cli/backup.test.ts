@@ -17,7 +17,7 @@ import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 /*
  * What docs/operating.md says of backup, restore and upgrade, done: a run is under way when everything is stopped and
  * copied; its folder is lost; what was copied is brought back elsewhere, with a worker of another build, and the run
- * goes on to its end. MAAS has gone on meanwhile.
+ * runs to completion. MAAS has gone on meanwhile.
  */
 const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url));
 const site = 'stl1';

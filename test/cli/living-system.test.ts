@@ -92,7 +92,7 @@ it('MAAS is checked through the API, and from here', async () => {
   }
 });
 
-it('a bad key is told, with its fix', async () => {
+it('a bad key is reported with its fix', async () => {
   const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_MAAS_KEY: 'not:the:key' }, cwd: folder });
   expect(await runCli(['maas', 'check', '--direct'], terminal)).toBe(5);
   expect(terminal.said.out).toMatch(/^failed .*\n +fix: /m);

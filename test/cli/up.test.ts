@@ -127,7 +127,7 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeo
   expect(tree.text).toMatch(/^temporal +dev server started at 127\.0\.0\.1:/m);
   expect(tree.text).toMatch(/^ {2}Temporal UI +http:\/\/127\.0\.0\.1:\d+$/m);
 
-  // Where nobody said otherwise, agents of this host keep their journals here and not in the system.
+  // By default, agents of this host keep their journals here and not in the system's folders.
   expect(existsSync(join(folder, '.sitewright', 'agent'))).toBe(true);
   const health = (await (await fetch(`${api}/api/v1/health`)).json()) as { ok: boolean };
   expect(health.ok).toBe(true);
@@ -215,7 +215,7 @@ it('a second system in the same folder is refused, and the lock of a dead one is
 it.each([
   ['a seed without a model of MAAS', ['--maas-seed', 'x'], /Add --simulate-maas/],
   ['a seed that is not there', ['--simulate-maas', '--maas-seed', 'nowhere'], /nowhere does not exist/],
-])('wrong use is told before anything starts: %s', async (_what, args, said) => {
+])('wrong use is reported before anything starts: %s', async (_what, args, said) => {
   const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API_PORT: '0' };
   const { code, out, err } = await cli(['up', ...args], { env, cwd: folder });
   expect(code).toBe(2);

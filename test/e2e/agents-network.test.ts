@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     await ranOnce(cut, run);
   });
 
-  it('whose connection is half open: the server has hung up, and the agent has not heard it', async () => {
+  it('whose connection is half open: the server has closed it, and the agent has not noticed', async () => {
     const { network, gate, run } = await inMidTask('half-open');
     await network.weather({ cut: 'both' });
     network.hangUp();

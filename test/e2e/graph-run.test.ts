@@ -116,7 +116,7 @@ const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
 
 it('the page has its examples', () => expect(steps.length).toBeGreaterThan(30));
 
-it('whoever follows the page gets what it says, from an empty system to a moved service', async () => {
+it('following the page gives the results it shows, from an empty system to a moved service', async () => {
   for (const { command, prints } of steps) {
     const expected = asPattern(prints);
     const until = Date.now() + PATIENCE_MS;

@@ -135,7 +135,7 @@ it('each deployed node gets a ticket of its own in its user data, good once; not
   expect(read).toBeGreaterThan(1);
 }, 120_000);
 
-it('a node that is deployed anew is nobody from the moment its machine is given back, long before it enrols again', async () => {
+it('a redeployed node loses its identity as soon as its machine is released, long before it enrols again', async () => {
   const [node] = exampleHosts as unknown as [string];
   const { nodeIdentities } = site.store;
   const valid = async () =>
@@ -165,5 +165,5 @@ it('a node that is deployed anew is nobody from the moment its machine is given 
   expect(trail.items.map(({ actor, reason }) => [actor, reason])).toEqual([['sitewright', 'its machine was released']]);
   // The new installation is that node.
   const { ticket } = (await given()).at(-1)!;
-  expect(await enrolNode(folderOf('anew'), ticket)).toMatchObject({ node });
+  expect(await enrolNode(folderOf('again'), ticket)).toMatchObject({ node });
 }, 120_000);

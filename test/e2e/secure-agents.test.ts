@@ -30,7 +30,7 @@ import { type CountedTasks, countedTasks } from '../rig/workflows/counted-tasks.
 
 /** Found nowhere but in the secret's own file and where the task puts it. */
 const CANARY = `canary-${process.pid}-7f3e9b1c5d`;
-/** What only whoever has the encryption key may read in a history. */
+/** What only a holder of the encryption key may read in a history. */
 const REASON = `reason-${process.pid}-a41c`;
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-secure-'));
@@ -162,7 +162,7 @@ async function graphOf(parent: number): Promise<number> {
   return all.find(({ parentId }) => parentId === parent)!.id;
 }
 
-/** Runs the graph to its end; answers the transaction. */
+/** Runs the graph to completion; returns the transaction. */
 async function run(): Promise<number> {
   const graphs = [{ type: 'custom' }];
   const { id } = await ask('POST', '/graphs/execute/', { cluster: env.cluster, graphs, reason: REASON });
@@ -192,7 +192,7 @@ function filesBelow(top: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** All histories of the namespace: as the server keeps them, and as whoever has the key reads them. */
+/** All histories of the namespace: as the server stores them, and as a holder of the key reads them. */
 async function histories(): Promise<{ raw: string; decoded: string }> {
   let [raw, decoded] = ['', ''];
   const codec = client.options.loadedDataConverter.payloadCodecs[0]!;
@@ -291,7 +291,7 @@ it('a run over gateway, signed orders and encrypted payloads: the secret is wher
     for (const [name, text] of Object.entries({ ...known, answers: answers.join('\n'), logs: logLines.join('\n') }))
       expect(text.includes(form), name).toBe(false);
   }
-  // The tests look in the right place: what is no secret is found there.
+  // The tests look in the right place: what is not secret is found there.
   expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
 }, 90_000);
 
@@ -307,7 +307,7 @@ async function intruderOn(taskQueue: string): Promise<Worker> {
   });
 }
 
-it('whoever has the credential of the namespace alone commands nobody, and leaves an alarm', async () => {
+it('the credential of the namespace alone commands no agent, and its use raises an alarm', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const graph = await graphOf(transaction);
   const { planHash } = await store.transactions.get(graph);
@@ -333,7 +333,7 @@ it('whoever has the credential of the namespace alone commands nobody, and leave
     expect(await order(first, { run: '999', tasks: ['forged'] })).toMatchObject(rejected);
     expect(await order(first, { tasks: ['last'] })).toMatchObject(rejected);
     expect(await order(second, { generation: 2 })).toMatchObject(rejected);
-    // What has run is told again, and not run again.
+    // What has run is reported again, not run again.
     expect(await order(second, {})).toMatchObject({ outcome: 'ok' });
     // The same while a run is open.
     writeFileSync(at('hold'), '');
@@ -351,7 +351,7 @@ it('whoever has the credential of the namespace alone commands nobody, and leave
   );
 }, 90_000);
 
-it('a node whose certificate is revoked gets no more orders; one that is deployed anew does, and its former certificate is over', async () => {
+it('a node whose certificate is revoked gets no more orders; a redeployed one does, and its former certificate is invalid', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const at1 = new Date().toISOString();
   expect(await store.nodeIdentities.revoke({ site, node: first, at: at1, reason: 'stolen' })).toBe(1);
@@ -361,9 +361,9 @@ it('a node whose certificate is revoked gets no more orders; one that is deploye
   expect(await alarms()).toContain(`node/${site}/${first} revoked-certificate`);
 
   await agents.get(first)!.stop();
-  await enrol(first, `node-${first}-anew`);
+  await enrol(first, `node-${first}-again`);
   await agents.get(second)!.stop();
-  await enrol(second, `node-${second}-anew`);
+  await enrol(second, `node-${second}-again`);
   const certificates = await store.nodeIdentities.listCertificates(site, second);
   expect(certificates.map(({ revokedAt, reason }) => [revokedAt !== null, reason])).toEqual([
     [false, null],
@@ -405,7 +405,7 @@ it('what Temporal alone cancels goes on; what an operator cancels ends, and says
   });
 }, 120_000);
 
-it('an agent is drained by an operator, once, and by nobody who only has the credential of the namespace', async () => {
+it('an agent is drained by an operator, once, and not with the credential of the namespace alone', async () => {
   const second = String(env.nodes[1]);
   const taskQueue = `drainer-${process.pid}`;
   const intruder = await intruderOn(taskQueue);

@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     for await (const event of host.follow(wanted)) if (event.kind === 'ended') return event.result;
     throw new Error('no end');
   }
-  /** Sleepers of a task: the number they sleep for is nobody else's. */
+  /** Sleepers of a task: the number they sleep for is unique. */
   const asleep = (stray: string): number[] =>
     execFileSync('sh', ['-c', 'grep -alF "$0" /proc/[0-9]*/cmdline 2>/dev/null; true', stray])
       .toString()
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     for (const pid of left) process.kill(pid);
   });
 
-  it('what a killed runner has left is ended by whoever comes next', async () => {
+  it('what a killed runner has left is ended by the next runner', async () => {
     const stray = `86554.${process.pid}`;
     const wanted = shell(`${hidden(stray)}; sleep ${stray}`);
     await host.ensure(wanted);

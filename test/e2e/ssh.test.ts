@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
   });
   afterAll(() => rig.close());
 
-  it('hands a script over as it is, and tells its exit code', async () => {
+  it('passes a script unchanged, and returns its exit code', async () => {
     const odd = `'"$(id) \`id\` ; \\ ü\n`;
     const end = await runOverSsh(target, `printf %s ${shellWord(odd)}; echo x >&2; exit 7`);
     expect(end).toEqual({ exitCode: 7, stdout: odd, stderr: 'x\n' });

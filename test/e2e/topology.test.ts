@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
   });
 
-  it('nobody is let in without a token', async () => {
+  it('no one is let in without a token', async () => {
     const answer = await fetch(`http://127.0.0.1:${system.port('8080')}/api/v1/sites`);
     expect(answer.status).toBe(401);
   });

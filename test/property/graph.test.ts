@@ -101,7 +101,7 @@ describe('evaluation', () => {
 const TAGS = ['x', 'y', 'z'];
 const names = ['t0', 't1', 't2', 't3', 't4'];
 const relation = fc.record({
-  name: fc.constantFrom(...names, '/t[0-2]/', '/.*/', 'nobody'),
+  name: fc.constantFrom(...names, '/t[0-2]/', '/.*/', 'nosuch'),
   role: fc.constantFrom('*', 'self', ['x'], ['x', 'y'], ['/[yz]/'], 'z'),
   policy: fc.constantFrom('all', 'any'),
 });

@@ -73,7 +73,7 @@ const startingPoints = {
 
 /**
  * A release that is still on its way when its process dies, and arrives after the next process has
- * released and deployed again, would free that deployment: nothing tells the next process of it. The
+ * released and deployed again, would free that deployment: nothing lets the next process know of it. The
  * pause after a broken connection covers all but this; so no kills here where a change comes late.
  */
 function survivable(planned: Misfortune): Misfortune {
@@ -82,7 +82,7 @@ function survivable(planned: Misfortune): Misfortune {
   return { ...planned, reads: planned.reads.map(spare), changes: planned.changes.map(spare) };
 }
 
-/** A deployment that arrives at MAAS after a person has released the machine is theirs to see, and nobody's to foresee. */
+/** A deployment that reaches MAAS after a person has released the machine is visible to that person and cannot be foreseen. */
 function punctual(planned: Misfortune): Misfortune {
   return { ...planned, changes: planned.changes.map((fault) => (fault === 'delayed' ? undefined : fault)) };
 }
@@ -142,7 +142,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     });
   }
 
-  it('(17, 30) a deployment that fails for this wish is reported, never repeated', async () => {
+  it('(17, 30) a deployment that failed for this request is reported, never repeated', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, async (planned) => {
         const { clock, maas } = scene(planned, { deployEnds: [11], deployMs: 500 });
@@ -252,7 +252,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     );
   });
 
-  it('(32) two sites want one machine: one deployment, one winner, the other is told who', async () => {
+  it('(32) two sites want one machine: one deployment, one winner, and the other learns who won', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, fc.nat(8_000), async (planned, head) => {
         const { clock, maas } = scene(planned);

@@ -25,7 +25,7 @@ export interface ChaosPlan {
   readonly hosts?: number;
   /** Longest pause between two kills in milliseconds; default 1,200. */
   readonly pauseMs?: number;
-  /** Told after each kill. */
+  /** Called after each kill. */
   readonly report?: (line: string) => void;
 }
 

@@ -35,7 +35,7 @@ export function countedOrders(folder: string, more: Partial<OrderSource> = {}): 
   };
 }
 
-/** For tests in which whoever asks by Temporal may. */
+/** For tests in which anyone with access to Temporal may give orders. */
 export const obeysTemporal: ControlJudge = {
   cancelled: async () => ({ reason: 'the run requested it' }),
   drained: async () => ({ reason: 'an upgrade' }),

@@ -34,7 +34,7 @@ export class AgentSite {
   readonly #agents = new Set<RunningAgents>();
   readonly #hosts = new Set<AgentHost>();
   readonly #gates: number[] = [];
-  /** A name nobody else uses: queues are shared by all tests. */
+  /** A unique name: queues are shared by all tests. */
   readonly site: string;
 
   private constructor(temporal: TemporalRig, worker: RunningWorker) {
@@ -196,7 +196,7 @@ export const askedAgain = async (run: WorkflowHandle): Promise<void> =>
     return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1) === true;
   });
 
-/** Looks until something outside is so: files and processes tell nobody. */
+/** Polls until something outside is so: files and processes send no events. */
 export async function eventually(fits: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await fits())) {

@@ -40,7 +40,7 @@ export class AgentRig {
     return join(this.folder, name);
   }
 
-  /** An execution nobody else has. */
+  /** A unique execution. */
   task(type: string, parameters: Record<string, unknown>, more: Partial<Execution> = {}): Execution {
     this.#tasks += 1;
     return { run: 'r', task: `t${this.#tasks}`, node: '1', generation: 1, type, parameters, ...more };

@@ -16,7 +16,7 @@ export type Fault =
   /** Doubled on its way; the second one finds its nonce used, and that is the answer. */
   | 'doubled_nonce'
   | 'delayed'
-  /** The process that asks dies: the request is carried out or not, and nobody hears of it. */
+  /** The requesting process dies: the request is carried out or not, and its answer is lost. */
   | 'kill_before'
   | 'kill_after';
 
@@ -57,13 +57,13 @@ export interface FaultyMaasOptions {
   readonly deployEnds?: number[];
   readonly commissionEnds?: number[];
   readonly releaseEnds?: number[];
-  /** Told of each change that really happened, as soon as it has. */
+  /** Called for each change that really happened, as soon as it has. */
   readonly onEffect?: (effect: Effect) => void;
 }
 
 /**
  * A MAAS in memory, by the facts of maas.md §3 to §6, that counts what really happened to each machine
- * whatever the client was told. It is independent of the simulator in src, which tests itself.
+ * whatever the client was answered. It is independent of the simulator in src, which tests itself.
  */
 export class FaultyMaas {
   readonly machines = new Map<string, FakeMachine>();

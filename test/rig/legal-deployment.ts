@@ -76,7 +76,7 @@ export function illegalitiesOf(
       else if (step === 'deploy') group.set(name, 'DEPLOYED');
     }
   }
-  if (calls.length > 0) found.push(`calls nobody needed: ${JSON.stringify(calls)}`);
+  if (calls.length > 0) found.push(`unneeded calls: ${JSON.stringify(calls)}`);
   for (let changed = true; changed; ) {
     changed = false;
     for (const { name, depends_on } of groups) {

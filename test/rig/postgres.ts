@@ -39,7 +39,7 @@ export class PostgresServer {
     return `postgres://postgres:${this.password}@/${database}?host=${encodeURIComponent(this.folder)}&port=${this.port}`;
   }
 
-  /** A new database, a copy of `template` where one is named (nobody may be connected to it); answers its URL. */
+  /** A new database, a copy of `template` where one is named (which must have no open connection); returns its URL. */
   async createDatabase(template = 'template0'): Promise<string> {
     const name = `test_${++this.#databases}`;
     // From version 15 on, copying files is the slower way on a busy server and the faster one here; before, the only one.
@@ -78,7 +78,7 @@ export async function whyNoPostgres(): Promise<string | undefined> {
     return 'PostgreSQL tests skipped: no server binaries (initdb, postgres). Debian: apt-get install -y postgresql';
   }
   if ((await serverUser()) === undefined) {
-    return 'PostgreSQL tests skipped: the server refuses root, and there is no setpriv with a user postgres or nobody.';
+    return 'PostgreSQL tests skipped: the server refuses root, and there is no setpriv, or no unprivileged user to run it as.';
   }
   return undefined;
 }
@@ -155,7 +155,7 @@ interface ServerUser {
   command(program: string): string[];
 }
 
-/** The server refuses root; there it runs as `postgres` or `nobody`. */
+/** The server refuses root; there it runs as `postgres` or, without one, as `daemon`. */
 async function serverUser(): Promise<ServerUser | undefined> {
   const dieWithUs = ['--pdeathsig', 'QUIT'];
   const setpriv = await firstOnPath('setpriv');
@@ -164,7 +164,7 @@ async function serverUser(): Promise<ServerUser | undefined> {
   }
   if (setpriv === undefined) return undefined;
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
-  const user = ['postgres', 'nobody'].map((name) => users.find(([found]) => found === name)).find(Boolean);
+  const user = ['postgres', 'daemon'].map((name) => users.find(([found]) => found === name)).find(Boolean);
   if (user === undefined) return undefined;
   const ids = { uid: Number(user[2]), gid: Number(user[3]) };
   const become = ['--reuid', String(ids.uid), '--regid', String(ids.gid), '--clear-groups'];

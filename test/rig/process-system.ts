@@ -124,7 +124,7 @@ export async function processSystem(options: {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return text === '' ? null : JSON.parse(text);
   };
-  const tell = async (path: string, body: unknown): Promise<void> => {
+  const instruct = async (path: string, body: unknown): Promise<void> => {
     const answer = await fetch(`${control}/${path}`, { method: 'POST', body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   };
@@ -135,9 +135,9 @@ export async function processSystem(options: {
   return {
     apiUrl,
     async reset() {
-      await tell('reset', {});
-      await tell('seed', seed);
-      await tell('auto', auto);
+      await instruct('reset', {});
+      await instruct('seed', seed);
+      await instruct('auto', auto);
     },
     post: (path, body) => call('POST', path, body),
     get: (path) => call('GET', path),

@@ -6,7 +6,7 @@ import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simu
 export interface QuickMachine {
   readonly simulator: Simulator;
   readonly maas: MachineContext;
-  /** Tells the simulator what to do next. */
+  /** Instructs the simulator what to do next. */
   control(path: string, body: unknown): Promise<void>;
   /** MAAS' number for the machine's status. */
   status(): Promise<number>;

@@ -271,7 +271,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
   return scripted;
 }
 
-/** Keeps a held task alive; never ends by itself. */
+/** Keeps a held task running until it is cancelled. */
 function beating(): Promise<never> {
   const context = Context.current();
   return new Promise((_resolve, reject) => void context.cancelled.catch(reject));

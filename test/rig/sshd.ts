@@ -59,7 +59,7 @@ export class SshdRig {
     this.#server = spawn(program, words, { stdio: 'ignore' });
   }
 
-  /** @param withoutGroups whoever comes in finds no cgroup to make groups in */
+  /** @param withoutGroups sessions find no cgroup to make groups in */
   static async open({ withoutGroups = false } = {}): Promise<SshdRig> {
     const port = await freePort();
     const rig = new SshdRig(port, withoutGroups);

@@ -79,7 +79,7 @@ export async function startTemporalServer(
   const child = spawn(process.execPath, [WATCHDOG, '5000', ...program, 'start'], {
     cwd: own,
     env,
-    // Its end of this pipe tells the watchdog that we are gone, however that came.
+    // Through its end of this pipe the watchdog notices that we are gone, for whatever reason.
     stdio: ['pipe', 'ignore', log.fd],
   });
   await log.close();

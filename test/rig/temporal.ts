@@ -11,9 +11,9 @@ export interface TemporalRig {
   readonly namespace: string;
   readonly client: Client;
   readonly connection: Connection;
-  /** A name nobody else uses; default task queue of `runWorker`. */
+  /** A unique name; default task queue of `runWorker`. */
   readonly taskQueue: string;
-  /** A workflow id nobody else uses, with a part that says what it is for. */
+  /** A unique workflow id, with a part that says what it is for. */
   workflowId(purpose: string): string;
   /**
    * Starts a worker of the project's workflows (or of `workflowBundle`) and resolves once it is made.
@@ -90,7 +90,7 @@ export async function temporalRig(
           await done;
         },
       };
-      // A worker that dies by itself is told by `stop()`, which awaits the same promise.
+      // When a worker dies, `stop()` reports it, as it awaits the same promise.
       done.catch(() => {});
       running.add(started);
       return started;

@@ -128,7 +128,7 @@ describePage('operating from the page alone', () => {
     expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(1);
   });
 
-  it('settings are saved; what is no JSON is not, and says where', async () => {
+  it('settings are saved; invalid JSON is not, and the page says where', async () => {
     await rig.ask('PUT', `${api}/clusters/1/attributes`, { editable: { storage: { replicas: { value: '3' } } } });
     await page.goto(`${origin}/clusters/1?settings=1`);
     const box = page.getByLabel('Settings');

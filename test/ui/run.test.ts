@@ -38,8 +38,8 @@ const TASKS = [
   shell('verify', { role: ['/.*/'], requires: ['packages'], 'cross-depends': [{ name: 'compute-agent' }] }),
 ];
 
-/** The end of a task whose agent says all the while that it is there. */
-async function alive(end: Promise<TaskEnd>): Promise<TaskEnd> {
+/** The end of a task whose agent heartbeats all the while. */
+async function heartbeating(end: Promise<TaskEnd>): Promise<TaskEnd> {
   const beat = setInterval(heartbeat, 1_000);
   return end.finally(() => clearInterval(beat));
 }
@@ -103,7 +103,7 @@ describePage('the page of a run of graphs', () => {
     return {
       task: ({ task }: RunTask): Promise<TaskEnd> =>
         task === 'database'
-          ? alive(new Promise((resolve) => waiting.set(task, resolve)))
+          ? heartbeating(new Promise((resolve) => waiting.set(task, resolve)))
           : Promise.resolve({ outcome: 'ok' }),
       end: (task: string, end: TaskEnd) => waiting.get(task)!(end),
       has: (task: string) => waiting.has(task),

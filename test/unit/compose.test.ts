@@ -70,7 +70,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('declares no volume that nobody mounts', () => {
+  it('declares no unused volume', () => {
     const mounted = services.flatMap(([, { volumes }]) => (volumes ?? []).map((volume) => volume.split(':')[0]));
     expect(Object.keys(compose.volumes).filter((name) => !mounted.includes(name))).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe('deploy/Dockerfile', () => {
   const dockerfile = read('deploy/Dockerfile');
   const last = dockerfile.split(/^FROM /m).at(-1)!;
 
-  it('builds in one stage and runs in another, as nobody of importance, with a health check', () => {
+  it('builds in one stage and runs in another, as an unprivileged user, with a health check', () => {
     expect(dockerfile.match(/^FROM /gm)?.length).toBe(2);
     expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-\w+-slim$/m);
     expect(last).toMatch(/^USER node$/m);

@@ -45,17 +45,17 @@ it('a cancellation that only Temporal knows of ends no task: it goes on, and so 
 it('what an operator orders after it ends the task, and the task says who; a gateway that is away is asked again', async () => {
   const control = new Operators();
   const gate = site.gate('late');
-  await site.agents(['told'], { control });
-  const run = await site.start({ nodes: site.queues(['told']), tasks: ['late'] });
+  await site.agents(['ordered'], { control });
+  const run = await site.start({ nodes: site.queues(['ordered']), tasks: ['late'] });
   await gate.started();
   control.away = 2;
   await run.signal(cancelTasks);
   await eventually(() => control.asked > 0);
   control.order = { reason: 'wrong release', by: 'nina' };
-  const end = (await run.result())['late@told'];
+  const end = (await run.result())['late@ordered'];
   expect(end).toMatchObject({ outcome: 'cancelled' });
   expect(end?.message).toContain('was cancelled by nina: wrong release');
-  expect(await site.logged('late', 'told')).toBe('before\n');
+  expect(await site.logged('late', 'ordered')).toBe('before\n');
 });
 
 it('an agent goes when it is stopped, also while a task goes on that Temporal has cancelled', async () => {
@@ -68,7 +68,7 @@ it('an agent goes when it is stopped, also while a task goes on that Temporal ha
   await eventually(() => control.asked > 0);
   await agents.stop();
   gate.open();
-  // The server asks nobody again for what it has cancelled; the task itself went on to its end.
+  // The server does not retry what it has cancelled; the task itself ran to completion.
   await run.result();
   const again = await site.agents(['going'], { control });
   const followed = await site.start({ nodes: site.queues(['going']), tasks: ['left'] });
@@ -78,7 +78,7 @@ it('an agent goes when it is stopped, also while a task goes on that Temporal ha
   await again.stop();
 });
 
-it('nobody drains an agent by Temporal alone', async () => {
+it('access to Temporal alone does not drain an agent', async () => {
   const control = new Operators();
   const agents = await site.agents(['undrained'], { control });
   const queue = controlQueue(nodeQueue(site.site, 'undrained'));

@@ -39,7 +39,7 @@ describe('agents in one process', () => {
     expect(site.logs.result({ run: 'r1', task: 'fails', node: 'plain', generation: 1 })?.outcome).toBe('failed');
   });
 
-  it('a slow node holds up nobody but itself', async () => {
+  it('a slow node delays only itself', async () => {
     let release: () => void = () => undefined;
     const slow = new Promise<void>((resolve) => {
       release = resolve;

@@ -129,7 +129,7 @@ describe('deploy_site', () => {
     });
   });
 
-  it('an outage is retried by Temporal and seen by nobody else', async () => {
+  it('an outage is retried by Temporal and visible nowhere else', async () => {
     const site = scriptedSite(strategy, nodes);
     let down = 2;
     const original = site.activities.deploy_node;

@@ -38,7 +38,7 @@ async function historiesOf(workflowId: string): Promise<number[]> {
   }
 }
 
-it('a graph that its run has no room for beside the others runs in a child, whose history begins anew when it is long', async () => {
+it('a graph that does not fit into its run beside the others runs in a child, whose history continues as new when it is long', async () => {
   const [first, second] = [chain(12), chain(50)];
   const graph = scriptedGraph({ plans: { first, second }, mostEvents: 560 });
   graph.ends.set('t48@n1', [failed('no'), ok]);

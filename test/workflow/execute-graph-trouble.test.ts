@@ -190,8 +190,8 @@ describe('agents', () => {
 
     it(`a silent node that is not critical is left out ${shape}`, async () => {
       const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
-      const nobody = rig.workflowId('nobody');
-      const controlOf = (id: string) => (id === 'n2' ? nobody : undefined);
+      const absent = rig.workflowId('absent');
+      const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: plan }, controlOf, offlineWaitSeconds: 1, ...split });
       const run = await startGraphRun(rig, graph);
       expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
@@ -201,8 +201,8 @@ describe('agents', () => {
     });
 
     it(`a silent critical node refuses the run ${shape}`, async () => {
-      const nobody = rig.workflowId('nobody');
-      const controlOf = (id: string) => (id === 'n2' ? nobody : undefined);
+      const absent = rig.workflowId('absent');
+      const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 1, ...split });
       const run = await startGraphRun(rig, graph);
       const cause = causeOf((await run.ended()).failure);

@@ -75,7 +75,7 @@ const refusal = async (update: Promise<unknown>): Promise<string> => {
 describe.each(shapes)('execute_graph %s', (_shape, split) => {
   const name = (situation: string) => `execute_graph--${situation}${split.partOf ? '-in-parts' : ''}`;
 
-  it('runs every task in order, one at a time on a node, and tells all of it', async () => {
+  it('runs every task in order, one at a time on a node, and records all of it', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     const run = await startGraphRun(rig, graph, [{ cluster: 1, started_by: 'nina' }]);
     const { result, failure } = await run.ended();

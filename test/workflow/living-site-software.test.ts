@@ -105,7 +105,7 @@ async function siteWithCluster() {
 
 const all = (status: string) => Object.fromEntries(exampleHosts.map((host) => [host, status]));
 
-it('deploys the machines, then the software of the linked cluster; a critical failure is told and mended by another start', async () => {
+it('deploys the machines, then the software of the linked cluster; a critical failure is reported and repaired by another start', async () => {
   const { site, store, cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   ends.set(`database@${control}`, () => ({ outcome: 'failed', message: 'no space left', exit_code: 1 }));
   const first = await start();
@@ -114,7 +114,7 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   const failed = await reportOf(first.firstExecutionRunId);
   expect(failed).toMatchObject({ outcome: 'failed', failure: { kind: 'software-failed', cluster } });
   expect(failed.reason).toContain('no space left');
-  // The machines are deployed all the same, and are told so.
+  // The machines are deployed all the same, and recorded so.
   expect(failed.baremetal!.groups.map(({ state }) => state)).toEqual(['success', 'success', 'success']);
   expect(failed.phases.at(-1)).toMatchObject({ name: 'software', state: 'failure' });
   expect(ran.filter((task) => task.startsWith('hypervisor'))).toEqual([]);
@@ -138,7 +138,7 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   expect(await site.entered(MachineStatus.Deploying)).toEqual(Object.fromEntries(exampleHosts.map((one) => [one, 1])));
 }, 120_000);
 
-it('what the cluster may do without is no failure of the site; a pause of the site holds its software', async () => {
+it('a tolerated failure of the cluster does not fail the site; pausing the site pauses its software', async () => {
   const { cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   const lost = computes[0]!;
   ends.set(`hypervisor@${lost}`, () => ({ outcome: 'failed', message: 'no /dev/kvm' }));

@@ -66,7 +66,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(tested.report.phases.at(-1)).toMatchObject({ name: 'inspect_nodes', detail: '6 Deployed' });
   });
 
-  it('a failed deployment is told with MAAS own words; starting again repairs it and touches nothing else', async () => {
+  it('a failed deployment is reported with the message of MAAS; starting again repairs it and touches nothing else', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { fail: { deploy: ['stl1r01s03'] } } });
     await site.commit(await exampleDocuments());
     const failed = await run('deploy_site');
@@ -134,7 +134,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(report.outcome).toBe('success');
     expect(report.baremetal!.nodes.map((node) => node.name)).toEqual(['stl1r01s05', 'stl1r01s06']);
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2, stl1r01s06: 2 });
-    expect((await run('redeploy_nodes', { nodes: ['nobody'] })).error).toMatchObject({
+    expect((await run('redeploy_nodes', { nodes: ['nosuch'] })).error).toMatchObject({
       cause: { type: 'NodesNotFound' },
     });
   });

@@ -10,7 +10,7 @@ const shell = (id: string, more: object = {}) => ({
   ...more,
 });
 
-/** A world that dies at its n-th call on the store, once; whoever called asks again, as Temporal does. */
+/** A world that dies once, at its n-th call on the store; the caller retries, as Temporal does. */
 async function mortalWorld() {
   const life = { calls: 0, diesAt: Number.POSITIVE_INFINITY, deaths: 0 };
   const world = await graphWorld({
@@ -33,7 +33,7 @@ async function mortalWorld() {
   return { world, life, again };
 }
 
-/** One run from its opening to its end; what is in the store then. */
+/** One complete run; returns what is in the store then. */
 async function wholeRun(diesAt: number) {
   const { world, life, again } = await mortalWorld();
   life.diesAt = diesAt;

@@ -49,7 +49,7 @@ describe('opening a run', () => {
     expect(await world.refused({}, 'run-2')).toMatchObject({ kind: 'cluster-busy', holder: 'execute_graph:1:run-1' });
   });
 
-  it('ends the transaction of the API that could not begin', async () => {
+  it("ends the API's transaction that could not start", async () => {
     const world = await twoNodes();
     const made = await world.store.transactions.createRun({
       clusterId: world.cluster,
@@ -169,7 +169,7 @@ describe('planning a graph', () => {
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'nosuch' } });
   });
 
-  it('plans nothing, and is no failure, when the filter takes no node', async () => {
+  it('plans nothing, without failing, when the filter selects no node', async () => {
     const world = await twoNodes();
     await world.upload([shell('a')], 'deletion', { nodeFilter: '$.pending_deletion' });
     const started = await world.start({ graphs: [{ type: 'deletion' }] });
@@ -181,7 +181,7 @@ describe('planning a graph', () => {
   });
 });
 
-describe('a run to its end', () => {
+describe('a complete run', () => {
   const run = async (world: Awaited<ReturnType<typeof twoNodes>>, name: string, input = {}) => {
     const started = await world.start(input, name);
     const graph = started.graphs[0]!.transaction;
@@ -225,7 +225,7 @@ describe('a run to its end', () => {
     expect(await world.store.taskHistory.count(forced.graph)).toEqual({ waiting: 4 });
   });
 
-  it('that fails on one node tells why, and goes on from there', async () => {
+  it('that fails on one node says why, and can be continued from there', async () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -323,7 +323,7 @@ describe('a run to its end', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`b@${two}`]);
   });
 
-  it('that goes on is planned anew, without the nodes that left the cluster', async () => {
+  it('that is continued is planned again, without the nodes that left the cluster', async () => {
     const world = await twoNodes();
     const [one, two] = world.nodes as [number, number];
     const { started, graph, of } = await run(world, 'run-1', {

@@ -173,7 +173,7 @@ export const row = (
   ...more,
 });
 
-/** The store, whose calls are told before they are made. */
+/** The store, whose calls are reported before they are made. */
 const overheard = (store: Store, onCall: (call: string) => void): Store =>
   new Proxy(store, {
     get(target, port) {

@@ -36,7 +36,7 @@ it('machines that the inventory does not know are taken in once, under the names
   expect(await store.nodes.get(a!.id)).toMatchObject({ pendingRoles: ['web'], pendingAddition: false });
 });
 
-it('a registered machine is told to have its system, by its name or host name, also in no cluster', async () => {
+it('a registered machine is recorded as having its system, by its name or host name, even without a cluster', async () => {
   await store.nodes.create({ name: 'a', site: 'dc1', online: false });
   await store.nodes.create({ name: 'Rack 1', hostname: 'b', site: 'dc1' });
   await store.nodes.create({ name: 'c', site: 'dc1' });
@@ -44,7 +44,7 @@ it('a registered machine is told to have its system, by its name or host name, a
   expect(await shown()).toEqual([deployed('a'), deployed('Rack 1'), { name: 'c', status: 'discover', online: true }]);
 });
 
-it('what is ready stays so, unless its machine was deployed anew; other clusters keep their nodes', async () => {
+it('a ready node stays ready unless its machine was deployed again; other clusters keep their nodes', async () => {
   const release = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'x' });
   const own = await store.clusters.create({ name: 'own', releaseId: release.id, site: 'dc1' });
   const other = await store.clusters.create({ name: 'other', releaseId: release.id });

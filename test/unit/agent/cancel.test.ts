@@ -22,7 +22,7 @@ function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execut
   return { task, runs: () => readFileSync(counter, 'utf8') };
 }
 
-/** One outcome, the same for whoever asks and whenever, and no process of it. */
+/** One outcome, the same for every caller at any time, and no process left of it. */
 async function oneOutcome(task: Execution): Promise<string> {
   const [result, again] = await Promise.all([agent.result(task), rig.agent().result(task)]);
   expect(again).toEqual(result);
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
   });
 
   it.each([
-    ['while nobody follows', 'before'],
+    ['without a follower', 'before'],
     ['as the next agent starts', 'starting'],
     ['as it re-attaches', 'ensured'],
   ] as const)('of one whose agent was killed, %s: it is cancelled once', async (_name, moment) => {

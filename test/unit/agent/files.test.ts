@@ -170,14 +170,14 @@ describe.skipIf(process.platform !== 'linux')('#16 placing a file', () => {
   });
 
   it('knows owners by name and number, and says which it does not know', async () => {
-    expect(await refused(place(`${root}/owned`, 'x', { owner: 'nobody-here' }))).toMatchObject({
-      rule: 'this node has no "nobody-here" in /etc/passwd',
+    expect(await refused(place(`${root}/owned`, 'x', { owner: 'unknown-user' }))).toMatchObject({
+      rule: 'this node has no "unknown-user" in /etc/passwd',
     });
     if (!isRoot) return;
-    await place(`${root}/owned`, 'x', { owner: 'nobody', group: '12345', permissions: 0o4750 });
+    await place(`${root}/owned`, 'x', { owner: 'daemon', group: '12345', permissions: 0o4750 });
     const { uid, gid } = statSync(`${root}/owned`);
-    const nobody = Number(execFileSync('id', ['-u', 'nobody']));
-    expect([uid, gid, mode(`${root}/owned`)]).toEqual([nobody, 12345, '4750']);
+    const daemon = Number(execFileSync('id', ['-u', 'daemon']));
+    expect([uid, gid, mode(`${root}/owned`)]).toEqual([daemon, 12345, '4750']);
     expect(await place(`${root}/owned`, 'x', { owner: 'root', group: '12345', permissions: 0o4750 })).toBe(true);
   });
 
@@ -226,7 +226,7 @@ describe('#16 parameters of uploads', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('the types that place files', () => {
-  it('upload_file: defaults 0644 and 0755, changed told, refusal not retried', async () => {
+  it('upload_file: defaults 0644 and 0755, a change is reported, a refusal is not retried', async () => {
     const path = `${root}/up/file`;
     const first = await rig.run(agent, rig.task('upload_file', { path, data: 'ü\n' }));
     expect(first).toMatchObject({ outcome: 'ok', changed: true, output: { stdout: { tail: `written: ${path}\n` } } });

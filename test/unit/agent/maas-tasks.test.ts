@@ -99,8 +99,8 @@ describe('tasks that MAAS does', () => {
   });
 
   it('a node that is not of the run, and an order that is none, are rejected', async () => {
-    const nobody = { machineOf: async () => undefined };
-    expect((await run(request('erase_node'), nobody))!.end).toMatchObject({ outcome: 'rejected' });
+    const noMachine = { machineOf: async () => undefined };
+    expect((await run(request('erase_node'), noMachine))!.end).toMatchObject({ outcome: 'rejected' });
     const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };
     expect((await run(request('erase_node'), refusing))!.end).toMatchObject({ outcome: 'rejected' });
     expect(await machine.status()).toBe(MachineStatus.Deployed);

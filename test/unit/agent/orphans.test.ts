@@ -16,14 +16,14 @@ if (missing !== undefined) console.warn(`skipped: orphans without cgroups, becau
 /** Two daemons, in a session of their own, without anything of their environment, whose parents are gone. */
 const hidden = (stray: string) =>
   `env -i setsid sh -c 'env -i setsid sh -c "sleep ${stray} & exec sleep ${stray}" & exit' & wait $!`;
-/** Sleepers of a task: the number they sleep for is nobody else's. */
+/** Sleepers of a task: the number they sleep for is unique. */
 const asleep = (stray: string): number[] =>
   execFileSync('sh', ['-c', 'grep -alF "$0" /proc/[0-9]*/cmdline 2>/dev/null; true', stray])
     .toString()
     .split('\n')
     .filter((path) => path !== '' && existsSync(path) && readFileSync(path, 'utf8').startsWith('sleep\0'))
     .map((path) => Number(path.split('/')[2]));
-/** Until all three sleep: nobody tells. */
+/** Polls until all three sleep: nothing reports it. */
 const standing = (stray: string) => `until [ $(pgrep -fxc 'sleep ${stray}') -ge 2 ]; do sleep 0.05; done; echo here`;
 const claimOf = (task: Parameters<typeof executionFolder>[1]) =>
   new Journal(executionFolder(rig.stateDir, task)).readClaim()!;

@@ -145,7 +145,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
     expect(readFileSync(count, 'utf8')).toBe('x\nx\n');
   });
 
-  it('TERM in the middle of an exec is no success, and the exec in its own session is ended', async () => {
+  it('TERM in the middle of an exec is not a success, and the exec in its own session is ended', async () => {
     const gate = new Gate(rig.path('exec-gate'));
     const here = rig.path('exec-here');
     const text = `exec { '/bin/sh -c "echo > ${here}; read x < ${gate.path}"': timeout => 0 }`;
@@ -190,7 +190,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
     expect(['a-in\na-out\nb-in\nb-out\n', 'b-in\nb-out\na-in\na-out\n']).toContain(readFileSync(log, 'utf8'));
   });
 
-  it('#15 a noop run changes nothing, not even its own state, and tells what is pending', async () => {
+  it('#15 a noop run changes nothing, not even its own state, and reports what is pending', async () => {
     const vardir = spawnSync('puppet', ['config', 'print', 'vardir']).stdout.toString().trim();
     const print = (folder: string): string[] =>
       readdirSync(folder, { recursive: true, withFileTypes: true })

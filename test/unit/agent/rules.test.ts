@@ -137,7 +137,7 @@ describe('#17 names and injected text', () => {
     expect(folder.startsWith('/state/nodes/')).toBe(true);
   });
 
-  it('run no program but ours (a trap in the PATH would tell)', { timeout: 60_000 }, async () => {
+  it('run no program but ours (a trap in the PATH would show it)', { timeout: 60_000 }, async () => {
     const trap = rig.path('trap');
     mkdirSync(trap);
     for (const name of ['id', 'touch', 'sh', 'puppet', 'rsync', 'nice'])
@@ -247,7 +247,7 @@ describe('#20 clock steps', () => {
     expect(await rig.run(leaping, rig.task('shell', { cmd: 'true', timeout: 3000 }))).toMatchObject({ outcome: 'ok' });
   });
 
-  it('the deadline of the execution is shorter than the task, longer ones than a timer can be are no flood', async () => {
+  it('the deadline of the execution is shorter than the task; deadlines beyond the limit of a timer cause no flood', async () => {
     const short = rig.task('shell', { cmd: 'sleep 1000', timeout: 900 }, { deadlineSec: 0.2, killGraceSec: 0 });
     expect(await rig.run(agent, short)).toMatchObject({ outcome: 'timeout', failure: { seconds: 0.2 } });
     expect(await rig.run(agent, rig.task('shell', { cmd: 'true', timeout: 100_000_000 }))).toMatchObject({

@@ -84,7 +84,7 @@ it('the newest attempt is read by the run, its graph or the id in lists of runs,
   expect((await get('db@3', '?offset=7')).body).toBe('try\n');
 });
 
-it('events tell offsets, gaps and the end; a character cut by a piece comes whole', async () => {
+it('events give offsets, gaps and the end; a character split between pieces arrives whole', async () => {
   const [head, tail] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
   put(3, 0, head);
   put(3, 1, tail);
@@ -107,7 +107,7 @@ it('events tell offsets, gaps and the end; a character cut by a piece comes whol
   ]);
 });
 
-it('what is not there is told in words', async () => {
+it('what is missing is answered with a message', async () => {
   for (const [task, status] of [
     ['later@3', 404],
     ['nothing@3', 404],

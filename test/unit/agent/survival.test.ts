@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect((await printed(agent, task, 'stderr')).toString()).toBe('err\n');
   });
 
-  it('#3 its agent never coming back: the result waits for whoever asks', async () => {
+  it('#3 its agent never coming back: the result waits until someone asks', async () => {
     const stand = gate();
     const { task, runs } = countedTask(stand);
     const only = new AgentProcess(rig, task);
@@ -254,7 +254,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
       expect(rig.processesOf(task)).toEqual([]);
     });
 
-    it('#11 a thousand children that nobody waits for leave no zombie', async () => {
+    it('#11 a thousand children without a waiting parent leave no zombie', async () => {
       const program = rig.path(`forks-${means}.pl`);
       // A zombie has no environment and no arguments, but it keeps its name.
       const name = `sw-${process.pid}-${means.slice(0, 2)}`;
@@ -384,7 +384,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
     expect(readFileSync(fired, 'utf8')).toBe('fired\nfired\nfired\n');
   });
 
-  it('with a supervisor that is told to end first (as at a shutdown) is no failure of the reboot', async () => {
+  it('with a supervisor that is asked to end first (as at a shutdown) is not a failure of the reboot', async () => {
     booted('boot-1');
     const gone = gate();
     const rebootCommand = ['bash', '-c', `echo down; read -r line < ${gone.path}`] as const;

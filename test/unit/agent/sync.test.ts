@@ -44,7 +44,7 @@ describe('the parameters of sync', () => {
       expect(problems({ src, dst: '/etc/x' })).toEqual(['parameters.src']);
     },
   );
-  it.each(['relative', '-x', '/a/../b', '/a\0b', 7])('%j is no destination', (dst) =>
+  it.each(['relative', '-x', '/a/../b', '/a\0b', 7])('%j is not a destination', (dst) =>
     expect(problems({ src: '/x', dst })).toEqual(['parameters.dst']),
   );
 });
@@ -78,7 +78,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     expect(await rig.run(agent, task())).toMatchObject({ changed: true });
   });
 
-  it('fails with 23 on a missing source and retries no more than it is told', async () => {
+  it('fails with 23 on a missing source and retries no more often than configured', async () => {
     const task = rig.task('sync', { src: rig.path('missing'), dst: rig.path('t2'), retries: 0 });
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'failed', failure: { kind: 'exit', exitCode: 23 } });
     const parameters = prepareTask(rig.task('sync', { src: '/x', dst: '/y' }));
@@ -122,7 +122,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
       'rsync',
       ['--daemon', '--no-detach', `--config=${config}`, `--port=${port}`, '--address=127.0.0.1'],
       {
-        // A socket as standard input would tell it that inetd has started it.
+        // With a socket as standard input it would believe that inetd has started it.
         stdio: 'ignore',
       },
     );
@@ -135,7 +135,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     expect(await rig.run(agent, wrong)).toMatchObject({ outcome: 'failed', exitCode: 5 });
   });
 
-  it('fails with 10 when nobody listens', async () => {
+  it('fails with 10 when nothing listens', async () => {
     const src = `rsync://127.0.0.1:${await freePort()}/puppet/`;
     const task = rig.task('sync', { src, dst: rig.path('t4'), retries: 0 });
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'failed', changed: false, exitCode: 10 });
@@ -166,7 +166,7 @@ while (sysread STDIN, my $bytes, 65536) {
     if (!defined $n) { select undef, undef, undef, 0.01; next }
     substr($bytes, 0, $n) = '';
     next if $sent > 300_000 || ($sent += $n) <= 300_000;
-    open my $told, '>', '${halfway}';
+    open my $mark, '>', '${halfway}';
     open my $gate, '<', '${gate.path}';
     <$gate>;
   }

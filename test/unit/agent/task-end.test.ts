@@ -49,7 +49,7 @@ it('a failure says what the program said last: on stderr, else on stdout', () =>
   );
 });
 
-it('whatever a runner tells, the end stays under 2 KB and its message under 300 characters', () => {
+it('whatever a runner reports, the end stays under 2 KB and its message under 300 characters', () => {
   const long = '\u{1f4a5}'.repeat(5_000);
   const summary = {
     ...Object.fromEntries(Array.from({ length: 200 }, (_unused, at) => [`${'n'.repeat(100)}${at}`, long])),

@@ -103,7 +103,7 @@ describe('the log store', () => {
     expect((await reader.next()).done).toBe(true);
   });
 
-  it('a follower that is told to stop ends', async () => {
+  it('a follower ends when it is asked to stop', async () => {
     const stop = new AbortController();
     const reading = all(logs.read(newKey(), 'stdout', { follow: true, stop: stop.signal }));
     stop.abort();

@@ -22,7 +22,7 @@ it('a drawing is drawn once, however many ask, and also while it is drawn', asyn
   expect(asked).toHaveLength(1);
 });
 
-it('what failed is drawn anew for the next who asks', async () => {
+it('a picture that failed is drawn again for the next request', async () => {
   const { drawer, asked } = heldDrawer();
   const pictures = new Pictures(drawer);
   const first = pictures.svg('digraph { a }');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changedSettings } from '../../../src/cli/commands/cluster-data.js';
 
-it('settings are written GROUP.NAME=VALUE; what is no JSON is text', () => {
+it('settings are written GROUP.NAME=VALUE; a value that is not JSON is text', () => {
   expect(changedSettings(['storage.ceph=true', 'storage.pool="1"', 'access.user=nina=1', 'a.b='])).toEqual({
     storage: { ceph: { value: true }, pool: { value: '1' } },
     access: { user: { value: 'nina=1' } },

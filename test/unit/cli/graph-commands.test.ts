@@ -60,7 +60,7 @@ describe('graph upload', () => {
     ]);
   });
 
-  it('without a type asks first, and needs --yes where nobody can be asked', async () => {
+  it('without a type asks first, and needs --yes without a terminal', async () => {
     const args = ['graph', 'upload', '-p', '3', '--file', file('t.yaml', TASKS)];
     const asked = await against(() => [200, STORED], args);
     expect([asked.code, asked.requests.length]).toEqual([2, 0]);
@@ -210,7 +210,7 @@ describe('graph execute', () => {
     expect(out).toContain('sitewright run watch execute_graph:1:12');
   });
 
-  it('tells what the checks found, beside the answer', async () => {
+  it('prints what the checks found, beside the answer', async () => {
     const warnings = [
       { severity: 'warning', code: 'check.x', message: 'Nodes 4, 5 are away.', hint: 'Start their agents.' },
       { severity: 'error', code: 'check.y', message: 'Two roles exclude each other.' },
@@ -317,16 +317,16 @@ describe('runs of graphs', () => {
   });
 
   it('take tasks up again, or go on without them', async () => {
-    const args = ['run', 'retry-task', 'execute_graph:1:12', 'a@2', '--reason', 'mended'];
+    const args = ['run', 'retry-task', 'execute_graph:1:12', 'a@2', '--reason', 'fixed'];
     const { code, out, requests } = await against(answer, args);
     expect([code, out]).toEqual([0, expect.stringContaining('task a@2 of run')]);
-    expect(requests.at(-1)).toMatchObject({ method: 'POST', body: { reason: 'mended' } });
+    expect(requests.at(-1)).toMatchObject({ method: 'POST', body: { reason: 'fixed' } });
     expect(requests.at(-1)!.at).toMatch(/\/tasks\/a%402\/retry$/);
   });
 });
 
 describe('yaql over a cluster', () => {
-  it('is found by name, and told with what there is when it is not', async () => {
+  it('is found by name; an unknown one is answered with the known ones', async () => {
     const clusters = [{ id: 3, name: 'east' }];
     const states = { now: { common: { a: 1 }, node: null }, before: null };
     const answer = ({ at }: StubRequest): StubAnswer => (at.endsWith('/clusters') ? [200, clusters] : [200, states]);

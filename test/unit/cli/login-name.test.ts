@@ -9,8 +9,8 @@ const whoIs = (env: NodeJS.ProcessEnv, login?: string) =>
 it.each([
   ['the variable of the shell', { USER: 'ann', LOGNAME: 'bob' }, 'root', 'ann'],
   ['the system, where no variable says it (cron, a container)', {}, 'root', 'root'],
-  ['nobody, where the system has no name for a number', {}, undefined, undefined],
-  ['nobody, when no header can hold the name', { USER: 'jörg' }, 'root', undefined],
+  ['none, where the system has no name for a number', {}, undefined, undefined],
+  ['none, when no header can carry the name', { USER: 'jörg' }, 'root', undefined],
 ])('who acts: %s', (_from, env, login, user) => expect(whoIs(env, login)).toBe(user));
 
 it('a process has a login name', () => expect(processTerminal().loginName?.()).toMatch(/./));

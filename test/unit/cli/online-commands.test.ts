@@ -98,7 +98,7 @@ describe('exit codes', () => {
     });
   });
 
-  it.each([[['--help']], [['--version']], [['site', 'deploy', '--help']]])('%j is no error', async (args) => {
+  it.each([[['--help']], [['--version']], [['site', 'deploy', '--help']]])('%j is not an error', async (args) => {
     const { code, out } = await cli(args);
     expect(code).toBe(0);
     expect(out).not.toBe('');
@@ -209,7 +209,7 @@ describe('starting a run', () => {
     expect(requests.at(-1)?.body).toEqual({ kind: 'update_site', release_removed: true });
   });
 
-  it('what destroys needs --yes where nobody can be asked', async () => {
+  it('destructive commands need --yes without a terminal', async () => {
     const without = await against(started, ['site', 'redeploy', 'dc1', 'a', 'b', '--erase']);
     expect(without.code).toBe(2);
     expect(without.requests).toEqual([]);
@@ -242,7 +242,7 @@ describe('following a run', () => {
     ['n', [], 0],
     ['y', [], 1],
     ['n', ['--yes'], 1],
-    // Where nobody can be asked, scripts work as they did.
+    // Without a terminal, scripts work as they did.
     [undefined, [], 1],
   ] as const)('is cancelled after the question, answered %s, with %j', async (answer, flags, sent) => {
     const { requests, out } = await against(

@@ -1,7 +1,7 @@
 import { runCli } from '../../../src/cli/run-cli.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
 
-/** A terminal that keeps what is said, answers as told, and whose clock moves only when something sleeps. */
+/** A terminal that records its output, gives prepared answers, and whose clock moves only when something sleeps. */
 export interface RecordingTerminal extends Terminal {
   readonly said: { out: string; err: string };
   /** Ctrl-C. */
@@ -14,7 +14,7 @@ export interface TerminalOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly color?: boolean;
-  /** What is answered to questions; absent: nobody is there. */
+  /** The answers to questions; absent: not interactive. */
   readonly answer?: string;
   /** What another program sends on standard input. */
   readonly piped?: string;

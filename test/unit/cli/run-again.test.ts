@@ -26,7 +26,7 @@ describe('a run of a site', () => {
     parameters: { site: 'dc1', started_by: 'ann', reason: 'first', labels: { team: 'a' }, title: 'Racks 1–4' },
   };
 
-  it('is started with the revision and the words it had, by whoever asks now', async () => {
+  it('is started with the revision and the arguments it had, by the current user', async () => {
     const { code, sent } = await againstRun(deployed, ['--reason', 'power is back']);
     expect(code).toBe(0);
     expect(sent).toEqual([

@@ -107,7 +107,7 @@ describe('recorded cases', () => {
 describe('what is malformed', () => {
   const good = { id: 'good', input: { strategy: null, nodes: [{ name: 'a' }] } };
 
-  it('never stops the other lines; a line that is no JSON makes the exit code 2', async () => {
+  it('never stops the other lines; a line that is not JSON makes the exit code 2', async () => {
     const text = `${JSON.stringify(good)}\n{"id": "bro\n\n[]\n42\n${JSON.stringify({ ...good, id: 'last' })}\r\n`;
     const { code, out } = await cli(['strategy', 'simulate', '--input', written(text)]);
     expect(code).toBe(2);

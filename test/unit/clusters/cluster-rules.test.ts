@@ -116,7 +116,7 @@ describe('the state of a cluster', () => {
     expect(found.nodes['9']).toMatchObject({ tags: ['mysql:1'] });
   });
 
-  it('tells of all nodes the same, whichever of them a run is for', () => {
+  it('gives the same for all nodes, whichever of them a run is for', () => {
     const sources = plain(
       [node(8, ['controller'], { tags: ['controller'] }), node(9, ['compute'], { tags: ['mysql:2'] })],
       {
@@ -210,7 +210,7 @@ describe('old states', () => {
     states: { s: JSON.stringify(state) },
     tasks: ['1', '2', '3'].map((uid) => ({ task: 'a', node: uid, state: 's', at: '2026-11-21T10:00:00.000Z' })),
   });
-  it('count by task and node, and not for nodes that start afresh', () => {
+  it('count by task and node, but not for nodes that start over', () => {
     const sources = plain([
       node(1, ['compute'], { status: 'ready' }),
       node(2, ['compute'], { status: 'provisioned' }),

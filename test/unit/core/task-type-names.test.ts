@@ -68,7 +68,7 @@ describe('parameters', () => {
     ).toEqual([['unknown', 'nodes.0.files.0.permission', "Did you mean 'permissions'?"]]);
   });
 
-  it('that planning adds, or that Fuel gives, are no problem', () => {
+  it('that planning adds, or that Fuel gives, are accepted', () => {
     expect(found('sync', { src: '/a', dst: '/b', cwd: '/', strategy: { type: 'parallel' } })).toEqual([]);
     expect(found('move_to_bootstrap', { provisioning_info: {}, slave_name: 'node-1', timeout: 3600 })).toEqual([]);
   });

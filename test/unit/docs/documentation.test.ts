@@ -26,7 +26,7 @@ const pages = [
     .map((file) => `examples/${file}`),
 ];
 const temporalCommands = JSON.parse(read('test/data/temporal-cli/commands.json')) as Record<string, readonly string[]>;
-/** Of servers newer than the CLI that was recorded: named to tell them from ours. */
+/** Of servers newer than the CLI that was recorded: listed to distinguish them from ours. */
 const NEWER_TEMPORAL = ['workflow pause', 'workflow unpause'];
 const packageFile = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
@@ -140,7 +140,7 @@ it('docs/operating.md describes every field of the input of execute_graph', () =
   const refusal = parseGraphRunInput([{ nothing: 1 }]);
   const known = /known: ([^)]+)/.exec(refusal.ok ? '' : refusal.problems.join())?.[1]?.split(', ') ?? [];
   expect(known).toContain('hold_on_failure');
-  // What the API writes into it is nobody else's.
+  // Only the API may read what it writes into it.
   const page = read('docs/operating.md');
   expect(known.filter((field) => field !== 'transaction' && !page.includes(`\`${field}\``))).toEqual([]);
 });

@@ -9,7 +9,7 @@ const schemas = exportJsonSchemas();
 const data = new URL('../../data/shipyard/', import.meta.url);
 
 describe('the published JSON Schemas', () => {
-  // Out of step? `npx vitest run test/unit/documents/json-schemas -u` writes them anew.
+  // Out of step? `npx vitest run test/unit/documents/json-schemas -u` writes them again.
   it.each(Object.keys(schemas))('%s is the one in docs/schemas', async (file) => {
     const text = `${JSON.stringify(schemas[file], null, 2)}\n`;
     await expect(text).toMatchFileSnapshot(fileURLToPath(new URL(file, published)));

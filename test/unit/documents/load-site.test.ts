@@ -268,7 +268,7 @@ describe('which configuration holds', () => {
     });
   });
 
-  it('refuses unknown keys in any section, and values that are no times', () => {
+  it('refuses unknown keys in any section, and values that are not durations', () => {
     const text = configuration(
       '\n  physical_provisioner:\n    deploy_timout: 3\n    deploy_interval: 1.5\n    join_wait: -1\n    verify_timeout: "60"\n    max_parallel_nodes: 0\n  armada: {}\n  software: {}',
     );
@@ -444,7 +444,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('warns of names that are no host names or that differ in case only', () => {
+  it('warns of names that are not host names or that differ only in case', () => {
     expect(findings(CONFIGURATION, ALL, node('rack_1') + node('N1') + node('n1'))).toEqual([
       'warning node.bad-hostname 3.yaml:4:9 rack_1',
       'warning node.names-differ-in-case 3.yaml:14:9 n1',

@@ -29,7 +29,7 @@ export class GatewayRig {
   logLines: string[] = [];
   /** How far the clocks of nodes are ahead. */
   nodesAheadMs = 0;
-  /** A name nobody used before in this rig. */
+  /** A name not used before in this rig. */
   run = 'r0';
   #tests = 0;
   #alarmsBefore: readonly string[] = [];
@@ -72,7 +72,7 @@ export class GatewayRig {
     return this;
   }
 
-  /** Forgets what an earlier test left; starting anew would take longer. */
+  /** Forgets what an earlier test left; a restart would take longer. */
   async begin(): Promise<void> {
     this.run = `r${++this.#tests}`;
     this.tasks.clear();

@@ -60,7 +60,7 @@ describe('enrolment', () => {
     expect(await rig.alarms()).toEqual(['dc1/n1 token-used-twice']);
   });
 
-  it('lets nobody in with an unknown or an expired token', async () => {
+  it('lets no one in with an unknown or an expired token', async () => {
     const ticket = await rig.ticket('dc1', 'n1', 5);
     expect(await codeOf(enrolNode(rig.nodeFolder(), { ...ticket, token: 'swt_guess' }))).toBe('token-unknown');
     rig.now = new Date(rig.now.getTime() + 6 * 60_000);
@@ -75,7 +75,7 @@ describe('enrolment', () => {
     expect(await codeOf(enrolNode(rig.nodeFolder(), ticket))).toBe('ok');
   });
 
-  it('ends what a node was before it was installed anew', async () => {
+  it('ends the identity that a node had before it was installed again', async () => {
     const before = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     expect(await codeOf(before.fetch(key))).toBe('ok');
@@ -134,7 +134,7 @@ describe('without a certificate of ours', () => {
   });
 });
 
-describe('orders (test 19: a stolen credential of the namespace commands nobody)', () => {
+describe('orders (test 19: a stolen credential of the namespace commands no agent)', () => {
   it('are handed out signed, and only what the plan of an open run has', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
@@ -152,7 +152,7 @@ describe('orders (test 19: a stolen credential of the namespace commands nobody)
     expect(await codeOf(node.fetch(key))).toBe('run-over');
   });
 
-  it("are never another node's, whoever polls its queue", async () => {
+  it("are never another node's, no matter who polls its queue", async () => {
     const [own, foreign] = [await rig.node('dc1', 'n1'), await rig.node('dc2', 'n1')];
     const neighbour = await rig.node('dc1', 'n2');
     const key = rig.plan(shell());
@@ -254,7 +254,7 @@ describe('secrets and sources', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('malformed requests', () => {
   it.each([
     ['/v1/order', { json: null }],
     ['/v1/order', { json: { run: 1 } }],
@@ -274,7 +274,7 @@ describe('what is no request', () => {
     await connection.close();
   });
 
-  it('an outage is told apart from a refusal', async () => {
+  it('an outage is distinguished from a refusal', async () => {
     const lost = await new GatewayRig().start();
     const node = await lost.node('dc1', 'n1');
     const key = lost.plan(shell());
@@ -383,7 +383,7 @@ describe('cancelling and draining', () => {
     expect(await node.drained('n1', 'its successor')).toBeUndefined();
   });
 
-  it('what was signed for another is not believed, and a gateway that is away is no answer', async () => {
+  it('a signature for another is not accepted, and an unavailable gateway is not an answer', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     rig.cancelledRuns.set(key.run, { reason: 'wrong release' });

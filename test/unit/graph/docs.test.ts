@@ -104,7 +104,7 @@ describe('the commands', () => {
     expect(other.by_node['1'].sha256).not.toBe(one.by_node['1'].sha256);
   });
 
-  it('a circle is refused by plan, and told by serialize, which shows what executors get', async () => {
+  it('a cycle is refused by plan, and reported by serialize, which shows what executors get', async () => {
     const shop = JSON.parse(readFileSync('shop.json', 'utf8'));
     shop.tasks[1].requires = ['database2'];
     shop.tasks.push({ ...shop.tasks[1], id: 'database2', requires: ['database'] });

@@ -33,7 +33,7 @@ describe('the nodes of a run', () => {
     ['an empty filter takes all', { filter: '' }, [2, 3, 4, 5, 6, 9, 10]],
     ['a filter that takes none gives none', { filter: 'false' }, []],
     ['ids switch the filter off, and never bring one that is offline', { ids: [1, '2', 6], filter: 'false' }, [2, 6]],
-    ['no ids are no nodes', { ids: [] }, []],
+    ['an empty list of ids selects no nodes', { ids: [] }, []],
   ])('%s', (_, choice, expected) => {
     expect(ids(choice)).toEqual(expected);
   });

@@ -18,7 +18,7 @@ describe('placing', () => {
     ['a star in a list of tags, which is a name', { tags: ['*'] }, []],
     ['the master', { roles: ['master', 'compute'] }, ['10', 'master']],
     ['tags win over roles, even when empty', { tags: [], roles: ['compute'] }, []],
-    ['empty roles are no roles, so groups count', { roles: [], groups: ['compute'] }, ['10']],
+    ['empty roles count as absent, so groups count', { roles: [], groups: ['compute'] }, ['10']],
     ['role is another spelling of roles', { role: 'compute' }, ['10']],
     ['an expression over the common data', { roles: { yaql_exp: '[compute, controller].take(1)' } }, ['10']],
     ['nothing', {}, []],
@@ -31,11 +31,11 @@ describe('placing', () => {
     expect(tasks_graph).toEqual({ null: [{ id: 's', type: 'skipped', fail_on_error: false }] });
   });
 
-  it('a group puts its tasks on its nodes too, and tells how many may fail', () => {
+  it('a group puts its tasks on its nodes too, and says how many may fail', () => {
     const tasks = [
       task('a', { roles: ['compute'] }),
       { id: 'g', type: 'group', roles: ['/.*controller/'], tasks: ['a'], fault_tolerance: '-50%' },
-      { id: 'none', type: 'group', roles: ['nobody'], tasks: ['not there'], fault_tolerance: 1 },
+      { id: 'none', type: 'group', roles: ['unused'], tasks: ['not there'], fault_tolerance: 1 },
     ];
     const result = resultOf(one(tasks));
     expect(running(result)).toEqual(['a@1', 'a@10', 'a@2']);
@@ -59,7 +59,7 @@ describe('placing', () => {
     expect(resultOf(one([group])).tasks_metadata.fault_tolerance_groups[0]!.fault_tolerance).toBe(expected);
   });
 
-  it('a task that is on no node is told with the reason', () => {
+  it('a task that is on no node is reported with the reason', () => {
     const plan = planOf(one([task('t', { roles: ['mongo'] })]));
     expect(plan.tasks[0]!.unplaced).toBe('no node has roles ["mongo"]');
   });
@@ -232,7 +232,7 @@ describe('order', () => {
     ['self in a list is a tag', { 'cross-depends': [{ name: 'a', role: ['self'] }] }, []],
     ['any is the lowest number', { 'cross-depends': [{ name: 'a', role: '*', policy: 'any' }] }, ['a@1']],
     ['null and empty entries mean nothing', { 'cross-depends': [null, {}, { name: 'a', role: 'compute' }] }, ['a@10']],
-    ['a mapping is no tags', { 'cross-depends': [{ name: 'a', role: {} }] }, []],
+    ['a mapping is not a list of tags', { 'cross-depends': [{ name: 'a', role: {} }] }, []],
     ['the whole list by an expression', { 'cross-depends': { yaql_exp: '[{name => a, role => self}]' } }, ['a@2']],
     ['names by an expression', { requires: { yaql_exp: '[a]' } }, ['a@2']],
     ['said twice is once', { requires: ['a'], 'cross-depends': [{ name: 'a', role: 'self' }] }, ['a@2']],
@@ -267,7 +267,7 @@ describe('order', () => {
     expect(findCycles(fine)).toHaveLength(1 - 1);
   });
 
-  it('a dependency that leads nowhere is told', () => {
+  it('a dependency that leads nowhere is reported', () => {
     const tasks = [task('a', { roles: ['compute'] }), task('t', { roles: ['controller'], requires: ['a', 'zz'] })];
     const plan = planOf(one(tasks));
     expect(plan.tasks[1]!.dropped).toEqual([
@@ -381,10 +381,10 @@ describe('what is refused', () => {
       'graph.unknown-group-task',
       'tasks[0].tasks[0]',
     ],
-    ['a type nobody knows', bad({ type: 'bogus' }), 'graph.bad-task', 'tasks[0].type'],
+    ['an unknown type', bad({ type: 'bogus' }), 'graph.bad-task', 'tasks[0].type'],
     ['no id', one([{ type: 'shell' }]), 'graph.bad-task', 'tasks[0].id'],
     ['a version that is none', bad({ version: '2a' }), 'graph.bad-task', 'tasks[0].version'],
-    ['names that are no list', bad({ requires: 'a' }), 'graph.bad-task', 'tasks[0].requires'],
+    ['names that are not a list', bad({ requires: 'a' }), 'graph.bad-task', 'tasks[0].requires'],
     [
       'a relation without a name',
       bad({ 'cross-depends': [{ role: 'x' }] }),
@@ -392,7 +392,7 @@ describe('what is refused', () => {
       'tasks[0]["cross-depends"][0]'.replace('["cross-depends"]', '.cross-depends'),
     ],
     [
-      'a policy nobody knows',
+      'an unknown policy',
       bad({ 'cross-depends': [{ name: 'x', policy: 'some' }] }),
       'graph.bad-task',
       'tasks[0].cross-depends[0].policy',
@@ -412,7 +412,7 @@ describe('what is refused', () => {
       'tasks[0].condition',
     ],
     [
-      'a failing expression in a field nobody reads',
+      'a failing expression in an unused field',
       bad({ custom: { yaql_exp: '$.missing' } }),
       'graph.yaql-failed',
       'tasks[0].custom',
@@ -426,19 +426,19 @@ describe('what is refused', () => {
     ['a broken older condition', bad({ condition: 'settings:a ==' }), 'graph.bad-condition', 'tasks[0].condition'],
     ['an expression as id', one([{ id: { yaql_exp: '1' }, type: 'shell' }]), 'graph.bad-task', 'tasks[0].id'],
     [
-      'parameters that are no mapping',
+      'parameters that are not a mapping',
       bad({ parameters: { yaql_exp: '[1]' } }),
       'graph.bad-parameters',
       'tasks[0].parameters',
     ],
     [
-      'dependencies that are no list',
+      'dependencies that are not a list',
       bad({ 'cross-depends': { yaql_exp: "'a'" } }),
       'graph.bad-dependency',
       'tasks[0].cross_depends',
     ],
     [
-      'fault tolerance that is no number',
+      'fault tolerance that is not a number',
       one([{ id: 'g', type: 'group', roles: '*', fault_tolerance: [] }]),
       'graph.bad-fault-tolerance',
       'tasks[0].fault_tolerance',
@@ -463,7 +463,7 @@ describe('what is refused', () => {
     ],
     ['two tasks of one id', one([task('a'), task('a')]), 'graph.duplicate-task', 'tasks[1].id'],
     [
-      'an old state nobody gave',
+      'an old state that was not given',
       one([], { old_state: { states: {}, tasks: { t: 's9' } } }),
       'graph.bad-input',
       'old_state.tasks.t',

@@ -74,7 +74,7 @@ describe('a graph as YAML', () => {
     });
   });
 
-  it('a broken text is told with its place, and tags are refused', () => {
+  it('a syntax error is reported with its place, and tags are refused', () => {
     const broken = readSource('- id: a\n  type: [shell\n', 'tasks.yaml');
     expect(!broken.ok && broken.problems[0]).toMatchObject({ severity: 'error', file: 'tasks.yaml' });
     const tagged = readSource('- id: !!python/object:os.system a', 'tasks.yaml');
@@ -89,7 +89,7 @@ describe('a graph as YAML', () => {
   });
 });
 
-describe('keys that nobody reads', () => {
+describe('unused keys', () => {
   it('are refused when they are nearly one that is read, with their places', () => {
     const { cluster, tasks } = JSON_INPUT;
     const typo = readPlanText(
@@ -105,7 +105,7 @@ describe('keys that nobody reads', () => {
     for (const { line } of problems) expect(line).toBeGreaterThan(1);
   });
 
-  it('are told otherwise: a recorded case may carry more than is to be planned', () => {
+  it('are reported differently: a recorded case may carry more than is to be planned', () => {
     const read = readPlanText(JSON.stringify({ ...JSON_INPUT, expected: {}, about: 'x' }), 'x.json');
     expect(read.ok).toBe(true);
     expect(read.problems.map(({ severity, code, path }) => [severity, code, path])).toEqual([
@@ -115,7 +115,7 @@ describe('keys that nobody reads', () => {
   });
 });
 
-it('a group that lists a task nobody defines is told what comes of it, a dependency what does not', () => {
+it('a group that lists an undefined task is reported with the effect, a dependency with what it lacks', () => {
   const tasks = [
     { id: 'a', type: 'shell', version: '2.1.0', roles: '*', requires: ['gone'] },
     { id: 'g', type: 'group', roles: ['web'], tasks: ['a', 'nope'] },

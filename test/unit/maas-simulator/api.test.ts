@@ -34,7 +34,7 @@ describe('who asks', () => {
   });
 
   it.each(['oauth_consumer_key', 'oauth_token', 'oauth_signature_method', 'oauth_nonce', 'oauth_timestamp'])(
-    'without %s it is nobody',
+    'a request without %s is unauthenticated',
     async (member) => {
       const reply = await ask({ [member]: undefined });
       expect([reply.status, reply.text]).toEqual([400, 'Unrecognised signature: method=GET op=None']);
@@ -61,7 +61,7 @@ describe('lists', () => {
   });
 
   it.each([
-    ['hostname=a&hostname=c&hostname=nobody', ['a', 'c']],
+    ['hostname=a&hostname=c&hostname=nosuch', ['a', 'c']],
     ['tags=x&tags=y', ['a']],
     ['tags=x,y', ['a']],
     ['zone=z1&zone=z2', ['a', 'b']],

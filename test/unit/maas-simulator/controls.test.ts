@@ -250,7 +250,7 @@ describe('rack events', () => {
 
   it('an unknown machine, event or control is said to be one', async () => {
     const id = await maas.machine();
-    expect((await maas.control('POST', 'nobody/deployed')).status).toBe(404);
+    expect((await maas.control('POST', 'nosuch/deployed')).status).toBe(404);
     expect((await maas.control('POST', `${id}/exploded`)).json.error).toContain('commissioned');
     expect((await maas.control('GET', 'nothing')).status).toBe(404);
     expect((await maas.send('POST', `${maas.simulator.controlUrl}/seed`, {}, '{')).status).toBe(400);

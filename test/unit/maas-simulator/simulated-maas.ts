@@ -119,7 +119,7 @@ export class SimulatedMaas {
     return this.send(method, `${this.simulator.url}/api/2.0/${path}`, headers, fields && form(fields));
   }
 
-  /** The same as the user who is no administrator. */
+  /** The same as the user who is not an administrator. */
   operator(
     method: string,
     path: string,

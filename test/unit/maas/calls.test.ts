@@ -127,7 +127,7 @@ describe('resolve', () => {
     expect(resolution).toMatchObject({ ok: true, machine: { systemId }, warnings: [] });
   });
 
-  it('an unknown name with a known boot MAC is found by it, and its other name told', async () => {
+  it('an unknown name with a known boot MAC is found by the MAC, and the other name is reported', async () => {
     const resolution = await resolveMachine(clientOf(answering), { hostname: 'n9', bootMac: '52:54:00:AA:00:01' });
     expect(resolution).toMatchObject({
       ok: true,

@@ -46,7 +46,7 @@ describe('maas check', () => {
   });
 
   it.each([
-    ['nobody listens', { 'version/': 'refused' as const }, 'reachable', /check the MAAS URL/],
+    ['nothing listens', { 'version/': 'refused' as const }, 'reachable', /check the MAAS URL/],
     ['another server', { 'version/': { status: 404, body: '<html>nginx</html>' } }, 'reachable', /end in \/MAAS/],
     [
       'a wrong key',

@@ -204,7 +204,7 @@ describe('answers', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('(4) a clock that lags is told from the Date header, in seconds', async () => {
+  it('(4) a lagging clock is detected from the Date header, in seconds', async () => {
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     server.script({ status: 401, body: 'whatever it says', headers: { date } });
     const failure = await read();
@@ -271,7 +271,7 @@ describe('answers', () => {
     expect(JSON.stringify(failure)).not.toContain('hunter22');
   });
 
-  it('(20) the two kinds of 409 are told apart', async () => {
+  it('(20) the two kinds of 409 are distinguished', async () => {
     server.script({
       status: 409,
       body: '<!DOCTYPE html>\n<html><title>Error: Conflict Error</title></html>',
@@ -306,7 +306,7 @@ describe('answers', () => {
     expect(failure.text).not.toMatch(/[<>]/);
   });
 
-  it('what is no MAAS is said to be none', async () => {
+  it('a server that is not MAAS is reported as such', async () => {
     server.script({ status: 200, body: '<html>hello</html>' });
     expect(await read()).toMatchObject({ kind: 'unexpected', retryable: true, hint: expect.stringContaining('URL') });
     server.script({ status: 200, body: { version: 1 } });
@@ -389,7 +389,7 @@ describe('answers', () => {
     expect((await client.machines.read('abc123')).status).toBe(-1);
   });
 
-  it('an empty body of success is no error (DELETE 204), and a deleted machine stays deleted', async () => {
+  it('an empty body of success is not an error (DELETE 204), and a deleted machine stays deleted', async () => {
     server.script({ status: 204 }, { status: 404, body: 'No Machine matches the given query.' });
     await client.machines.delete('abc123');
     await client.machines.delete('abc123');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Gate } from '../../../src/maas/gate.js';
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function visitor(gate: Gate, log: string[], name: string, signal?: AbortSignal) {
   let leave: () => void = () => {};
   const done = new Promise<void>((resolve) => {

@@ -101,7 +101,7 @@ describe('a person at MAAS in the middle of a deployment', () => {
     });
   });
 
-  it('leaves no log that this user may read: the failure is told without names', async () => {
+  it('leaves no log that this user may read: the failure is reported without names', async () => {
     const { maas, clock } = scene({}, { releaseMs: 0 });
     const { send, close } = maas.transport();
     const blind = maasProcess(

@@ -66,7 +66,7 @@ describe('deploy', () => {
     expect(changes(maas)).toEqual(['deploy']);
   });
 
-  it('(14) an allocation that was ours already is no failure', async () => {
+  it('(14) an allocation that was already ours is not a failure', async () => {
     const { context, maas } = scene({}, { faults: [[/op=allocate/, 'drop_after']] });
     const outcome = await deployMachine(context, request);
     expect(outcome).toMatchObject({ ok: true, actions: ['allocate', 'annotate', 'deploy'] });
@@ -290,7 +290,7 @@ describe('deploy', () => {
     expect(beats).toBeGreaterThanOrEqual(maas.sent(/GET machines\/\?id=/));
   });
 
-  it('(28) cancelling ends the wait at once; then one abort, and the state afterwards is told', async () => {
+  it('(28) cancelling ends the wait at once; then one abort, and the state afterwards is reported', async () => {
     const { context, maas } = scene({}, { deployMs: Number.POSITIVE_INFINITY });
     const cancel = new AbortController();
     const running = deployMachine(context, request, {
@@ -362,7 +362,7 @@ describe('prepare', () => {
     expect(maas.count(id, 'allocate')).toBe(0);
   });
 
-  it('(13) a commissioning that fails is told with its scripts, exit status and last lines', async () => {
+  it('(13) a commissioning that fails is reported with its scripts, exit status and last lines', async () => {
     const { context, maas } = scene({ status: 2, owner: 'admin' }, { commissionEnds: [2] });
     const lines = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`).join('\n');
     maas.results.set(`${id}/commissioning`, [

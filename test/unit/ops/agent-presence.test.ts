@@ -90,7 +90,7 @@ it('it is looked once a minute at most, and only when somebody asks', async () =
   expect(presence.latest()).toMatchObject({ online: 0, at: new Date(START + 2 * MINUTE) });
 });
 
-it('nothing is told while Temporal is away, and all again when it is back', async () => {
+it('nothing is reported while Temporal is away, and everything again when it is back', async () => {
   const { presence, later, goAway } = world({ 'node.dc1.a.ctl': 0 });
   await presence.check();
   goAway(true);

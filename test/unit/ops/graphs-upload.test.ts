@@ -92,7 +92,7 @@ describe('a graph that is uploaded', () => {
     ['a bad regex in a role', { role: ['/[/'] }, /role\[0\]/],
     ['bad YAQL in a condition', { condition: { yaql_exp: '$.a +' } }, /condition/],
     ['bad YAQL deep in parameters', { parameters: { a: [{ yaql_exp: 'f(' }] } }, /parameters\.a\[0\]/],
-    ['bad YAQL in a field nobody knows', { test_pre: { yaql_exp: ')' } }, /test_pre/],
+    ['bad YAQL in an unknown field', { test_pre: { yaql_exp: ')' } }, /test_pre/],
     ['a name that is not text', { id: 5 }, /id must be text/],
   ])('is refused for %s', (_, more, message) => {
     const errors = checkGraphUpload(task(more)).problems.filter(({ severity }) => severity === 'error');
@@ -124,7 +124,7 @@ describe('a graph that is uploaded', () => {
     ).toEqual([]);
   });
 
-  it('is warned of names nobody defines, in its own layer or below, near and across nodes', () => {
+  it('gives warnings for undefined names, in its own layer or below, within and across nodes', () => {
     const body = {
       tasks: [
         { id: 'prepare', type: 'noop', requires: ['prepair', 'base', 'elsewhere'] },

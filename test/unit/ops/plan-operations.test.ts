@@ -12,7 +12,7 @@ it('what the API shows is what a run does: addresses and functions of users are 
     const world = await graphWorld({ nodes: [['compute']], site: 'dc1', planner });
     await world.upload([
       {
-        id: 'tell',
+        id: 'greet',
         type: 'shell',
         version: '2.1.0',
         roles: '/.*/',
@@ -27,7 +27,7 @@ it('what the API shows is what a run does: addresses and functions of users are 
     const started = await world.start();
     const { transaction: graph } = started.graphs[0]!;
     const { hash } = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
-    const order = (await world.store.plans.getOrder(hash, 'rack-1', 'tell')) as Json;
+    const order = (await world.store.plans.getOrder(hash, 'rack-1', 'greet')) as Json;
 
     const operations = planOperations({
       store: world.store,

@@ -186,7 +186,7 @@ describe('hostile archives', () => {
     ]);
   });
 
-  it('refuses what is no archive, cut off, or broken inside', async () => {
+  it('refuses what is not an archive, is cut off or is broken inside', async () => {
     const file = join(work, 'x.tar.gz');
     writeFileSync(file, 'not gzip');
     expect(await codes(file)).toEqual(['archive.format']);

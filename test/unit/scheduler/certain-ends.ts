@@ -4,7 +4,7 @@ import { Model } from './invariants.js';
 export type CertainEnd = 'successful' | 'failed' | 'ignored' | 'skipped' | 'dep_failed';
 
 /**
- * How tasks must end whatever the order in which they run, for plans that nothing can stop (nobody is critical, every
+ * How tasks must end whatever the order in which they run, for plans that nothing can stop (no node is critical, every
  * tolerance is out of reach, no stop): what is left out depends on timing. Found by going round until nothing more
  * is known; knows nothing of the scheduler.
  */

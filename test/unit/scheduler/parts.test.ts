@@ -74,7 +74,7 @@ describe('a run in parts', () => {
     run.settle();
     run.end(0, 'a@n1', 'failed');
     run.goUp();
-    // Everybody is quiet, but part 1 has not yet heard of the failure.
+    // Every part is idle, but part 1 has not yet received the failure.
     run.ask({ type: 'stop' });
     expect(run.down.some(({ message }) => message.close)).toBe(false);
     run.settle();

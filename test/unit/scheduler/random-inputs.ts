@@ -43,7 +43,7 @@ const odd = fc.constantFrom(
 );
 
 export interface InputShape {
-  /** Nothing can stop the run: nobody is critical, and nobody stops it. */
+  /** Nothing can stop the run: no node is critical, and no operator stops it. */
   readonly unstoppable?: boolean;
   /** Only plans that can run. */
   readonly sound?: boolean;

@@ -174,7 +174,7 @@ describe('an operator', () => {
     expect(r.succeed('a@n1')).toEqual(['a@n1 successful', 'b@n1 skipped', 'start c@n1']);
   });
 
-  it('is told why something cannot be done', () => {
+  it('learns why something cannot be done', () => {
     const r = run(plan);
     expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: not_begun']);
     r.begin();

@@ -59,7 +59,7 @@ describe('withLock', () => {
     expect(most).toBe(1);
   });
 
-  it('tells whom it waits for, once', async () => {
+  it('says whom it waits for, once', async () => {
     const holder = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
     await once(holder, 'spawn');
     await withLock(lock, async () => {});

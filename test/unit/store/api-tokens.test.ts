@@ -6,7 +6,7 @@ describeStore('ApiTokenStore', (backend) => {
   const token = { id: 't1', name: 'ci', role: 'operator', hash: 'h1', createdBy: 'root' };
   const at = '2026-01-01T00:00:00.000Z';
 
-  it('keeps tokens, and shows the hash to nobody but who compares', async () => {
+  it('keeps tokens, and shows the hash only for comparison', async () => {
     const { apiTokens } = await backend.fresh();
     const added = await apiTokens.add({ ...token, expiresAt: '2027-01-01T01:00:00+01:00' });
     expect(added).toEqual({
@@ -22,7 +22,7 @@ describeStore('ApiTokenStore', (backend) => {
     });
     expect(await apiTokens.list()).toEqual([added]);
     expect(await apiTokens.findById('t1')).toEqual({ ...added, hash: 'h1' });
-    expect(await apiTokens.findById('nobody')).toBeUndefined();
+    expect(await apiTokens.findById('nosuch')).toBeUndefined();
     await apiTokens.recordUse('t1', at);
     expect(await apiTokens.list()).toEqual([{ ...added, lastUsedAt: at }]);
   });
@@ -40,12 +40,12 @@ describeStore('ApiTokenStore', (backend) => {
     expect((await apiTokens.list()).map(({ name }) => name)).toEqual(['ci', 'ci']);
     // Not twice, and none that never was.
     expect(await failureOf(apiTokens.revoke(first!.id, 'nina', at))).toMatchObject({ kind: 'not-found' });
-    expect(await failureOf(apiTokens.revoke('nobody', 'nina', at))).toMatchObject({ kind: 'not-found' });
+    expect(await failureOf(apiTokens.revoke('nosuch', 'nina', at))).toMatchObject({ kind: 'not-found' });
     // An id is never given twice, whatever the name.
     expect(await failureOf(apiTokens.add({ ...token, id: 'next', name: 'other' }))).toMatchObject({ kind: 'conflict' });
   });
 
-  it('refuses what is no token, all of it at once', async () => {
+  it('refuses an invalid token, with all its problems at once', async () => {
     const { apiTokens } = await backend.fresh();
     expect(await failureOf(apiTokens.add({ ...token, name: '', hash: '', expiresAt: 'soon' }))).toMatchObject({
       kind: 'invalid',

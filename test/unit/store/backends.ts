@@ -11,7 +11,7 @@ if (noPostgres !== undefined) console.warn(noPostgres);
 /** A database system under test. Stores opened through it are closed after each test. */
 export interface TestBackend {
   readonly dialect: 'sqlite' | 'postgres';
-  /** The address of a database nobody has used; with the schema in it, unless told otherwise. */
+  /** The address of an unused database, with the schema in it by default. */
   newUrl(content?: 'schema' | 'empty'): Promise<string>;
   open(url: string, options?: OpenStoreOptions): Promise<Store>;
   /** A store on a database of its own. */

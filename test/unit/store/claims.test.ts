@@ -19,7 +19,7 @@ describeStore('ClaimStore', (backend) => {
     return store.claims;
   };
 
-  it('gives a site to one holder, and tells the others who', async () => {
+  it('gives a site to one holder, and names the holder to the others', async () => {
     const claims = await withSite();
     expect(await claims.holder({ site: 'dc1' })).toBeNull();
     expect(await claims.claim({ site: 'dc1' }, A)).toEqual({ claimed: true });
@@ -50,7 +50,7 @@ describeStore('ClaimStore', (backend) => {
     expect(await claims.claim({ site: 'dc1' }, B)).toEqual({ claimed: true });
   });
 
-  it('hands over by compare and swap', async () => {
+  it('transfers the claim by compare and swap', async () => {
     const claims = await withSite();
     expect(await claims.takeOver({ site: 'dc1' }, A, B)).toEqual({ claimed: false, holder: null });
     await claims.claim({ site: 'dc1' }, A);
@@ -84,8 +84,8 @@ describeStore('ClaimStore', (backend) => {
     )) {
       expect(failure).toMatchObject({ kind: 'not-found', what: 'site' });
     }
-    const nobody = { workflowId: '', runId: '' };
-    expect(await failureOf(claims.claim({ site: 'dc1' }, nobody))).toMatchObject({
+    const noHolder = { workflowId: '', runId: '' };
+    expect(await failureOf(claims.claim({ site: 'dc1' }, noHolder))).toMatchObject({
       kind: 'invalid',
       problems: [{ path: 'workflowId' }, { path: 'runId' }],
     });

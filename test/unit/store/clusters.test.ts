@@ -166,7 +166,7 @@ const TABLES_OF_CLUSTERS = [
 ];
 
 describeStore('ClusterClaimStore', (backend) => {
-  it('has exactly one winner when many connections claim, and hands over by compare and swap', async () => {
+  it('has exactly one winner when many connections claim, and transfers the claim by compare and swap', async () => {
     const url = await backend.newUrl();
     const stores = await Promise.all([1, 2, 3].map(() => backend.open(url)));
     const { cluster } = await withCluster(stores[0]!);

@@ -81,7 +81,7 @@ describeStore('Opening a store', (backend) => {
     } else {
       expect(await (await backend.open(url, { knownMigrations })).status()).toMatchObject({ pending: [] });
     }
-    // An empty one breaks nobody.
+    // An empty one breaks nothing.
     const fresh = await backend.open(await backend.newUrl('empty'), { knownMigrations });
     expect(await fresh.status()).toMatchObject({ schemaVersion: latest + 1 });
   });
@@ -149,7 +149,7 @@ describeStore('Opening a store', (backend) => {
 
   /** Returns once the second starter stands before the first one's lock. */
   const waiting = async (url: string): Promise<void> => {
-    // SQLite shows nobody who waits; its second starter tries at its first turn, and then again and again.
+    // SQLite does not show who waits; its second starter tries at its first turn, and then repeatedly.
     for (let turns = 0; turns < 5; turns++) await turn();
     if (backend.dialect === 'sqlite') return;
     const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;

@@ -62,7 +62,7 @@ describeStore('PlanStore', (backend) => {
     expect(await failureOf(plans.put({ ...plan('i'), orders: twice }))).toMatchObject({ kind: 'invalid' });
   });
 
-  it('prunes what no transaction refers to and nobody put lately', async () => {
+  it('prunes what no transaction refers to and was not written recently', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
     const { cluster } = await withCluster(store);

@@ -62,7 +62,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
     await store.close();
   });
 
-  it('repeats a read whose connection breaks, and never a write that had started', async () => {
+  it('repeats a read whose connection breaks, and never a write that has started', async () => {
     const url = await server.createDatabase();
     const store = await openStore(url);
     await store.audit.append({ actor: 'a', action: 'b', target: 'c' });
@@ -161,7 +161,7 @@ describe('classifyPostgresError', () => {
     },
   );
 
-  it('tells each address of a host that refused', () => {
+  it('reports each address of a host that refused', () => {
     const error = new AggregateError([new Error('::1 refused'), new Error('127.0.0.1 refused')]);
     const refused = Object.assign(error, { code: 'ECONNREFUSED' });
     expect(classifyPostgresError(refused, address).failure.message).toContain('::1 refused, 127.0.0.1 refused');

@@ -319,7 +319,7 @@ describeStore('RunStore', (backend) => {
     }
   });
 
-  it('tells the history of a node over the runs of its site', async () => {
+  it('gives the history of a node over the runs of its site', async () => {
     const { runs } = await backend.fresh();
     for (const [id, site, day] of [
       ['1', 'a', 1],

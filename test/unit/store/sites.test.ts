@@ -94,7 +94,7 @@ describeStore('SiteStore', (backend) => {
     expect(files).toEqual(given.files);
   });
 
-  it('stores the same content as the latest once, and older content anew', async () => {
+  it('stores the same content as the latest once, and older content again', async () => {
     const { sites } = await backend.fresh();
     await sites.create({ name: 'dc1' });
     const first = await sites.addRevision('dc1', file('one'));

@@ -83,7 +83,7 @@ describe('The store on a SQLite file', () => {
   });
 
   it('says what is wrong with a path', async () => {
-    await writeFile(join(folder, 'notes.txt'), 'This is no database, but a text that is long enough. '.repeat(50));
+    await writeFile(join(folder, 'notes.txt'), 'This is not a database, but a text that is long enough. '.repeat(50));
     await mkdir(join(folder, 'folder.db'));
     expect(await failureOf(openStore(join(folder, 'notes.txt')))).toMatchObject({ kind: 'corrupt' });
     expect(await failureOf(openStore(join(folder, 'folder.db')))).toMatchObject({ kind: 'unreachable' });

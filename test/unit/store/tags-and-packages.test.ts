@@ -24,7 +24,7 @@ describeStore('TagStore', (backend) => {
     expect(await failureOf(store.tags.list({ kind: 'plugin', id: 9 }))).toMatchObject({ what: 'plugin' });
   });
 
-  it('brings the tags of roles to what they are now, and lets nobody delete them', async () => {
+  it('updates the tags of roles to the current roles, and refuses to delete them', async () => {
     const store = await backend.fresh();
     const { release } = await withNodes(store, 1);
     const owner = { kind: 'release', id: release.id } as const;

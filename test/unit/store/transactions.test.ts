@@ -28,7 +28,7 @@ describeStore('TransactionStore', (backend) => {
     expect(await store.transactions.list({ statuses: [] })).toEqual([]);
   });
 
-  it('lets one run of a cluster be open, whoever asks at once, and names it to the others', async () => {
+  it('lets one run of a cluster be open, however many ask at once, and names it to the others', async () => {
     const url = await backend.newUrl();
     const stores = await Promise.all([backend.open(url), backend.open(url)]);
     const { cluster } = await withCluster(stores[0]!);
@@ -59,7 +59,7 @@ describeStore('TransactionStore', (backend) => {
     expect((await stores[0]!.transactions.createRun(again)).run.id).toBe(won[0]!.id);
     expect(await stores[0]!.transactions.list()).toHaveLength(3);
     expect((await stores[1]!.transactions.findRun(workflowId!))?.run.id).toBe(won[0]!.id);
-    expect(await stores[1]!.transactions.findRun('nobody')).toBeNull();
+    expect(await stores[1]!.transactions.findRun('nosuch')).toBeNull();
   });
 
   it('keeps the first end', async () => {

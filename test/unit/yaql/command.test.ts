@@ -116,7 +116,7 @@ describe('yaql eval', () => {
     expect(out).toBe('2\n');
   });
 
-  it('answers a batch line by line, also lines that are no records', async () => {
+  it('answers a batch line by line, also lines that are not records', async () => {
     const records = [
       JSON.stringify({ id: 'a', expr: '$ + 1', data: 1 }),
       'nonsense',

@@ -22,7 +22,7 @@ describe.each(['official.jsonl', 'extra.jsonl', 'nailgun.jsonl', 'differential.j
 
 describe('comparing records', () => {
   const record = { id: 'x', expr: '1', result: [1, 2] };
-  it('tells an integer from a float', () => {
+  it('distinguishes an integer from a float', () => {
     expect(mismatch({ ...record, result: 1 }, { id: 'x', result: { $type: 'float', value: '1.0' } })).not.toBeNull();
   });
   it('minds the order of lists unless it means nothing', () => {

@@ -36,7 +36,7 @@ describe('values of the host', () => {
     expect(kindName(kindOf(fromHost(value)))).toBe(kind);
   });
 
-  it('give Maps where keys are no strings', () => {
+  it('give Maps where keys are not strings', () => {
     expect(toHost(engine.evaluate('{1 => a}'))).toEqual(new Map([[1, 'a']]));
   });
 

@@ -59,7 +59,7 @@ it.each(['erase_node', 'move_to_bootstrap'])(
     expect(ended).toEqual([]);
     expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok' });
     expect(ended).toEqual([['dc1', 'n001', 'release', MachineStatus.Deployed]]);
-    // Nobody holds it any more: there is nothing to end.
+    // It has no owner any more: there is nothing to end.
     expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok', changed: false });
     expect(ended).toHaveLength(1);
   },

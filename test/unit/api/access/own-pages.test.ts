@@ -57,7 +57,7 @@ describe('without tokens', () => {
     for (const headers of theirs) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const)
         expect((await rig.ask(method, '/api/v1/sites', undefined, headers)).status).toBe(403);
-      // Even where no body is needed, so that a browser asks nobody before it sends.
+      // Even where no body is needed, so that a browser would send it without a preflight request.
       expect((await rig.ask('POST', '/api/v1/runs/1/cancel', undefined, headers)).status).toBe(403);
     }
     expect((await rig.ask('GET', '/api/v1/sites')).body.items).toEqual([]);

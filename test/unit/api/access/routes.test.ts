@@ -66,7 +66,7 @@ describe('every route', () => {
     }
   });
 
-  it('lets in who may, and nobody else', async () => {
+  it('lets in authorized callers and no one else', async () => {
     const callers: readonly [Role | undefined, Record<string, string>][] = [
       [undefined, {}],
       [undefined, bearer('nonsense')],
@@ -78,7 +78,7 @@ describe('every route', () => {
         const may = role === undefined ? need === 'anyone' : covers(role, need!);
         if (may && goesOn(path)) continue;
         const { status, body, headers: answered } = await rig.ask(method, url, undefined, headers);
-        const name = `${method} ${path} as ${role ?? 'nobody'}: ${status}`;
+        const name = `${method} ${path} as ${role ?? 'no role'}: ${status}`;
         if (may) expect([401, 403], name).not.toContain(status);
         else {
           expect(status, name).toBe(role === undefined ? 401 : 403);
@@ -130,7 +130,7 @@ describe('every route', () => {
 
 describe('a caller', () => {
   it('is refused before anything of the body is read', async () => {
-    const { status } = await rig.ask('POST', '/api/v1/sites', '{ this is no JSON', {
+    const { status } = await rig.ask('POST', '/api/v1/sites', '{ this is not JSON', {
       'content-type': 'application/json',
     });
     expect(status).toBe(401);
@@ -145,7 +145,7 @@ describe('a caller', () => {
     });
   });
 
-  it('is told who it is', async () => {
+  it('gets its own identity', async () => {
     for (const role of ROLES)
       expect((await rig.ask('GET', '/api/v1/me', undefined, bearer(secrets[role]))).body).toEqual({
         name: `a-${role}`,
@@ -221,7 +221,7 @@ describe('a caller', () => {
     expect(rig.log.length).toBeGreaterThan(before + 5);
     expect(JSON.stringify(rig.log)).not.toContain(canary.slice(-43));
     const shown = answers.filter((answer) => JSON.stringify(answer.body).includes(canary.slice(-43)));
-    // What a caller writes into a path is told back to that caller, and to nobody else.
+    // What a caller writes into a path is shown to that caller alone.
     expect(shown.map(({ body }) => body.instance ?? body)).toEqual([`/api/v1/runs/${canary}`]);
   });
 });

@@ -197,7 +197,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       expect(await call({}, '--token-file', 'token', 'token', 'revoke', 'eva', '--yes')).toMatchObject({ code: 3 });
       execFileSync('chmod', ['644', at('token')]);
       expect(await call({}, '--token-file', 'token', 'site', 'list')).toMatchObject({ code: 2 });
-      // Nobody vouches for the certificate.
+      // No authority vouches for the certificate.
       expect(
         await call({ SITEWRIGHT_CA_FILE: at('stranger.pem'), SITEWRIGHT_TOKEN: token }, 'site', 'list'),
       ).toMatchObject({ code: 5 });

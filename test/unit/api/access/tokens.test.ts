@@ -129,7 +129,7 @@ describeStore('The use cases of tokens', (backend) => {
     expect(await lastUse()).toBe('2026-01-01T00:01:00.000Z');
   });
 
-  it('says all that is wrong with a wish at once, and keeps nothing of it', async () => {
+  it('reports all problems of a request at once, and stores nothing', async () => {
     const store = await backend.fresh();
     const tokens = tokenOperations(store, () => start);
     const wrong = await refusal(tokens.create({ name: 'Große Namen', role: 'root', expires: 'soon' }, 'x'));

@@ -102,19 +102,19 @@ it('a cluster as the release recommends it has nothing but information', () => {
   ]);
 });
 
-it('tags moved off the nodes are told of, and the user may go on', () => {
+it('tags moved off the nodes are reported, and the user may continue', () => {
   const moved = three.map((one) => ({ ...one, tags: one.tags.filter((tag) => tag !== 'database') }));
   const [finding] = checkCluster(cluster(moved));
   expect(finding).toMatchObject({ severity: 'info', tags: expect.arrayContaining(['database']) });
   expect(checkCluster(cluster(moved, { placesByTags: false }))[0]!.tags).not.toContain('database');
 });
 
-it('a node without tags is told of; an instance is none that places tasks', () => {
+it('a node without tags is reported; an instance is not a tag that places tasks', () => {
   const bare = node(5, [], { tags: ['mysql:1'] });
   expect(codes(cluster([...three, bare]))).toContain('check.node-without-tags');
 });
 
-it('with the tags engine off, tags that were moved by hand are told of: they do not count', () => {
+it('with the tags engine off, tags that were moved by hand are reported: they do not count', () => {
   const off = { placesByTags: false };
   const moved = [node(1, ['controller'], { tags: ['controller', 'database:1'] }), node(2, ['compute'])];
   const ignored = checkCluster(cluster(moved, off)).find(({ code }) => code === 'check.tags-ignored');
@@ -203,7 +203,7 @@ describe('limits', () => {
     );
   });
 
-  it('of several overrides the hardest is told, and an override without the limit leaves it alone', () => {
+  it('the strictest of several overrides is reported, and an override without the limit leaves it unchanged', () => {
     const limits = {
       min: 1,
       max: 9,
@@ -237,8 +237,8 @@ describe('restrictions', () => {
     expect(expandRestriction(7)).toBeUndefined();
   });
 
-  it('what is not there counts as null and is told; what cannot be worked out holds nothing', () => {
-    const { holding, doubts } = checkRestrictions(['settings:a.b == null', 'nobody:x == 1', 'settings:'], {
+  it('a missing value counts as null and is reported; an expression that cannot be evaluated restricts nothing', () => {
+    const { holding, doubts } = checkRestrictions(['settings:a.b == null', 'nosuch:x == 1', 'settings:'], {
       settings: {},
     });
     expect(holding).toEqual([{ condition: 'settings:a.b == null' }]);

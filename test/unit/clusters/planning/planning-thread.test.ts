@@ -29,7 +29,7 @@ const workOf = (tasks: readonly Fields[], more: Partial<PlanningWork> = {}): Pla
 const calling = (expression: string): PlanningWork =>
   workOf([
     {
-      id: 'told',
+      id: 'shown',
       type: 'shell',
       version: '2.1.0',
       roles: '/.*/',
@@ -50,7 +50,7 @@ const thread = (helpers = HELPERS) => opened(openPlanningThread(helpers));
 
 /** Of a serialized plan, the command on the first node. */
 const commandOf = (text: string): unknown =>
-  (Object.values(JSON.parse(text).tasks_graph as Json).flat() as Json[]).find(({ id }) => id === 'told')!.parameters
+  (Object.values(JSON.parse(text).tasks_graph as Json).flat() as Json[]).find(({ id }) => id === 'shown')!.parameters
     .cmd;
 
 describe('a planning thread', () => {
@@ -65,7 +65,7 @@ describe('a planning thread', () => {
     60_000,
   );
 
-  it('tells what is wrong with a graph as an answer', async () => {
+  it('answers what is wrong with a graph', async () => {
     const work = workOf([
       { id: 'a', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['b'], parameters: { cmd: 'true' } },
       { id: 'b', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['a'], parameters: { cmd: 'true' } },
@@ -139,7 +139,7 @@ it('small plans are made at once, large ones in the thread, both with helpers', 
   await endless;
 });
 
-it('a module of helpers that cannot be loaded is told when the planner is opened', async () => {
+it('a module of functions that cannot be loaded is reported when the planner is opened', async () => {
   await expect(openPlanner(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)))).rejects.toThrow(
     'no-such-module.mjs',
   );

@@ -101,7 +101,7 @@ describe('a change of roles', () => {
 
   it('a role that goes is lost', () => expect(change(['controller'], ['compute']).lost).toEqual(['controller']));
 
-  it('a role nobody describes gives its name', () => {
+  it('an undescribed role gives its name', () => {
     expect(change([], ['unknown']).given).toEqual([{ tag: 'unknown', role: 'unknown' }]);
   });
 });

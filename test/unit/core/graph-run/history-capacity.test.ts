@@ -24,7 +24,7 @@ it('a full part stays under 10,000 events, however many attempts fail, and has s
   expect(attempts).toBeGreaterThanOrEqual(80);
 });
 
-it('operators are heard as long as what is left to do still fits', () => {
+it("operators' requests are accepted as long as the remaining work still fits", () => {
   expect(hasCapacityForRequest(9_000, 0)).toBe(true);
   expect(hasCapacityForRequest(9_900, 0)).toBe(false);
   expect(hasCapacityForRequest(9_000, 200)).toBe(false);

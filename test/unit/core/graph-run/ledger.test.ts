@@ -62,7 +62,7 @@ it('counts follow every way back', () => {
   expect(ledger.status()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
 });
 
-it('rows tell what a stop left undone from what was skipped, also after it was opened again', () => {
+it('rows distinguish what a stop left undone from what was skipped, also after a restore', () => {
   const ledger = ledgerOf(['n1'], ['a', 'b']);
   ledger.note({ type: 'settled', task: 'a@n1', status: 'skipped' }, 0);
   ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped', undone: true }, 0);
@@ -137,7 +137,7 @@ it('a report stays under 200 KB by shortening its lists, and says so', () => {
   expect(report.cut!.failed_omitted).toBeGreaterThan(0);
 });
 
-it('a ledger that goes on elsewhere tells the same, and takes up what had not ended', () => {
+it('a restored ledger reports the same, and continues with what had not ended', () => {
   const ids = ['n1', 'n2', 'n3'];
   const compiled = compilePlan({
     nodes: ids.map((id) => ({ id, kind: 'node' })),
@@ -148,19 +148,19 @@ it('a ledger that goes on elsewhere tells the same, and takes up what had not en
   if (!compiled.ok) throw new Error('not a plan');
   const scheduler = createScheduler(compiled.graph);
   const ledger = createLedger(compiled.graph);
-  const told = (...events: SchedulerEvent[]) => {
+  const send = (...events: SchedulerEvent[]) => {
     for (const event of events) for (const command of apply(scheduler, event)) ledger.note(command, 5);
   };
   const ended = (task: string, outcome: 'successful' | 'failed', attempt = 1) => {
     ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'ok' });
-    told({ type: 'ended', task, attempt, outcome });
+    send({ type: 'ended', task, attempt, outcome });
   };
-  told({ type: 'begin' });
+  send({ type: 'begin' });
   ended('a@n1', 'failed');
   ended('a@n2', 'failed');
   ended('a@n3', 'successful');
-  told({ type: 'retry_task', task: 'a@n2' });
-  // Its end has come, but nobody has answered it yet.
+  send({ type: 'retry_task', task: 'a@n2' });
+  // It has ended, but the end has not been acknowledged yet.
   ledger.ended('a@n2', { outcome: 'ok' });
   ledger.takeRows();
   const kept = JSON.parse(JSON.stringify([takeSnapshot(scheduler), ledger.keep()]));

@@ -64,7 +64,7 @@ describe.each([
     }
   });
 
-  it('is no order for a task, and one signed for another purpose is none', () => {
+  it('is not an order for a task, and one signed for another purpose is rejected', () => {
     const wanted = { ...cancel, plan: 'p', type: 'shell', mode: 'apply' } as const;
     const execution = { ...wanted, parameters: {} };
     const verdict = verifyOrder({ execution, proof }, wanted, keys.publicKeys(), now);

@@ -17,7 +17,7 @@ describe('renderSvg', () => {
     expect(svg).not.toContain('<script');
   });
 
-  it('refuses what is no DOT, in words', async () => {
+  it('refuses what is not DOT, with a message', async () => {
     await expect(renderSvg('digraph {')).rejects.toThrow(/Graphviz cannot draw this: syntax error/);
   });
 });

@@ -29,7 +29,7 @@ describe('secrets of a folder', () => {
     expect(await secrets.read('nothing/here')).toEqual({ kind: 'absent' });
   });
 
-  it('are refused when others may read them, or when they are no files of their own', async () => {
+  it('are refused when others may read them, or when they are not regular files', async () => {
     put('open', 'CANARY', 0o640);
     put('world', 'CANARY', 0o604);
     symlinkSync(join(folder, 'db/password'), join(folder, 'link'));

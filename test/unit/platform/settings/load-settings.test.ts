@@ -204,7 +204,7 @@ describe('loadSettings', () => {
       chmodSync(join(cwd, 'maas.key'), mode);
     };
 
-    it('come from a file beside the settings file that nobody else may read', async () => {
+    it('come from a file beside the settings file that only its owner may read', async () => {
       keyFile(0o600);
       const { settings } = good({ file: 'maas: {key_file: maas.key}' });
       expect(await readMaasKey(settings)).toEqual({ ok: true, key: secret });

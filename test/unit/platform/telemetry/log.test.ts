@@ -57,7 +57,7 @@ it('knows secrets by their form in the texts of others', () => {
   expect(lines[4]).toContain('postgres://sitewright:[redacted]@db.example/sitewright');
 });
 
-it('leaves alone what is no secret, and what is logged with it', () => {
+it('leaves what is not secret, and what is logged with it, unchanged', () => {
   const { log, lines } = logged();
   const fields = {
     site: 'dc1',

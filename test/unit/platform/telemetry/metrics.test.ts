@@ -75,7 +75,7 @@ describe('docs/metrics.md', () => {
 });
 
 describeStore('The metrics of the API', (backend) => {
-  it('tell what the store knows at that moment, and forget it when the store is away', async () => {
+  it('report what the store knows at that moment, and forget it when the store is away', async () => {
     const store = await backend.fresh();
     const metrics = new ApiMetrics('1.2.3', store);
     const run = { site: 'dc1', startedAt: '2026-01-01T00:00:00Z', sequence: 1 };

@@ -101,7 +101,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
 
   it('says what its log says when it cannot start, and leaves nothing running', async () => {
     const unreadable = join(folder, 'not-a-database');
-    await writeFile(unreadable, 'this is no SQLite file, though long enough to be looked at as one');
+    await writeFile(unreadable, 'this is not a SQLite file, though long enough to be read as one');
     await expect(start({ databaseFile: unreadable })).rejects.toThrow(
       /dev server ended before it answered[\s\S]*(database|sqlite)/i,
     );

@@ -121,7 +121,7 @@ describe('findTemporalBinary', () => {
     expect(missing.status).toBe('missing');
   });
 
-  it('tells each place, why it failed and what to do, when all fail', async () => {
+  it('reports each place, why it failed and what to do, when all fail', async () => {
     const missing = await find();
     if (missing.status === 'found') throw new Error('found');
     expect(missing.attempts.map(({ source }) => source)).toEqual([
@@ -139,7 +139,7 @@ describe('findTemporalBinary', () => {
     for (const { next } of missing.attempts) expect(text).toContain(next);
   });
 
-  it('tells what Go says when the build fails', async () => {
+  it("reports Go's message when the build fails", async () => {
     await program('bin2/go', 'echo "go: cannot find module" >&2; exit 1');
     const missing = await find();
     if (missing.status === 'found') throw new Error('found');
