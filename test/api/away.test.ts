@@ -66,7 +66,7 @@ describe('without Temporal and MAAS', () => {
     expect(await ask(api, 'GET', '/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
-  it('sites and documents work as ever', async () => {
+  it('sites and documents work as usual', async () => {
     expect((await ask(api, 'POST', '/api/v1/sites', { name: 'dc1' })).status).toBe(201);
     const files = await exampleDocuments();
     expect((await ask(api, 'POST', '/api/v1/sites/dc1/revisions', { files })).status).toBe(201);
@@ -74,7 +74,7 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body).toEqual({ items: [], next: null });
   });
 
-  it('what needs Temporal is refused with the fix; nothing is left behind', async () => {
+  it('requests that need Temporal are refused with the fix; nothing is left behind', async () => {
     const started = await ask(api, 'POST', '/api/v1/sites/dc1/runs', { kind: 'deploy_site' });
     expect(started).toMatchObject({
       status: 503,
@@ -84,7 +84,7 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body.items).toEqual([]);
   });
 
-  it('nodes are shown without what MAAS would know; its check says what to set', async () => {
+  it('nodes are shown without the data of MAAS; its check says what to set', async () => {
     const nodes = await ask(api, 'GET', '/api/v1/sites/dc1/nodes/status');
     expect(nodes).toMatchObject({ status: 200, body: { stale: true, reason: expect.stringContaining('maas.url') } });
     expect(nodes.body.nodes).toHaveLength(exampleHosts.length);
@@ -95,7 +95,7 @@ describe('without Temporal and MAAS', () => {
     });
   });
 
-  it('a second one on the same port is refused in plain words, and leaves the first alone', async () => {
+  it('a second one on the same port is refused with a clear message, and does not disturb the first', async () => {
     const settings = await settingsFor({ SITEWRIGHT_API_PORT: new URL(api.url).port });
     await expect(startApi(settings, log)).rejects.toThrow(
       /cannot listen on 127\.0\.0\.1:\d+: the port is already in use; set api\.host and api\.port/,
@@ -197,7 +197,7 @@ describe('without a worker', () => {
   ] as const;
 
   // At the same time, as several people would who wonder why nothing goes on.
-  it('what only a worker knows is answered with how to get one, to however many ask', async () => {
+  it('what only a worker knows is answered with how to start one, however many ask', async () => {
     const asked = [...parts, ...parts];
     const answers = await Promise.all(asked.map(([method, part]) => api.ask(method, `/api/v1/runs/${run}/${part}`)));
     expect(answers.map(({ status, body }) => [status, body.code, body.detail])).toEqual(

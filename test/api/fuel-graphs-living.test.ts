@@ -153,7 +153,7 @@ it('a failed task keeps a held run open until it is retried; another run is refu
   expect(await ended(id)).toMatchObject({ status: 'ready' });
 });
 
-it('a run that failed is gone on from', async () => {
+it('a failed run is continued', async () => {
   let broken = true;
   const ran: string[] = [];
   await serve(async ({ task }) => {

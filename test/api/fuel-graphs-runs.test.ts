@@ -97,7 +97,7 @@ describe('executing graphs', () => {
     expect(await execute(body)).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } });
   });
 
-  it('is refused on a cluster that is not fit, with all that is wrong, unless it is forced', async () => {
+  it('is refused on a cluster with problems, listing all of them, unless it is forced', async () => {
     const { store } = rig;
     const [controller, compute] = env.nodes;
     await store.releases.update(env.release, {
@@ -128,7 +128,7 @@ describe('executing graphs', () => {
     expect(await execute({ graphs: [{ type: 'custom' }], force: true })).toMatchObject({ status: 503 });
   });
 
-  it('is refused while a run goes on, and says whose', async () => {
+  it("is refused during a run, and names the run's owner", async () => {
     const { run } = await runningRun();
     // Whether it goes on only Temporal knows, which is away here.
     expect(await execute({ graphs: [{ type: 'custom' }] })).toMatchObject({ status: 503 });
@@ -149,7 +149,7 @@ describe('executing graphs', () => {
     expect(child).toMatchObject({ name: 'deployment', graph_type: 'custom', status: 'error' });
   });
 
-  it('goes on only from a run of the cluster that ended with something left', async () => {
+  it('continues only from a run of the cluster that ended with tasks left', async () => {
     expect(await execute({ from: 9999 })).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
     const { run } = await runningRun();
     // Whether it still goes on only Temporal knows, which is away here.
@@ -248,7 +248,7 @@ describe('sequences', () => {
 });
 
 describe('transactions', () => {
-  it('have the shape of the reference, in its words, with live progress', async () => {
+  it('have the shape and the terms of the reference, with live progress', async () => {
     const { run, graphs } = await runningRun();
     const record = (node: string, task: string, status: 'successful' | 'running') =>
       rig.store.taskHistory.record(graphs[0]!.id, [{ node, task, status, attempt: 1, sequence: 1 }]);
@@ -274,7 +274,7 @@ describe('transactions', () => {
     expect(failed.body).toHaveLength(3);
   });
 
-  it('are filtered by words that are known', async () => {
+  it('are filtered by known values only', async () => {
     for (const [query, index] of [
       ['statuses=zz', 157],
       ['transaction_types=zz', 158],
@@ -292,7 +292,7 @@ describe('transactions', () => {
     });
   });
 
-  it('under way are not deleted; ended ones are hidden from tasks, or gone for good', async () => {
+  it('running ones are not deleted; ended ones are hidden from tasks, or deleted for good', async () => {
     const { run } = await runningRun();
     for (const path of ['transactions', 'tasks']) {
       expect(await ask('DELETE', `${api}/${path}/${run.id}`)).toMatchObject({

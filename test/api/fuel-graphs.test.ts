@@ -213,7 +213,7 @@ describe('an upload is refused', () => {
     expect(await ask('GET', ofCluster('bad'))).toMatchObject({ status: 404 });
   });
 
-  it('for a version with letters, which the reference lets pass and stumbles over later', async () => {
+  it('for a version with letters, which the reference accepts and fails on later', async () => {
     const { request } = recorded(34, 'POST', '/clusters/1/deployment_graphs/bad');
     expect(await upload('bad', request)).toMatchObject({ status: 400 });
   });
@@ -259,7 +259,7 @@ describe('an upload is refused', () => {
     });
   });
 
-  it('for a type that cannot stand in a path', async () => {
+  it('for a type that cannot be part of a path', async () => {
     expect(await upload('we%20ird', { tasks: [] })).toMatchObject({ status: 400 });
   });
 

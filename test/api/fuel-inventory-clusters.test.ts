@@ -106,7 +106,7 @@ it('names are unique; a release that is not deployable makes none', async () => 
   });
 });
 
-it('a cluster can take nodes in as it is made, free ones only', async () => {
+it('a cluster can be created with nodes, free ones only', async () => {
   const node = await rig.made('/nodes/', { mac: '52:54:00:aa:00:01' });
   const id = await rig.made('/clusters/', { ...created('with-nodes'), nodes: [node] });
   expect((await rig.fuel('GET', `/nodes/?cluster_id=${id}`)).body).toMatchObject([
@@ -169,7 +169,7 @@ describe('settings', () => {
     expect((await rig.fuel('PUT', `/clusters/${id}/attributes/defaults`, {})).body.editable.mine).toBeUndefined();
   });
 
-  it('what does not fit is refused, all at once, and nothing is stored', async () => {
+  it('all invalid values are refused at once, and nothing is stored', async () => {
     const before = await read();
     const bad = {
       editable: {

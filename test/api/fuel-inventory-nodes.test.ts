@@ -219,7 +219,7 @@ describe('assignment', () => {
     expect(await node(id)).toMatchObject({ cluster: null, pending_roles: [], pending_addition: false, tags: [] });
   });
 
-  it('marks a deployed node for removal in place of removing it', async () => {
+  it('marks a deployed node for removal instead of removing it', async () => {
     const id = await register();
     await assign(id, ['cinder']);
     await rig.store.nodes.update(id, { status: 'ready', roles: ['cinder'], pendingRoles: [], pendingAddition: false });
@@ -232,7 +232,7 @@ describe('assignment', () => {
     await rig.fuel('DELETE', `/nodes/${id}?force=1`);
   });
 
-  it('says all that is wrong with it, and changes nothing', async () => {
+  it('reports all its problems, and changes nothing', async () => {
     const [free, foreign] = [await register(), await register()];
     await assign(foreign, ['cinder'], other);
     const wrong = [

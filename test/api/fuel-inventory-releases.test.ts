@@ -15,7 +15,7 @@ it('a client learns when it starts that no login is needed', async () => {
   });
 });
 
-it('a release is made, shown, listed, changed and deleted; paths end as one likes', async () => {
+it('a release is made, shown, listed, changed and deleted; paths may end with a slash or not', async () => {
   expect((await rig.fuel('GET', '/releases/')).body).toEqual([]);
   const id = await rig.made('/releases/', newton);
   const shown = await rig.fuel('GET', `/releases/${id}/`);
@@ -60,7 +60,7 @@ describe('of one release', () => {
     id = await rig.made('/releases/', { ...newton, name: 'Parts' });
   });
 
-  it('networks, settings and components have paths of their own', async () => {
+  it('networks, settings and components have separate paths', async () => {
     expect((await rig.fuel('GET', `/releases/${id}/networks`)).body).toEqual(newton.networks_metadata);
     expect((await rig.fuel('PUT', `/releases/${id}/networks`, { neutron: {} })).body).toEqual({ neutron: {} });
     expect((await rig.fuel('GET', `/releases/${id}/networks`)).body).toEqual({ neutron: {} });
@@ -119,7 +119,7 @@ describe('of one release', () => {
     });
   });
 
-  it('a release with clusters stays', async () => {
+  it('a release with clusters cannot be deleted', async () => {
     const used = await rig.made('/releases/', { ...newton, name: 'Used' });
     await rig.made('/clusters/', { name: 'on-used', release_id: used });
     expect(await rig.refused('DELETE', `/releases/${used}`)).toMatchObject({
@@ -194,7 +194,7 @@ describe('roles', () => {
     });
   });
 
-  it('what is wrong with a role is said all at once', async () => {
+  it('all problems of a role are reported at once', async () => {
     const path = `/releases/${release}/roles/`;
     expect((await rig.refused('POST', path, {})).paths).toEqual([
       'body.name',

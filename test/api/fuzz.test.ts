@@ -224,7 +224,7 @@ async function send(request: ReturnType<typeof requestTo> extends fc.Arbitrary<i
 /** Statuses that any route may answer with, whatever it does: what came may not even be a request to it. */
 const ANYWHERE = [400, 404, 405, 413, 415];
 
-it('whatever is sent to any route, the answer is one that its description knows, and never an accident', async () => {
+it('whatever is sent to any route, the answer is one that its description allows, and never an internal error', async () => {
   const seen = new Map<string, Set<number>>();
   // Generators of bodies are made once for each route: they are large.
   const made = new Map(

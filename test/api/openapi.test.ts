@@ -54,7 +54,7 @@ it('the description of the API is the one that was agreed on', async () => {
   expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
 });
 
-it('each route is for whom it was agreed on', () => {
+it('each route has the agreed roles', () => {
   const lines = Object.entries<{ readonly access: string }>(API).map(([at, { access }]) => `${at} ${access}\n`);
   const text = lines.sort().join('');
   if (process.env.UPDATE_GOLDEN) writeFileSync(goldenAccess, text);
@@ -112,7 +112,7 @@ it.each([false, true])('every route says whom it answers (tokens: %s)', async (t
   }
 });
 
-it('every reference leads somewhere, and no schema is there for nothing', async () => {
+it('every reference resolves, and every schema is used', async () => {
   const { paths, components } = await describeApi();
   const used = new Set<string>();
   JSON.stringify([paths, components], (key, value: unknown) => {

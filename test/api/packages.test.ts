@@ -167,7 +167,7 @@ describe('packages', () => {
     expect(stored.rawPayload.equals(archive)).toBe(true);
   });
 
-  it('a newer version updates in place; an older one needs force; another series stands beside it', async () => {
+  it('a newer version updates in place; an older one needs force; another series is installed beside it', async () => {
     const { body: before } = await rig.ask('GET', '/api/v1/packages');
     const newer = await install(
       await archiveOf(releasePackage({ version: '1.0.1', graphs: [{ type: 'default', tasks: [] }] })),
@@ -289,7 +289,7 @@ describe('packages', () => {
   });
 });
 
-it('the folder of packages: new ones are installed, changed ones brought up, bad ones named while others go on', async () => {
+it('the folder of packages: new ones are installed, changed ones updated, bad ones reported while the others continue', async () => {
   const home = await mkdtemp(join(scratch, 'home-'));
   const store = await openStore(join(home, 'store.db'));
   const never = () => {
@@ -331,7 +331,7 @@ describe('plugins in a cluster', () => {
     JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
   ];
 
-  it('conflicts refuse enabling, in the words of the reference', async () => {
+  it('conflicts prevent enabling, with the messages of the reference', async () => {
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'host' })))).body.releases[0];
     const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'plugged', release_id: release })).body;
     const ids: Record<string, number> = {};

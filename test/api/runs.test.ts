@@ -49,7 +49,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 
 const finished = (run: string) => until(`/api/v1/runs/${run}`, (body) => body.outcome !== null);
 
-it('a deployment is started, watched, and read when it is over', async () => {
+it('a deployment is started, watched, and read after its end', async () => {
   await living();
   const started = await start({ kind: 'deploy_site', reason: 'first time', started_by: 'nina' });
   const { id } = started.body;
@@ -307,7 +307,7 @@ describe('starting', () => {
   });
 });
 
-it('nodes are shown as MAAS knows them, and as it knew them last when it is away', async () => {
+it('nodes are shown with their state in MAAS, or their last known state when it is unavailable', async () => {
   await living();
   await site.control('seed', { machines: [] }).catch(() => undefined);
   const { body } = await api.ask('GET', '/api/v1/sites/stl1/nodes/status');
@@ -333,7 +333,7 @@ it('nodes are shown as MAAS knows them, and as it knew them last when it is away
   expect(await api.ask('GET', '/api/v1/health')).toMatchObject({ status: 200, body: { status: 'ok', ok: true } });
 });
 
-it('a run, a node and a site that never were are not found', async () => {
+it('a run, a node and a site that never existed are not found', async () => {
   await living();
   for (const path of [
     'runs/none',

@@ -120,7 +120,7 @@ describe('tags of releases and clusters', () => {
     expect(refused.body.errors.length).toBeGreaterThan(0);
   });
 
-  it('a rename, and whatever is built in, is refused', async () => {
+  it('a rename, and any change of a built-in tag, is refused', async () => {
     await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
     const renamed = await rig.ask('PUT', `/api/v1/clusters/${cluster}/tags/swift/`, { ...swift, name: 'other' });
     expect(renamed.status).toBe(400);
@@ -205,7 +205,7 @@ describe('tags of nodes', () => {
     }
   });
 
-  it('the examples of the specification, to the letter: a tag for the role of its name, which need not exist', async () => {
+  it('the exact examples of the specification: a tag for the role of its name, which need not exist', async () => {
     const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
     for (const owner of [`cluster_id=${cluster}`, `release_id=${release}`]) {
       expect(await rig.ask('POST', `/api/v1/tags/?${owner}&${tag}`), owner).toMatchObject({
@@ -248,7 +248,7 @@ describe('tags of nodes', () => {
 describe('extensions', () => {
   const example = fileURLToPath(new URL('../../examples/tag-extension/spread-mysql.mjs', import.meta.url));
 
-  it('the example spreads instances, also beside those that are there', async () => {
+  it('the example spreads instances, also next to existing ones', async () => {
     extensions = await tagExtensionsOf(example)();
     expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql', 'mysql:1']);

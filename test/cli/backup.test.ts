@@ -97,7 +97,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-it('a run that was under way goes on from a backup, in a new folder, with a newer worker', async () => {
+it('an open run continues from a backup, in a new folder, with a newer worker', async () => {
   const lost = join(root, 'lost');
   const brought = join(root, 'brought-back');
   const bundle = inject('workflowBundlePath');

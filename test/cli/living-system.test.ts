@@ -238,7 +238,7 @@ describe('a site', () => {
     expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 gone, 6 the same$/m);
   });
 
-  it('is deleted when somebody means it', async () => {
+  it('is deleted when the user confirms', async () => {
     expect((await sitewright('site', 'delete', site)).code).toBe(2);
     expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(0);
     expect((await sitewright('site', 'show', site)).code).toBe(3);

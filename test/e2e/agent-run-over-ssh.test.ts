@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     expect(await ask('GET', `/runs/${id}/logs/says@${second}`)).toContain('by ssh\n');
   }, 180_000);
 
-  it('is cancelled by an operator, and nothing of it goes on over there', async () => {
+  it('is cancelled by an operator, and nothing of it keeps running on the node', async () => {
     const stray = `86561.${process.pid}`;
     const sleepers = () =>
       execFileSync('sh', ['-c', 'grep -alF "$0" /proc/[0-9]*/cmdline 2>/dev/null; true', stray])

@@ -43,7 +43,7 @@ describe('kill -9 of an agent in mid-task', () => {
     expect(await site.logged(`survives-${node}`, node)).toBe('before\nafter\n');
   });
 
-  it('while the agent is away the task ends by itself; the next agent brings its result', async () => {
+  it('while the agent is down the task ends on its own; the next agent reports its result', async () => {
     const gate = site.gate('alone');
     const first = await site.host(['lonely']);
     const run = await site.start({ nodes: site.queues(['lonely']), tasks: ['alone'], heartbeatMs: 1_000 });
@@ -196,7 +196,7 @@ it('a server that is killed, started, stopped and started again during 50 runnin
   }
 });
 
-it('agents as twenty processes of their own, of which some are killed in mid-task: no task is late, lost or repeated', async () => {
+it('twenty agent processes, some of which are killed in mid-task: no task is late, lost or repeated', async () => {
   const count = Number(process.env.SITEWRIGHT_TEST_AGENT_PROCESSES ?? 20);
   const nodes = site.names(count).map((name) => `own-${name}`);
   const gate = site.gate('under-way');

@@ -94,7 +94,7 @@ async function given(): Promise<Given[]> {
   return found;
 }
 
-it('each deployed node gets a ticket of its own in its user data, good once; nothing of it is in a history', async () => {
+it('each deployed node gets its own ticket in its user data, valid once; nothing of it is in a history', async () => {
   await deploy();
   await deploy();
   const all = await given();

@@ -373,7 +373,7 @@ it('a node whose certificate is revoked gets no more orders; a redeployed one do
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);
 }, 90_000);
 
-it('what Temporal alone cancels goes on; what an operator cancels ends, and says so', async () => {
+it('what Temporal alone cancels continues; what an operator cancels ends, and says so', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });
   /** A run whose first task waits; answers what the graph is called by agents, and how the run is asked for. */

@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     expect(asleep(stray)).toEqual([]);
   });
 
-  it('the same when the time is over', async () => {
+  it('the same at the timeout', async () => {
     const stray = `86552.${process.pid}`;
     const wanted = { ...shell(`${hidden(stray)}; sleep ${stray}`), deadlineSec: 1.5 };
     await host.ensure(wanted);

@@ -252,7 +252,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     ).toBe(path);
   });
 
-  it('names are names: whatever stands in ids, paths and folders, nothing of it is run', async () => {
+  it('names are only names: nothing in ids, paths and folders is ever executed', async () => {
     const trap = at('trap');
     const texts = [
       `;touch ${trap}`,

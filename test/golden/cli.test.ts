@@ -210,7 +210,7 @@ it('notes of nodes that went well are in the report', () => {
   expect(text).toMatch(/^Notes on nodes\n {2}\S+ {2}was taken over\n {2}old01 {2}was released already$/m);
 });
 
-it('a node that was taken up again shows its attempts', () => {
+it('a retried node shows its attempts', () => {
   let { state } = work({ 'ctl01 deploy': 'no boot', 'ctl02 deploy': 'x', 'ctl03 deploy': 'x' });
   state = retryNode(state, 'ctl01');
   const { state: again, call } = nextCall(state, seconds(100));

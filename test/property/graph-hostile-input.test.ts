@@ -104,7 +104,7 @@ const broken = fc
     return value;
   });
 
-it('whatever stands in a file, it is planned or refused with places, and never breaks', () => {
+it('whatever a file contains, it is planned or refused with places, and never crashes', () => {
   fc.assert(
     fc.property(broken, (value) => {
       const { tasks } = readTasks(value);

@@ -173,7 +173,7 @@ describe('order', () => {
     );
   });
 
-  it('circles are found exactly where there are some, and the scheduler agrees', () => {
+  it('cycles are found exactly where they exist, and the scheduler agrees', () => {
     fc.assert(
       fc.property(graph, (input) => {
         const plan = planFor(input);

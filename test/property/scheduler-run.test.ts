@@ -22,7 +22,7 @@ describe('a run with random timing', () => {
     );
   });
 
-  it('comes to an end, within its limits, whatever an operator retries and skips', () => {
+  it('ends, within its limits, whatever an operator retries and skips', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(
       fc.property(plans, fc.nat(), (plan, seed) => {
@@ -88,7 +88,7 @@ describe('a run in parts', () => {
     );
   });
 
-  it('comes to an end, within its limits, whatever an operator retries and skips', () => {
+  it('ends, within its limits, whatever an operator retries and skips', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(
       fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {

@@ -57,7 +57,7 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  it('a name in the audit is the token’s, and what a role may not do says which may', async () => {
+  it('the audit names the token, and a refused action says which roles are allowed to do it', async () => {
     const page = await at('/');
     const signIn = async (role: Role) => {
       await page.evaluate(`sessionStorage.setItem('sitewright.token', ${JSON.stringify(secrets[role])})`);

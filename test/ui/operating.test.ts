@@ -96,7 +96,7 @@ describePage('operating from the page alone', () => {
     expect(await page.getByText('No release is installed').count()).toBe(0);
   });
 
-  it('nodes are taken into a cluster with roles, and out of it again', async () => {
+  it('nodes are added to a cluster with roles, and removed again', async () => {
     const names = Array.from({ length: 14 }, (_, at) => `node-${at + 1}`);
     await rig.ask('POST', `${api}/clusters`, { name: 'lab', release_id: 1 });
     for (const name of names) await rig.ask('POST', `${api}/nodes`, { name, status: 'discover' });

@@ -76,7 +76,7 @@ describePage('pages over a store', () => {
     await page.getByLabel('Settings').waitFor();
   });
 
-  it('tags are created, assigned, taken and deleted', async () => {
+  it('tags are created, assigned, removed and deleted', async () => {
     const env = await environment(rig.store, 'prod');
     const page = await at(`/tags?owner=cluster/${env.cluster}`);
     await page.getByRole('button', { name: 'Create a tag' }).click();
@@ -248,7 +248,7 @@ describePage('pages over a store', () => {
     await page.getByText('power is off').waitFor();
   });
 
-  it('everything is reached by keyboard, and a dialog gives the focus back', async () => {
+  it('everything is reachable by keyboard, and a dialog restores the focus', async () => {
     await environment(rig.store, 'prod');
     const page = await at('/clusters');
     await page.getByRole('link', { name: 'prod' }).waitFor();
@@ -277,7 +277,7 @@ describePage('pages over a store', () => {
     await page.waitForFunction(`document.activeElement.textContent.trim() === 'Create a cluster'`);
   });
 
-  it('it is dark for those who want it dark, and fits a narrow screen', async () => {
+  it('it follows the dark color scheme, and fits a narrow screen', async () => {
     await endedRun(24);
     const page = await at('/runs/run1', { dark: true });
     await page.locator('.cell').first().waitFor();
@@ -295,7 +295,7 @@ describePage('pages over a store', () => {
     expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
   });
 
-  it('lists come to show what changes by themselves', async () => {
+  it('lists show changes without a reload', async () => {
     const page = await at('/sites');
     await page.getByText('There is no site yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
@@ -303,7 +303,7 @@ describePage('pages over a store', () => {
     expect(await page.getByRole('button', { name: 'Deploy' }).isDisabled()).toBe(true);
   });
 
-  it('while the API is away the page says so, and goes on by itself', async () => {
+  it('while the API is unavailable the page says so, and recovers when it is back', async () => {
     const page = await at('/sites');
     await page.getByText('There is no site yet').waitFor();
     await page.route('**/api/**', (route) => route.abort());
@@ -317,7 +317,7 @@ describePage('pages over a store', () => {
     await page.getByText('The API does not answer since').waitFor({ state: 'detached' });
   });
 
-  it('what the API refuses is said with what to do, and a run that is none is none', async () => {
+  it('a refusal of the API is shown with what to do, and an unknown run is reported as unknown', async () => {
     await environment(rig.store, 'prod');
     const page = await at('/clusters');
     await page.getByRole('button', { name: 'Create a cluster' }).click();

@@ -184,7 +184,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('disk was cleaned').waitFor();
   });
 
-  it('a task is skipped with a reason, its log says that there is none, and a stopped run goes on from its failure', async () => {
+  it('a task is skipped with a reason, its log page says that it has none, and a stopped run continues from its failure', async () => {
     const gate = gates();
     await serve(gate.task);
     const page = await at('/clusters');

@@ -32,7 +32,7 @@ describePage('the page of a run on a site', () => {
     await checked;
   });
 
-  it('a deploy is started after asking, followed, paused, and cancelled from the page', async () => {
+  it('a deployment is started after a confirmation, followed, paused, and cancelled from the page', async () => {
     await site.commit(await exampleDocuments());
     const { port } = api.api.server.address() as AddressInfo;
     const one = await openPage(browser, `http://127.0.0.1:${port}/`);

@@ -33,7 +33,7 @@ describe('docker-compose.yml', () => {
     expect(validate({ services: { api: { healthcheck: { tests: [] } } } })).toBe(false);
   });
 
-  it('has every process there is, and only the demo’s beyond them', () => {
+  it('has every process, and in addition only those of the demo', () => {
     expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
       'postgresql',
       'temporal',
@@ -47,7 +47,7 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it.each(services)('%s has a pinned image, a health check and no port beyond this machine', (name, service) => {
+  it.each(services)('%s has a pinned image, a health check and no port open to other machines', (name, service) => {
     expect(service.image).toMatch(/^[\w./-]+:\d+\.\d+[\w.-]*$/);
     expect(service.healthcheck?.test[0], name).toBe('CMD');
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
@@ -97,7 +97,7 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it.each(ours)('%s may not become more than it is', (_name, service) => {
+  it.each(ours)('%s may not gain privileges', (_name, service) => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     // What it writes is in a volume, in a folder that the image gives to its user.
     const folders = read('deploy/Dockerfile')
@@ -109,7 +109,7 @@ describe('docker-compose.yml', () => {
       if (/^\/var\//.test(value)) expect(service.volumes?.map((volume) => volume.split(':')[1])).toContain(value);
   });
 
-  it('the API asks who its callers are, as it must beyond the loopback address', () => {
+  it('the API authenticates its callers, as it must beyond the loopback address', () => {
     expect(compose.services.api?.environment).toMatchObject({
       SITEWRIGHT_API_HOST: '0.0.0.0',
       SITEWRIGHT_ACCESS_TOKENS: 'on',

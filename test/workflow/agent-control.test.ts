@@ -27,7 +27,7 @@ class Operators implements ControlJudge {
   }
 }
 
-it('a cancellation that only Temporal knows of ends no task: it goes on, and so does its node', async () => {
+it('a cancellation in Temporal alone ends no task: the task continues, and so does its node', async () => {
   const control = new Operators();
   const gate = site.gate('kept');
   await site.agents(['steady'], { control });
@@ -42,7 +42,7 @@ it('a cancellation that only Temporal knows of ends no task: it goes on, and so 
   expect((await next.result())['next@steady']).toMatchObject({ outcome: 'ok' });
 });
 
-it('what an operator orders after it ends the task, and the task says who; a gateway that is away is asked again', async () => {
+it("an operator's later order ends the task, which says by whom; an unavailable gateway is asked again", async () => {
   const control = new Operators();
   const gate = site.gate('late');
   await site.agents(['ordered'], { control });
@@ -58,7 +58,7 @@ it('what an operator orders after it ends the task, and the task says who; a gat
   expect(await site.logged('late', 'ordered')).toBe('before\n');
 });
 
-it('an agent goes when it is stopped, also while a task goes on that Temporal has cancelled', async () => {
+it('an agent exits when it is stopped, also while a task runs that Temporal has cancelled', async () => {
   const control = new Operators();
   const gate = site.gate('left');
   const agents = await site.agents(['going'], { control });

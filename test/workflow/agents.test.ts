@@ -65,7 +65,7 @@ describe('agents in one process', () => {
   });
 });
 
-describe('what an agent needs beside Temporal', () => {
+describe('what an agent needs besides Temporal', () => {
   it('orders that are away are asked for again; the task runs once', async () => {
     const orders = site.orders();
     let asked = 0;
@@ -85,7 +85,7 @@ describe('what an agent needs beside Temporal', () => {
     expect(site.counted('away')).toEqual(['a']);
   });
 
-  it('an order that does not exist, or is not believed, is rejected and nothing is done', async () => {
+  it('an order that does not exist, or is not trusted, is rejected and nothing is done', async () => {
     const refusing = site.orders({ fetch: async () => Promise.reject(new OrderRefused('there is no such order')) });
     await site.agents(['none'], { orders: refusing });
     await site.agents(['doubting'], { verify: () => 'the signature of the order is wrong' });
@@ -105,7 +105,7 @@ describe('what an agent needs beside Temporal', () => {
     expect(site.counted('crossed')).toEqual([]);
   });
 
-  it('a log store that is away for a while gets everything; one that stays away does not hold the run', async () => {
+  it('a log store that is unavailable for a while gets everything; one that stays unavailable does not block the run', async () => {
     const orders = site.orders();
     let failed = 0;
     const ship: typeof orders.ship = async (key, chunk) => {

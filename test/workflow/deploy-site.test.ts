@@ -154,7 +154,7 @@ describe('operators', () => {
   };
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
-  it('pause lets running work end and starts nothing; resume goes on; both are idempotent', async () => {
+  it('while paused, running work finishes and nothing starts; resume continues; both are idempotent', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
     for (const node of ['n1', 'n2', 'n3']) site.hold.add(`prepare:${node}`);
@@ -226,7 +226,7 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--cancelled');
   });
 
-  it('a repaired node is taken up again, and all that waited for it runs', async () => {
+  it('a repaired node is retried, and all that waited for it runs', async () => {
     const site = scriptedSite({ groups: [...strategy.groups, group('c', ['n5'], { depends_on: [] })] }, [
       ...nodes,
       ...plainNodes('n5'),

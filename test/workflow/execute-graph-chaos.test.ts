@@ -158,7 +158,7 @@ async function livesThrough(seed: number): Promise<void> {
   await agents.stop();
 }
 
-it('nothing is lost and nothing done twice, whatever becomes of workers, tasks and operators', async () => {
+it('nothing is lost and nothing done twice, whatever happens to workers, tasks and operators', async () => {
   const seeds = fc.sample(fc.nat(), { numRuns: RUNS, seed: SEED });
   // They mostly wait for the server, so they do it together.
   const ends = await Promise.allSettled(seeds.map((seed) => livesThrough(seed)));

@@ -212,7 +212,7 @@ describe('agents', () => {
     });
   }
 
-  it('a node that falls silent and returns goes on with the same generation', async () => {
+  it('a node that falls silent and returns continues with the same generation', async () => {
     const queue = rig.workflowId('node');
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
     const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
@@ -263,7 +263,7 @@ describe('agents', () => {
   });
 });
 
-it('a run goes on with another worker after the first has died', async () => {
+it('a run continues with another worker after the first has died', async () => {
   const graph = scriptedGraph({ plans: { default: pair }, heartbeatSeconds: 1 });
   graph.hold.add('a@n2');
   const taskQueue = rig.workflowId('queue');

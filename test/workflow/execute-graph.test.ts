@@ -157,7 +157,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('failed'));
   });
 
-  it('where nodes are not critical the run goes on around the failure and succeeds', async () => {
+  it('where nodes are not critical the run continues around the failure and succeeds', async () => {
     const plan = tolerant();
     const graph = scriptedGraph({ plans: { default: plan }, ...split });
     graph.ends.set('net@1', [failed()]);
@@ -199,7 +199,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.rows().get('net@2')).toMatchObject({ status: 'ignored', end: { outcome: 'failed' } });
   });
 
-  it('a task is tried again as its policy says, each try a row of its own', async () => {
+  it('a task is retried by its policy, each attempt with its own row', async () => {
     const plan = {
       ...six,
       tasks: six.tasks.map((task) => (task.id === 'db' ? { ...task, retry: { count: 2, interval: 100 } } : task)),
@@ -220,7 +220,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('retried'));
   });
 
-  it('pause starts nothing new and lets running tasks end; resume goes on', async () => {
+  it('while paused, nothing new starts and running tasks finish; resume continues', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1').add('net@2').add('net@3');
     const run = await startGraphRun(rig, graph);

@@ -82,7 +82,7 @@ describe('the example site on a simulated MAAS', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s03: 2 });
   });
 
-  it('a machine of somebody else is left alone, and named', async () => {
+  it('a machine of another owner is left untouched, and reported', async () => {
     const seeded = machines.map((machine) =>
       machine.hostname === 'stl1r01s07'
         ? { ...machine, status: MachineStatus.Deployed, owner: 'oper', osystem: 'ubuntu', distro_series: 'jammy' }

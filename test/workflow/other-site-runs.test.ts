@@ -30,7 +30,7 @@ describe('update_site', () => {
     await recordHistory(started.handle, 'update_site--success');
   });
 
-  it('releases nodes that are gone only when asked', async () => {
+  it('releases removed nodes only on request', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { removed: ['old1', 'old2'] });
     site.results.set('release:old2', failure('not-ours', 'belongs to somebody else'));
     const started = await run(site, 'update_site', { site: 'dc1', release_removed: true });

@@ -81,7 +81,7 @@ describe('people who work at MAAS meanwhile', () => {
     expect((await site.effects()).filter(({ cause }) => cause === 'release')).toEqual([]);
   });
 
-  it('an image that MAAS has not ends the run at once, before anything is touched', async () => {
+  it('an image that MAAS lacks ends the run at once, before anything is touched', async () => {
     site = await livingSite(rig, { seed: { machines }, distroSeries: 'warty' });
     await site.commit(await exampleDocuments());
     await expect((await start('deploy_site')).result()).rejects.toMatchObject({

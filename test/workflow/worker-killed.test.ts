@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-it('a run goes on with another worker, from the start of the call that was cut off', async () => {
+it('a run continues with another worker, from the start of the interrupted call', async () => {
   const strategy = {
     groups: [group('a', ['n1', 'n2'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
   };

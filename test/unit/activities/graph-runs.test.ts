@@ -31,7 +31,7 @@ describe('opening a run', () => {
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('deployment');
   });
 
-  it('takes up the transaction that the API wrote', async () => {
+  it('uses the transaction that the API wrote', async () => {
     const world = await twoNodes();
     const made = await world.store.transactions.createRun({
       clusterId: world.cluster,
@@ -292,7 +292,7 @@ describe('a complete run', () => {
     expect(left.map(({ task }) => task)).toEqual(['b', 'b']);
   });
 
-  it('that goes on does what was left undone, tried before or not, and nothing an operator skipped', async () => {
+  it('that is continued does what was left undone, tried before or not, and nothing an operator skipped', async () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -347,7 +347,7 @@ describe('a complete run', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${one}`, `b@${one}`]);
   });
 
-  it('that lost what it could do without goes on with that, one whose workflow was terminated with all it had not done', async () => {
+  it('that lost tolerated tasks continues with those; one whose workflow was terminated continues with all it had not done', async () => {
     const world = await twoNodes();
     const [one, two] = world.nodes as [number, number];
     const first = await run(world, 'run-1');

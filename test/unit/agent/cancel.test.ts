@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     expect(runs).toThrow('ENOENT');
   });
 
-  it('twice, by two agents at once: one reason stands, and it stays', async () => {
+  it('twice, by two agents at once: one reason wins, and it stays', async () => {
     const { task, runs } = countedTask(gate());
     await agent.ensure(task);
     for await (const event of agent.follow(task)) {

@@ -57,7 +57,7 @@ const refused = async (placing: Promise<boolean>): Promise<TaskFailure> => {
 };
 
 describe.skipIf(process.platform !== 'linux')('#16 placing a file', () => {
-  it('writes content, permissions and missing folders, and nothing beside them', async () => {
+  it('writes content, permissions and missing folders, and nothing else', async () => {
     const path = `${root}/a/b/file`;
     expect(await place(path, 'content', { permissions: 0o640, dirPermissions: 0o711 })).toBe(true);
     expect([readFileSync(path, 'utf8'), mode(path), mode(`${root}/a`), mode(`${root}/a/b`)]).toEqual([

@@ -58,7 +58,7 @@ async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?:
 }
 
 describe('tasks that MAAS does', () => {
-  it('erase_node releases the machine with its disks erased; once more changes nothing', async () => {
+  it('erase_node releases the machine with its disks erased; a repetition changes nothing', async () => {
     expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: true });
     expect(await machine.status()).toBe(MachineStatus.Ready);
     expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: false });
@@ -98,7 +98,7 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  it('a node that is not of the run, and an order that is none, are rejected', async () => {
+  it('a node that is not part of the run, and an invalid order, are rejected', async () => {
     const noMachine = { machineOf: async () => undefined };
     expect((await run(request('erase_node'), noMachine))!.end).toMatchObject({ outcome: 'rejected' });
     const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };

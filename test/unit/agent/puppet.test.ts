@@ -107,7 +107,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
     expect(await rig.run(agent, task(text))).toMatchObject({ outcome: 'ok', exitCode: 0, changed: false });
   });
 
-  it('fails with what failed; beside changes, too; each retry a try', async () => {
+  it('fails with what failed, even if there are changes; each retry is an attempt', async () => {
     // One says no, one takes longer than its own limit, and what needs them is left out.
     const failing = `exec { '/bin/false': } exec { '/bin/sleep 1000': timeout => 0.2 }`;
     const [dependent, both] = [rig.path('dependent'), rig.path('both')];
@@ -181,7 +181,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
     },
   );
 
-  it('two at once come one after the other', async () => {
+  it('two at once run one after the other', async () => {
     const log = rig.path('serial');
     const text = (name: string) => `exec { '/bin/sh -c "echo ${name}-in >> ${log}; echo ${name}-out >> ${log}"': }`;
     const tasks = [task(text('a')), task(text('b'))];

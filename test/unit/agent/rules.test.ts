@@ -122,7 +122,7 @@ describe('#17 names and injected text', () => {
     'a',
   ];
 
-  it('become folders of their own, below the right one', () => {
+  it('become separate folders, below the right one', () => {
     const names = hostile.map(folderName);
     expect(new Set(names).size).toBe(hostile.length);
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,120}$/);

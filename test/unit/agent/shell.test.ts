@@ -42,7 +42,7 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     expect(one.tries).toHaveLength(1);
   });
 
-  it('has an environment of its own and no standard input', async () => {
+  it('has its own environment and no standard input', async () => {
     process.env.SITEWRIGHT_LEAK = 'leak';
     const cmd = 'env | sed "s/=.*//" | sort | tr "\\n" " "; cat';
     const result = await rig.run(agent, rig.task('shell', { cmd }));

@@ -47,7 +47,7 @@ function commandName(pid: string): string {
 const here = (line: { kind: string }) => line.kind === 'output';
 
 describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
-  it('#3 kill -9 of its agent: it runs once, goes on, and the next agent re-attaches', async () => {
+  it('#3 kill -9 of its agent: it runs once, continues, and the next agent re-attaches', async () => {
     const stand = gate();
     const { task, runs } = countedTask(stand);
     const first = new AgentProcess(rig, task);
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect(rest.sort()).toEqual(['stderr@0:err\n', 'stdout@5:there\n']);
   });
 
-  it('#3 being asked for many times at once: it runs once', async () => {
+  it('#3 requested many times at once: it runs once', async () => {
     const counter = rig.path('once');
     const task = rig.task('shell', { cmd: `echo run >> ${counter}` });
     const answers = await Promise.all(Array.from({ length: 6 }, () => rig.agent().ensure(task)));
@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
   });
 
-  it('under the supervisor as it lies beside the code, too', async () => {
+  it('also under the supervisor in the source folder', async () => {
     const { supervisorCommand: _built, ...options } = rig.options();
     expect(await rig.run(new NodeAgent(options), rig.task('shell', { cmd: 'true' }))).toMatchObject({ outcome: 'ok' });
   });

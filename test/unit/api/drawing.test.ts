@@ -20,7 +20,7 @@ const dense = (size: number) =>
   ).join(' ')} }`;
 
 describe('a drawer', () => {
-  it('draws what the caller would draw, and goes on after what is not DOT', async () => {
+  it('draws what the caller would draw, and continues after what is not DOT', async () => {
     const own = drawer();
     const dot = 'digraph G { "a-b"; c; "a-b" -> c; }';
     const [first, refused, second] = await Promise.allSettled([own.svg(dot), own.svg('digraph {'), own.svg(dot)]);

@@ -1,21 +1,21 @@
 import type { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { changesSince, everything, type Frame, type Told } from '../../../src/api/page/changes.js';
+import { changesSince, everything, type Frame, type Sent } from '../../../src/api/page/changes.js';
 import { type Seen, Watches } from '../../../src/api/page/watches.js';
 
 it('only what differs is a change, entry by entry, and what is gone is null', () => {
-  const told: Told = new Map();
-  expect(changesSince(told, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({ a: { x: 1, y: [1, 2] } });
-  expect(changesSince(told, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({});
-  expect(changesSince(told, { a: { y: [2] }, b: { z: null } })).toEqual({ a: { x: null, y: [2] }, b: { z: null } });
-  expect(everything(told)).toEqual({ a: { y: [2] }, b: { z: null } });
+  const sent: Sent = new Map();
+  expect(changesSince(sent, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({ a: { x: 1, y: [1, 2] } });
+  expect(changesSince(sent, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({});
+  expect(changesSince(sent, { a: { y: [2] }, b: { z: null } })).toEqual({ a: { x: null, y: [2] }, b: { z: null } });
+  expect(everything(sent)).toEqual({ a: { y: [2] }, b: { z: null } });
 });
 
 it('entries named as something JavaScript knows are entries like all others', () => {
-  const told: Told = new Map();
+  const sent: Sent = new Map();
   const frame: Frame = { a: { constructor: 1, toString: 2 } };
-  expect(changesSince(told, frame)).toEqual(frame);
-  expect(changesSince(told, { a: {} })).toEqual({ a: { constructor: null, toString: null } });
+  expect(changesSince(sent, frame)).toEqual(frame);
+  expect(changesSince(sent, { a: {} })).toEqual({ a: { constructor: null, toString: null } });
 });
 
 /** Looks that the test answers, one at a time. */
@@ -79,16 +79,16 @@ it('many watch, one looks; who comes later gets everything, and the end ends all
   expect(count()).toBe(3);
 });
 
-it('a failure is sent without internals, which go to the log, and the streams continue', async () => {
+it('a failure is sent without what is inside, which goes to the log, and the streams go on', async () => {
   const { look, answer } = looks();
   const logged: unknown[] = [];
   const watches = new Watches({ intervalMs: 1, defect: (error) => logged.push(error) });
   const stream = watches.open('run', look);
   const defect = new Error('password=hunter2');
   await answer(defect);
-  const told = await next(stream);
-  expect(told).toMatchObject({ event: 'problem', data: { code: 'unexpected' } });
-  expect(JSON.stringify(told)).not.toContain('hunter2');
+  const sent = await next(stream);
+  expect(sent).toMatchObject({ event: 'problem', data: { code: 'unexpected' } });
+  expect(JSON.stringify(sent)).not.toContain('hunter2');
   expect(logged).toEqual([defect]);
   watches.close();
   expect(await next(stream)).toBeNull();

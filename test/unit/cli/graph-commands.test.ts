@@ -244,7 +244,7 @@ describe('graph execute', () => {
     });
   });
 
-  it('goes on from an earlier run', async () => {
+  it('continues an earlier run', async () => {
     const { requests } = await execute('--from', '7');
     expect(requests[0]!.body).toEqual({ cluster: 1, from: 7 });
   });

@@ -106,7 +106,7 @@ describe('exit codes', () => {
 });
 
 describe('settings', () => {
-  it('their problems come all at once, with exit code 2', async () => {
+  it('all their problems are reported at once, with exit code 2', async () => {
     const env = { SITEWRIGHT_API_PORT: 'x', SITEWRIGHT_LOG_LEVEL: 'loud' };
     const { code, err } = await cli(['run', 'list'], { env });
     expect(code).toBe(2);
@@ -323,7 +323,7 @@ describe('following a run', () => {
     expect(err).toMatch(/cannot be reached/);
   });
 
-  it('waits for an API that is away for minutes, and no longer', async () => {
+  it('waits minutes for an unavailable API, and no longer', async () => {
     api = await stubApi(script([null], 'x'));
     const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
     const from = terminal.now();

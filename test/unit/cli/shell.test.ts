@@ -155,7 +155,7 @@ it('the doctor works when everything is down, and says what to do', async () => 
   expect(out).toMatch(/^ok +node /m);
 });
 
-it('the doctor goes on when the settings are wrong', async () => {
+it('the doctor continues when the settings are wrong', async () => {
   const env = { SITEWRIGHT_LOG_LEVEL: 'loud', SITEWRIGHT_API: 'http://127.0.0.1:9' };
   const { code, out } = await cli(['doctor', '-f', 'json'], { env, cwd: folder });
   expect(code).toBe(5);

@@ -69,7 +69,7 @@ function judge(vector: Vector, line: Line): void {
 }
 
 describe('recorded cases', () => {
-  it('come out as expected, each file by itself', async () => {
+  it('come out as expected, each file separately', async () => {
     expect(files.length).toBe(31);
     for (const [at, file] of files.entries()) {
       const { code, out, err } = await cli(['strategy', 'simulate', '--input', file]);

@@ -33,7 +33,7 @@ it.each([
   expect(graphsLeft(earlier, since)).toMatchObject({ ok: false, why });
 });
 
-it('a run that ended well although it lost tasks goes on where it lost the first', () => {
+it('a run that succeeded although it lost tasks continues at the first lost task', () => {
   const earlier = runOf([graph('a', 'ready'), graph('b', 'ready'), graph('c', 'ready')], { status: 'ready' });
   expect(graphsLeft(earlier, { ...since, withLosses: new Set([2]) })).toEqual({
     ok: true,

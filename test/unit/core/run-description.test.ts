@@ -38,7 +38,7 @@ it.each([
   }
 });
 
-it('all that is wrong with labels is said at once', () => {
+it('all problems of labels are reported at once', () => {
   const [[problem = ''] = []] = problemsOf({ labels: { cluster: '1', 'a b': 'x', c: 1 } });
   for (const name of ["'cluster'", '"a b"', "'c'"]) expect(problem).toContain(name);
 });

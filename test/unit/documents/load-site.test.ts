@@ -430,7 +430,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('refuses a MAC address that is none, or that two nodes have', () => {
+  it('refuses an invalid MAC address, or one that two nodes have', () => {
     const mac = (address: string) => `{metadata: {boot_mac: "${address}"}}`;
     expect(
       findings(

@@ -191,7 +191,7 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     expect(await rig.alarms()).toEqual(['dc1/n1 generation', 'dc1/n1 other-parameters']);
   });
 
-  it('of a new key are obeyed at once, and of a stranger never', async () => {
+  it('of a new key are accepted at once, and of an unknown key never', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     rig.orderKeys.rotate();
@@ -343,7 +343,7 @@ describe('an agent with a gateway', () => {
     for (const text of seen) expect(text).not.toContain(canary);
   });
 
-  it('runs nothing that somebody put onto its queue, and says so', async () => {
+  it('runs nothing that someone else put onto its queue, and says so', async () => {
     const node = await rig.node('dc1', 'n1');
     const execution = shell({ parameters: { cmd: `touch ${agents.path('done')}` } });
     const key = rig.plan(execution);

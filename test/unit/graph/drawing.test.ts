@@ -39,7 +39,7 @@ describe('drawing for Graphviz', () => {
     expect(lines(drawGraph(session, options))).toEqual(lines(drawn(query)));
   });
 
-  it('a circle is drawn, a loop makes the graph not strict', () => {
+  it('a cycle is drawn, a loop makes the graph not strict', () => {
     const tasks = [
       normaliseTask({ id: 'x', type: 'shell', requires: ['y'] }),
       normaliseTask({ id: 'y', type: 'shell', requires: ['x'] }),

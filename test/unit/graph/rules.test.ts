@@ -240,7 +240,7 @@ describe('order', () => {
     expect(requires(more, [stage])).toEqual(expected);
   });
 
-  it('a circle is named in full, wherever it runs', () => {
+  it('a cycle is named in full, wherever it is', () => {
     const tasks = [
       task('a', { requires: ['c'] }),
       task('b', { requires: ['a'] }),
@@ -253,14 +253,14 @@ describe('order', () => {
     expect(more).toEqual([]);
   });
 
-  it('a circle through an all-to-all dependency is found', () => {
+  it('a cycle through an all-to-all dependency is found', () => {
     const all = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`${n + 1}`, ['x']]));
     const tasks = [task('a', { 'cross-depends': [{ name: 'b' }] }), task('b', { 'cross-depends': [{ name: 'a' }] })];
     const plan = planOf({ tasks, cluster: cluster(all) });
     expect(cycleProblems(plan, findCycles(plan))[0]!.message).toMatch(/a@\d -> b@\d -> a@\d/);
   });
 
-  it('a task that waits for all of its own name on other nodes is a circle', () => {
+  it('a task that waits for all tasks of its name on other nodes is a cycle', () => {
     const plan = planOf(one([task('a', { 'cross-depends': [{ name: 'a' }] })]));
     expect(findCycles(plan)).toHaveLength(1);
     const fine = planOf(one([task('a', { 'cross-depends': [{ name: 'a', role: 'primary-controller' }] })]));
@@ -482,7 +482,7 @@ describe('what is refused', () => {
     expect(refusalOf({ tasks: [task('t')], cluster: without })).toMatchObject([{ code: 'graph.no-node-state' }]);
   });
 
-  it('all at once, and what is wrong on many nodes is said once', () => {
+  it('all at once, and a problem of many nodes is reported once', () => {
     const many = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${n + 1}`, ['x']]));
     const tasks = [
       task('a', { parameters: { x: { yaql_exp: '$.missing' } } }),

@@ -248,7 +248,7 @@ describe('rack events', () => {
     expect((await maas.control('POST', 'm1/off')).json.status).toBe(S.Ready);
   });
 
-  it('an unknown machine, event or control is said to be one', async () => {
+  it('an unknown machine, event or control is reported as unknown', async () => {
     const id = await maas.machine();
     expect((await maas.control('POST', 'nosuch/deployed')).status).toBe(404);
     expect((await maas.control('POST', `${id}/exploded`)).json.error).toContain('commissioned');

@@ -67,7 +67,7 @@ describe('a state file', () => {
     await second.close();
   });
 
-  it('goes on with what was running, each at its time', async () => {
+  it('continues what was running, each at its time', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     const ids = await liveALittle(first);
     await first.close();

@@ -189,7 +189,7 @@ describe('answers', () => {
     expect(await read()).toMatchObject({ kind: 'unauthorised', reason, retryable: reason === 'nonce-replayed' });
   });
 
-  it('(4) a request that something repeated on its way: read again at once; a change may have been carried out', async () => {
+  it('(4) a request that was duplicated on its way: a read is repeated at once; a change may have been carried out', async () => {
     server.script(
       { status: 401, body: "Authorization Error: 'Nonce already used: x'" },
       { status: 200, body: machine },
@@ -225,7 +225,7 @@ describe('answers', () => {
     expect(await failureOf(client.machines.abort('abc123'))).toMatchObject({ kind: 'no-such-endpoint', status: 405 });
   });
 
-  it('(6) an empty 403 is said in words and is final', async () => {
+  it('(6) an empty 403 gets a message and is final', async () => {
     server.script({ status: 403, body: '' });
     const failure = await read();
     expect(failure).toMatchObject({ kind: 'forbidden', retryable: false });

@@ -128,7 +128,7 @@ describe('watching machines', () => {
     expect(clock.now() - start).toBeLessThan(31_000);
   });
 
-  it('a machine missing from the list is read by itself before it counts as gone', async () => {
+  it('a machine missing from the list is read individually before it counts as gone', async () => {
     const { watcher, polls } = scene((id, ms) => (id === 'gone' && ms > 10_000 ? undefined : ms > 60_000 ? 6 : 9));
     const [gone, other] = await Promise.all([watcher.waitFor('gone', deployed), watcher.waitFor('m1', deployed)]);
     expect(gone).toEqual({ kind: 'gone' });

@@ -248,7 +248,7 @@ describe('deploy', () => {
     expect(maas.count(id, 'deploy')).toBe(0);
   });
 
-  it('(21) a MAAS that is away is thrown, to be retried', async () => {
+  it('(21) an unavailable MAAS is thrown, to be retried', async () => {
     const { context } = scene(
       { status: 10, owner: 'admin', owner_data: mark('r7') },
       { faults: Array(9).fill([/op=deploy/, '502']) },
@@ -262,7 +262,7 @@ describe('deploy', () => {
     });
   });
 
-  it('a machine that vanishes, at the start or in the middle, is a failure of its own', async () => {
+  it('a machine that vanishes, at the start or in the middle, has its own kind of failure', async () => {
     const { context, maas } = scene({});
     expect(kindOf(await deployMachine(context, { ...request, systemId: 'zzzzzz' }))).toBe('vanished');
     const vanishing = deployMachine(context, request, {
@@ -494,7 +494,7 @@ describe('release', () => {
     });
   });
 
-  it('(22) a release refused with 503 that blanked system and mark is taken up again', async () => {
+  it('(22) a release refused with 503 that cleared system and mark is resumed', async () => {
     const { context, maas, machine } = scene(ours, { faults: Array(4).fill([/op=release/, '503']) });
     expect(kindOf(await releaseMachine(context, ask))).toBe('maas-error');
     Object.assign(machine, { osystem: '', distro_series: '', owner_data: {} });

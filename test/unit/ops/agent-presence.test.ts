@@ -74,7 +74,7 @@ it('an agent is online when it asked for work within 90 seconds, on the queue wh
   expect(most()).toBeLessThanOrEqual(8);
 });
 
-it('it is looked once a minute at most, and only when somebody asks', async () => {
+it('presence is polled once a minute at most, and only on demand', async () => {
   const { presence, asked, later } = world({ 'node.dc1.a.ctl': 0 });
   await presence.check();
   later(MINUTE - 1);

@@ -30,7 +30,7 @@ describe('a graph that is uploaded', () => {
     });
   });
 
-  it("takes the library's real graphs and says which of their dependencies lead nowhere", () => {
+  it("takes the library's real graphs and says which of their dependencies are undefined", () => {
     const { problems, upload } = checkTaskList(data('fuel/tasks.raw.json'));
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(upload.tasks).toHaveLength(204);
@@ -99,12 +99,12 @@ describe('a graph that is uploaded', () => {
     expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);
   });
 
-  it('is refused for ids that stand twice, all named at once, sorted', () => {
+  it('is refused for duplicate ids, all named at once, sorted', () => {
     const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'noop' }));
     expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);
   });
 
-  it('is refused for a circle, named in full', () => {
+  it('is refused for a cycle, named in full', () => {
     const tasks = [
       { id: 'a', type: 'noop', requires: ['b'] },
       { id: 'b', type: 'noop', required_for: ['c'], requires: ['c'] },
@@ -139,7 +139,7 @@ describe('a graph that is uploaded', () => {
     ]);
   });
 
-  it('is refused when it closes a circle with the layers below, not for one that is there already', () => {
+  it('is refused when it closes a cycle with the layers below, but not for an existing one', () => {
     const below = [
       { id: 'p', type: 'noop', requires: ['q'] },
       { id: 'q', type: 'noop', requires: ['p'] },

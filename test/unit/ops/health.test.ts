@@ -45,7 +45,7 @@ it.each([
   expect(checks.find(({ name }) => name === 'worker')).toMatchObject({ ok, message });
 });
 
-it('what does not answer is away after seconds, and holds nothing else up', async () => {
+it('a dependency that does not answer counts as unavailable after seconds, and delays nothing else', async () => {
   const asked = health([1], never).check();
   await vi.advanceTimersByTimeAsync(8_000);
   const { ok, checks } = await asked;

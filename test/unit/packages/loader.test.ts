@@ -111,7 +111,7 @@ describe('paths of metadata.yaml', () => {
     },
   );
 
-  it('says all at once, each at its place', () => {
+  it('reports all problems at once, each with its place', () => {
     const report = check('    a_path: none.yaml\n    b_path: b.yaml\n    graphs: [{tasks: [{id: 1}], colour: red}]\n', {
       'b.yaml': 'x: [1\n',
     });

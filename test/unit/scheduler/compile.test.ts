@@ -10,7 +10,7 @@ const refusal = (plan: SchedulerPlan, offline: string[] = []) => {
 };
 
 describe('a plan is refused', () => {
-  it('for every name that leads nowhere or is given twice, all at once', () => {
+  it('for every name that is undefined or given twice, all at once', () => {
     const plan = planOf(['a@n1', 'a@n1'], ['a@n1 > b@n1'], { joins: [{ before: ['c@n1'], after: ['a@n1'] }] });
     expect(refusal({ ...plan, tasks: [...plan.tasks, { id: 'z', node: 'n9' }] })).toEqual({
       reason: 'bad_reference',

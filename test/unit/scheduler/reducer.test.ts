@@ -101,7 +101,7 @@ describe('pause and stop', () => {
     expect(r.send({ type: 'resume' })).toEqual(['start b@n1', 'start c@n2']);
   });
 
-  it('end the run at once when nothing runs, with what was left undone', () => {
+  it('end the run immediately when nothing runs, with what was left undone', () => {
     const r = run(planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1']));
     r.begin();
     r.send({ type: 'pause' });
@@ -154,7 +154,7 @@ describe('an operator', () => {
     expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['b@n2']]]));
   });
 
-  it('skips a failed task: what needs it goes on', () => {
+  it('skips a failed task: what needs it continues', () => {
     const r = run(plan);
     r.begin();
     r.fail('a@n1');
@@ -260,7 +260,7 @@ describe('continuing from an earlier run', () => {
 });
 
 describe('a snapshot', () => {
-  it('is small plain JSON that goes on where it was taken', () => {
+  it('is small plain JSON from which the run continues', () => {
     const plan = planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1'], { limits: { per_task: { c: 1 } } });
     const r = run(plan);
     r.begin();

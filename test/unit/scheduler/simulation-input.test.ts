@@ -75,7 +75,7 @@ describe('sitewright graph simulate', () => {
     ]);
   });
 
-  it('refuses names that lead nowhere, all of them at once', async () => {
+  it('refuses undefined names, all of them at once', async () => {
     const { code, out } = await run(
       JSON.stringify({
         ...plan('x'),

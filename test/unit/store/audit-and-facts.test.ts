@@ -17,7 +17,7 @@ describeStore('AuditStore', (backend) => {
     expect(Date.parse(bare.at)).toBeGreaterThan(Date.parse(stored.at));
   });
 
-  it('stores an entry with an id of its own once, the first', async () => {
+  it('stores an entry with a given id once: the first', async () => {
     const { audit } = await backend.fresh();
     const first = await audit.append({ ...entry, id: 'x' });
     expect(await audit.append({ ...entry, id: 'x', actor: 'eve' })).toEqual(first);

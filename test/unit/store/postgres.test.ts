@@ -45,7 +45,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
     }
   });
 
-  it('goes on after the server has cut all its connections', async () => {
+  it('continues after the server has cut all its connections', async () => {
     const url = await server.createDatabase();
     const store = await openStore(url);
     const cutAll = () =>

@@ -47,7 +47,7 @@ describeStore('The store between processes', (backend) => {
     expect(await Promise.all(names.map((site) => claims.holder({ site })))).not.toContain(null);
   });
 
-  it('loses nothing that was answered when a writer is killed, beside one that goes on', {
+  it('loses nothing acknowledged when one of two writers is killed', {
     timeout: PATIENT,
   }, async () => {
     const url = await backend.newUrl();

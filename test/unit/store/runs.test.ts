@@ -102,7 +102,7 @@ describeStore('RunStore', (backend) => {
     expect(await stores[0]!.runs.get('r')).toMatchObject({ sequence: 10, phase: 'p10' });
   });
 
-  it('refuses values that cannot be, all at once', async () => {
+  it('refuses impossible values, all at once', async () => {
     const { runs } = await backend.fresh();
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
@@ -218,7 +218,7 @@ describeStore('RunStore', (backend) => {
     expect(seen).toEqual(['é', 'd', 'c', 'b', 'a', 'Z']);
   });
 
-  it('keeps a report of 5 MB to the letter, the newest by sequence', async () => {
+  it('keeps a report of 5 MB unchanged, the newest by sequence', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 0));
     expect(await runs.getReport('r')).toBeUndefined();

@@ -51,7 +51,7 @@ describeStore('SiteStore', (backend) => {
     expect(await sites.list()).toHaveLength(1);
   });
 
-  it('reports all that is wrong with a call at once', async () => {
+  it('reports all problems of a call at once', async () => {
     const { sites } = await backend.fresh();
     const failure = await failureOf(sites.create({ name: 'NO', cluster: '' }));
     expect(failure).toMatchObject({ kind: 'invalid', problems: [{ path: 'name' }, { path: 'cluster' }] });
@@ -65,7 +65,7 @@ describeStore('SiteStore', (backend) => {
     expect(await failureOf(stores[0]!.sites.create({ name: 'dc1' }))).toMatchObject({ kind: 'conflict' });
   });
 
-  it('numbers revisions from 1 and gives their files back to the letter', async () => {
+  it('numbers revisions from 1 and returns their files unchanged', async () => {
     const { sites } = await backend.fresh();
     await sites.create({ name: 'dc1' });
     const texts = ['a: 1\n', 'näme: ☃ 🚀\r\n', "'; drop table revision; --", 'nul \0 and lone \ud800', ''];
@@ -245,7 +245,7 @@ describeStore('SiteStore', (backend) => {
     expect(items.map((item) => item.runId).sort()).toEqual(['run-a', 'run-b']);
   });
 
-  it('deletes a site with all of its own, and refuses while a run holds it', async () => {
+  it('deletes a site with all its data, and refuses while a run holds it', async () => {
     const store = await backend.fresh();
     await populated(store);
     expect(await failureOf(store.sites.delete('dc1'))).toMatchObject({

@@ -90,7 +90,7 @@ describe('The store on a SQLite file', () => {
     expect(await failureOf(openStore(join(folder, 'notes.txt/x.db')))).toMatchObject({ kind: 'unreachable' });
   });
 
-  it('says that the disk is full, and goes on when there is room again', async () => {
+  it('says that the disk is full, and continues when there is space again', async () => {
     const file = join(folder, 'full.db');
     const store = await openStore(file);
     await store.sites.create({ name: 'dc1' });

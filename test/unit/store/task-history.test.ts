@@ -81,7 +81,7 @@ describeStore('TaskHistoryStore', (backend) => {
     expect((await history.list(graph)).at(-1)).toMatchObject({ node: 'new', fuelStatus: 'error', rootCause: 'a@2' });
   });
 
-  it('comes to the same end in whatever batches, with whatever repeats', async () => {
+  it('gives the same result in any batches, with any repetitions', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const { graph } = await withRun(store, cluster.id);

@@ -66,7 +66,7 @@ describe('hostile input', () => {
     expect(createEngine().evaluate('sequence().limit(3)')).toEqual([0, 1, 2]);
   });
 
-  it('goes on working after a quota was exceeded', () => {
+  it('continues working after a quota was exceeded', () => {
     expect(classOf('pow(9, 99999999999)')).toBe('MemoryQuotaExceededException');
     expect(engine.evaluate('1 + 1')).toBe(2);
   });

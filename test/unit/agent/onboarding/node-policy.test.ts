@@ -37,7 +37,7 @@ describe('a policy file', () => {
     expect(loadPolicy('/')).toMatchObject({ ok: false, problems: [{ code: 'policy.unreadable' }] });
   });
 
-  it('that is wrong says everything at once, with places', () => {
+  it('that is wrong reports all problems at once, with their places', () => {
     const read = readPolicy(
       'types: [pupet, shell]\npath_roots:\n  - etc\n  - /a/../b\nshell: maybe\nmax_timout: 3\nmax_timeout: 0\n',
       'policy.yaml',

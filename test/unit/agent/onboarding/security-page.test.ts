@@ -54,7 +54,7 @@ async function said(...words: string[]): Promise<string> {
 const ticketOf = async (node: string) =>
   JSON.parse(await said('agent', 'token', '--site', 'dc1', '--node', node)) as EnrolmentTicket;
 
-it('a ticket made by hand is good once, and revoking ends certificates and unused tickets at once', async () => {
+it('a ticket made by hand is valid once, and revoking ends certificates and unused tickets at once', async () => {
   const ticket = await ticketOf('n1');
   expect(ticket.gateway).toBe(gateway.url);
   await enrolNode(at('n1'), ticket);

@@ -45,7 +45,7 @@ describe('without tokens', () => {
     expect((await rig.ask('GET', '/', undefined, { host })).status).toBe(403);
   });
 
-  it('a page of others changes nothing, whatever it sends', async () => {
+  it("another site's page changes nothing, whatever it sends", async () => {
     const theirs = [
       { origin: 'http://evil.example' },
       { origin: 'null' },

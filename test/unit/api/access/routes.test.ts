@@ -92,7 +92,7 @@ describe('every route', () => {
     }
   }, 60_000);
 
-  it('beside the API too: nothing but health and the files of the page is for everybody', async () => {
+  it('also outside the API: only health and the files of the page are public', async () => {
     for (const path of [
       '/openapi.json',
       '/docs',
@@ -154,7 +154,7 @@ describe('a caller', () => {
       });
   });
 
-  it('acts under the name of its token, whatever it says', async () => {
+  it('acts under the name of its token, whatever name it sends', async () => {
     const headers = { ...bearer(secrets.operator), 'x-sitewright-user': 'somebody-else' };
     expect((await rig.ask('POST', '/api/v1/releases', {}, headers)).status).toBe(403);
     await rig.ask('POST', '/api/v1/sites', { name: 'dc1' }, headers);
@@ -227,7 +227,7 @@ describe('a caller', () => {
 });
 
 describe('limits of rates', () => {
-  it('hold for each token and each address by itself, and say when to come back', async () => {
+  it('apply to each token and each address separately, and say when to retry', async () => {
     const limited = await apiAlone({ tokens: true, ratePerMinute: 3 });
     const tokens = tokenOperations(limited.store);
     const one = bearer((await tokens.create({ name: 'one', role: 'viewer' }, 'x')).token);

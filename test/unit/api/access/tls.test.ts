@@ -204,7 +204,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await api.stop();
     });
 
-    it('refuses a certificate without its key in plain words', async () => {
+    it('refuses a certificate without its key with a clear message', async () => {
       const wrong = { ...withTls, SITEWRIGHT_API_TLS_KEY_FILE: at('client.key') };
       await expect(startApi(settingsOf(wrong), quiet)).rejects.toThrow(
         /^the API cannot listen: api\.tls\.cert_file and api\.tls\.key_file/,

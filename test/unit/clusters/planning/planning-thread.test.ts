@@ -81,7 +81,7 @@ describe('a planning thread', () => {
     expect(planned.ok && commandOf(planned.value)).toBe('hello from a helper');
   });
 
-  it('lets go of what is aborted, while it is planned or before, and goes on with the rest', async () => {
+  it('drops what is aborted, before or during its planning, and continues with the rest', async () => {
     const planner = thread();
     const [first, second] = [new AbortController(), new AbortController()];
     const endless = planner.plan('run', calling('never_ends()'), first.signal);
@@ -104,7 +104,7 @@ describe('a planning thread', () => {
     expect((await next).ok).toBe(true);
   });
 
-  it('says what is wrong with the module of helpers, to everybody who asks', async () => {
+  it('reports what is wrong with the module of functions, to every caller', async () => {
     const planner = thread(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)));
     for (const _ of [1, 2])
       await expect(planner.plan('run', calling('greeting()'))).rejects.toThrow('no-such-module.mjs');

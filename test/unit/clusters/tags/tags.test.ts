@@ -107,7 +107,7 @@ describe('a change of roles', () => {
 });
 
 describe('primary nodes', () => {
-  it('the first by id that has the tag, with primary-TAG in place of TAG', () => {
+  it('the first by id that has the tag, with primary-TAG instead of TAG', () => {
     expect(tagsOf([node(10, ['controller']), node(9, ['controller'])])).toEqual({
       9: ['keystone', 'primary-controller', 'primary-mysql'],
       10: ['controller', 'keystone', 'mysql'],

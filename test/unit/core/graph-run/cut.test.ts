@@ -40,7 +40,7 @@ it('what the run itself has no room for is a part, even if it is the only one', 
   expect(coordination).toMatchObject({ parts: 1, tasks: [], joins: [] });
 });
 
-it('a node that is too much for one history has a part of its own, alone or not', () => {
+it('a node that is too much for one history gets its own part, alone or not', () => {
   expect(splitForExecution(graphOf([80], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([['n0']]);
   expect(splitForExecution(graphOf([10, 80, 10], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([
     ['n0'],

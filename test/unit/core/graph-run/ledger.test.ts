@@ -81,7 +81,7 @@ it('names and nodes may hold an @', () => {
   expect(ledger.takeRows()).toMatchObject([{ task: 'a@b', node: 'x@y' }]);
 });
 
-it('no record is over 200 KB, whatever agents say', () => {
+it('no record is over 200 KB, whatever agents report', () => {
   const nodes = Array.from({ length: 1000 }, (_, n) => `n${n}`);
   const ledger = ledgerOf(nodes, ['a']);
   const message = 'ä'.repeat(900);

@@ -166,7 +166,7 @@ describe('a certificate request', () => {
     expect(readCertificateRequest(rsa)).toMatchObject({ ok: false });
   });
 
-  it('is refused in words, never with a crash, when it is anything else', () => {
+  it('is refused with a message, never with a crash, when it is anything else', () => {
     const der = Buffer.from(request.replaceAll(/-----.+-----/g, ''), 'base64');
     const toPem = (bytes: Buffer) =>
       `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;

@@ -44,7 +44,7 @@ const judged = (given: Order | undefined, more: Partial<typeof wanted> = {}, at 
 };
 
 describe('a signed order', () => {
-  it('is obeyed by the node it is for, until its time is over', () => {
+  it('is accepted by the node it is for, until it expires', () => {
     expect(judged(order)).toBe('ok');
     expect(judged(order, {}, notAfter)).toBe('ok');
     expect(judged(order, {}, new Date(notAfter.getTime() + 1))).toBe('expired');
@@ -78,7 +78,7 @@ describe('a signed order', () => {
     ['another type', { type: 'puppet' }, 'other-task'],
     ['another plan', { plan: 'p2' }, 'other-task'],
     ['the real thing when it is for a noop run', { mode: 'noop' as const }, 'other-task'],
-  ])('is not obeyed when the request is for %s', (_what, change, rejection) => {
+  ])('is rejected when the request is for %s', (_what, change, rejection) => {
     expect(judged(order, change)).toBe(rejection);
   });
 
@@ -92,7 +92,7 @@ describe('a signed order', () => {
     expect(judged(order, {}, now, others.publicKeys())).toBe('unknown-key');
   });
 
-  it('is not believed when somebody else signed it under the name of a pinned key', () => {
+  it('is rejected when someone else signed it under the name of a pinned key', () => {
     const { statement } = readProof(order.proof)!;
     const { privateKey } = generateKeyPairSync('ed25519');
     expect(judged({ execution, proof: writeProof(statement, sign(null, orderBytes(statement), privateKey)) })).toBe(
@@ -100,7 +100,7 @@ describe('a signed order', () => {
     );
   });
 
-  it('is not believed with any single byte of its proof changed', () => {
+  it('is rejected with any single byte of its proof changed', () => {
     const bytes = Buffer.from(order.proof);
     for (let at = 0; at < bytes.length; at += 7) {
       const changed = Buffer.from(bytes);
@@ -109,7 +109,7 @@ describe('a signed order', () => {
     }
   });
 
-  it('with a longer life is not believed', () => {
+  it('with an extended lifetime is rejected', () => {
     const { statement, signature } = readProof(order.proof)!;
     const longer = { ...statement, not_after: '2099-01-01T00:00:00.000Z' };
     expect(judged({ execution, proof: writeProof(longer, signature) })).toBe('bad-signature');
@@ -124,7 +124,7 @@ describe('keys of orders', () => {
     expect(statSync(join(folder, 'once')).mode & 0o777).toBe(0o700);
   });
 
-  it('rotate while orders of the former key are under way; a dropped key is worth nothing', () => {
+  it('rotate while orders of the former key are in flight; a dropped key is invalid', () => {
     const ring = new OrderKeys(join(folder, 'ring'));
     const running = new OrderKeys(join(folder, 'ring'));
     const request = { site: 'dc1', plan: 'p1', execution, notAfter };

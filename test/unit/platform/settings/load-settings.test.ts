@@ -129,7 +129,7 @@ describe('loadSettings', () => {
     expect(settings.api.tls).toEqual({ cert_file: join(cwd, 'c.pem'), key_file: key });
   });
 
-  it('refuses all that is wrong at once, each with its place and a hint', () => {
+  it('reports all problems at once, each with its place and a hint', () => {
     const problems = bad({
       file: 'temporal:\n  adress: a:1\nlog:\n  level: loud\napi:\n  port: 99999\nport: 1\nstore: here\n',
     });

@@ -148,7 +148,7 @@ describe('the page of metrics', () => {
     await rig.close();
   });
 
-  it('is at a port of its own of a worker that has one, and nothing else is there', async () => {
+  it('is on the metrics port of a worker that has one, and nothing else is served there', async () => {
     const loaded = loadSettings({ env: { SITEWRIGHT_TELEMETRY_METRICS_PORT: '0' }, cwd: '/nonexistent' });
     if (!loaded.ok) throw new Error('settings');
     const log = createLogger({ level: 'silent', format: 'json' }, 'test');

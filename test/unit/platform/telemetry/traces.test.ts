@@ -108,7 +108,7 @@ it('makes each activity a span, and calls to MAAS spans within', async () => {
   expect(outer!.attributes).toContainEqual({ key: 'temporal.workflow_id', value: { stringValue: 'deploy_site:dc1' } });
 });
 
-it('says once that the collector is away, and goes on', async () => {
+it('reports once that the collector is unavailable, and continues', async () => {
   const troubles: string[] = [];
   const traces = tracesTo('http://127.0.0.1:1', troubles);
   for (let n = 0; n < 3; n++) {

@@ -157,7 +157,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
     expect((await probeServer(next.address, { namespace: 'default', limitMs: 5_000 })).status).toBe('ready');
   });
 
-  it.skipIf(process.platform !== 'linux')('is ended by us when somebody kills the watchdog', async () => {
+  it.skipIf(process.platform !== 'linux')('is ended by us when the watchdog is killed', async () => {
     const server = await start();
     const parent = Number((await readFile(`/proc/${server.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[1]);
     process.kill(parent, 'SIGKILL');

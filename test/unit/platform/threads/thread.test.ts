@@ -25,7 +25,7 @@ describe('a thread', () => {
     ]);
   });
 
-  it('answers with what the program throws, and goes on', async () => {
+  it('answers with what the program throws, and continues', async () => {
     const own = thread();
     const thrown = await own.ask({ throw: 'no' });
     expect(thrown).toMatchObject({ ok: false, reason: 'threw', error: { name: 'OwnError', message: 'no' } });
@@ -53,7 +53,7 @@ describe('a thread', () => {
     expect(await next).toEqual(done);
   });
 
-  it('starts again after it ended by itself', async () => {
+  it('starts again after an unexpected end', async () => {
     const own = thread();
     expect(await own.ask({ exit: 3 })).toMatchObject(
       failed('died', 'the deed was not finished: its thread ended with 3'),
