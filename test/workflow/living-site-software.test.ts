@@ -176,13 +176,13 @@ it('the API answers as described about a run of a site with a cluster, while it 
   const { site, cluster, ends } = await siteWithCluster();
   const api = await apiOfSite(rig, site);
   closing.push(() => api.close());
-  let begun: () => void = () => undefined;
+  let databaseStarted: () => void = () => undefined;
   let release: () => void = () => undefined;
   const database = new Promise<void>((resolve) => {
-    begun = resolve;
+    databaseStarted = resolve;
   });
   ends.set(`database@${control}`, async () => {
-    begun();
+    databaseStarted();
     await new Promise<void>((resolve) => {
       release = resolve;
     });

@@ -40,7 +40,7 @@ const request = (type: string, more: Partial<RunTask> = {}): RunTask => ({
 });
 
 async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?: ExecutionProgress) {
-  const told: ExecutionProgress[] = [];
+  const sent: ExecutionProgress[] = [];
   const deps: MaasTaskDependencies = {
     maas: () => maas,
     machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
@@ -54,7 +54,7 @@ async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?:
   const work = maasTask(deps, of);
   if (work === undefined) return undefined;
   const never = new AbortController().signal;
-  return { end: await work((progress) => told.push(progress), from, never, never), told };
+  return { end: await work((progress) => sent.push(progress), from, never, never), sent };
 }
 
 describe('tasks that MAAS does', () => {
@@ -84,7 +84,7 @@ describe('tasks that MAAS does', () => {
     const first = await run(request('reboot'));
     expect(first!.end).toMatchObject({ outcome: 'ok', changed: true });
     expect((await asked()).slice(-2)).toEqual(['power_off', 'power_on']);
-    const off = first!.told.find(({ last }) => last === 'off')!;
+    const off = first!.sent.find(({ last }) => last === 'off')!;
     expect((await run(request('reboot'), {}, off))!.end).toMatchObject({ outcome: 'ok' });
     expect((await asked()).slice(-3)).toEqual(['power_off', 'power_on', 'power_on']);
   });
