@@ -163,8 +163,8 @@ it('killed outright, it takes everything with it', { timeout: 120_000 }, async (
 });
 
 it.each([
-  ['no server answers and none may be started', '127.0.0.1:9', ['--no-temporal'], /leave out --no-temporal/],
-  ['the server is on another machine', '192.0.2.1:7233', [], /started on this machine only/],
+  ['no server answers and none may be started', '127.0.0.1:9', ['--no-temporal'], /omit --no-temporal/],
+  ['the server is on another machine', '192.0.2.1:7233', [], /can only run on this machine/],
 ])('says why it cannot start: %s', async (_why, address, args, hint) => {
   const { code, err } = await cli(['up', ...args], { env: { SITEWRIGHT_TEMPORAL_ADDRESS: address }, cwd: folder });
   expect(code).toBe(5);
@@ -208,7 +208,7 @@ it('a second system in the same folder is refused, and the lock of a dead one is
   const dead = spawnSync(process.execPath, ['--eval', '']).pid;
   writeFileSync(lock, JSON.stringify({ pid: dead, host: hostname() }));
   const free = await cli(['up', '--no-temporal'], { env, cwd: folder });
-  expect(free.err).toMatch(/leave out --no-temporal/);
+  expect(free.err).toMatch(/omit --no-temporal/);
   expect(existsSync(lock)).toBe(false);
 });
 
