@@ -32,5 +32,5 @@ it('makes the first token without an API: alone on standard output, and good', a
   expect(await run({}, '--name', 'nina')).toMatchObject({ code: 4, out: '' });
   const wrong = await run({}, '--name', 'No', '--expires', 'soon');
   expect(wrong).toMatchObject({ code: 2, out: '' });
-  expect(wrong.err).toMatch(/'No' is no name.*'soon' is no time/s);
+  expect(wrong.err).toMatch(/'No' is not a valid token name.*'soon' is not a time/s);
 });
