@@ -1,26 +1,26 @@
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import { describedRun, type RunDescription } from '../src/core/run-description.js';
 import type { RunReport } from '../src/core/site-run/index.js';
-import { claimFor, type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
+import { type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
 import type { SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
+import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.js';
 
 /** Higher than any record's sequence, so that a late record never overwrites the end of a run. */
 export const CLOSING = 1_000_000_000;
 
 /** Claim a site, record the run's progress and close the run. All are safe to repeat. */
-export function bookkeepingActivities({
-  store,
-  isOpen,
-  searchAttributes,
-}: ActivityDependencies): Pick<SiteActivities, 'open_run' | 'record_progress' | 'close_run'> {
+export function bookkeepingActivities(
+  deps: ActivityDependencies,
+): Pick<SiteActivities, 'open_run' | 'record_progress' | 'close_run'> {
+  const { store, searchAttributes } = deps;
   return {
     open_run: (request) =>
       translated(async () => {
         const { site, workflow_id, run_id } = request;
         try {
-          const busy = await claimFor(store, isOpen, { site }, { workflowId: workflow_id, runId: run_id });
+          const busy = await openClaim(deps, { site }, { workflowId: workflow_id, runId: run_id });
           if (busy !== null) {
             const { workflowId, runId } = busy;
             return { ok: false, failure: { kind: 'site-busy', site, workflow_id: workflowId, run_id: runId } };
@@ -60,22 +60,25 @@ export function bookkeepingActivities({
     record_progress: (record) =>
       translated(async () => {
         const run = await store.runs.get(record.run_id);
+        const sequence = sequenceIn(await proveClaim(deps, { site: run.site! }), record.sequence);
         await store.runs.put({
           ...identityOf(run),
-          sequence: record.sequence,
+          sequence,
           phase: record.phase,
           failedNodes: record.failed_nodes,
         });
         if (record.nodes.length > 0)
           await store.runs.putNodes(
             record.run_id,
-            record.nodes.map((node) => nodeWrite(node, record.sequence)),
+            record.nodes.map((node) => nodeWrite(node, sequence)),
           );
       }),
 
     close_run: (request) =>
       translated(async () => {
         const { run_id, site, report } = request;
+        const holder = { workflowId: request.workflow_id, runId: run_id };
+        await closeClaim(deps, { site }, holder);
         const run = await store.runs.get(run_id);
         const full = report.cut ? withNodes(report, await store.runs.listNodes(run_id)) : report;
         await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
@@ -90,7 +93,7 @@ export function bookkeepingActivities({
         });
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
-        await store.claims.release({ site }, { workflowId: request.workflow_id, runId: run_id });
+        await store.claims.release({ site }, holder);
       }),
   };
 }

@@ -1,14 +1,15 @@
 import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
-import type { IsOpen, Store } from '../src/store/index.js';
+import type { RunExecution } from '../src/platform/temporal/is-run-open.js';
+import type { Store } from '../src/store/index.js';
 
 /** Dependencies that all activities of a worker process share. Created once by worker/. */
 export interface ActivityDependencies {
   readonly store: Store;
   /** Throws when MAAS is not configured. The run then fails with a message about the missing settings. */
   readonly maas: () => MachineContext;
-  /** Decides whose claims may be taken over. */
-  readonly isOpen: IsOpen;
+  /** The execution that a run has now: decides who may change what, and whose claims may be taken over (fencing.ts). */
+  readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;
   /** Custom search attributes that the server knows. */
   readonly searchAttributes: () => Promise<readonly string[]>;
   readonly settings: ActivitySettings;

@@ -4,16 +4,19 @@ import type { RunResult } from '../src/core/scheduler/index.js';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
+import { proveClaim } from './fencing.js';
 import type { CloseGraph, GraphActivities } from './graph-contract.js';
 
 /** Closes one graph of a run: writes states for the next run's `changed()`, node rows, the transaction. Safe to repeat. */
-export function graphCloseActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {
+export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {
+  const { store } = deps;
   return {
     close_graph: (request) =>
       translated(async () => {
         const child = await store.transactions.get(request.graph);
         // The transaction ends last. If it has ended, all else is done, and a later run may have changed the nodes.
         if (child.status !== 'pending' && child.status !== 'running') return;
+        if (child.clusterId !== null) await proveClaim(deps, { cluster: child.clusterId });
         if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
           await storeTaskStates(store, child, child.clusterId);
           await updateNodes(store, child, child.clusterId, request);

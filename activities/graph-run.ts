@@ -4,7 +4,6 @@ import { describedRun } from '../src/core/run-description.js';
 import {
   type ClaimHolder,
   type ClusterRecord,
-  claimFor,
   endIfGone,
   type RunTransactions,
   type Store,
@@ -14,6 +13,7 @@ import {
 import { CLOSING } from './bookkeeping.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
+import { closeClaim, isOpenBy, openClaim } from './fencing.js';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.js';
 import { requestedGraphs } from './requested-graphs.js';
 
@@ -28,7 +28,7 @@ export function graphRunActivities(
 ): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run'> {
   return {
     open_graph_run: (request) => translated(() => open(deps, request)),
-    close_graph_run: (request) => translated(() => close(deps.store, request)),
+    close_graph_run: (request) => translated(() => close(deps, request)),
   };
 }
 
@@ -47,7 +47,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     return { ok: false, failure: { kind: 'cluster-not-found', cluster: input.cluster, message } };
   }
   const subject = { cluster: cluster.id };
-  const other = await claimFor(store, deps.isOpen, subject, holder);
+  const other = await openClaim(deps, subject, holder);
   if (other !== null) {
     const message = `cluster ${cluster.id} (${cluster.name}) is in use by ${other.workflowId}`;
     await endPrepared(store, input, cluster, message);
@@ -109,7 +109,7 @@ async function transactionsOf(
       if (!(error instanceof StoreError) || error.failure.kind !== 'conflict') throw error;
       const { transaction } = error.failure;
       if (transaction === undefined) throw error;
-      if (!(await endIfGone(store, deps.isOpen, transaction))) {
+      if (!(await endIfGone(store, isOpenBy(deps), transaction))) {
         return { ok: false, failure: await busyWith(store, transaction) };
       }
     }
@@ -151,9 +151,10 @@ async function endPrepared(store: Store, input: GraphRunInput, cluster: ClusterR
 const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';
 
 /** Ends an earlier run whose workflow was terminated: otherwise no run could continue from it. */
-async function endEarlierIfGone({ store, isOpen }: ActivityDependencies, id: number, cluster: ClusterRecord) {
+async function endEarlierIfGone(deps: ActivityDependencies, id: number, cluster: ClusterRecord) {
+  const { store } = deps;
   const [earlier] = await store.transactions.list({ ids: [id], clusterId: cluster.id });
-  if (earlier !== undefined) await endIfGone(store, isOpen, earlier.id);
+  if (earlier !== undefined) await endIfGone(store, isOpenBy(deps), earlier.id);
 }
 
 async function busyWith(store: Store, transaction: number): Promise<PlanningFailure> {
@@ -201,10 +202,12 @@ const startedBy = ({ started_by }: GraphRunInput) => (started_by === undefined ?
 
 const RUN_STATUS = { success: 'ready', failed: 'error', stopped: 'stopped', cancelled: 'stopped' } as const;
 
-async function close(store: Store, request: CloseGraphRun): Promise<void> {
+async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
+  const { store } = deps;
   const { transaction, outcome, reason, ended_at, workflow_id, run_id } = request;
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
   const { run } = await store.transactions.getRun(transaction);
+  if (run.clusterId !== null) await closeClaim(deps, { cluster: run.clusterId }, holder);
   await store.transactions.putReport(transaction, request.report);
   await store.runs.putReport(run_id, CLOSING, request.report);
   await store.runs.put({

@@ -16,6 +16,7 @@ import {
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asNodeResult } from './failures.js';
+import { proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { markProvisioned } from './site-cluster.js';
@@ -32,14 +33,17 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     (ends: 'release' | 'deploy', work: (machine: Found, options: OperationOptions) => Promise<NodeResult>) =>
     (request: NodeCall) =>
       withHeartbeats(deps, async (options) => {
+        const { site, node } = request;
+        await proveClaim(deps, { site });
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return found.result;
-        const { site, node } = request;
         return work(found, {
           ...options,
           maxIntervalMs: Math.max(0.05, request.interval) * 1000,
           // From here on the old installation, or a copy of it, can no longer authenticate.
           acting: async (action) => {
+            // A step may take an hour.
+            await proveClaim(deps, { site });
             if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
           },
         });
@@ -86,6 +90,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
 
     abort_node: (request) =>
       withHeartbeats(deps, async (options) => {
+        await proveClaim(deps, { site: request.site });
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return nothingToAbort(found.result);
         const { maas, systemId } = found;

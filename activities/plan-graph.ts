@@ -7,6 +7,7 @@ import type { GraphProblem } from '../src/graph/index.js';
 import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
+import { proveClaim } from './fencing.js';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.js';
 import { withHeartbeats } from './heartbeats.js';
 
@@ -35,6 +36,7 @@ async function plan(
       'NoSuchGraph',
     );
   }
+  await proveClaim(deps, { cluster: run.run.clusterId });
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
     const stored = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;

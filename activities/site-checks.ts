@@ -17,6 +17,7 @@ import {
 } from '../src/maas/index.js';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { syncTags } from './site-tags.js';
@@ -120,7 +121,8 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
   return { ok: true, problems: [], warnings };
 }
 
-async function prepareSite({ deps, maas, nodes, signal }: CheckSubject): Promise<Finding> {
+async function prepareSite({ deps, maas, nodes, request, signal }: CheckSubject): Promise<Finding> {
+  await proveClaim(deps, { site: request.site });
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;

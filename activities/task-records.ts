@@ -2,17 +2,22 @@ import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.js';
 import type { Store, TaskHistoryStatus, TaskHistoryWrite } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
+import { proveClaim, sequenceIn } from './fencing.js';
 import type { GraphActivities, RecordTasks } from './graph-contract.js';
 
 /** More than the rows of any batch, so that sequences order rows within a batch and across batches. */
 const ROWS_A_BATCH = 100_000;
 
 /** Records the history of tasks and updates the progress of graph, run and nodes. Safe to repeat, in any order. */
-export function taskRecordActivities({ store }: ActivityDependencies): Pick<GraphActivities, 'record_tasks'> {
+export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActivities, 'record_tasks'> {
+  const { store } = deps;
   return {
     record_tasks: (request) =>
       translated(async () => {
-        await store.taskHistory.record(request.graph, historyWrites(request));
+        const { clusterId } = await store.transactions.get(request.graph);
+        const generation = clusterId === null ? 1 : await proveClaim(deps, { cluster: clusterId });
+        const sequence = sequenceIn(generation, request.sequence);
+        await store.taskHistory.record(request.graph, historyWrites({ ...request, sequence }));
         await updateProgress(store, request);
       }),
   };

@@ -3,7 +3,7 @@ import type { TaskOrder } from '../src/clusters/index.js';
 import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
 import { operatorOrders } from './operator-orders.js';
-import { plannedExecution } from './store-orders.js';
+import { plannedExecution, whyNoneOf } from './store-orders.js';
 
 /** The order book of the gateway, from plans, runs and histories in the store. */
 export function storeOrderBook(store: Store): OrderBook {
@@ -16,7 +16,7 @@ async function findTask(
 ): Promise<PlannedTask | undefined> {
   if (!/^[1-9]\d{0,14}$/.test(key.run)) return undefined;
   const id = Number(key.run);
-  const { planHash, status, mode, debug } = await store.transactions.get(id);
+  const { planHash, mode, debug } = await store.transactions.get(id);
   if (planHash === null || mode === 'dry_run') return undefined;
   const order = (await store.plans.getOrder(planHash, key.node, key.task)) as unknown as TaskOrder;
   const [row] = await store.taskHistory.list(id, { nodes: [order.uid], tasks: [key.task] });
@@ -29,7 +29,7 @@ async function findTask(
   return {
     site: order.site,
     plan: planHash,
-    isOpen: status === 'running' || status === 'pending',
+    isOpen: (await whyNoneOf(store, key.run)) === undefined,
     execution,
     latest: { generation: row?.attempts ?? 0, state: stateOf(row) },
   };

@@ -6,7 +6,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
-import { isRunOpen } from '../src/platform/temporal/is-run-open.js';
+import { findExecution } from '../src/platform/temporal/is-run-open.js';
 import { ensureSearchAttributes, searchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from './bundle.js';
@@ -56,7 +56,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const activities = createActivities({
     store,
     maas: machines.maas,
-    isOpen: (workflowId, runId) => isRunOpen(client, workflowId, runId),
+    execution: (workflowId, runId) => findExecution(client, workflowId, runId),
     searchAttributes: async () => known,
     planner,
     settings: deploySettings,

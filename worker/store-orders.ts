@@ -45,13 +45,32 @@ export function plannedExecution(
 }
 
 /**
- * Unsigned orders directly from the store, for agents in the same process or on machines that may access the store.
- * Agents on nodes use the gateway.
+ * Why no task of a graph is handed out: the graph has ended, or its run does not have its cluster any more.
+ *
+ * @param run the graph's transaction
+ * @returns undefined while its run may have tasks executed
+ */
+export async function whyNoneOf(store: Store, run: string): Promise<string | undefined> {
+  const graph = await store.transactions.get(Number(run));
+  if (graph.status !== 'running' && graph.status !== 'pending') return `run ${run} is over`;
+  const { clusterId, workflowId, temporalRunId } =
+    graph.parentId === null ? graph : await store.transactions.get(graph.parentId);
+  if (clusterId === null) return `the cluster of run ${run} is gone`;
+  const claim = await store.claims.holder({ cluster: clusterId });
+  if (claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId) return undefined;
+  return `cluster ${clusterId} is not of run ${run}: ${claim === null ? 'no run' : claim.workflowId} has it`;
+}
+
+/**
+ * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the
+ * store. Agents on nodes ask the gateway.
  */
 export function storeOrders({ store, logs, secrets, readSource }: StoreOrdersParts): OrderSource {
   return {
     async fetch(key) {
       try {
+        const why = await whyNoneOf(store, key.run);
+        if (why !== undefined) throw new OrderRefused(why);
         const order = (await store.plans.getOrder(key.plan, key.node, key.task)) as unknown as TaskOrder;
         return { execution: plannedExecution(order, key) };
       } catch (error) {

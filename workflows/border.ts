@@ -12,6 +12,7 @@ import {
   setHandler,
   startChild,
   type Workflow,
+  WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
 import type {
@@ -93,6 +94,8 @@ export async function startChildOf<W extends WorkflowType>(
 ): Promise<Child<W>> {
   const child: ChildWorkflowHandle<Workflow> = await startChild(type, {
     workflowId: options.id,
+    // One that is left of before a reset: it has lost its claim.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
     args: [options.input],
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

@@ -1,6 +1,7 @@
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.js';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
+import { CLAIM_LOST } from '../src/core/run/index.js';
 import { abortCall, nodeCall } from './activity-options.js';
 import { callActivity } from './border.js';
 import { startClock } from './call-clock.js';
@@ -65,6 +66,7 @@ export async function runCall(
     control,
   );
 
+  let lost: string | null = null;
   const start = (node: CalledNode): void => {
     const scope = new CancellationScope({ cancellable: true });
     listener.started(node.index);
@@ -73,6 +75,7 @@ export async function runCall(
     void settled.then((result) => {
       // If the call was cut short meanwhile, settleUnfinished reports this node.
       if (!running.delete(node.index)) return;
+      if (!result.ok && result.failure.kind === CLAIM_LOST) lost = result.failure.message;
       listener.finished(node.index, result);
       control.wake();
     });
@@ -81,6 +84,7 @@ export async function runCall(
   let end: CallEnd = { kind: 'complete' };
   for (;;) {
     clock.follow();
+    if (lost !== null) break;
     if (control.cancelled) end = { kind: 'cancelled' };
     else if (clock.expired) end = { kind: 'timeout', after_seconds: request.timeout };
     if (end.kind !== 'complete') break;
@@ -100,6 +104,10 @@ export async function runCall(
   const unfinished = [...running.values()];
   running.clear();
   for (const node of unfinished) node.scope.cancel();
+  if (lost !== null) {
+    await Promise.all(unfinished.map(({ settled }) => settled));
+    throw ApplicationFailure.nonRetryable(lost, CLAIM_LOST);
+  }
   announce(end);
   await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
 }

@@ -16,7 +16,7 @@ import {
   statusOfGraphRun,
   taskCapacity,
 } from '../src/core/graph-run/index.js';
-import { type GraphRunOutcome, isoTime } from '../src/core/run/index.js';
+import { claimLost, type GraphRunOutcome, isoTime } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
 import { bookkeeping, inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
@@ -79,7 +79,8 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       }));
       await executeAll(opened);
     },
-    stepFailed: (error): GraphRunFailure => ({ kind: 'step-failed', step: statusOfGraphRun(progress).phase, ...error }),
+    stepFailed: (error): GraphRunFailure =>
+      claimLost(error) ?? { kind: 'step-failed', step: statusOfGraphRun(progress).phase, ...error },
     failedNodes,
     outcome() {
       for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_begun';

@@ -72,7 +72,8 @@ export function startProgress<Input>(parsed: Parsed<Input>) {
     const failure: InvalidInput = { kind: 'invalid-input', problems: parsed.problems };
     throw ApplicationFailure.nonRetryable(describeInvalidInput(failure), failureType(failure), parsed.problems);
   }
-  const { workflowId: workflow_id, runId: run_id } = workflowInfo();
+  // A reset changes the run id; the run is the same.
+  const { workflowId: workflow_id, originalExecutionRunId: run_id } = workflowInfo();
   const { input } = parsed;
   return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false };
 }
@@ -129,8 +130,15 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
   run.show();
   void CancellationScope.current().cancelRequested.catch(() => control.cancel());
 
+  /** @throws the error when it is another one */
+  const lostClaim = (error: unknown): NonNullable<P['failure']> => {
+    const failure = kind.stepFailed(stepError(error));
+    if (failure.kind !== 'claim-lost') throw error;
+    return failure;
+  };
+
   await CancellationScope.nonCancellable(async () => {
-    const opened = await kind.open();
+    const opened = await kind.open().catch((error: unknown) => ({ ok: false, failure: lostClaim(error) }) as const);
     if (!opened.ok) {
       // Nothing to close: the subject does not exist, or another run has claimed it.
       progress.failure = opened.failure;
@@ -147,7 +155,13 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
     progress.ended_at = Date.now();
     run.show();
     run.setAttributes({ RunPhase: progress.outcome, FailedNodes: kind.failedNodes() });
-    await kind.close(opened);
+    // Without the claim nothing of the run is ours to write.
+    if (progress.failure?.kind !== 'claim-lost') {
+      await kind.close(opened).catch((error: unknown) => {
+        progress.failure = lostClaim(error);
+        progress.outcome = 'failed';
+      });
+    }
     await condition(allHandlersFinished);
   });
 

@@ -1,7 +1,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import { countNodes, halts } from '../src/core/deployment/index.js';
-import { isoTime, type SiteRunOutcome } from '../src/core/run/index.js';
+import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.js';
 import {
   describeRunFailure,
   detailsOf,
@@ -86,7 +86,7 @@ export async function runSite(
       ),
     siteOf: () => input.site,
     work: () => body(run),
-    stepFailed: (error) => ({ kind: 'step-failed', phase: statusOf(progress).phase, ...error }),
+    stepFailed: (error) => claimLost(error) ?? { kind: 'step-failed', phase: statusOf(progress).phase, ...error },
     failedNodes,
     outcome: () => outcomeOf(run),
     close() {

@@ -17,7 +17,7 @@ import {
   type SiteRunInput,
   type SiteRunKind,
 } from '../core/site-run/index.js';
-import { isOpenStatus } from '../platform/temporal/is-run-open.js';
+import { findExecution } from '../platform/temporal/is-run-open.js';
 import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { graphStatusFromReport, lostGraphReport } from './graphs/ended-graph-run.js';
@@ -70,20 +70,25 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     temporalUrl: temporalUrl(deps, run),
   });
 
+  /** The one that the run has now: a reset changes it. */
+  const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
+
   /** The run, after ending its record if its workflow was terminated or refused at its start. */
   async function current(id: string): Promise<RunRecord> {
     const run = await store.runs.get(id);
     if (run.outcome !== null) return run;
-    const described = await call(() => handleOf(run).describe()).catch((error: unknown) => {
+    const execution = await executionOf(run);
+    const now = { ...run, temporalRunId: execution?.runId ?? run.temporalRunId };
+    if (execution?.isOpen) return now;
+    const described = await call(() => handleOf(now).describe()).catch((error: unknown) => {
       if (error instanceof WorkflowNotFoundError) return null;
       throw error;
     });
-    if (described && isOpenStatus(described.status.name)) return run;
     // It may just have ended normally: then its last write is right.
     const again = await store.runs.get(id);
     if (again.outcome !== null) return again;
     const outcome = described ? closedOutcome(described.status.name) : 'lost';
-    const reason = described ? await failureMessage(handleOf(run)) : 'Temporal has no record of this run any more';
+    const reason = described ? await failureMessage(handleOf(now)) : 'Temporal has no record of this run any more';
     await endTransaction(run, reason ?? outcome);
     return store.runs.put({
       id: run.id,
@@ -96,6 +101,13 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       endedAt: (described?.closeTime ?? new Date()).toISOString(),
       ...(reason === null ? {} : { reason }),
     });
+  }
+
+  /** As `current`, with the execution that has the run's whole history. */
+  async function reached(id: string): Promise<RunRecord> {
+    const run = await current(id);
+    if (run.outcome === null) return run;
+    return { ...run, temporalRunId: (await executionOf(run))?.runId ?? run.temporalRunId };
   }
 
   /** Ends the transaction of a graph run that could not do so itself. */
@@ -251,11 +263,10 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       return run.kind === WORKFLOWS.execute_graph ? storedGraphReport(run) : storedReport(run);
     },
     async tree(id) {
-      const run = await current(id);
-      return ask(run, 'tree');
+      return ask(await reached(id), 'tree');
     },
     async plan(id) {
-      return ask(await current(id), 'plan');
+      return ask(await reached(id), 'plan');
     },
     nodes: (id) => store.runs.listNodes(id),
 

@@ -9,7 +9,7 @@ import type { TaskLogs } from '../../src/agent/logs/index.js';
 import { plannerHere } from '../../src/clusters/planning/index.js';
 import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
 import { createOperations } from '../../src/ops/index.js';
-import { isRunOpen } from '../../src/platform/temporal/is-run-open.js';
+import { findExecution } from '../../src/platform/temporal/is-run-open.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/api.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
@@ -44,7 +44,7 @@ export async function livingCluster(
       planner: plannerHere(),
       store,
       maas: noMaas,
-      isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),
+      execution: (workflowId, runId) => findExecution(rig.client, workflowId, runId),
       searchAttributes: async () => ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
       settings: {
         max_parallel_nodes: 64,

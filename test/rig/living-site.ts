@@ -11,7 +11,7 @@ import {
   simulateMaas,
   simulatorKeys,
 } from '../../src/maas-simulator/index.js';
-import { isRunOpen } from '../../src/platform/temporal/is-run-open.js';
+import { findExecution } from '../../src/platform/temporal/is-run-open.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';
 
@@ -79,7 +79,7 @@ export async function livingSite(
       planner: plannerHere(),
       store,
       maas: () => machines,
-      isOpen: (workflowId, runId) => isRunOpen(rig.client, workflowId, runId),
+      execution: (workflowId, runId) => findExecution(rig.client, workflowId, runId),
       searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),

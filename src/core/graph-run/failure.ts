@@ -1,4 +1,11 @@
-import { describeInvalidInput, type Explained, type InvalidInput, listSome, type StepError } from '../run/index.js';
+import {
+  type ClaimLost,
+  describeInvalidInput,
+  type Explained,
+  type InvalidInput,
+  listSome,
+  type StepError,
+} from '../run/index.js';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
 export type PlanningFailure =
@@ -13,6 +20,7 @@ export type PlanningFailure =
 export type GraphRunFailure =
   | PlanningFailure
   | InvalidInput
+  | ClaimLost
   /** A graph ran and did not succeed. The graphs after it were not started. */
   | {
       readonly kind: 'graph-failed';
@@ -48,6 +56,8 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
   switch (failure.kind) {
     case 'invalid-input':
       return 'correct the named fields and start again';
+    case 'claim-lost':
+      return 'see who has it, and start a new run: a run that has ended, or whose claim another run took over, cannot be reset';
     case 'cluster-not-found':
       return "'sitewright cluster list' names the clusters";
     case 'cluster-busy':

@@ -2,6 +2,15 @@
 export type { Paused } from '../contracts/site-run.js';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.js';
 export { cell, detailsHeading, table } from './details.js';
-export { describeInvalidInput, failureType, type InvalidInput, listSome, type StepError } from './failure.js';
+export {
+  CLAIM_LOST,
+  type ClaimLost,
+  claimLost,
+  describeInvalidInput,
+  failureType,
+  type InvalidInput,
+  listSome,
+  type StepError,
+} from './failure.js';
 export { type OperatorAction, type OperatorNote, readNote } from './operator.js';
 export { type AnyProgress, type Explained, isoTime, reportAny } from './progress.js';

@@ -1,9 +1,17 @@
-import { describeInvalidInput, type Explained, type InvalidInput, listSome, type StepError } from '../run/index.js';
+import {
+  type ClaimLost,
+  describeInvalidInput,
+  type Explained,
+  type InvalidInput,
+  listSome,
+  type StepError,
+} from '../run/index.js';
 import type { SiteRunKind } from '../words.js';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =
   | InvalidInput
+  | ClaimLost
   | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
   | { readonly kind: 'site-not-found'; readonly site: string }
   | { readonly kind: 'revision-not-found'; readonly site: string; readonly revision: string }
@@ -35,6 +43,8 @@ export function describeRunFailure(failure: RunFailure): string {
   switch (failure.kind) {
     case 'invalid-input':
       return describeInvalidInput(failure);
+    case 'claim-lost':
+      return failure.message;
     case 'site-busy':
       return `site ${failure.site} is busy with ${failure.workflow_id} (run ${failure.run_id}): one run per site at a time`;
     case 'site-not-found':
@@ -70,6 +80,8 @@ function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string 
   switch (failure.kind) {
     case 'invalid-input':
       return 'correct the named fields and start again';
+    case 'claim-lost':
+      return 'see who has it, and start a new run: a run that has ended, or whose claim another run took over, cannot be reset';
     case 'site-busy':
       return `wait for it, or stop it: temporal workflow signal --workflow-id ${failure.workflow_id} --name stop`;
     case 'site-not-found':

@@ -1,4 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { findExecution } from '../../platform/temporal/is-run-open.js';
 import type {
   RunTransactions,
   SnapshotKind,
@@ -115,8 +116,12 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
   async function terminate({ run }: RunTransactions): Promise<void> {
     if (!isOpen(run) || run.workflowId === null) return;
     const { workflowId, temporalRunId, clusterId } = run;
-    const handle = temporal.client.workflow.getHandle(workflowId, temporalRunId ?? undefined);
-    await callTemporal(temporal, () => handle.terminate('its transaction was deleted by force')).catch((error) => {
+    const { client } = temporal;
+    await callTemporal(temporal, async () => {
+      const now = (await findExecution(client, workflowId, temporalRunId))?.runId;
+      if (now === undefined) return;
+      await client.workflow.getHandle(workflowId, now).terminate('its transaction was deleted by force');
+    }).catch((error) => {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     });
     if (clusterId === null) return;

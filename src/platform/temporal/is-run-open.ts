@@ -3,15 +3,44 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
 
+/** The execution that a run has now: its first, or the one that a reset put in its place. */
+export interface RunExecution {
+  readonly runId: string;
+  readonly isOpen: boolean;
+  /** Its child workflows that have not ended, each with the run id of its first execution. */
+  readonly children: readonly { readonly workflowId: string; readonly runId: string }[];
+}
+
 /**
- * Whether a workflow run is open; null: the workflow's newest run. A run that Temporal does not know (any more) is not.
+ * The execution of a run, by the run id of its first; null: of the newest run of the workflow. A reset of a run in flight, or
+ * of one that was terminated, is the same run going on; an execution that a reset made of a run that had ended by itself
+ * is not. Null for a run that Temporal does not know, or has forgotten.
  */
-export async function isRunOpen(client: Client, workflowId: string, runId: string | null): Promise<boolean> {
+export async function findExecution(
+  client: Client,
+  workflowId: string,
+  runId: string | null,
+): Promise<RunExecution | null> {
+  let wanted = runId ?? undefined;
   try {
-    const { status } = await client.workflow.getHandle(workflowId, runId ?? undefined).describe();
-    return isOpenStatus(status.name);
+    for (;;) {
+      const { status, runId, raw } = await client.workflow.getHandle(workflowId, wanted).describe();
+      const next = raw.workflowExtendedInfo?.resetRunId;
+      if (status.name !== 'TERMINATED' || !next) {
+        const children = (raw.pendingChildren ?? []).map((child) => ({
+          workflowId: child.workflowId ?? '',
+          runId: child.runId ?? '',
+        }));
+        return { runId, isOpen: isOpenStatus(status.name), children };
+      }
+      wanted = next;
+    }
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   }
 }
+
+/** Whether a workflow run is still open; null: the newest of the workflow. One that Temporal does not know, or has forgotten, is not. */
+export const isRunOpen = async (client: Client, workflowId: string, runId: string | null): Promise<boolean> =>
+  (await findExecution(client, workflowId, runId))?.isOpen ?? false;

@@ -2,7 +2,14 @@ import { sitesAndRuns } from './0001-sites-and-runs.js';
 import { graphsAndClusters } from './0002-graphs-and-clusters.js';
 import { nodeIdentities } from './0003-node-identities.js';
 import { apiTokens } from './0004-api-tokens.js';
+import { claimGenerations } from './0005-claim-generations.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
-export const migrations: readonly Migration[] = [sitesAndRuns, graphsAndClusters, nodeIdentities, apiTokens];
+export const migrations: readonly Migration[] = [
+  sitesAndRuns,
+  graphsAndClusters,
+  nodeIdentities,
+  apiTokens,
+  claimGenerations,
+];

@@ -1,15 +1,18 @@
 /** What only one run at a time may work on. */
 export type ClaimSubject = { readonly site: string } | { readonly cluster: number };
 
-/** The run that holds a subject. Equal when both ids are equal. */
+/** The run that has a subject, by its workflow id and the run id of its first execution. */
 export interface ClaimHolder {
   readonly workflowId: string;
-  /** Temporal's run id. */
   readonly runId: string;
+  /** Run id of the execution that the run has now: a reset changes it. Absent: the first. */
+  readonly executionId?: string;
 }
 
-export interface Claim extends ClaimHolder {
+export interface Claim extends Required<ClaimHolder> {
   readonly claimedAt: string;
+  /** From 1; one more with each take-over. */
+  readonly generation: number;
 }
 
 export type ClaimResult<Holder = Claim> =
@@ -21,14 +24,14 @@ export type ClaimResult<Holder = Claim> =
  * is gone, and `claimFor` takes the claim over then. Every call fails with `not-found` for an unknown subject.
  */
 export interface ClaimStore {
-  /** Claims the subject, or returns who holds it. Claiming again as the same holder succeeds. */
+  /** Claims the subject, or says who has it. Claiming again as the same execution of the same run is a success. */
   claim(subject: ClaimSubject, holder: ClaimHolder): Promise<ClaimResult>;
   /**
    * Compare and swap: the claim goes to `next` only if `expected` still holds it. Otherwise `holder` is the run that
    * holds it, or null. Repeating a take-over that succeeded succeeds.
    */
   takeOver(subject: ClaimSubject, expected: ClaimHolder, next: ClaimHolder): Promise<ClaimResult<Claim | null>>;
-  /** Releases the claim. False when this holder does not have it. */
+  /** Releases the claim of a run. False, and nothing happens, when this run does not have it. */
   release(subject: ClaimSubject, holder: ClaimHolder): Promise<boolean>;
   /** Who holds the subject; null when no run does. */
   holder(subject: ClaimSubject): Promise<Claim | null>;

@@ -23,7 +23,7 @@ export class SqlClaimStore implements ClaimStore {
       await holdSubject(transaction, subject);
       const present = await readClaim(transaction, subject);
       if (present !== null && !isSame(present, wanted)) return { claimed: false, holder: present } as const;
-      if (present === null) await writeClaim(transaction, subject, wanted);
+      if (present === null) await writeClaim(transaction, subject, wanted, 1);
       return { claimed: true } as const;
     });
   }
@@ -36,7 +36,7 @@ export class SqlClaimStore implements ClaimStore {
       const present = await readClaim(transaction, subject);
       if (present !== null && isSame(present, to)) return { claimed: true } as const;
       if (present === null || !isSame(present, from)) return { claimed: false, holder: present } as const;
-      await writeClaim(transaction, subject, to);
+      await writeClaim(transaction, subject, to, present.generation + 1);
       return { claimed: true } as const;
     });
   }
@@ -78,7 +78,7 @@ export async function assertUnclaimed(db: Kysely<Tables>, subject: ClaimSubject,
  * Both claim tables under one name, with one name for the subject's column: Kysely does not accept a union of names.
  */
 interface ClaimTables {
-  claim: Claim & { subject: string | number };
+  claim: Omit<Claim, 'executionId'> & { executionId: string | null; subject: string | number };
 }
 
 const claimsIn = (db: Kysely<Tables>): Kysely<ClaimTables> => db as unknown as Kysely<ClaimTables>;
@@ -93,13 +93,19 @@ const holdSubject = (transaction: Transaction<Tables>, subject: ClaimSubject): P
 
 async function readClaim(db: Kysely<Tables>, subject: ClaimSubject): Promise<Claim | null> {
   const { table, key, id } = placeOf(subject);
-  const columns = ['workflowId', 'runId', 'claimedAt'] as const;
-  return (await claimsIn(db).selectFrom(table).select(columns).where(key, '=', id).executeTakeFirst()) ?? null;
+  const columns = ['workflowId', 'runId', 'executionId', 'generation', 'claimedAt'] as const;
+  const found = await claimsIn(db).selectFrom(table).select(columns).where(key, '=', id).executeTakeFirst();
+  return found === undefined ? null : { ...found, executionId: found.executionId ?? found.runId };
 }
 
-async function writeClaim(db: Transaction<Tables>, subject: ClaimSubject, holder: ClaimHolder): Promise<void> {
+async function writeClaim(
+  db: Transaction<Tables>,
+  subject: ClaimSubject,
+  holder: ClaimHolder,
+  generation: number,
+): Promise<void> {
   const { table, key, id } = placeOf(subject);
-  const claim = { ...holder, claimedAt: new Date().toISOString() };
+  const claim = { ...holder, generation, claimedAt: new Date().toISOString() };
   await claimsIn(db)
     .insertInto(table)
     .values({ [key]: id, ...claim })
@@ -108,13 +114,16 @@ async function writeClaim(db: Transaction<Tables>, subject: ClaimSubject, holder
 }
 
 const isSame = (one: ClaimHolder, other: ClaimHolder): boolean =>
-  one.workflowId === other.workflowId && one.runId === other.runId;
+  one.workflowId === other.workflowId &&
+  one.runId === other.runId &&
+  (one.executionId ?? one.runId) === (other.executionId ?? other.runId);
 
 /** The holder as stored. @throws StoreError of kind `invalid` */
-function checkedHolder(path: string, holder: ClaimHolder): ClaimHolder {
+function checkedHolder(path: string, holder: ClaimHolder): Required<ClaimHolder> {
   const check = new InputCheck();
   const workflowId = check.key(`${path}workflowId`, holder.workflowId);
   const runId = check.key(`${path}runId`, holder.runId);
+  const executionId = holder.executionId === undefined ? runId : check.key(`${path}executionId`, holder.executionId);
   check.done();
-  return { workflowId, runId };
+  return { workflowId, runId, executionId };
 }

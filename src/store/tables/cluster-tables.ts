@@ -50,6 +50,10 @@ export const clusterTables = {
     clusterId: reference(),
     workflowId: key(),
     runId: key(),
+    /** Null: the run's first execution, whose id is the run's. */
+    executionId: key().nullable(),
+    /** From 1; one more with each take-over. */
+    generation: count(),
     claimedAt: time(),
   },
   clusterPrimary: {

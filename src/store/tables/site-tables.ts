@@ -43,6 +43,10 @@ export const siteTables = {
     site: siteName(),
     workflowId: key(),
     runId: key(),
+    /** Null: the run's first execution, whose id is the run's. */
+    executionId: key().nullable(),
+    /** From 1; one more with each take-over. */
+    generation: count(),
     claimedAt: time(),
   },
   /** What MAAS last reported about a node; null is unknown. */

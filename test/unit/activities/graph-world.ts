@@ -9,6 +9,7 @@ import { taskRecordActivities } from '../../../activities/task-records.js';
 import { type Planner, plannerHere } from '../../../src/clusters/planning/index.js';
 import type { GraphRunInput, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
 import { type Fields, normaliseTask } from '../../../src/graph/index.js';
+import { MaasConfigurationError } from '../../../src/maas/index.js';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
 
 export interface GraphWorld extends GraphActivities {
@@ -79,22 +80,23 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
   const deps: ActivityDependencies = {
     store: options.onCall === undefined ? store : overheard(store, options.onCall),
     maas: () => {
-      throw new Error('no MAAS here');
+      throw new MaasConfigurationError(['no MAAS here']);
     },
-    isOpen: async (_workflow, run) => run !== null && open.has(run),
+    execution: async (_workflow, run) =>
+      run !== null && open.has(run) ? { runId: run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
     settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP },
   };
-  const planning = planGraphActivities(deps);
-  const activities: GraphActivities = {
+  const bare: GraphActivities = {
     ...graphRunActivities(deps),
-    ...planning,
-    plan_graph: (request) =>
-      new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(planning.plan_graph, request),
+    ...planGraphActivities(deps),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),
   };
+  const activities = Object.fromEntries(
+    Object.entries(bare).map(([name, activity]) => [name, (request: object) => inRun(store, activity, request)]),
+  ) as unknown as GraphActivities;
   const request = (input: Partial<GraphRunInput>, run: string) => {
     open.add(run);
     return {
@@ -144,6 +146,25 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
 export function planOf(answer: PlanGraphAnswer): PlanReference {
   if (!answer.ok) throw new Error(JSON.stringify(answer.failure));
   return answer.plan;
+}
+
+/** Calls an activity as an activity of the run that the request names. */
+async function inRun(store: Store, activity: (request: never) => Promise<unknown>, request: object): Promise<unknown> {
+  const { workflow_id, run_id, transaction } = request as {
+    workflow_id?: string;
+    run_id?: string;
+    transaction?: number;
+  };
+  const of =
+    transaction === undefined || workflow_id !== undefined
+      ? undefined
+      : (await store.transactions.getRun(transaction)).run;
+  const execution = {
+    workflowId: workflow_id ?? of?.workflowId ?? 'none',
+    runId: run_id ?? of?.temporalRunId ?? 'none',
+  };
+  const logger = new DefaultLogger('ERROR');
+  return new MockActivityEnvironment({ workflowExecution: execution }, { logger }).run(activity, request as never);
 }
 
 /** The stored JSON of a part or of the coordination. */

@@ -1,0 +1,103 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { CLAIM_LOST } from '../src/core/run/index.js';
+import { type Claim, type ClaimHolder, type ClaimSubject, claimFor, type IsOpen } from '../src/store/index.js';
+import type { ActivityDependencies } from './dependencies.js';
+
+type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
+type Execution = Required<Context['info']>['workflowExecution'];
+
+const own = (): Execution => Context.current().info.workflowExecution!;
+
+export const isOpenBy =
+  ({ execution }: Pick<Fence, 'execution'>): IsOpen =>
+  async (workflowId, runId) =>
+    (await execution(workflowId, runId))?.isOpen ?? false;
+
+/**
+ * Proves that the execution which this activity belongs to has the subject now: it has the claim itself, or it is a child
+ * of the run that has it, or a reset put it in the place of the execution that had it. The claim is taken over then.
+ * To be asked right before anything is changed.
+ *
+ * @returns the claim's generation
+ * @throws ApplicationFailure of type `ClaimLost`, which ends the run
+ */
+export async function proveClaim(fence: Fence, subject: ClaimSubject): Promise<number> {
+  const me = own();
+  for (;;) {
+    const claim = await fence.store.claims.holder(subject);
+    if (claim === null) throw lost(subject, 'no run has it now');
+    if (claim.workflowId === me.workflowId && claim.executionId === me.runId) return claim.generation;
+    const execution = await executionFor(fence, me, claim);
+    if (execution === null) throw lost(subject, `${claim.workflowId} (run ${claim.runId}) has it`);
+    if (execution === claim.executionId) return claim.generation;
+    const { workflowId, runId } = claim;
+    const taken = await fence.store.claims.takeOver(subject, claim, { workflowId, runId, executionId: execution });
+    if (taken.claimed) await goOn(fence, claim, execution);
+  }
+}
+
+/** Claims a subject for the run that opens. Null once that has it, else the run that has it. @throws as `proveClaim` */
+export async function openClaim(fence: Fence, subject: ClaimSubject, run: ClaimHolder): Promise<ClaimHolder | null> {
+  const claim = await fence.store.claims.holder(subject);
+  if (claim?.workflowId === run.workflowId && claim.runId === run.runId) {
+    await proveClaim(fence, subject);
+    return null;
+  }
+  await assertCurrent(fence, subject, run);
+  return claimFor(fence.store, isOpenBy(fence), subject, { ...run, executionId: own().runId });
+}
+
+/** As `proveClaim`, for closing a run; null when an earlier try has released the claim already. */
+export async function closeClaim(fence: Fence, subject: ClaimSubject, run: ClaimHolder): Promise<number | null> {
+  if ((await fence.store.claims.holder(subject)) !== null) return proveClaim(fence, subject);
+  await assertCurrent(fence, subject, run);
+  return null;
+}
+
+/** Numbers of records begin anew with each generation: what an execution before a reset wrote is older. */
+export const sequenceIn = (generation: number, sequence: number): number => (generation - 1) * 1_000_000 + sequence;
+
+/** A reset of a run that ended by itself is not that run. */
+async function assertCurrent(fence: Fence, subject: ClaimSubject, { workflowId, runId }: ClaimHolder): Promise<void> {
+  const me = own();
+  if (me.workflowId === workflowId && me.runId === runId) return;
+  const current = await fence.execution(workflowId, runId);
+  if (current?.runId !== me.runId) throw lost(subject, `run ${runId} has ended and cannot be reset`);
+}
+
+/** The run id of the execution that has the claim's run now, when that, or the parent of which, is `me`. */
+async function executionFor(fence: Fence, me: Execution, { workflowId, runId }: Claim): Promise<string | null> {
+  const current = await fence.execution(workflowId, runId);
+  if (!current?.isOpen) return null;
+  if (me.workflowId === workflowId) return current.runId === me.runId ? current.runId : null;
+  const child = current.children.find((one) => one.workflowId === me.workflowId);
+  if (child === undefined) return null;
+  // A child that was continued as new, or reset, is known to its parent by its first execution.
+  const isNow = child.runId === me.runId || (await fence.execution(me.workflowId, null))?.runId === me.runId;
+  return isNow ? current.runId : null;
+}
+
+/** What a store has of a run goes on: one that was terminated and found ended is under way again. */
+async function goOn({ store }: Fence, { runId }: Claim, execution: string): Promise<void> {
+  const run = await store.runs.get(runId);
+  if (run.outcome !== null) {
+    const { id, workflowId, kind, startedAt, sequence } = run;
+    const open = { phase: 'starting', outcome: null, endedAt: null };
+    await store.runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
+  }
+  await store.audit.append({
+    id: `reset-${execution}`,
+    actor: 'temporal',
+    action: 'run.reset',
+    target: `run/${runId}`,
+    details: { execution },
+  });
+}
+
+const lost = (subject: ClaimSubject, why: string): ApplicationFailure => {
+  const what = 'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;
+  return ApplicationFailure.nonRetryable(
+    `this run does not have ${what}: ${why}; this step changed nothing`,
+    CLAIM_LOST,
+  );
+};

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunReport } from '../../src/core/site-run/index.js';
+import { MachineStatus } from '../../src/maas/index.js';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { lookAgain } from '../rig/look-again.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+let site: LivingSite;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterEach(() => site.close());
+afterAll(() => rig.close());
+
+type Handle = WorkflowHandleWithFirstExecutionRunId;
+
+const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+const oneDeployEach = Object.fromEntries(exampleHosts.map((host) => [host, 1]));
+const BY_KIND = { redeploy_nodes: { nodes: ['stl1r01s05'] } };
+
+const start = (type: string, input: object = {}, workflowId = rig.workflowId(type)): Promise<Handle> =>
+  rig.client.workflow.start(type, {
+    taskQueue: site.worker.taskQueue,
+    workflowId,
+    args: [{ site: site.name, ...input }],
+  });
+
+async function done(handle: Handle): Promise<RunReport> {
+  await handle.result();
+  return reportOf(handle);
+}
+
+const reportOf = async ({ firstExecutionRunId }: Handle) =>
+  (await site.store.runs.getReport(firstExecutionRunId)) as unknown as RunReport;
+
+/** Resets a run to before the workflow task that scheduled its first activity of a type; the new execution. */
+const resetTo = (handle: Handle, activity: string) =>
+  resetAt(
+    handle,
+    (events) =>
+      events
+        .map((event) => event.activityTaskScheduledEventAttributes)
+        .find((attributes) => attributes?.activityType?.name === activity)!.workflowTaskCompletedEventId!,
+  );
+
+type Events = NonNullable<Awaited<ReturnType<Handle['fetchHistory']>>['events']>;
+type EventId = NonNullable<Events[number]['eventId']>;
+
+async function resetAt(handle: Handle, eventOf: (events: Events) => EventId) {
+  const { events } = await handle.fetchHistory();
+  const { runId } = await rig.client.workflowService.resetWorkflowExecution({
+    namespace: rig.namespace,
+    workflowExecution: { workflowId: handle.workflowId, runId: handle.firstExecutionRunId },
+    reason: 'tests',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: eventOf(events!),
+  });
+  return Object.assign(rig.client.workflow.getHandle(handle.workflowId, runId), { executionId: runId });
+}
+
+const changes = async () => (await site.requests()).filter(({ method }) => method !== 'GET').length;
+const errorOf = (result: Promise<unknown>) =>
+  result.then(
+    () => null,
+    (error: Error) => error,
+  );
+
+/** The test's time limit is the only clock. */
+async function until(is: () => Promise<boolean>): Promise<void> {
+  while (!(await is())) await lookAgain();
+}
+
+async function deploying(count: number): Promise<void> {
+  await until(async () => Object.keys(await site.entered(MachineStatus.Deploying)).length >= count);
+}
+
+async function finishDeployments(): Promise<void> {
+  await site.control('auto', { deploy_ms: 20 });
+  for (const { system_id, hostname } of await site.effects())
+    if (exampleHosts.includes(hostname)) await site.control(`${system_id}/deployed`, {}).catch(() => undefined);
+}
+
+describe('a reset of a run that has ended', () => {
+  it.each([
+    ['deploy_site', 'open_run'],
+    ['deploy_site', 'deploy_node'],
+    ['deploy_site', 'close_run'],
+    ['update_site', 'record_progress'],
+    ['redeploy_nodes', 'release_node'],
+    ['redeploy_nodes', 'prepare_site'],
+    ['test_site', 'close_run'],
+  ] as const)('%s before %s is refused before any change', async (kind, activity) => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    if (kind === 'redeploy_nodes' || kind === 'test_site') await done(await start('deploy_site'));
+    const ended = await start(kind, kind === 'redeploy_nodes' ? BY_KIND[kind] : {});
+    const report = await done(ended);
+    const row = await site.store.runs.get(ended.firstExecutionRunId);
+    const before = await changes();
+    const again = await resetTo(ended, activity);
+    expect(await errorOf(again.result())).toMatchObject({
+      cause: { type: 'ClaimLost', message: expect.stringContaining('cannot be reset') },
+    });
+    expect(await changes()).toBe(before);
+    expect(await site.store.runs.get(ended.firstExecutionRunId)).toEqual(row);
+    expect(await reportOf(ended)).toEqual(report);
+    expect(await again.query<RunReport>('report')).toMatchObject({
+      outcome: 'failed',
+      run_id: ended.firstExecutionRunId,
+      reason: expect.stringContaining('does not have site stl1'),
+    });
+  });
+
+  it('says which run has the site, and leaves its machines alone', async () => {
+    site = await livingSite(rig, { seed: { machines } });
+    await site.commit(await exampleDocuments());
+    await done(await start('deploy_site'));
+    const ended = await start('redeploy_nodes', BY_KIND.redeploy_nodes);
+    await done(ended);
+    await site.control('auto', { deploy_ms: 3_600_000 });
+    const holder = await start('redeploy_nodes', { nodes: ['stl1r01s06'] });
+    await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s06 === 2);
+    const again = await resetTo(ended, 'release_node');
+    expect(await errorOf(again.result())).toMatchObject({
+      cause: { type: 'ClaimLost', message: expect.stringContaining(`run ${holder.firstExecutionRunId}) has it`) },
+    });
+    expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1, stl1r01s06: 1 });
+    await finishDeployments();
+    expect((await done(holder)).outcome).toBe('success');
+  });
+});
+
+describe('a reset of a run in flight', () => {
+  it.each(['open_run', 'load_plan', 'prepare_node', 'deploy_node'])(
+    'before %s goes on as the same run, and does nothing twice',
+    async (activity) => {
+      site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+      await site.commit(await exampleDocuments());
+      const first = await start('deploy_site');
+      await deploying(3);
+      const again = await resetTo(first, activity);
+      await until(async () => (await site.store.claims.holder({ site: site.name }))?.generation === 2);
+      expect(await site.store.claims.holder({ site: site.name })).toMatchObject({
+        runId: first.firstExecutionRunId,
+        executionId: again.executionId,
+      });
+      await finishDeployments();
+      expect(await again.result()).toMatchObject({ outcome: 'success' });
+      expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });
+      expect(await site.store.runs.get(first.firstExecutionRunId)).toMatchObject({ outcome: 'success' });
+      const rows = await site.store.runs.listNodes(first.firstExecutionRunId);
+      expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['success']));
+      expect(await site.store.claims.holder({ site: site.name })).toBeNull();
+      expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+    },
+  );
+});
+
+describe('a run whose calls are child workflows', () => {
+  const first = ['m000', 'm001', 'm002'];
+  const names = Array.from({ length: 401 }, (_unused, n) => `m${String(n).padStart(3, '0')}`);
+  const strategy = {
+    schema: 'shipyard/DeploymentStrategy/v1',
+    metadata: { name: 'deployment-strategy', layeringDefinition: { layer: 'site' }, schema: 'metadata/Document/v1' },
+    data: {
+      groups: [
+        { name: 'first', critical: true, depends_on: [], selectors: [{ node_names: first }] },
+        { name: 'rest', critical: true, depends_on: ['first'], selectors: [{ node_names: names.slice(3) }] },
+      ],
+    },
+  };
+  const configuration = {
+    schema: 'shipyard/DeploymentConfiguration/v1',
+    metadata: {
+      name: 'deployment-configuration',
+      layeringDefinition: { layer: 'site' },
+      schema: 'metadata/Document/v1',
+    },
+    data: { physical_provisioner: { deployment_strategy: 'deployment-strategy' }, armada: { manifest: 'full-site' } },
+  };
+  const nodes = names.map((name) => ({
+    schema: 'drydock/BaremetalNode/v1',
+    metadata: { name, layeringDefinition: { layer: 'site' }, schema: 'metadata/Document/v1' },
+    data: { metadata: { rack: 'r1' } },
+  }));
+
+  const slicesOf = async (handle: Handle) =>
+    (await handle.fetchHistory())
+      .events!.map((event) => event.childWorkflowExecutionStartedEventAttributes?.workflowExecution)
+      .filter((execution) => execution !== undefined && execution !== null);
+  const slicesClosed = async (executions: Awaited<ReturnType<typeof slicesOf>>) => {
+    for (const { workflowId, runId } of executions) {
+      await errorOf(rig.client.workflow.getHandle(workflowId!, runId!).result());
+    }
+  };
+  const aborted = async () =>
+    (await site.requests()).filter(({ url, body }) => `${url} ${body}`.includes('op=abort')).length;
+
+  const begin = async () => {
+    const hosts = names.map((hostname) => ({ hostname, status: MachineStatus.Ready, power_type: 'ipmi' }));
+    site = await livingSite(rig, { seed: { machines: hosts }, auto: { deploy_ms: 3_600_000 } });
+    const text = [strategy, configuration, ...nodes].map((document) => JSON.stringify(document)).join('\n---\n');
+    await site.commit([{ name: 'site.yaml', text }]);
+    const handle = await start('deploy_site');
+    await deploying(first.length);
+    return handle;
+  };
+  const end = async (handle: { signal(name: string): Promise<void>; result(): Promise<unknown> }) => {
+    await handle.signal('stop');
+    for (const { system_id, hostname } of await site.effects())
+      if (first.includes(hostname)) await site.control(`${system_id}/deployed`, {}).catch(() => undefined);
+    expect(await handle.result()).toMatchObject({ outcome: 'stopped', nodes: { success: 3 } });
+    expect(await aborted()).toBe(0);
+    expect(await site.entered(MachineStatus.Deploying)).toEqual({ m000: 1, m001: 1, m002: 1 });
+  };
+
+  it('leaves no child behind that touches machines of the next run', async () => {
+    const old = await begin();
+    const left = await slicesOf(old);
+    await old.terminate('tests');
+    const next = await start('deploy_site', {}, old.workflowId);
+    await until(async () => (await site.store.claims.holder({ site: site.name }))?.runId === next.firstExecutionRunId);
+    await slicesClosed(left);
+    await until(async () => (await slicesOf(next)).length > 0);
+    expect(
+      (await slicesOf(next)).filter((one) => left.some(({ workflowId }) => workflowId === one.workflowId)),
+    ).toEqual([]);
+    await end(next);
+  });
+
+  it.each([
+    [
+      'before the child that deploys',
+      (events: Events) =>
+        events
+          .map((event) => event.startChildWorkflowExecutionInitiatedEventAttributes)
+          .find((attributes) => attributes?.workflowId?.includes('/deploy:'))!.workflowTaskCompletedEventId!,
+    ],
+    [
+      'behind the start of the child that deploys',
+      (events: Events) => {
+        const started = events.findLastIndex((event) => event.childWorkflowExecutionStartedEventAttributes);
+        return events.slice(started).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
+      },
+    ],
+  ])('goes on after a reset to %s', async (_where, eventOf) => {
+    const old = await begin();
+    const again = await resetAt(old, eventOf);
+    await again.query<RunReport>('report');
+    await end(again);
+  });
+});

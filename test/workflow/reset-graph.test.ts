@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
+import { type Environment, environment } from '../api/fuel-graphs-rig.js';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
+import { lookAgain } from '../rig/look-again.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+let system: LivingCluster;
+let env: Environment;
+
+beforeAll(async () => {
+  rig = await temporalRig({ namespace: 'own' });
+});
+beforeEach(async () => {
+  system = await livingCluster(rig, { offlineWaitSeconds: 60 });
+  await system.store.migrate();
+  env = await environment(system.store, 'env');
+});
+afterEach(() => system.close());
+afterAll(() => rig.close());
+
+const api = '/api/v1';
+const TASKS = [{ id: 'first', type: 'shell', version: '2.1.0', role: ['controller'], parameters: { cmd: 'true' } }];
+
+async function begin(task: (request: RunTask) => Promise<TaskEnd>) {
+  await system.serveNodes(`cluster-${env.cluster}`, env.nodes.map(String), task);
+  await system.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks: TASKS });
+  const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+    cluster: env.cluster,
+    graphs: [{ type: 'custom' }],
+  });
+  return { id: body.id as number, run: body.run as string, workflowId: body.workflow_id as string };
+}
+
+/** Resets to before the workflow task that scheduled the first activity of a type. */
+async function resetTo(workflowId: string, runId: string, activity: string) {
+  const { events } = await rig.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const scheduled = events!
+    .map((event) => event.activityTaskScheduledEventAttributes)
+    .find((attributes) => attributes?.activityType?.name === activity)!;
+  const reset = await rig.client.workflowService.resetWorkflowExecution({
+    namespace: rig.namespace,
+    workflowExecution: { workflowId, runId },
+    reason: 'tests',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: scheduled.workflowTaskCompletedEventId!,
+  });
+  return rig.client.workflow.getHandle(workflowId, reset.runId);
+}
+
+const runOf = async (run: string) => (await system.ask('GET', `${api}/runs/${run}`)).body;
+
+it.each(['open_graph_run', 'plan_graph', 'run_task'])(
+  'a run of graphs in flight goes on after a reset to before %s, and its result says so',
+  async (activity) => {
+    const asked: RunTask[] = [];
+    let finish = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { id, run, workflowId } = await begin(async (request) => {
+      asked.push(request);
+      await gate;
+      return { outcome: 'ok' };
+    });
+    while (asked.length === 0) await lookAgain();
+    const again = await resetTo(workflowId, run, activity);
+    // Seen before the reset run has shown itself to the store: it is no terminated run.
+    expect(await runOf(run)).toMatchObject({ outcome: null });
+    finish();
+    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
+    expect(await runOf(run)).toMatchObject({ outcome: 'success' });
+    expect((await system.ask('GET', `${api}/runs/${run}/report`)).body).toMatchObject({
+      outcome: 'success',
+      run_id: run,
+    });
+    expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({
+      status: 'ready',
+      progress: 100,
+    });
+    expect(new Set(asked.map(({ run, task, node, generation }) => `${run} ${task} ${node} ${generation}`)).size).toBe(
+      1,
+    );
+    expect(await system.store.claims.holder({ cluster: env.cluster })).toBeNull();
+  },
+);
+
+it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
+  'a run of graphs that has ended is not reset to before %s',
+  async (activity) => {
+    const { run, workflowId } = await begin(async () => ({ outcome: 'ok' }));
+    await rig.client.workflow.getHandle(workflowId, run).result();
+    const before = [await system.store.runs.get(run), await system.store.runs.getReport(run)];
+    const again = await resetTo(workflowId, run, activity);
+    await expect(again.result()).rejects.toMatchObject({ cause: { type: 'ClaimLost' } });
+    expect([await system.store.runs.get(run), await system.store.runs.getReport(run)]).toEqual(before);
+    expect(await system.store.claims.holder({ cluster: env.cluster })).toBeNull();
+  },
+);
