@@ -201,7 +201,7 @@ describe('without a worker', () => {
     const asked = [...parts, ...parts];
     const answers = await Promise.all(asked.map(([method, part]) => api.ask(method, `/api/v1/runs/${run}/${part}`)));
     expect(answers.map(({ status, body }) => [status, body.code, body.detail])).toEqual(
-      asked.map(() => [503, 'worker-unavailable', expect.stringContaining('the run itself is safe')]),
+      asked.map(() => [503, 'worker-unavailable', expect.stringContaining('the run is safe')]),
     );
     for (const { headers, body } of answers) {
       expect(headers).toMatchObject({ 'retry-after': '5' });

@@ -84,7 +84,7 @@ describe('executing graphs', () => {
     [
       'a subgraph of no task',
       { graphs: [{ type: 'custom' }], subgraphs: [{ start: ['zz/1'] }] },
-      /^'zz\/1' stands for no/,
+      /^'zz\/1' matches no task/,
     ],
     [
       'a subgraph without ends',

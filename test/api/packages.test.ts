@@ -302,7 +302,7 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
     packagesFolder: join(home, 'packages'),
   });
   try {
-    await expect(packages.sync(undefined, 'me')).rejects.toThrow(/folder of packages cannot be read/);
+    await expect(packages.sync(undefined, 'me')).rejects.toThrow(/package folder cannot be read/);
     await writePackageFolder(releasePackage({ name: 'lies-there' }), join(home, 'packages', 'a'));
     const [first] = await packages.sync(undefined, 'me');
     expect(first).toMatchObject({ package: { name: 'lies-there' }, releases: [{ name: 'lies-there' }] });

@@ -261,14 +261,14 @@ describe('extensions', () => {
 
   it.each<[string, TagExtension['assignTags'], RegExp]>([
     ['throws', () => Promise.reject(new Error('no room')), /'picky'.*no room/],
-    ['answers nonsense', () => 7 as never, /no list/],
+    ['answers nonsense', () => 7 as never, /not a list/],
     ['answers for another node', () => [{ node_id: 999_999, tags: [] }], /999999/],
     [
       'gives a tag there is not',
       ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['nosuch'] }],
       /no tag 'nosuch'/,
     ],
-    ['gives a name that is none', ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['a b'] }], /none/],
+    ['gives a malformed name', ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['a b'] }], /does not match/],
     [
       'changes what it was asked',
       ({ nodes: [one] }) => [(one as unknown as { tags: string[] }).tags.push('x')] as never,
