@@ -100,11 +100,11 @@ describe('people who work at MAAS meanwhile', () => {
     expect(report.phases.find(({ name }) => name === 'prepare_site')?.detail).toMatch(
       /^tag \S+ was added to \d machine/,
     );
-    expect(nodeOf(report, 'stl1r01s02').warnings).toEqual([expect.stringContaining('taken over as it is')]);
+    expect(nodeOf(report, 'stl1r01s02').warnings).toEqual([expect.stringContaining('taken over unchanged')]);
     const rows = await site.store.runs.listNodes(report.run_id);
     expect(rows.find(({ node }) => node === 'stl1r01s02')).toMatchObject({
       state: 'success',
-      reason: expect.stringContaining('taken over as it is'),
+      reason: expect.stringContaining('taken over unchanged'),
     });
   });
 
