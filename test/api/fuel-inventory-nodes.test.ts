@@ -312,7 +312,7 @@ describe('assignment', () => {
       tags: [],
     });
     expect((await rig.refused('PUT', `/nodes/${id}`, { pending_roles: ['cinder'] })).message).toContain(
-      'without environment',
+      'without an environment',
     );
     expect((await rig.refused('PUT', `/nodes/${id}`, { cluster: 999 })).message).toContain('Cluster not found');
   });

@@ -235,7 +235,7 @@ describe('a site', () => {
       'csv',
     );
     expect(out).toContain(`,ann,run.test_site,site/${site},after the move\r\n`);
-    expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 gone, 6 the same$/m);
+    expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 removed, 6 unchanged$/m);
   });
 
   it('is deleted when the user confirms', async () => {

@@ -59,7 +59,7 @@ beforeAll(async () => {
     let said = '';
     const hear = (text: Buffer) => {
       said += text;
-      if (said.includes('Ctrl-C ends everything')) up();
+      if (said.includes('Ctrl-C stops everything')) up();
     };
     system!.stdout!.on('data', hear);
     system!.stderr!.on('data', hear);

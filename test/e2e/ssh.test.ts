@@ -46,14 +46,14 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
       program: '/x/bin/y',
     };
     const unknown = await installOverSsh({ ...target, knownHostsFile: at('empty') }, installation);
-    expect(unknown).toMatchObject({ ok: false, hint: expect.stringContaining('never learnt') });
+    expect(unknown).toMatchObject({ ok: false, hint: expect.stringContaining('never adds a key') });
     expect(readFileSync(at('empty'), 'utf8')).toBe('');
     const other = readFileSync(at('stranger.pub'), 'utf8').split(' ');
     writeFileSync(at('wrong'), `[127.0.0.1]:${target.port} ${other[0]} ${other[1]}\n`);
     expect(await installOverSsh({ ...target, knownHostsFile: at('wrong') }, installation)).toMatchObject({ ok: false });
     expect(await installOverSsh({ ...target, identityFile: at('stranger') }, installation)).toMatchObject({
       ok: false,
-      hint: expect.stringContaining('Try the same with ssh'),
+      hint: expect.stringContaining('Try the same connection with ssh'),
     });
     expect(await installOverSsh({ host: '-oProxyCommand=id' }, installation)).toMatchObject({ ok: false });
   });
@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
     };
     expect(await installOverSsh(target, installation)).toMatchObject({
       ok: false,
-      message: expect.stringContaining('is not there'),
+      message: expect.stringContaining('does not exist'),
     });
     writeFileSync(join(root, installation.program), '#!/bin/sh\n', { mode: 0o755 });
     const changes = async (more: Partial<SshInstallation> = {}) => {

@@ -76,7 +76,7 @@ describePage('the page of a run on a site', () => {
     await page.getByText('new cable').waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await dialog.getByRole('button', { name: 'Resume', exact: true }).click();
-    await row.getByText('failed').first().waitFor({ state: 'detached' });
+    await row.locator('.state.bad').waitFor({ state: 'detached' });
     await act('Stop', 'enough for today');
     await page.getByText('Stopping: what runs ends').waitFor();
     await act('Cancel', 'the wrong site');

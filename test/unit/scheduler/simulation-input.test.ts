@@ -109,6 +109,6 @@ describe('sitewright graph simulate', () => {
         (text) => (err += text),
       ),
     ).toBe(1);
-    expect(err).toContain('Name a file that you can read');
+    expect(err).toContain('Name a readable file');
   });
 });

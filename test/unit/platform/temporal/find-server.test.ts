@@ -52,7 +52,7 @@ describe('findTemporalBinary', () => {
 
   it.each([
     ['too old', `echo "${OLD}"`, 'older than'],
-    ['another program', 'echo "hello"', 'does not answer as a Temporal CLI'],
+    ['another program', 'echo "hello"', 'is not a Temporal CLI'],
     ['broken', 'echo "cannot execute" >&2; exit 3', '--version'],
   ])('passes over a candidate that is %s, and says so', async (_, body, why) => {
     const bad = await program('bin1/temporal', body);
