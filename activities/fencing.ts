@@ -54,7 +54,7 @@ export async function closeClaim(fence: Fence, subject: ClaimSubject, run: Claim
   return null;
 }
 
-/** Numbers of records begin anew with each generation: what an execution before a reset wrote is older. */
+/** Numbers of records restart with each generation, above those of the execution before the reset. */
 export const sequenceIn = (generation: number, sequence: number): number => (generation - 1) * 1_000_000 + sequence;
 
 /** A reset of a run that ended by itself is not that run. */

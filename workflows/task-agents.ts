@@ -1,7 +1,7 @@
 import { ActivityFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
-import { goesToMaster } from '../src/core/task-types/special-types.js';
+import { goesToMaster } from '../src/core/task-types/off-agent.js';
 import { callActivity } from './border.js';
 import { stepError } from './failures.js';
 import { needsPowerCycle, restartByPowerCycle } from './node-restart.js';

@@ -187,7 +187,7 @@ it('a report that was cut says so and still counts what it kept', () => {
   const report = asAnswer<RunReport>(fitReport(reportRun(halted), 4_000));
   const text = reportText(report);
   expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
-  expect(text).toContain(`${report.cut?.nodes_omitted} nodes are left out`);
+  expect(text).toContain(`${report.cut?.nodes_omitted} nodes are omitted`);
   const kept = report.baremetal!.nodes.filter(({ state }) => state === 'failure').map(({ name }) => name);
   expect(kept.length).toBeGreaterThan(0);
   expect(text).toMatch(new RegExp(`^ {2}failure +${kept.length} {2}${kept.join(', ')}$`, 'm'));

@@ -67,7 +67,7 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
     });
     while (asked.length === 0) await lookAgain();
     const again = await resetTo(workflowId, run, activity);
-    // Seen before the reset run has shown itself to the store: it is no terminated run.
+    // Seen before the reset run has shown itself to the store: it must not count as terminated.
     expect(await runOf(run)).toMatchObject({ outcome: null });
     finish();
     expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });

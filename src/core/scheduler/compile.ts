@@ -1,4 +1,4 @@
-import { hasWork } from '../task-types/special-types.js';
+import { hasWork } from '../task-types/off-agent.js';
 import type { SchedulerGraph } from './graph.js';
 import { normaliseLinks } from './joins.js';
 import type { Refusal, SchedulerPlan } from './plan.js';

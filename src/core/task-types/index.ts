@@ -7,8 +7,8 @@ import * as scripts from './scripts.js';
 import type { TaskType, Transport } from './task-type.js';
 
 export { allowedPath } from './allowed-path.js';
+export { goesToMaster, hasWork } from './off-agent.js';
 export type { Content, ParameterProblem, Parameters, Reading } from './parameter.js';
-export { goesToMaster, hasWork } from './special-types.js';
 export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.js';
 
 /**

@@ -1,6 +1,6 @@
 import { isMapping, type Mapping } from '../plain-value.js';
+import { goesToMaster, kindOfType } from './off-agent.js';
 import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.js';
-import { goesToMaster, kindOfType } from './special-types.js';
 
 /** Limits of a task, derived from its parameters. */
 export interface TaskLimits {

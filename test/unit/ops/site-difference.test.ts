@@ -85,7 +85,7 @@ it('people read it as signs and counts', () => {
 - node c
 ~ group g: critical
 ~ configuration: physical_provisioner
-nodes: 1 new, 1 changed, 1 gone, 4 the same
+nodes: 1 new, 1 changed, 1 removed, 4 unchanged
 `);
 });
 

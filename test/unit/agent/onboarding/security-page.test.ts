@@ -66,7 +66,7 @@ it('a ticket made by hand is valid once, and revoking ends certificates and unus
   // "a certificate for 30 days"
   expect(Math.round((Date.parse(expiresAt) - Date.parse(issuedAt)) / 86_400_000)).toBe(30);
   expect(await said('identity', 'revoke', 'dc1', 'n1', '--reason', 'stolen')).toContain(
-    '1 certificate of dc1/n1 ended',
+    '1 certificate of dc1/n1 revoked',
   );
   expect(await list()).toMatchObject([{ node: 'n1', reason: 'stolen', revokedAt: expect.any(String) }]);
   await expect(enrolNode(at('late'), unused)).rejects.toThrow('is not known');
