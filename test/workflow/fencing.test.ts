@@ -187,7 +187,7 @@ describe('a run whose calls are child workflows', () => {
     data: { metadata: { rack: 'r1' } },
   }));
 
-  const slicesOf = async (handle: Handle) =>
+  const slicesOf = async (handle: Pick<Handle, 'fetchHistory'>) =>
     (await handle.fetchHistory())
       .events!.map((event) => event.childWorkflowExecutionStartedEventAttributes?.workflowExecution)
       .filter((execution) => execution !== undefined && execution !== null);
@@ -208,7 +208,15 @@ describe('a run whose calls are child workflows', () => {
     await deploying(first.length);
     return handle;
   };
-  const end = async (handle: { signal(name: string): Promise<void>; result(): Promise<unknown> }) => {
+  /** Calls that the run's children have open: those of ended children are none. */
+  const openCalls = async (handle: Pick<Handle, 'fetchHistory'>) => {
+    const children = new Set((await slicesOf(handle)).map(({ workflowId }) => workflowId!));
+    const described = await Promise.all([...children].map((id) => rig.client.workflow.getHandle(id).describe()));
+    return described.reduce((sum, { raw }) => sum + (raw.pendingActivities?.length ?? 0), 0);
+  };
+  const end = async (handle: Pick<Handle, 'fetchHistory' | 'signal' | 'result'>) => {
+    // A stop that comes before the calls are open would leave nothing to finish.
+    await until(async () => (await openCalls(handle)) >= first.length);
     await handle.signal('stop');
     for (const { system_id, hostname } of await site.effects())
       if (first.includes(hostname)) await site.control(`${system_id}/deployed`, {}).catch(() => undefined);
