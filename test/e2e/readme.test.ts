@@ -26,7 +26,7 @@ async function shell(line: string): Promise<string> {
 
 beforeAll(async () => {
   await promisify(execFile)(process.execPath, ['scripts/build.mjs'], { cwd: root });
-  const program = `process.exitCode = await (await import('./dist/worker/demo.js')).runDemo({ root: process.cwd(), keep: true });`;
+  const program = `process.exitCode = await (await import('./dist/src/cli/processes/demo.js')).runDemo({ root: process.cwd(), keep: true });`;
   demo = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: root,
     env: { ...process.env, NO_COLOR: '1', TEMPORAL_CLI: inject('temporalBinary') },
