@@ -95,6 +95,8 @@ export async function startChildOf<W extends WorkflowType>(
   const child: ChildWorkflowHandle<Workflow> = await startChild(type, {
     workflowId: options.id,
     // One that is left of before a reset: it has lost its claim.
+    // The conflict policy that replaces it exists for clients only, not for child workflows.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
     workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
     args: [options.input],
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,

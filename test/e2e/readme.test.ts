@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const section = /^\*\*Pause it, and repair the failure\.\*\*[\s\S]*?(?=^Then the tests)/m.exec(readme)?.[0] ?? '';
+const section = /^\*\*Pause it, and repair the failure\.\*\*[\s\S]*?(?=^Then run the tests)/m.exec(readme)?.[0] ?? '';
 const commands = [...section.matchAll(/^bin\/sitewright .*$/gm)].map(([line]) => line);
 
 let demo: ChildProcess;
