@@ -119,7 +119,8 @@ it('an open run continues from a backup, in a new folder, with a newer worker', 
   for (const host of masters) await control(`${host}/deployed`, {});
   await control('auto', { commission_ms: 20, deploy_ms: 20 });
   const newer = join(root, 'newer-bundle.js');
-  writeFileSync(newer, `${readFileSync(bundle, 'utf8')}\n// Another build.\n`);
+  // At the head: the SDK reads the bundle's tail as its source map.
+  writeFileSync(newer, `// Another build.\n${readFileSync(bundle, 'utf8')}`);
   await start(brought, newer);
 
   expect(await sitewright('doctor')).toContain('everything needed for a deployment is available');
