@@ -31,7 +31,7 @@ const SYNTAX = 'es2022';
  */
 export async function bundleWorkflows({ entry, sources, root, target }) {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
-  const key = await contentKey({ sources, root, salt: `${sdk} ${SYNTAX}` });
+  const key = await contentKey({ sources, root, salt: `${sdk} ${SYNTAX} own sources` });
   return (
     (await current(target, key)) ??
     (await withLock(`${target}.lock`, async () => (await current(target, key)) ?? (await make())))
@@ -53,6 +53,7 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
     let code;
     try {
       ({ code } = await bundleWorkflowCode({ workflowsPath: entry, logger, webpackConfigHook: forThisNode }));
+      code = withoutSourcesOfPackages(code);
     } catch (error) {
       throw new Error([error instanceof Error ? error.message : String(error), ...said.slice(-5)].join('\n'));
     }
@@ -80,6 +81,21 @@ function forThisNode(config) {
   }
   return config;
 }
+
+/**
+ * The SDK puts the text of all sources into the source map, its own as well: a quarter of the bundle, which every worker
+ * loads. Stack traces need the positions only.
+ *
+ * @param {string} code
+ */
+const withoutSourcesOfPackages = (code) =>
+  code.replace(/(?<=\bsourceMappingURL=data:application\/json;charset=utf-8;base64,)[\w+/=]+(?=\s*$)/, (encoded) => {
+    const map = JSON.parse(Buffer.from(encoded, 'base64').toString());
+    map.sourcesContent = map.sourcesContent.map((/** @type {string} */ text, /** @type {number} */ at) =>
+      map.sources[at].includes('/node_modules/') ? null : text,
+    );
+    return Buffer.from(JSON.stringify(map)).toString('base64');
+  });
 
 /** @param {string} target */
 const keyFile = (target) => `${target}.key.json`;
