@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Fetches a run's history; with RECORD_HISTORIES=<version> also keeps it as
- * `<workflow>--<situation>--v<version>.json` for the replay test. Old ones stay: they are the promise to
- * runs in flight.
+ * `<workflow>--<situation>--v<version>.json` for the replay test. One that exists is never overwritten: it is the
+ * promise to runs in flight.
  */
 export async function recordHistory(
   handle: Pick<WorkflowHandle, 'fetchHistory'>,
@@ -24,7 +24,7 @@ export async function recordHistory(
     const text = JSON.stringify(JSON.parse(historyToJSON(history)))
       .replaceAll(root, '')
       .replaceAll(/"\d+@[^"-]+/g, '"worker@host');
-    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${text}\n`);
+    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${text}\n`, { flag: 'wx' });
   }
   return history;
 }

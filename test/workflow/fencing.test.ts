@@ -3,6 +3,7 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
+import { recordHistory } from '../rig/histories.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -155,6 +156,7 @@ describe('a reset of a run in flight', () => {
       expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['success']));
       expect(await site.store.claims.holder({ site: site.name })).toBeNull();
       expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+      if (activity === 'deploy_node') await recordHistory(again, 'deploy_site--reset');
     },
   );
 });

@@ -3,6 +3,7 @@ import type { RunReport } from '../../src/core/site-run/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
 import { openMachines } from '../../src/maas/open-machines.js';
 import { simulatorKeys } from '../../src/maas-simulator/index.js';
+import { recordHistory } from '../rig/histories.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -165,6 +166,7 @@ describe('a MAAS that takes connections and does not answer', () => {
     const report = await endInTime(handle, action);
     expect(report.outcome).toBe(outcome);
     expect(report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'stopped' });
+    await recordHistory(handle, `test_site--${outcome}-while-looking`);
   });
 
   it.each(ends)('%s ends the loading of a plan within ten seconds', async (action, outcome) => {

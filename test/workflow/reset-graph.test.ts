@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
+import { recordHistory } from '../rig/histories.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -84,6 +85,7 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
       1,
     );
     expect(await system.store.claims.holder({ cluster: env.cluster })).toBeNull();
+    if (activity === 'run_task') await recordHistory(again, 'execute_graph--reset');
   },
 );
 
