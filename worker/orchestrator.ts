@@ -7,7 +7,7 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
 import { findExecution } from '../src/platform/temporal/is-run-open.js';
-import { ensureSearchAttributes, searchAttributes } from '../src/platform/temporal/search-attributes.js';
+import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
@@ -49,7 +49,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const native = await NativeConnection.connect(server);
   const encryption = encryptionOf(settings);
   const client = new Client({ connection, namespace, ...encryption });
-  const known = await knownAttributes(connection, namespace, log);
+  const searchAttributes = await usableAttributes(connection, namespace, log);
 
   const planner = await openPlanner(settings.yaql.helpers);
   const deploySettings = await activitySettings(settings);
@@ -57,7 +57,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     store,
     maas: machines.maas,
     execution: (workflowId, runId) => findExecution(client, workflowId, runId),
-    searchAttributes: async () => known,
+    searchAttributes,
     planner,
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),
@@ -97,18 +97,15 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   };
 }
 
-async function knownAttributes(connection: Connection, namespace: string, log: Logger): Promise<readonly string[]> {
-  const state = await ensureSearchAttributes(connection, namespace);
-  const all = searchAttributes.map(({ name }) => name);
-  if (state.status === 'present' || state.status === 'added') return all;
-  if (state.status === 'absent') {
-    log.warn(
-      { names: state.names, command: state.command },
-      `search attributes are absent (${state.problem}): runs work, but lists have fewer filters`,
-    );
-  } else {
-    log.warn({ state }, 'search attributes have another type and are not used');
-  }
-  const missing = new Set(state.names);
-  return all.filter((name) => !missing.has(name));
+/** Adds what is missing, and returns a function that says which attributes a run may set now. */
+async function usableAttributes(
+  connection: Connection,
+  namespace: string,
+  log: Logger,
+): Promise<() => Promise<readonly string[]>> {
+  const { missing, mistyped } = await ensureSearchAttributes(connection, namespace);
+  if (missing) log.warn(missing, 'search attributes are absent: runs work, but lists have fewer filters');
+  if (mistyped) log.warn(mistyped, 'search attributes have another type and are not used');
+  // They may change while this process runs; one that is set but unknown would block its run.
+  return async () => (await checkSearchAttributes(connection, namespace)).usable;
 }

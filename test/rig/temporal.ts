@@ -113,8 +113,8 @@ export async function createNamespace(connection: Connection, namespace: string)
   for (;;) {
     try {
       await connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
-      const state = await ensureSearchAttributes(connection, namespace);
-      if (state.status === 'present') return;
+      const { added, missing } = await ensureSearchAttributes(connection, namespace);
+      if (added.length === 0 && missing === undefined) return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
     }

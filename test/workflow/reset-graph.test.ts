@@ -101,3 +101,15 @@ it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
     expect(await system.store.claims.holder({ cluster: env.cluster })).toBeNull();
   },
 );
+
+it('a search attribute of another type is left out, and the others are set', async () => {
+  const { operatorService } = rig.connection;
+  await operatorService.removeSearchAttributes({ namespace: rig.namespace, searchAttributes: ['RunPhase'] });
+  await operatorService.addSearchAttributes({ namespace: rig.namespace, searchAttributes: { RunPhase: 3 } });
+  const { run, workflowId } = await begin(async () => ({ outcome: 'ok' }));
+  const handle = rig.client.workflow.getHandle(workflowId, run);
+  expect(await handle.result()).toMatchObject({ outcome: 'success' });
+  const names = (await handle.describe()).typedSearchAttributes.getAll().map(({ key }) => key.name);
+  expect(names).toContain('GraphType');
+  expect(names).not.toContain('RunPhase');
+});

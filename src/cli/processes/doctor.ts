@@ -82,20 +82,17 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
   const state = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
     checkSearchAttributes(connection, namespace),
   );
-  switch (state.status) {
-    case 'present':
-    case 'added':
-      return { name, state: 'ok', message: 'all present' };
-    case 'absent':
-      return {
-        name,
-        state: 'warn',
-        message: `missing: ${state.names.join(', ')}; lists of runs filter less`,
-        fix: state.command,
-      };
-    case 'mistyped':
-      return { name, state: 'warn', message: state.problem, fix: 'Remove and add them again with the right type.' };
-  }
+  const { missing, mistyped } = state;
+  const absent = missing && `missing: ${missing.names.join(', ')} (${missing.problem})`;
+  const because = [mistyped?.problem, absent].filter((problem) => problem !== undefined).join('; ');
+  if (because === '') return { name, state: 'ok', message: 'all present' };
+  return {
+    name,
+    // Of another type, they are probably used by someone else: that is not what set-up left.
+    state: mistyped ? 'fail' : 'warn',
+    message: `${because}; runs do without them, and lists of runs filter less`,
+    fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),
+  };
 }
 
 async function storeOf(settings: Settings): Promise<Finding> {

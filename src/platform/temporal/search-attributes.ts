@@ -24,31 +24,32 @@ export const searchAttributes: readonly SearchAttribute[] = Object.entries(SEARC
   typeNumber: types[type].number,
 }));
 
-/** The state of the search attributes on a namespace. Runs work without them; only filters of lists do not. */
-export type SearchAttributeState =
-  | { readonly status: 'present' }
-  | { readonly status: 'added'; readonly names: readonly string[] }
-  | {
-      readonly status: 'absent';
-      readonly names: readonly string[];
-      /** Why they could not be added or checked. */
-      readonly problem: string;
-      /** A shell command that adds them, for someone with permission. */
-      readonly command: string;
-    }
-  | {
-      /** They exist with another type: filters do not work, and the type cannot change in place. */
-      readonly status: 'mistyped';
-      readonly names: readonly string[];
-      readonly problem: string;
-    };
+/** Search attributes that runs cannot set. */
+export interface UnusableAttributes {
+  readonly names: readonly string[];
+  readonly problem: string;
+  /** A shell command that repairs it, for someone with permission. */
+  readonly command: string;
+}
 
-/** Checks which of our search attributes a namespace has, without changes. For `doctor`. */
+/** The search attributes of a namespace. Runs work without them; only filters of lists do not. */
+export interface SearchAttributeState {
+  /** Runs may set these. An attribute that is absent or of another type would fail every workflow task that sets it. */
+  readonly usable: readonly string[];
+  /** Added just now. */
+  readonly added: readonly string[];
+  /** Absent, or the server did not say which there are. */
+  readonly missing?: UnusableAttributes;
+  /** They exist with another type, which cannot be changed in place. */
+  readonly mistyped?: UnusableAttributes;
+}
+
+/** Checks which of our search attributes a namespace has, without changes. */
 export async function checkSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributeState> {
   return await settle(connection, namespace, 'look');
 }
 
-/** Adds the missing ones. If the server forbids it, returns `absent` with a command for an administrator. */
+/** Adds the missing ones, if the server permits it. */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributeState> {
   return await settle(connection, namespace, 'add');
 }
@@ -58,36 +59,51 @@ async function settle(
   namespace: string,
   effort: 'look' | 'add',
 ): Promise<SearchAttributeState> {
-  let missing: readonly string[] = searchAttributes.map(({ name }) => name);
+  let there: Readonly<Record<string, number>>;
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const wrong = searchAttributes.filter(({ name, typeNumber }) => {
-      const there = customAttributes?.[name];
-      return there != null && there !== typeNumber;
-    });
-    if (wrong.length > 0) {
-      const wanted = wrong.map(({ name, type }) => `${name} must be ${type}`).join(', ');
-      return { status: 'mistyped', names: wrong.map(({ name }) => name), problem: `Wrong type: ${wanted}.` };
-    }
-    missing = missing.filter((name) => customAttributes?.[name] == null);
-    if (missing.length === 0) return { status: 'present' };
-    if (effort === 'look') return absent(missing, namespace, 'They were never added.');
-    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: typesOf(missing) });
-    return { status: 'added', names: missing };
+    there = customAttributes ?? {};
   } catch (error) {
-    return absent(missing, namespace, error instanceof Error ? error.message : String(error));
+    return { usable: [], added: [], missing: missing(searchAttributes, namespace, messageOf(error)) };
+  }
+  const usable = searchAttributes.filter(({ name, typeNumber }) => there[name] === typeNumber);
+  const absent = searchAttributes.filter(({ name }) => there[name] == null);
+  const wrong = searchAttributes.filter((one) => !usable.includes(one) && !absent.includes(one));
+  const state = {
+    usable: usable.map(nameOf),
+    added: [],
+    ...(wrong.length === 0 ? {} : { mistyped: mistyped(wrong, namespace) }),
+  };
+  if (absent.length === 0) return state;
+  if (effort === 'look') return { ...state, missing: missing(absent, namespace, 'they were never added') };
+  try {
+    const types = Object.fromEntries(absent.map(({ name, typeNumber }) => [name, typeNumber]));
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: types });
+    const added = absent.map(nameOf);
+    return { ...state, usable: [...state.usable, ...added], added };
+  } catch (error) {
+    return { ...state, missing: missing(absent, namespace, messageOf(error)) };
   }
 }
 
-function absent(names: readonly string[], namespace: string, problem: string): SearchAttributeState {
-  const flags = searchAttributes
-    .filter(({ name }) => names.includes(name))
-    .map(({ name, type }) => `--name ${name} --type ${type}`);
-  const command = `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
-  return { status: 'absent', names, problem, command };
-}
+const nameOf = ({ name }: SearchAttribute): string => name;
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function typesOf(names: readonly string[]): Record<string, number> {
-  const wanted = searchAttributes.filter(({ name }) => names.includes(name));
-  return Object.fromEntries(wanted.map(({ name, typeNumber }) => [name, typeNumber]));
-}
+const missing = (absent: readonly SearchAttribute[], namespace: string, problem: string): UnusableAttributes => ({
+  names: absent.map(nameOf),
+  problem,
+  command: creation(absent, namespace),
+});
+
+const mistyped = (wrong: readonly SearchAttribute[], namespace: string): UnusableAttributes => ({
+  names: wrong.map(nameOf),
+  problem: `wrong type: ${wrong.map(({ name, type }) => `${name} must be ${type}`).join(', ')}`,
+  command: `temporal operator search-attribute remove --namespace ${namespace} --yes ${wrong
+    .map(({ name }) => `--name ${name}`)
+    .join(' ')} && ${creation(wrong, namespace)}`,
+});
+
+const creation = (attributes: readonly SearchAttribute[], namespace: string): string =>
+  `temporal operator search-attribute create --namespace ${namespace} ${attributes
+    .map(({ name, type }) => `--name ${name} --type ${type}`)
+    .join(' ')}`;

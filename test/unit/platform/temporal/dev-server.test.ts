@@ -1,13 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../../../scripts/lock.mjs';
+import { examine } from '../../../../src/cli/processes/doctor.js';
+import { loadSettings } from '../../../../src/platform/settings/index.js';
 import {
   type DevServer,
   devServerArguments,
@@ -50,15 +53,48 @@ describe('the dev server', { timeout: 60_000 }, () => {
     expect((await fetch(server.uiUrl ?? '')).status).toBe(200);
     const connection = await Connection.connect({ address: server.address });
     try {
-      expect(await checkSearchAttributes(connection, 'default')).toEqual({ status: 'present' });
-      await connection.operatorService.removeSearchAttributes({ namespace: 'extra', searchAttributes: ['SiteName'] });
-      expect(await checkSearchAttributes(connection, 'extra')).toMatchObject({
-        status: 'absent',
+      const all = ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'];
+      expect(await checkSearchAttributes(connection, 'default')).toEqual({ usable: all, added: [] });
+      const { operatorService } = connection;
+      const namespace = 'extra';
+      await operatorService.removeSearchAttributes({ namespace, searchAttributes: ['SiteName', 'StartedBy'] });
+      await operatorService.addSearchAttributes({ namespace, searchAttributes: { SiteName: 3 } });
+      const rest = ['RunPhase', 'GraphType', 'FailedNodes'];
+      const mistyped = {
         names: ['SiteName'],
-        command: 'temporal operator search-attribute create --namespace extra --name SiteName --type Keyword',
+        problem: 'wrong type: SiteName must be Keyword',
+        command:
+          'temporal operator search-attribute remove --namespace extra --yes --name SiteName' +
+          ' && temporal operator search-attribute create --namespace extra --name SiteName --type Keyword',
+      };
+      expect(await checkSearchAttributes(connection, namespace)).toEqual({
+        usable: rest,
+        added: [],
+        mistyped,
+        missing: {
+          names: ['StartedBy'],
+          problem: 'they were never added',
+          command: 'temporal operator search-attribute create --namespace extra --name StartedBy --type Keyword',
+        },
       });
-      expect(await ensureSearchAttributes(connection, 'extra')).toEqual({ status: 'added', names: ['SiteName'] });
-      expect(await ensureSearchAttributes(connection, 'absent')).toMatchObject({ status: 'absent' });
+      // One of the wrong type does not keep the missing one from being added.
+      expect(await ensureSearchAttributes(connection, namespace)).toEqual({
+        usable: [...rest, 'StartedBy'],
+        added: ['StartedBy'],
+        mistyped,
+      });
+      const env = { SITEWRIGHT_TEMPORAL_ADDRESS: server.address, SITEWRIGHT_TEMPORAL_NAMESPACE: namespace };
+      const loaded = loadSettings({ env, cwd: folder });
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+      expect((await examine(loaded.settings)).find(({ name }) => name === 'search attributes')).toMatchObject({
+        state: 'fail',
+        message: expect.stringContaining(mistyped.problem),
+        fix: mistyped.command,
+      });
+      const repair = mistyped.command.replaceAll('temporal ', `${binary} --address ${server.address} `);
+      await promisify(execFile)('sh', ['-c', repair]);
+      expect((await ensureSearchAttributes(connection, namespace)).usable).toEqual(all);
+      expect(await ensureSearchAttributes(connection, 'absent')).toMatchObject({ usable: [], missing: { names: all } });
     } finally {
       await connection.close();
     }
