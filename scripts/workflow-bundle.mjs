@@ -26,12 +26,17 @@ const SYNTAX = 'es2022';
  * @param {readonly string[]} options.sources folders and files whose content the bundle depends on
  * @param {string} options.root base folder of the sources' names, so that a moved checkout keeps its key
  * @param {string} options.target file to write; its key is stored beside it
+ * @param {string} [options.payloadConverter] module with the export `payloadConverter`; default: the SDK's
  * @returns {Promise<WorkflowBundleFile>}
  * @throws if the bundle contains a forbidden module or does not compile; the message names it
  */
-export async function bundleWorkflows({ entry, sources, root, target }) {
+export async function bundleWorkflows({ entry, sources, root, target, payloadConverter }) {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
-  const key = await contentKey({ sources, root, salt: `${sdk} ${SYNTAX} own sources` });
+  const key = await contentKey({
+    sources,
+    root,
+    salt: `${sdk} ${SYNTAX} own sources ${payloadConverter === undefined ? '' : 'own converter'}`,
+  });
   return (
     (await current(target, key)) ??
     (await withLock(`${target}.lock`, async () => (await current(target, key)) ?? (await make())))
@@ -52,7 +57,12 @@ export async function bundleWorkflows({ entry, sources, root, target }) {
     };
     let code;
     try {
-      ({ code } = await bundleWorkflowCode({ workflowsPath: entry, logger, webpackConfigHook: forThisNode }));
+      ({ code } = await bundleWorkflowCode({
+        workflowsPath: entry,
+        ...(payloadConverter === undefined ? {} : { payloadConverterPath: payloadConverter }),
+        logger,
+        webpackConfigHook: forThisNode,
+      }));
       code = withoutSourcesOfPackages(code);
     } catch (error) {
       throw new Error([error instanceof Error ? error.message : String(error), ...said.slice(-5)].join('\n'));

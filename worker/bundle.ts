@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 
 /**
@@ -8,13 +9,19 @@ import type { WorkerOptions } from '@temporalio/worker';
  */
 export function workflowCode(
   codePath?: string,
-  isEncrypted = false,
-): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
-  const compiled = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
-  // Workflows create their failures inside the bundle, with the converter that was bundled.
-  if (isEncrypted && existsSync(compiled)) return { workflowsPath: compiled };
-  if (isEncrypted) return { workflowsPath: compiled.replace(/\.js$/, '.ts') };
+  dataConverter?: DataConverter,
+): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'dataConverter'> {
   const built = codePath ?? fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  if (existsSync(built)) return { workflowBundle: { codePath: built } };
-  return { workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) };
+  // Workflows create their failures inside the bundle, with the converter that was bundled.
+  if (dataConverter === undefined && existsSync(built)) return { workflowBundle: { codePath: built } };
+  return {
+    workflowsPath: workflowModule('index'),
+    dataConverter: { ...dataConverter, payloadConverterPath: workflowModule('payload-converter') },
+  };
+}
+
+/** A compiled module, or its source when running from source. */
+function workflowModule(name: string): string {
+  const compiled = fileURLToPath(new URL(`../workflows/${name}.js`, import.meta.url));
+  return existsSync(compiled) ? compiled : compiled.replace(/\.js$/, '.ts');
 }

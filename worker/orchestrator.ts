@@ -70,7 +70,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     activities,
     interceptors: { activity: [observeActivities(metrics, log, store, traces)] },
     ...encryption,
-    ...workflowCode(bundlePath, encryption.dataConverter !== undefined),
+    ...workflowCode(bundlePath, encryption.dataConverter),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',

@@ -9,12 +9,17 @@ import {
   getExternalWorkflowHandle,
   ParentClosePolicy,
   scheduleActivity,
+  setDefaultQueryHandler,
+  setDefaultSignalHandler,
+  setDefaultUpdateHandler,
   setHandler,
   startChild,
   type Workflow,
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import { unknownName } from '../src/core/did-you-mean.js';
+import type { ReadRequest } from '../src/core/run/index.js';
 import type {
   Activities,
   ActivityName,
@@ -25,6 +30,8 @@ import type {
   WorkflowContracts,
   WorkflowType,
 } from './contract.js';
+import { failure } from './failures.js';
+import { UNREADABLE } from './payload-converter.js';
 
 /** Creates no promise: the SDK records a stack trace for each promise in a workflow. */
 export const callActivity = <N extends ActivityName>(
@@ -33,48 +40,102 @@ export const callActivity = <N extends ActivityName>(
   options: ActivityOptions,
 ): Promise<Awaited<ReturnType<Activities[N]>>> => scheduleActivity(name, [request], options);
 
-/** Handlers of all signals, updates and queries of a workflow. Temporal's tools show the descriptions. */
+/** Reads what users send: any payload. */
+type Reader<R> = (payload: unknown) => ReadRequest<R>;
+
+/**
+ * Handlers of all signals, updates and queries of a workflow. Temporal's tools show the descriptions; signals without one
+ * are sent by workflows only.
+ */
 export interface Handlers<C extends WorkflowContract> {
   readonly signals: {
     readonly [S in keyof C['signals']]: {
       readonly description?: string;
+      readonly read: Reader<C['signals'][S]>;
       handle(payload: C['signals'][S]): void;
     };
   };
   readonly updates: {
     readonly [U in keyof C['updates']]: {
       readonly description: string;
+      readonly read: Reader<C['updates'][U]>;
       /** Throws when the update is not possible now. A rejected update leaves no trace in the history. */
-      validate?(request: unknown): void;
+      validate?(request: C['updates'][U]): void;
       handle(request: C['updates'][U]): StatusOf<C> | Promise<StatusOf<C>>;
     };
   };
   readonly queries: {
     readonly [Q in keyof C['queries']]: { readonly description: string; answer(): C['queries'][Q] };
   };
+  /** Receives what was sent and not understood. */
+  warn(text: string): void;
 }
 
-/** Sets the handlers: signals first, and within a kind in the order of declaration. */
+/**
+ * Sets the handlers: signals first, and within a kind in the order of declaration; last those for all other names. What
+ * does not fit is refused where the sender gets an answer, and else a warning: a signal takes effect without the fields
+ * that do not fit.
+ */
 export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void {
-  const { signals, updates, queries }: AnyHandlers = handlers;
-  for (const [name, { handle, ...options }] of Object.entries(signals)) {
-    setHandler(defineSignal<[never]>(name), handle, options);
+  const { signals, updates, queries, warn }: AnyHandlers = handlers;
+  for (const [name, { read, handle, ...options }] of Object.entries(signals)) {
+    const receive = (...payloads: unknown[]): void => {
+      const { request, problems } = readPayload(read, payloads);
+      const lost = request === undefined ? '; it had no effect' : '';
+      if (problems.length > 0) warn(`signal '${name}': ${problems.join('; ')}${lost}`);
+      if (request !== undefined) handle(request);
+    };
+    setHandler(defineSignal<unknown[]>(name), receive, options);
   }
-  for (const [name, { handle, validate, ...options }] of Object.entries(updates)) {
-    setHandler(defineUpdate<unknown, [never]>(name), handle, { ...options, ...(validate && { validator: validate }) });
+  for (const [name, { read, handle, validate, ...options }] of Object.entries(updates)) {
+    const validator = (...payloads: unknown[]): void => {
+      const { request, problems } = readPayload(read, payloads);
+      if (problems.length > 0) throw failure('InvalidRequest', `update '${name}': ${problems.join('; ')}`);
+      validate?.(request);
+    };
+    const receive = (...payloads: unknown[]): unknown => handle(readPayload(read, payloads).request);
+    setHandler(defineUpdate<unknown, unknown[]>(name), receive, { ...options, validator });
   }
   for (const [name, { answer, ...options }] of Object.entries(queries)) {
     setHandler(defineQuery<unknown>(name), answer, options);
   }
+  const known = Object.keys(signals).filter((name) => signals[name]?.description !== undefined);
+  setDefaultSignalHandler((name) => warn(unknownName('signal', name, known)));
+  setDefaultUpdateHandler((name) => {
+    const text = unknownName('update', name, Object.keys(updates));
+    warn(text);
+    throw failure('UnknownUpdate', text);
+  });
+  setDefaultQueryHandler((name) => {
+    throw failure('UnknownQuery', unknownName('query', name, Object.keys(queries)));
+  });
 }
 
-/** Handlers as Temporal calls them: by name, with the decoded payload. */
+function readPayload(read: Reader<unknown>, payloads: readonly unknown[]): ReadRequest<unknown> {
+  const [payload] = payloads;
+  if (payload === UNREADABLE) return { ...read(undefined), problems: ['the payload cannot be decoded'] };
+  const one = read(payload);
+  return payloads.length < 2 ? one : { ...one, problems: [...one.problems, 'only the first payload is used'] };
+}
+
+/** Handlers as Temporal calls them: by name, with what `read` returns. */
 interface AnyHandlers {
-  readonly signals: Readonly<Record<string, { readonly description?: string; handle(payload: never): void }>>;
+  readonly signals: Readonly<
+    Record<string, { readonly description?: string; readonly read: Reader<unknown>; handle(payload: unknown): void }>
+  >;
   readonly updates: Readonly<
-    Record<string, { readonly description: string; validate?(request: unknown): void; handle(request: never): unknown }>
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly read: Reader<unknown>;
+        validate?(request: unknown): void;
+        handle(request: unknown): unknown;
+      }
+    >
   >;
   readonly queries: Readonly<Record<string, { readonly description: string; answer(): unknown }>>;
+  warn(text: string): void;
 }
 
 /** A child workflow that was started. */

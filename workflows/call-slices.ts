@@ -1,6 +1,9 @@
 import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
-import type { Paused } from '../src/core/run/index.js';
+import { isMapping } from '../src/core/plain-value.js';
+import { type Paused, type ReadRequest, readRequest } from '../src/core/run/index.js';
+import { MOST } from '../src/core/run-description.js';
+import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.js';
 import { type Child, startChildOf } from './border.js';
 import type { CallListener, CallRequest } from './call.js';
 import type { Control } from './control.js';
@@ -25,6 +28,23 @@ export interface SliceProgress {
   readonly started: readonly number[];
   readonly finished: readonly (readonly [index: number, result: NodeResult])[];
 }
+
+const sliceProgress = objectOf<SliceProgress>(
+  {
+    slice: lineOf(MOST.name),
+    started: listOf(limit),
+    finished: listOf(
+      valueThat<SliceProgress['finished'][number]>(
+        (value) => Array.isArray(value) && Number.isSafeInteger(value[0]) && isMapping(value[1]),
+        'must be the number of a node and its result',
+      ),
+    ),
+  },
+  ['slice', 'started', 'finished'],
+);
+
+/** Users may send this signal, too. One that could not be processed would block the workflow. */
+export const readProgress = (payload: unknown): ReadRequest<SliceProgress> => readRequest(sliceProgress, payload);
 
 export interface SliceResult extends SliceProgress {
   readonly end: CallEnd;

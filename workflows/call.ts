@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.js';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { CLAIM_LOST } from '../src/core/run/index.js';
@@ -6,7 +6,7 @@ import { abortCall, nodeCall } from './activity-options.js';
 import { callActivity } from './border.js';
 import { startClock } from './call-clock.js';
 import type { Control } from './control.js';
-import { stepError } from './failures.js';
+import { failure, stepError } from './failures.js';
 import { nodeActivityId } from './protocol.js';
 
 export type CallVerb = 'prepare' | 'deploy' | 'release';
@@ -106,7 +106,7 @@ export async function runCall(
   for (const node of unfinished) node.scope.cancel();
   if (lost !== null) {
     await Promise.all(unfinished.map(({ settled }) => settled));
-    throw ApplicationFailure.nonRetryable(lost, CLAIM_LOST);
+    throw failure(CLAIM_LOST, lost);
   }
   announce(end);
   await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));

@@ -1,11 +1,5 @@
 import { CancellationScope, condition, patched } from '@temporalio/workflow';
-import {
-  type OperatorAction,
-  type OperatorNote,
-  type Paused,
-  type RunAction,
-  readNote,
-} from '../src/core/run/index.js';
+import type { OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.js';
 
 /**
  * Whether operators have paused, stopped or cancelled a run. A workflow waits only through `changed`, with one waiter
@@ -19,9 +13,9 @@ export interface Control {
   wake(): void;
   /** Resolves at the next `wake` after the moment it is called. */
   changed(): Promise<void>;
-  pause(note: unknown): void;
-  resume(note: unknown): void;
-  stop(note: unknown): void;
+  pause(note: OperatorNote): void;
+  resume(note: OperatorNote): void;
+  stop(note: OperatorNote): void;
   cancel(): void;
   /** Waits while paused. Returns false when nothing new may start. */
   mayStart(): Promise<boolean>;
@@ -47,25 +41,24 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       const seen = version;
       await condition(() => version !== seen);
     },
-    pause(raw) {
-      const note = readNote(raw);
+    pause(note) {
       if (control.paused || control.stopping) return;
       const since = new Date(Date.now()).toISOString();
       control.paused = { since, ...note };
       act('pause', note);
     },
-    resume(raw) {
+    resume(note) {
       if (!control.paused) return;
       control.paused = null;
-      act('resume', readNote(raw));
+      act('resume', note);
     },
-    stop(raw) {
+    stop(note) {
       if (control.stopping) return;
       control.stopping = true;
       control.paused = null;
       // The patch keeps runs replayable that started before reads could be interrupted.
       if (reads.size > 0 && patched('stop-interrupts-looks')) for (const scope of reads) scope.cancel();
-      act('stop', readNote(raw));
+      act('stop', note);
     },
     cancel() {
       if (control.cancelled) return;

@@ -14,13 +14,9 @@ export function stepError(error: unknown): StepError {
   return { type, message: root.message };
 }
 
-/** Thrown by the validator of an update to reject it. */
-export const refusal = (type: 'RetryRefused' | 'TaskRequestRefused', message: string): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(message, type);
-
-/** A text field of an update request. Operators may send any payload. */
-export function textOf(request: unknown, field: string): string | undefined {
-  if (typeof request !== 'object' || request === null) return undefined;
-  const value: unknown = Reflect.get(request, field);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** A final failure, worded for people: without the stack trace, which shows folders of the machine that built the code. */
+export function failure(type: string, message: string, ...details: readonly unknown[]): ApplicationFailure {
+  const made = ApplicationFailure.nonRetryable(message, type, ...details);
+  made.stack = '';
+  return made;
 }

@@ -7,13 +7,27 @@ import {
   statusOfGraphRun,
   treeOfRun,
 } from '../src/core/graph-run/index.js';
-import { isoTime, readNote } from '../src/core/run/index.js';
+import { isoTime, readRequest } from '../src/core/run/index.js';
+import { noteFields } from '../src/core/run-description.js';
+import { objectOf, valueThat } from '../src/core/shape.js';
 import { handle } from './border.js';
 import type { GraphRunContract, TaskRequest, UpdateName } from './contract.js';
-import { refusal, textOf } from './failures.js';
+import { failure } from './failures.js';
 import type { GraphDrive, TaskUpdate } from './graph-drive.js';
+import { readFromPart } from './graph-signals.js';
 import { steeringHandlers } from './operators.js';
 import type { Run } from './run-frame.js';
+
+const taskRequest = objectOf<TaskRequest>(
+  {
+    ...noteFields,
+    task: valueThat(
+      (value) => typeof value === 'string' && /^.+@.+$/s.test(value),
+      'must be a task and its node: "task@node"',
+    ),
+  },
+  ['task'],
+);
 
 /** State of a running `execute_graph`. */
 export interface GraphRun extends Run<GraphRunProgress> {
@@ -33,18 +47,22 @@ export function handleGraphOperators(run: GraphRun): void {
   });
   const taskUpdate = (action: TaskUpdate, description: string) => ({
     description,
-    validate: (request: unknown) => validate(run, action, request),
+    read: (payload: unknown) => readRequest(taskRequest, payload),
+    validate: ({ task }: TaskRequest) => validate(run, action, task),
     async handle(request: TaskRequest) {
       const { task } = request;
       const rejection = await run.drive!.ask(action, task);
       if (rejection !== null) throw refused(describeRejection(rejection));
-      progress.operator.push({ action, task, at: isoTime(Date.now()), ...readNote(request) });
+      progress.operator.push({ action, at: isoTime(Date.now()), ...request });
       run.show();
       return status();
     },
   });
   handle<GraphRunContract>({
-    signals: { ...steering.signals, from_part: { handle: (signal) => run.drive?.onSignal(signal) } },
+    signals: {
+      ...steering.signals,
+      from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
+    },
     updates: {
       ...steering.updates,
       retry_task: taskUpdate(
@@ -71,16 +89,13 @@ export function handleGraphOperators(run: GraphRun): void {
         answer: () => progress.graphs.flatMap(({ type, plan }) => (plan === undefined ? [] : [{ type, ...plan }])),
       },
     },
+    warn: run.warn,
   });
 }
 
-const refused = (message: string) => refusal('TaskRequestRefused', message);
+const refused = (message: string) => failure('TaskRequestRefused', message);
 
-function validate(run: GraphRun, name: TaskUpdate, request: unknown): void {
-  const task = textOf(request, 'task');
-  if (task === undefined || !/^.+@.+$/s.test(task)) {
-    throw refused('the payload needs the task and its node: {"task": "task@node"}');
-  }
+function validate(run: GraphRun, name: TaskUpdate, task: string): void {
   if (run.drive === null) {
     throw refused(
       run.progress.outcome === undefined

@@ -1,5 +1,9 @@
 import type { PartStatus } from '../src/core/graph-run/index.js';
+import { isMapping } from '../src/core/plain-value.js';
+import { type ReadRequest, readRequest } from '../src/core/run/index.js';
+import { MOST } from '../src/core/run-description.js';
 import type { FromPart, ToPart } from '../src/core/scheduler/index.js';
+import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/shape.js';
 
 /** Payload of `from_part`: what a child collected since its last signal. Signals may arrive out of order. */
 export interface FromPartSignal {
@@ -22,6 +26,28 @@ export interface FromPartSignal {
 export interface ToPartSignal {
   readonly messages: readonly ToPart[];
 }
+
+/** Users may send these signals, too. One that could not be processed would block the workflow. */
+const messages = <M extends FromPart | ToPart>(): Shape<readonly M[]> =>
+  listOf(valueThat<M>((value) => isMapping(value) && Number.isSafeInteger(value.seq), 'must be a message of a part'));
+
+const fromPart = objectOf<FromPartSignal>(
+  {
+    graph: limit,
+    part: limit,
+    seq: limit,
+    heard: limit,
+    ready: objectOf({ offline: listOf(lineOf(MOST.name)) }),
+    continued: valueThat<true>((value) => value === true, 'must be true'),
+    messages: messages(),
+    news: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of a part'),
+  },
+  ['graph', 'part', 'seq', 'heard', 'messages', 'news'],
+);
+const toPart = objectOf<ToPartSignal>({ messages: messages() }, ['messages']);
+
+export const readFromPart = (payload: unknown): ReadRequest<FromPartSignal> => readRequest(fromPart, payload);
+export const readToPart = (payload: unknown): ReadRequest<ToPartSignal> => readRequest(toPart, payload);
 
 /**
  * Sends one signal at a time. Each costs a round trip to the server, so whatever collects meanwhile is sent

@@ -1,4 +1,4 @@
-import type { OperatorNote } from '../src/core/run/index.js';
+import { type OperatorNote, operatorNote, readRequest } from '../src/core/run/index.js';
 import type { Control } from './control.js';
 
 /** Signals of every run, in the order in which their handlers are set. */
@@ -26,9 +26,11 @@ interface SteeredRun<Status> {
 
 /** Handlers with which operators pause, resume and stop any run (design §5). */
 export function steeringHandlers<Status>({ control, status, forward, settled, validate }: SteeredRun<Status>) {
+  const read = (payload: unknown) => readRequest(operatorNote, payload);
   const signal = (name: Steering) => ({
     description: DESCRIPTION[name],
-    handle(note: unknown): void {
+    read,
+    handle(note: OperatorNote): void {
       control[name](note);
       forward?.(name);
     },
@@ -36,6 +38,7 @@ export function steeringHandlers<Status>({ control, status, forward, settled, va
   const signals = { pause: signal('pause'), resume: signal('resume'), stop: signal('stop') };
   const update = (name: 'pause' | 'resume') => ({
     description: DESCRIPTION[name],
+    read,
     validate: () => validate?.(name),
     handle(note: OperatorNote): Status | Promise<Status> {
       signals[name].handle(note);

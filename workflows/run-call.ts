@@ -1,4 +1,4 @@
-import { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, log } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { handle, signalParent } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
@@ -35,8 +35,9 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     signals: steeringHandlers({ control, status }).signals,
     updates: {},
     queries: { status: { description: 'Progress of the nodes of this slice.', answer: status } },
+    warn: log.warn,
   });
-  if (input.paused) control.pause(undefined);
+  if (input.paused) control.pause({});
 
   // The parent receives progress in a few steps, not node by node. The result contains everything, because a signal
   // may arrive after the result.

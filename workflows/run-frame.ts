@@ -1,16 +1,17 @@
 import {
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   CancelledFailure,
   condition,
   isCancellation,
+  log,
   setCurrentDetails,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
   type AnyProgress,
+  addWarning,
   describeInvalidInput,
   type Explained,
   failureType,
@@ -21,7 +22,7 @@ import {
   type StepError,
 } from '../src/core/run/index.js';
 import { type Control, createControl } from './control.js';
-import { stepError } from './failures.js';
+import { failure, stepError } from './failures.js';
 import type { SearchAttributeName } from './protocol.js';
 
 type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number | null | undefined>>>;
@@ -32,6 +33,8 @@ export interface Run<P extends AnyProgress> {
   readonly control: Control;
   /** Updates the run's details in Temporal's Web UI. */
   show(): void;
+  /** Warns operators: in status, report and details, and in the worker's log. */
+  warn(text: string): void;
   /** Sets the attributes that the server knows. An unknown one would fail every workflow task from then on. */
   setAttributes(values: Attributes): void;
   /** Search attributes that the server knows; none before the run is opened. */
@@ -69,13 +72,13 @@ type Parsed<Input> =
 /** Progress of a run that starts now. @throws when its input is invalid */
 export function startProgress<Input>(parsed: Parsed<Input>) {
   if (!parsed.ok) {
-    const failure: InvalidInput = { kind: 'invalid-input', problems: parsed.problems };
-    throw ApplicationFailure.nonRetryable(describeInvalidInput(failure), failureType(failure), parsed.problems);
+    const invalid: InvalidInput = { kind: 'invalid-input', problems: parsed.problems };
+    throw failure(failureType(invalid), describeInvalidInput(invalid), parsed.problems);
   }
   // A reset changes the run id; the run is the same.
   const { workflowId: workflow_id, originalExecutionRunId: run_id } = workflowInfo();
   const { input } = parsed;
-  return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false };
+  return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false, warnings: [] };
 }
 
 /** The run's identity in the store. */
@@ -105,6 +108,10 @@ export function createRun<P extends AnyProgress>(
       setCurrentDetails(details(progress));
       shown();
     },
+    warn(text) {
+      log.warn(text);
+      if (addWarning(progress.warnings, text)) run.show();
+    },
     setAttributes(values) {
       const set: Record<string, string[] | number[]> = {};
       for (const [name, value] of Object.entries(values)) {
@@ -132,9 +139,9 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
 
   /** @throws the error when it is another one */
   const lostClaim = (error: unknown): NonNullable<P['failure']> => {
-    const failure = kind.stepFailed(stepError(error));
-    if (failure.kind !== 'claim-lost') throw error;
-    return failure;
+    const why = kind.stepFailed(stepError(error));
+    if (why.kind !== 'claim-lost') throw error;
+    return why;
   };
 
   await CancellationScope.nonCancellable(async () => {
@@ -166,15 +173,10 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
   });
 
   if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${kind.subject} was cancelled`);
-  const { failure } = progress;
-  if (failure === undefined) return kind.result();
-  const { reason, next_step } = kind.explain(failure);
-  throw ApplicationFailure.create({
-    message: `${reason}. Next: ${next_step}`,
-    type: failureType(failure),
-    nonRetryable: true,
-    details: [failure, kind.result()],
-  });
+  const why = progress.failure;
+  if (why === undefined) return kind.result();
+  const { reason, next_step } = kind.explain(why);
+  throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
 }
 
 /** Identity and end time of a run, for the activity that closes it. */

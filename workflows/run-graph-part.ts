@@ -1,11 +1,11 @@
-import { CancellationScope, continueAsNew, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, isCancellation, log, setCurrentDetails } from '@temporalio/workflow';
 import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.js';
 import type { FromPart } from '../src/core/scheduler/index.js';
 import { handle, signalParent } from './border.js';
 import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
 import { createPartDriver, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
-import { createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
+import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.js';
 import type { TaskRun } from './task-agents.js';
 
 export interface RunGraphPartInput extends PartOf, TaskRun {
@@ -58,6 +58,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
       to_part: {
+        read: readToPart,
         handle(signal) {
           if (driver === null) early.push(signal);
           else take(signal);
@@ -75,6 +76,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         answer: () => (driver === null ? [] : treeOfPart(driver.scheduler)),
       },
     },
+    warn: log.warn,
   });
   void CancellationScope.current().cancelRequested.catch(() => control.cancel());
 

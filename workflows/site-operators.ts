@@ -1,11 +1,16 @@
 import { whyNotRetry } from '../src/core/deployment/index.js';
-import { isoTime, readNote } from '../src/core/run/index.js';
+import { isoTime, readRequest } from '../src/core/run/index.js';
+import { MOST, noteFields } from '../src/core/run-description.js';
+import { lineOf, objectOf } from '../src/core/shape.js';
 import { fitReport, reportRun, statusOf, treeOf } from '../src/core/site-run/index.js';
 import { handle } from './border.js';
-import type { SiteRunContract } from './contract.js';
-import { refusal, textOf } from './failures.js';
+import { readProgress } from './call-slices.js';
+import type { RetryNodeRequest, SiteRunContract } from './contract.js';
+import { failure } from './failures.js';
 import { steeringHandlers } from './operators.js';
 import type { SiteRun } from './site-run.js';
+
+const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MOST.name) }, ['node']);
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (design §5). */
 export function handleSiteOperators(run: SiteRun): void {
@@ -16,6 +21,7 @@ export function handleSiteOperators(run: SiteRun): void {
     signals: {
       ...steering.signals,
       call_progress: {
+        read: readProgress,
         handle(part) {
           slices.onProgress(part);
           control.wake();
@@ -26,10 +32,11 @@ export function handleSiteOperators(run: SiteRun): void {
       ...steering.updates,
       retry_node: {
         description: 'Retries a failed node while the baremetal step runs: {"node": "...", "reason": "..."}',
-        validate: (request) => refuseRetry(run, request),
+        read: (payload) => readRequest(retryNode, payload),
+        validate: ({ node }) => refuseRetry(run, node),
         handle(request) {
           const { node } = request;
-          progress.operator.push({ action: 'retry_node', node, at: isoTime(Date.now()), ...readNote(request) });
+          progress.operator.push({ action: 'retry_node', at: isoTime(Date.now()), ...request });
           run.retries?.push(node);
           control.wake();
           run.show();
@@ -46,14 +53,13 @@ export function handleSiteOperators(run: SiteRun): void {
       tree: { description: 'Every step and node.', answer: () => treeOf(progress) },
       plan: { description: 'Nodes, groups and time limits of this run.', answer: () => progress.plan ?? null },
     },
+    warn: run.warn,
   });
 }
 
-function refuseRetry({ progress, retries }: SiteRun, request: unknown): void {
-  const node = textOf(request, 'node');
+function refuseRetry({ progress, retries }: SiteRun, node: string): void {
   const { baremetal } = progress;
-  const refused = (message: string) => refusal('RetryRefused', message);
-  if (node === undefined) throw refused('the payload needs the name of a node: {"node": "..."}');
+  const refused = (message: string) => failure('RetryRefused', message);
   if (!retries || !baremetal) {
     throw refused(
       `the run is in phase ${statusOf(progress).phase}; nodes can be retried only while the baremetal step runs. Start the run again instead: it continues where it stopped`,

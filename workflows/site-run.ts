@@ -62,7 +62,6 @@ export async function runSite(
     kind,
     phases: [],
     operator: [],
-    warnings: [],
   };
   const { input } = progress;
   const run = createSiteRun(progress);

@@ -9,6 +9,13 @@ export function didYouMean(written: string, known: Iterable<string>, maxTypos?: 
   return `Did you mean ${nearest.map((name) => `'${name}'`).join(' or ')}?`;
 }
 
+/** Says that something does not exist, what there is instead, and what was perhaps meant. */
+export function unknownName(kind: string, written: string, known: readonly string[]): string {
+  const hint = didYouMean(written, known);
+  const named = written.length > 100 ? `${written.slice(0, 100)}…` : written;
+  return `there is no ${kind} '${named}' (known: ${known.join(', ')})${hint === undefined ? '' : `. ${hint}`}`;
+}
+
 /** Limit of compared names: a suggestion must not cost seconds. */
 const MAX_NAMES = 10_000;
 

@@ -1,5 +1,20 @@
 import { isMapping } from './plain-value.js';
-import { type Shape, valueThat } from './shape.js';
+import { lineOf, type Shape, textOf } from './shape.js';
+
+/** Most characters of what users write, and most items of a list. Each way in checks them: API, command line, Temporal. */
+export const MOST = {
+  title: 200,
+  description: 10_000,
+  labels: 50,
+  labelValue: 200,
+  /** Who does something: Temporal's keyword attributes hold 255 characters. */
+  actor: 200,
+  reason: 2000,
+  /** Of a site, node, graph or task. */
+  name: 1000,
+  /** In a list. */
+  names: 10_000,
+} as const;
 
 /** How the user who starts a run may describe it, so that others find it later. Each field is optional. */
 export interface RunDescription {
@@ -14,26 +29,15 @@ export interface RunDescription {
 /** Labels that Sitewright sets: lists and reports of graph runs read them. */
 const OWN_LABELS = ['cluster', 'transaction'];
 
-const LONGEST_TITLE = 200;
-const LONGEST_DESCRIPTION = 10_000;
-const MOST_LABELS = 50;
-const LONGEST_VALUE = 200;
-
 /** No colons: they separate names from values when labels are written as text. */
 const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
-const oneLine = (text: string): boolean => !/\p{Cc}/u.test(text);
+const labelValue = lineOf(MOST.labelValue, 0);
 
 /** The fields of a description, for the input of every kind of run. */
 export const descriptionFields: { readonly [Key in keyof RunDescription]-?: Shape<NonNullable<RunDescription[Key]>> } =
   {
-    title: valueThat(
-      (value) => typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_TITLE && oneLine(value),
-      `must be one line of 1 to ${LONGEST_TITLE} characters`,
-    ),
-    description: valueThat(
-      (value) => typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_DESCRIPTION,
-      `must be a text of 1 to ${LONGEST_DESCRIPTION} characters`,
-    ),
+    title: lineOf(MOST.title),
+    description: textOf(MOST.description),
     labels: {
       problems: (value, path) => {
         const message = labelsProblem(value);
@@ -45,7 +49,7 @@ export const descriptionFields: { readonly [Key in keyof RunDescription]-?: Shap
 function labelsProblem(value: unknown): string | undefined {
   if (!isMapping(value)) return 'must be an object of names and texts, e.g. {"team":"storage"}';
   const all = Object.entries(value);
-  if (all.length > MOST_LABELS) return `must have at most ${MOST_LABELS} labels`;
+  if (all.length > MOST.labels) return `must have at most ${MOST.labels} labels`;
   const problems = all.map(([name, text]) => labelProblem(name, text)).filter((one) => one !== null);
   return problems.length === 0 ? undefined : problems.join('; ');
 }
@@ -54,10 +58,13 @@ function labelProblem(name: string, text: unknown): string | null {
   if (!LABEL_NAME.test(name))
     return `has the name ${JSON.stringify(name.slice(0, 80))}: write letters, digits and . _ / - (63 at most, the first a letter or digit)`;
   if (OWN_LABELS.includes(name)) return `cannot set '${name}': the name is reserved for Sitewright`;
-  if (typeof text !== 'string' || text.length > LONGEST_VALUE || !oneLine(text))
-    return `must have one line of at most ${LONGEST_VALUE} characters for '${name}'`;
+  if (labelValue.problems(text, []).length > 0)
+    return `must have one line of at most ${MOST.labelValue} characters for '${name}'`;
   return null;
 }
+
+/** Who starts a run, or asks something of it, and why. */
+export const noteFields = { by: lineOf(MOST.actor), reason: textOf(MOST.reason) };
 
 /** The title and labels that are stored with the run: the user's, with `own` as defaults and reserved labels. */
 export function describedRun(

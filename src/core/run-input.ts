@@ -1,5 +1,5 @@
 import { isMapping, printPath } from './plain-value.js';
-import { checkShape, type Shape } from './shape.js';
+import { checkShape, type Shape, type ShapeProblem } from './shape.js';
 
 /** The input of a run, or all its problems. */
 export type ParsedRunInput<Input> =
@@ -16,11 +16,15 @@ export function parseRunInput<Input>(
     return { ok: false, problems: [`input must be one JSON object, e.g. ${example}`] };
   const result = checkShape(shape, args[0]);
   if (result.ok) return { ok: true, input: result.value };
-  const problems = result.problems.map(({ kind, path, message }) => {
+  return { ok: false, problems: describeFields(result.problems) };
+}
+
+/** One sentence for each problem of a JSON object that a user sent. */
+export const describeFields = (problems: readonly ShapeProblem[]): string[] =>
+  problems.map(({ kind, path, message, hint }) => {
     const field = `field '${printPath(path)}'`;
     if (kind === 'missing') return `missing ${field}`;
     if (path.length === 0) return message;
-    return kind === 'unknown' ? `unknown ${field} ${message}` : `${field} ${message}`;
+    if (kind === 'wrong') return `${field} ${message}`;
+    return `unknown ${field} ${message}${hint === undefined ? '' : `. ${hint}`}`;
   });
-  return { ok: false, problems };
-}

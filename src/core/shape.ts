@@ -1,3 +1,4 @@
+import { didYouMean } from './did-you-mean.js';
 import { isMapping, type ValuePath } from './plain-value.js';
 
 /** One way in which a value differs from its shape. */
@@ -49,6 +50,19 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && Number(value) >= least;
 
 export const nonEmptyText = valueThat<string>(isText, 'must be a non-empty text');
+
+const hasLength = (value: unknown, least: number, most: number): value is string =>
+  typeof value === 'string' && value.length <= most && (least === 0 || value.trim().length >= least);
+
+export const textOf = (most: number, least = 1): Shape<string> =>
+  valueThat((value) => hasLength(value, least, most), `must be a text of ${least} to ${most} characters`);
+
+/** A text without line breaks and other control characters. */
+export const lineOf = (most: number, least = 1): Shape<string> =>
+  valueThat(
+    (value) => hasLength(value, least, most) && !/[\p{Cc}\p{Cs}]/u.test(value),
+    `must be one line of ${least} to ${most} characters`,
+  );
 export const flag = valueThat<boolean>((value) => typeof value === 'boolean', 'must be true or false');
 export const positiveInteger = valueThat<number>((value) => isWhole(value, 1), 'must be a whole number above 0');
 export const limit = valueThat<number>((value) => isWhole(value, 0), 'must be a whole number, 0 for no limit');
@@ -59,11 +73,12 @@ export function oneOf<const T extends string>(words: readonly T[]): Shape<T> {
   return valueThat<T>((value) => words.some((word) => word === value), message);
 }
 
-/** A list of items of one shape, with at least `least` items. */
-export const listOf = <T>(item: Shape<T>, least = 0): Shape<readonly T[]> => ({
+/** A list of items of one shape. */
+export const listOf = <T>(item: Shape<T>, least = 0, most = Number.POSITIVE_INFINITY): Shape<readonly T[]> => ({
   problems: (value, path) => {
     if (!Array.isArray(value)) return [{ kind: 'wrong', path, message: 'must be a list' }];
     if (value.length < least) return [{ kind: 'wrong', path, message: `must have at least ${least}` }];
+    if (value.length > most) return [{ kind: 'wrong', path, message: `must have at most ${most}` }];
     return value.flatMap((one, index) => item.problems(one, [...path, index]));
   },
 });
@@ -83,8 +98,11 @@ export const objectOf = <T extends object>(
           .map((name): ShapeProblem => ({ kind: 'missing', path: [...path, name], message: 'is missing' })),
         ...Object.entries(value).flatMap(([name, one]): readonly ShapeProblem[] => {
           const here = [...path, name];
+          const shape = known.get(name);
+          if (shape !== undefined) return shape.problems(one, here);
           const message = `(known: ${[...known.keys()].join(', ')})`;
-          return known.get(name)?.problems(one, here) ?? [{ kind: 'unknown', path: here, message }];
+          const hint = didYouMean(name, known.keys());
+          return [{ kind: 'unknown', path: here, message, ...(hint === undefined ? {} : { hint }) }];
         }),
       ];
     },

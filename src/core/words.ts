@@ -11,6 +11,9 @@ export type Role = (typeof ROLES)[number];
 export const SITE_RUN_KINDS = ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site'] as const;
 export type SiteRunKind = (typeof SITE_RUN_KINDS)[number];
 
+/** The workflow that runs graphs of tasks; also the `kind` of a run. */
+export const GRAPH_RUN_KIND = 'execute_graph';
+
 /** How a site run ends: nodes may fail without failing the run. */
 export const SITE_RUN_OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled'] as const;
 export type SiteRunOutcome = (typeof SITE_RUN_OUTCOMES)[number];

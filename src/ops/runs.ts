@@ -8,7 +8,7 @@ import {
 import type { QueryAnswer, UpdateName, UpdateRequest, WorkflowContracts } from '../../workflows/contract.js';
 import { siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
 import type { GraphRunReport } from '../core/graph-run/index.js';
-import type { OperatorNote } from '../core/run/index.js';
+import { newestWarnings, type OperatorNote } from '../core/run/index.js';
 import { describedRun } from '../core/run-description.js';
 import {
   parseSiteRunInput,
@@ -367,5 +367,6 @@ function statusFromReport(run: RunRecord, report: RunReport): RunStatus {
       state,
       ...(reason === undefined ? {} : { reason }),
     })),
+    warnings: newestWarnings(report.warnings),
   };
 }

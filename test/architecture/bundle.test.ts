@@ -25,8 +25,8 @@ describe('the workflow bundle', { timeout: 120_000 }, () => {
     code = readFileSync(bundle.codePath, 'utf8');
   }, 120_000);
 
-  it('exports exactly the workflow types of the protocol', () => {
-    expect(Object.keys(exportsOf(code)).sort()).toEqual(Object.values(WORKFLOWS).sort());
+  it('exports exactly the workflow types of the protocol, and one for all others', () => {
+    expect(Object.keys(exportsOf(code)).sort()).toEqual([...Object.values(WORKFLOWS), 'default'].sort());
   });
 
   it(`is not larger than ${SIZE_BUDGET / 1024 / 1024} MiB`, () => {

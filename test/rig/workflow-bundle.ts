@@ -14,6 +14,7 @@ export async function bundleProjectWorkflows(): Promise<WorkflowBundleFile> {
     sources: ['workflows', 'src/core', 'src/yaql', 'activities/contract.ts'].map((path) => join(root, path)),
     root,
     target: join(root, 'node_modules/.cache/sitewright/workflow-bundle.js'),
+    payloadConverter: join(root, 'workflows/payload-converter.ts'),
   });
 }
 

@@ -74,6 +74,7 @@ export const graphRunStatusSchema = z
     running: texts.describe('`task@node`; at most twenty.'),
     silent: texts.describe('Nodes whose agents do not answer and for which a task waits.'),
     graphs: z.array(graphStatus),
+    warnings: texts.describe('What an operator should know, as in the report; the newest twenty.'),
   })
   .meta({ id: 'GraphRunStatus', description: 'How far a run of graphs is; small enough to ask every second.' });
 

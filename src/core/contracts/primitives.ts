@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST } from '../run-description.js';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
 
@@ -10,10 +11,15 @@ const plainText = (longest: number) =>
     .max(longest)
     .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
 
-/** Stored with a run and shown in Temporal, whose keyword attributes hold 255 characters. */
-export const actorName = plainText(200).describe('Who does it. Default: the header X-Sitewright-User, else `api`.');
+/** Stored with a run and shown in Temporal. */
+export const actorName = plainText(MOST.actor).describe(
+  'Who does it. Default: the header X-Sitewright-User, else `api`.',
+);
 
-export const reasonText = z.string().max(2000).describe('Why; kept in the audit trail and in the report of the run.');
+export const reasonText = z
+  .string()
+  .max(MOST.reason)
+  .describe('Why; kept in the audit trail and in the report of the run.');
 
 /** What is wrong with one of these is said by the run's own check of its input, with all the rest. */
 export const runDescription = {

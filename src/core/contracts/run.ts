@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST } from '../run-description.js';
 import { SITE_RUN_KINDS } from '../words.js';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.js';
 import { runNodeListSchema } from './node-in-run.js';
@@ -29,8 +30,8 @@ export const startRunBody = z
       .optional()
       .describe('A number, a hash, or `latest` (default).'),
     nodes: z
-      .array(z.string().min(1).max(1000))
-      .max(10_000)
+      .array(z.string().min(1).max(MOST.name))
+      .max(MOST.names)
       .optional()
       .describe('redeploy_nodes: the nodes to release and deploy again.'),
     erase: z.boolean().optional().describe('redeploy_nodes: also erase the disks.'),

@@ -45,6 +45,7 @@ export const runStatusSchema = z
         reason: z.string().optional(),
       }),
     ),
+    warnings: texts.describe('What an operator should know, as in the report; the newest twenty.'),
   })
   .meta({ id: 'RunStatus', description: 'How far a run is; small enough to ask every second.' });
 

@@ -1,7 +1,7 @@
 import { isMapping } from '../plain-value.js';
-import { descriptionFields, type RunDescription } from '../run-description.js';
+import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
-import { flag, limit, listOf, nonEmptyText, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
+import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
 import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.js';
 
 /** One graph of a run: by default all its tasks, for all nodes that its filter selects. */
@@ -42,13 +42,12 @@ export interface GraphRunInput extends RunDescription {
 
 export type ParsedGraphRunInput = ParsedRunInput<GraphRunInput>;
 
+const name = lineOf(MOST.name);
+const ids = listOf(positiveInteger, 1, MOST.names);
+const tasks = listOf(name, 0, MOST.names);
+
 const graphs = withRule(
-  listOf(
-    objectOf<GraphRequest>({ type: nonEmptyText, nodes: listOf(positiveInteger, 1), tasks: listOf(nonEmptyText, 1) }, [
-      'type',
-    ]),
-    1,
-  ),
+  listOf(objectOf<GraphRequest>({ type: name, nodes: ids, tasks: listOf(name, 1, MOST.names) }, ['type']), 1, 1000),
   (requests) => {
     const types = requests.map(({ type }) => type);
     const twice = types.find((type, at) => types.indexOf(type) !== at);
@@ -68,12 +67,12 @@ const fields = objectOf<GraphRunInput>(
     mode: oneOf(GRAPH_RUN_MODES),
     force: flag,
     debug: flag,
-    subgraphs: listOf(objectOf({ start: listOf(nonEmptyText), end: listOf(nonEmptyText) })),
+    subgraphs: listOf(objectOf({ start: tasks, end: tasks }), 0, MOST.names),
     max_nodes: limit,
     hold_on_failure: flag,
     transaction: positiveInteger,
-    started_by: nonEmptyText,
-    reason: nonEmptyText,
+    started_by: noteFields.by,
+    reason: noteFields.reason,
     ...descriptionFields,
   },
   ['cluster'],

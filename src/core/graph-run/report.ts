@@ -3,7 +3,7 @@ import { reportAny } from '../run/index.js';
 import { utf8Length } from '../utf8.js';
 import { explainGraphRunFailure } from './failure.js';
 import type { GraphRunProgress } from './progress.js';
-import { statusOfGraph } from './status.js';
+import { statusOfGraph, warningsOf } from './status.js';
 
 const LIMIT_BYTES = 100_000;
 
@@ -24,7 +24,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
     mode: input.mode ?? 'apply',
     graphs,
     operator: progress.operator.slice(-100),
-    warnings: progress.graphs.flatMap((graph) => graph.plan?.warnings ?? []).slice(0, 50),
+    warnings: warningsOf(progress),
   };
   return fitGraphReport(report);
 }

@@ -1,5 +1,5 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
-import { cell, detailsHeading, isoTime, table } from '../run/index.js';
+import { cell, detailsEnding, detailsHeading, isoTime, newestWarnings, table } from '../run/index.js';
 import type { GraphState } from '../words.js';
 import { settledOf, sumCounts, totalOf } from './part-status.js';
 import type { GraphProgress, GraphRunProgress } from './progress.js';
@@ -42,8 +42,14 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     running: parts.flatMap((part) => part.running).slice(0, 20),
     silent: parts.flatMap((part) => part.silent).slice(0, 20),
     graphs,
+    warnings: newestWarnings(warningsOf(progress)),
   };
 }
+
+export const warningsOf = ({ graphs, warnings }: GraphRunProgress): string[] => [
+  ...graphs.flatMap(({ plan }) => plan?.warnings ?? []).slice(0, 50),
+  ...warnings,
+];
 
 function phaseOf({ outcome, graphs }: GraphRunProgress): string {
   if (outcome !== undefined) return 'finished';
@@ -67,11 +73,11 @@ export function detailsOfGraphRun(progress: GraphRunProgress): string {
     .slice(0, 20)
     .map(({ type, state, done, total, failing_nodes }) => [type, state, `${done} of ${total}`, failing_nodes]);
   return [
-    detailsHeading(status, 'tasks'),
-    '',
+    ...detailsHeading(status, 'tasks', progress.input),
     ...table(['failed task', 'node', 'attempts', 'reason'], failedRows),
     ...(failed.length > 0 ? [''] : []),
     ...(silent.length > 0 ? [`Silent nodes: ${cell(silent.join(', '))}`, ''] : []),
     ...table(['graph', 'state', 'tasks', 'failing nodes'], graphRows),
+    ...detailsEnding(status, progress.input),
   ].join('\n');
 }

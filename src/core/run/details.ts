@@ -1,4 +1,5 @@
 import type { Paused } from '../contracts/site-run.js';
+import type { RunDescription } from '../run-description.js';
 
 /** What the statuses of all runs have in common. */
 export interface AnyStatus {
@@ -8,22 +9,40 @@ export interface AnyStatus {
   readonly stopping: boolean;
   readonly done: number;
   readonly total: number;
+  readonly warnings: readonly string[];
 }
 
-/** First line of a run's details, as Markdown: phase, n of m, paused or stopping. */
-export function detailsHeading(status: AnyStatus, unit: string): string {
-  const held = status.paused ? ' · **paused**' : status.stopping ? ' · **stopping**' : '';
-  return `**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} ${unit}${held}`;
+/** First lines of a run's details, as Markdown: title and labels, phase, n of m, paused or stopping. */
+export function detailsHeading(status: AnyStatus, unit: string, { title, labels }: RunDescription): string[] {
+  const held = status.paused ? ` · ${describePause(status.paused)}` : status.stopping ? ' · **stopping**' : '';
+  const named = Object.entries(labels ?? {}).map(([name, value]) => `\`${name}:${value}\``);
+  const said = [...(title === undefined ? [] : [title]), ...named].join(' · ');
+  return [
+    ...(said === '' ? [] : [said, '']),
+    `**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} ${unit}${held}`,
+    '',
+  ];
+}
+
+const describePause = ({ since, by, reason }: Paused): string =>
+  `**paused** since ${since.slice(11, 16)} UTC${by ? ` by ${by}` : ''}${reason ? `: ${cell(reason)}` : ''}`;
+
+/** Last lines of a run's details: warnings, and what was said of the run when it was started. */
+export function detailsEnding({ warnings }: AnyStatus, { description }: RunDescription): string[] {
+  return [
+    ...(warnings.length > 0 ? ['', 'Warnings:', ...warnings.slice(-10).map((text) => `- ${cell(text, 300)}`)] : []),
+    ...(description === undefined ? [] : ['', description]),
+  ];
 }
 
 /** A Markdown table with cells cut to one short line. Empty without rows. */
 export function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
   if (rows.length === 0) return [];
-  const line = (cells: readonly (string | number)[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  const line = (cells: readonly (string | number)[]): string => `| ${cells.map((text) => cell(text)).join(' | ')} |`;
   return [line(columns), line(columns.map(() => '---')), ...rows.map(line)];
 }
 
-export const cell = (text: string | number): string =>
+export const cell = (text: string | number, most = 120): string =>
   String(text)
     .replace(/[|\n\r]+/g, ' ')
-    .slice(0, 120);
+    .slice(0, most);

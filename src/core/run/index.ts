@@ -1,7 +1,7 @@
 /** What site runs and graph runs have in common, as pure functions: outcomes, operator actions, failures, details. */
 export type { Paused } from '../contracts/site-run.js';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.js';
-export { cell, detailsHeading, table } from './details.js';
+export { cell, detailsEnding, detailsHeading, table } from './details.js';
 export {
   CLAIM_LOST,
   type ClaimLost,
@@ -12,5 +12,5 @@ export {
   listSome,
   type StepError,
 } from './failure.js';
-export { type OperatorAction, type OperatorNote, readNote } from './operator.js';
-export { type AnyProgress, type Explained, isoTime, reportAny } from './progress.js';
+export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.js';
+export { type AnyProgress, addWarning, type Explained, isoTime, newestWarnings, reportAny } from './progress.js';

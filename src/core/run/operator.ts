@@ -1,3 +1,8 @@
+import { isMapping } from '../plain-value.js';
+import { noteFields } from '../run-description.js';
+import { describeFields } from '../run-input.js';
+import { checkShape, objectOf, type Shape } from '../shape.js';
+
 /** Who made a request, and why. Every field is optional. */
 export interface OperatorNote {
   readonly reason?: string;
@@ -10,13 +15,28 @@ export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly at: string;
 }
 
-/** Reads a note. Operators may send any payload: uses what fits and ignores the rest. */
-export function readNote(raw: unknown): OperatorNote {
-  if (typeof raw === 'string' && raw !== '') return { reason: raw.slice(0, 500) };
-  if (typeof raw !== 'object' || raw === null) return {};
-  const { reason, by } = raw as Record<string, unknown>;
-  return {
-    ...(typeof reason === 'string' && reason !== '' ? { reason: reason.slice(0, 500) } : {}),
-    ...(typeof by === 'string' && by !== '' ? { by: by.slice(0, 200) } : {}),
-  };
+export const operatorNote = objectOf<OperatorNote>(noteFields);
+
+/** What an operator sent with a signal or an update. */
+export interface ReadRequest<R> {
+  /** The fields that fit. Absent when a required one is missing or wrong. */
+  readonly request?: R;
+  /** A sentence for each field that does not fit. */
+  readonly problems: readonly string[];
+}
+
+/** Reads a request, in which every field that does not fit is a problem. A text alone is its reason. */
+export function readRequest<R>(shape: Shape<R>, raw: unknown): ReadRequest<R> {
+  const given = typeof raw === 'string' ? { reason: raw } : (raw ?? {});
+  if (!isMapping(given)) return { ...fitting(shape, {}), problems: ['the payload must be one JSON object'] };
+  const sent = Object.entries(given).filter(([, value]) => value !== '');
+  const found = shape.problems(Object.fromEntries(sent), []);
+  const unfit = new Set(found.map(({ path }) => path[0]));
+  const rest = sent.filter(([name]) => !unfit.has(name));
+  return { ...fitting(shape, Object.fromEntries(rest)), problems: describeFields(found) };
+}
+
+function fitting<R>(shape: Shape<R>, fields: object): { readonly request?: R } {
+  const read = checkShape(shape, fields);
+  return read.ok ? { request: read.value } : {};
 }

@@ -12,7 +12,22 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   failure?: Failure;
   paused: Paused | null;
   stopping: boolean;
+  /** What the run came across and an operator should know. */
+  readonly warnings: string[];
 }
+
+/** A run that is sent the same wrong request again and again does not fill its report. */
+const MOST_WARNINGS = 300;
+
+/** Adds a warning to a run, once. */
+export function addWarning(warnings: string[], text: string): boolean {
+  if (warnings.includes(text) || warnings.length >= MOST_WARNINGS) return false;
+  warnings.push(text);
+  return true;
+}
+
+/** As many warnings as a status shows. */
+export const newestWarnings = (warnings: readonly string[]): string[] => warnings.slice(-20);
 
 /** The common fields of every run report. */
 interface AnyReport<Outcome extends string, Failure> {

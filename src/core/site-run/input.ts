@@ -1,6 +1,6 @@
-import { descriptionFields, type RunDescription } from '../run-description.js';
+import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
-import { flag, nonEmptyText, objectOf, type Shape, valueThat } from '../shape.js';
+import { flag, lineOf, objectOf, type Shape, valueThat } from '../shape.js';
 import type { SiteRunKind } from '../words.js';
 
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
@@ -23,25 +23,28 @@ export type ParsedInput = ParsedRunInput<SiteRunInput>;
 const revision = valueThat<string | number>(
   (value) =>
     (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) ||
-    (typeof value === 'string' && value.trim() !== ''),
+    (typeof value === 'string' && value.trim() !== '' && value.length <= 100),
   'must be a revision number, a hash or "latest"',
 );
+
+const nodeName = lineOf(MOST.name);
 
 const nodes: Shape<readonly string[]> = {
   problems: (value, path) => {
     const wrong = (message: string) => [{ kind: 'wrong', path, message }] as const;
     if (!Array.isArray(value) || value.length === 0) return wrong('must be a list of at least one node name');
-    if (value.some((name) => typeof name !== 'string' || name.trim() === ''))
-      return wrong('must contain only node names');
+    if (value.length > MOST.names) return wrong(`must have at most ${MOST.names}`);
+    if (value.some((name) => nodeName.problems(name, []).length > 0))
+      return wrong(`must contain only node names of 1 to ${MOST.name} characters`);
     return new Set(value).size === value.length ? [] : wrong('names a node twice');
   },
 };
 
 const COMMON = {
-  site: nonEmptyText,
+  site: lineOf(MOST.name),
   revision,
-  started_by: nonEmptyText,
-  reason: nonEmptyText,
+  started_by: noteFields.by,
+  reason: noteFields.reason,
   ...descriptionFields,
 };
 

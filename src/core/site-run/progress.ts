@@ -1,7 +1,7 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
 import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
-import { type AnyProgress, detailsHeading, reportAny, table } from '../run/index.js';
+import { type AnyProgress, detailsEnding, detailsHeading, newestWarnings, reportAny, table } from '../run/index.js';
 import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
 import { explainRunFailure, type RunFailure } from './failure.js';
 import type { SiteRunInput } from './input.js';
@@ -14,8 +14,9 @@ export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, R
   released?: NodeReport[];
   readonly phases: PhaseReport[];
   readonly operator: SiteOperatorAction[];
-  readonly warnings: string[];
 }
+
+const warningsOf = ({ plan, warnings }: RunProgress): string[] => [...(plan?.warnings ?? []), ...warnings];
 
 export function reportRun(progress: RunProgress): RunReport {
   const { kind, plan, input } = progress;
@@ -29,7 +30,7 @@ export function reportRun(progress: RunProgress): RunReport {
     ...(progress.released ? { released: progress.released } : {}),
     ...(plan?.removed.length ? { removed_nodes: plan.removed } : {}),
     operator: progress.operator,
-    warnings: [...(plan?.warnings ?? []), ...progress.warnings],
+    warnings: warningsOf(progress),
   };
 }
 
@@ -56,6 +57,7 @@ export function statusOf(progress: RunProgress): RunStatus {
       state: group.state,
       ...(group.failure ? { reason: describeGroupFailure(group.failure) } : {}),
     })),
+    warnings: newestWarnings(warningsOf(progress)),
   };
 }
 
@@ -140,10 +142,10 @@ export function detailsOf(progress: RunProgress): string {
     .slice(0, 30)
     .map(({ name, critical, state, reason }) => [critical ? `${name} (critical)` : name, reason ?? now(name, state)]);
   return [
-    detailsHeading(status, 'nodes'),
-    '',
+    ...detailsHeading(status, 'nodes', progress.input),
     ...table(['failed node', 'group', 'reason'], failedRows),
     ...(failed.length > 0 ? [''] : []),
     ...table(['group', 'state'], groupRows),
+    ...detailsEnding(status, progress.input),
   ].join('\n');
 }

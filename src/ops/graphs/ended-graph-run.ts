@@ -1,5 +1,5 @@
 import { type GraphRunReport, type GraphRunStatus, type GraphStatus, sumCounts } from '../../core/graph-run/index.js';
-import type { GraphRunOutcome } from '../../core/run/index.js';
+import { type GraphRunOutcome, newestWarnings } from '../../core/run/index.js';
 import type { RunRecord } from '../../store/index.js';
 
 const numberIn = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
@@ -41,5 +41,6 @@ export function graphStatusFromReport(run: RunRecord, report: GraphRunReport): G
     running: [],
     silent: [],
     graphs,
+    warnings: newestWarnings(report.warnings),
   };
 }

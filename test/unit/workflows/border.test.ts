@@ -66,7 +66,7 @@ describe('the border of workflows', () => {
     expectTypeOf<Exclude<SiteRunAction | GraphRunAction, 'stop' | 'cancel'>>().toEqualTypeOf<UpdateName>();
     type Implemented = { readonly [W in WorkflowType]: (...args: never[]) => Promise<WorkflowContracts[W]['result']> };
     expectTypeOf<typeof workflows>().toExtend<Implemented>();
-    expectTypeOf<keyof typeof workflows>().toEqualTypeOf<WorkflowType>();
+    expectTypeOf<Exclude<keyof typeof workflows, 'default'>>().toEqualTypeOf<WorkflowType>();
     type OnNodes = 'run_task' | 'ping' | 'drain';
     expectTypeOf<keyof ReturnType<typeof createActivities>>().toEqualTypeOf<Exclude<keyof Activities, OnNodes>>();
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST } from '../../run-description.js';
 import { GRAPH_RUN_MODES } from '../../words.js';
 import { actorName, anyJson, reasonText, runDescription } from '../primitives.js';
 import { gone, tagged } from '../route.js';
@@ -101,12 +102,12 @@ const flags = {
 };
 
 const side = z
-  .array(z.string().min(1).max(1000).nullable())
-  .max(10_000)
+  .array(z.string().min(1).max(MOST.name).nullable())
+  .max(MOST.names)
   .optional()
   .describe('Tasks as TASK or TASK/NODES, e.g. `netconfig/1,3-5`.');
 
-const names = z.array(z.string().min(1).max(1000)).min(1).max(10_000);
+const names = z.array(z.string().min(1).max(MOST.name)).min(1).max(MOST.names);
 
 export const executeBody = z
   .strictObject({
@@ -115,7 +116,7 @@ export const executeBody = z
       .array(
         z.strictObject({
           type: graphType,
-          nodes: z.array(idNumber('node')).min(1).max(10_000).optional(),
+          nodes: z.array(idNumber('node')).min(1).max(MOST.names).optional(),
           tasks: names.optional().describe('Tasks that may run; not given: all.'),
         }),
       )
