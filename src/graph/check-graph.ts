@@ -1,6 +1,6 @@
 import { cyclesIn } from './linking/find-cycles.js';
 import { type GraphProblem, Problems } from './problem.js';
-import type { MergedTask } from './tasks/merge-layers.js';
+import type { MergedTask, PlacedInInput } from './tasks/merge-layers.js';
 import { taskGraph } from './view/task-graph.js';
 
 /**
@@ -39,5 +39,21 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
         : 'Correct the name; the dependency has no effect.',
     );
   });
+  warnOfRoles(tasks, problems);
   return problems.all();
+}
+
+/** Spec 3: `role` and `roles` are deprecated. One warning for all tasks, at the first. */
+export function warnOfRoles(tasks: readonly PlacedInInput[], problems: Problems): void {
+  const using = tasks.filter(({ task }) => task.roles !== undefined);
+  const [first] = using;
+  if (first === undefined) return;
+  const names = using.slice(0, 3).map(({ task }) => task.id);
+  const more = using.length > names.length ? ` and ${using.length - names.length} more` : '';
+  problems.warning(
+    first.at,
+    'graph.deprecated-roles',
+    `'role' and 'roles' are deprecated; used by ${names.join(', ')}${more}`,
+    "Write 'tags' instead: every node has the names of its roles as tags.",
+  );
 }

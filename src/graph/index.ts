@@ -12,7 +12,7 @@
  * schedulerPlan(planned.plan);                            // for the scheduler
  * ```
  */
-export { checkGraph } from './check-graph.js';
+export { checkGraph, warnOfRoles } from './check-graph.js';
 export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
 export type { ClusterState, OldStates } from './fields/state.js';
 export { plainNumbers } from './input/plain-numbers.js';

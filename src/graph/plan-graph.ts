@@ -211,9 +211,9 @@ class Draft {
     });
     const byNode: number[][] = this.#resolver.nodes.map(() => []);
     for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
-    const tasks = this.#placements.map(({ merged, type, unplaced, placedBy }, at): PlannedTask => {
+    const tasks = this.#placements.map(({ merged, type, unplaced, placedBy, skippedPrimaries }, at): PlannedTask => {
       const dropped = [...found[at]!.values()].filter((one) => one !== null);
-      return { merged, type, placedBy, dropped, ...(unplaced === undefined ? {} : { unplaced }) };
+      return { merged, type, placedBy, skippedPrimaries, dropped, ...(unplaced === undefined ? {} : { unplaced }) };
     });
     return { tasks, instances, byNode, targets: linker.targets, anyChoices: linker.anyChoices };
   }

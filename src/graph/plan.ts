@@ -1,4 +1,5 @@
 import type { Subgraph } from '../core/scheduler/index.js';
+import type { SkippedPrimary } from './placing/node-resolver.js';
 import type { GraphProblem } from './problem.js';
 import type { MergedTask } from './tasks/merge-layers.js';
 
@@ -32,6 +33,8 @@ export interface PlannedTask {
   readonly unplaced?: string;
   /** What placed it, as the task says it. */
   readonly placedBy: string;
+  /** Nodes that have `primary-TAG` where it asks for `TAG`. */
+  readonly skippedPrimaries: readonly SkippedPrimary[];
   /** Dependencies without effect in this run. */
   readonly dropped: readonly DroppedDependency[];
 }

@@ -2,6 +2,7 @@ import { didYouMean } from '../../core/did-you-mean.js';
 import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import type { FormatValues } from '../fields/python-format.js';
 import type { ClusterState, OldStates } from '../fields/state.js';
+import type { EarlierChoice } from '../linking/link.js';
 import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
 import type { PlanInput } from '../plan-graph.js';
 import { type GraphProblem, Problems } from '../problem.js';
@@ -276,10 +277,11 @@ class InputReader {
     });
   }
 
-  anyChoices(given: unknown): { readonly roles: readonly unknown[]; readonly chosen: readonly string[] }[] {
-    return this.mappings(given, ['any_choices']).map(({ roles, chosen }, i) => ({
+  anyChoices(given: unknown): EarlierChoice[] {
+    return this.mappings(given, ['any_choices']).map(({ roles, chosen, candidates }, i) => ({
       roles: this.#list(roles, ['any_choices', i, 'roles']),
       chosen: this.texts(chosen, ['any_choices', i, 'chosen']),
+      ...(candidates === undefined ? {} : { candidates: this.texts(candidates, ['any_choices', i, 'candidates']) }),
     }));
   }
 }

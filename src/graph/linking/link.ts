@@ -36,8 +36,8 @@ export class InstanceIndex {
   }
 }
 
-/** What `policy: any` chose for these tags. */
-export type EarlierChoice = Pick<AnyChoice, 'roles' | 'chosen'>;
+/** What `policy: any` chose for these tags. With the candidates it is a recorded plan's, and repeated as it is. */
+export type EarlierChoice = Pick<AnyChoice, 'roles' | 'chosen'> & Partial<Pick<AnyChoice, 'candidates'>>;
 
 /** Turns relations into sets of instances. Equal sets are shared. */
 export class Linker {
@@ -47,11 +47,11 @@ export class Linker {
   readonly #resolver: NodeResolver;
   readonly #known = new Map<string, number>();
   readonly #shared = new Map<NamePattern, Map<string, number>>();
-  readonly #chosen = new Set<string>();
-  readonly #earlier = new Map<string, readonly string[]>();
+  readonly #chosen = new Map<string, string[]>();
+  readonly #earlier = new Map<string, EarlierChoice>();
 
   constructor(index: InstanceIndex, resolver: NodeResolver, earlier: readonly EarlierChoice[] = []) {
-    for (const { roles, chosen } of earlier) this.#earlier.set(valueKey(roles), chosen);
+    for (const choice of earlier) this.#earlier.set(valueKey(choice.roles), choice);
     this.#index = index;
     this.#resolver = resolver;
   }
@@ -75,7 +75,7 @@ export class Linker {
         const key = `${where.policy}${valueKey(where.tags)}`;
         let set = byTags.get(key);
         if (set === undefined) {
-          const nodes = below(['role'], () => this.#nodesOf(where.tags, where.policy));
+          const nodes = below(['role'], () => this.#nodesOf(where.tags, where.policy, name));
           set = this.#onNodes(name, nodes, true) ?? -1;
           byTags.set(key, set);
         }
@@ -84,19 +84,32 @@ export class Linker {
     }
   }
 
-  #nodesOf(tags: unknown, policy: 'all' | 'any'): readonly number[] {
+  /** `any` chooses among the nodes that have the task: an earlier choice if it is one of them, else the lowest. */
+  #nodesOf(tags: unknown, policy: 'all' | 'any', name: NamePattern): readonly number[] {
     const { nodes } = this.#resolver.resolve(tags);
     if (policy === 'all' || nodes.length === 0) return nodes;
     const roles: readonly unknown[] = Array.isArray(tags) ? tags : [tags];
     const key = valueKey(roles);
-    const kept = nodes.find((node) => this.#earlier.get(key)?.includes(this.#resolver.nodes[node]!));
-    const chosen = kept ?? this.#resolver.lowest(nodes);
-    if (!this.#chosen.has(key)) {
-      this.#chosen.add(key);
-      const candidates = nodes.map((node) => this.#resolver.nodes[node]!).sort();
-      this.anyChoices.push({ roles, candidates, chosen: [this.#resolver.nodes[chosen]!] });
-    }
+    const ids = nodes.map((node) => this.#resolver.nodes[node]!).sort();
+    const earlier = this.#earlier.get(key);
+    const having = nodes.filter((node) => this.#onNodes(name, [node], false) !== undefined);
+    const possible = having.length === 0 || valueKey(earlier?.candidates) === valueKey(ids) ? nodes : having;
+    const kept = possible.find((node) => earlier?.chosen.includes(this.#resolver.nodes[node]!));
+    const chosen = kept ?? this.#resolver.lowest(possible);
+    this.#record(key, { roles, candidates: ids }, this.#resolver.nodes[chosen]!);
     return [chosen];
+  }
+
+  /** Tasks on different nodes of the same tags make several choices for these tags. */
+  #record(key: string, about: Pick<AnyChoice, 'roles' | 'candidates'>, node: string): void {
+    const known = this.#chosen.get(key);
+    if (known !== undefined) {
+      if (!known.includes(node)) known.push(node);
+      return;
+    }
+    const chosen = [node];
+    this.#chosen.set(key, chosen);
+    this.anyChoices.push({ ...about, chosen });
   }
 
   #onNodes(pattern: NamePattern, nodes: readonly number[], shared: boolean): number | undefined {

@@ -69,7 +69,9 @@ function crossRelation(entry: unknown): Relation {
 }
 
 function whereOf(entry: Readonly<Record<string, unknown>>): Where {
-  const tags = Object.hasOwn(entry, 'tags') ? entry.tags : Object.hasOwn(entry, 'role') ? entry.role : '*';
+  const by = (['tags', 'role'] as const).filter((field) => Object.hasOwn(entry, field));
+  const field = by.find((one) => truthy(entry[one])) ?? by.at(-1);
+  const tags = field === undefined ? '*' : entry[field];
   if (tags === 'self') return { on: 'self' };
   if (tags === null) return { on: 'sync' };
   return { on: 'tags', tags, policy: entry.policy === 'any' ? 'any' : 'all' };

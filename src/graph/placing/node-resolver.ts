@@ -1,7 +1,7 @@
 import { kindOf } from '../../core/plain-value.js';
 import { valueKey } from '../fields/value-key.js';
 import { GraphProblemError } from '../problem.js';
-import { namePattern } from '../tasks/name-pattern.js';
+import { tagPattern } from '../tasks/name-pattern.js';
 
 /** A node of the run, with the tags and roles that tasks match. */
 export interface TaggedNode {
@@ -12,13 +12,21 @@ export interface TaggedNode {
   readonly roles?: readonly string[];
 }
 
-/** An instance of a service, such as `mysql:1`: data of the node, which places only tasks that name it exactly. */
+/** An instance of a service, such as `mysql:1`: only its whole name, or a pattern that matches it, places a task. */
 const isInstance = (tag: string): boolean => tag.includes(':');
 
 /** The orchestrator's own host, as a node. */
 export const MASTER = 'master';
 /** The virtual node of stages; its id is null for executors. */
 export const SYNC = 'null';
+
+const PRIMARY = 'primary-';
+
+/** A node that has `primary-TAG` where a task asks for `TAG`. */
+export interface SkippedPrimary {
+  readonly node: string;
+  readonly tag: string;
+}
 
 /** The nodes for a list of tags or roles. */
 export interface ResolvedNodes {
@@ -29,9 +37,8 @@ export interface ResolvedNodes {
 }
 
 /**
- * Finds nodes by tags or roles: names, `/regex/`, `master`, and a single `*` for every node with any tag. Instances
- * (`mysql:1`) match only by exact name. Nodes are numbered: those of the run in their order, then `master`,
- * then the sync node.
+ * Finds nodes by tags or roles: names, `/regex/`, `mysql*`, `master`, and a single `*` for every node with any tag
+ * that is not an instance. Nodes are numbered: those of the run in their order, then `master`, then the sync node.
  */
 export class NodeResolver {
   readonly nodes: readonly string[];
@@ -85,9 +92,9 @@ export class NodeResolver {
 
   #tagsLike(entry: unknown, at: number): readonly string[] {
     try {
-      const pattern = namePattern(entry);
+      const pattern = tagPattern(entry);
       if (pattern.exact !== undefined) return [pattern.exact];
-      return [...this.#byTag.keys()].filter((tag) => !isInstance(tag) && pattern.matches(tag));
+      return [...this.#byTag.keys()].filter((tag) => pattern.matches(tag));
     } catch (error) {
       if (!(error instanceof GraphProblemError)) throw error;
       throw new GraphProblemError(error.code, error.message, error.hint, [at]);
@@ -100,8 +107,21 @@ export class NodeResolver {
     if (tags === undefined || tags === null || tags === '*') return all;
     const entries = typeof tags === 'string' ? [tags] : tags;
     if (!Array.isArray(entries)) return [];
-    const patterns = entries.map((entry: unknown) => namePattern(entry));
+    const patterns = entries.map((entry: unknown) => tagPattern(entry));
     return all.filter((tag) => patterns.some((pattern) => pattern.matches(tag)));
+  }
+
+  /** Primary nodes that would have a tag of `tags` if they were not primary for it: these tags skip them. */
+  skippedPrimaries(tags: unknown): SkippedPrimary[] {
+    const entries = typeof tags === 'string' ? [tags] : tags;
+    if (tags === '*' || !Array.isArray(entries)) return [];
+    const patterns = entries.map((entry: unknown) => tagPattern(entry));
+    const placed = new Set(this.resolve(tags).nodes);
+    return [...this.#byTag].flatMap(([tag, nodes]) =>
+      tag.startsWith(PRIMARY) && patterns.some((pattern) => pattern.matches(tag.slice(PRIMARY.length)))
+        ? nodes.filter((node) => !placed.has(node)).map((node) => ({ node: this.nodes[node]!, tag }))
+        : [],
+    );
   }
 
   /** The node that `policy: any` chooses of several: the lowest id. */

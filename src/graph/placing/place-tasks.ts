@@ -2,13 +2,14 @@ import { kindOf } from '../../core/plain-value.js';
 import { onlyOrders } from '../../core/task-types/index.js';
 import type { FieldEvaluator } from '../fields/evaluator.js';
 import { compileTemplate, isExpression } from '../fields/template.js';
+import { truthy } from '../fields/truth.js';
 import { valueKey } from '../fields/value-key.js';
 import type { FaultTolerance } from '../plan.js';
 import type { Problems } from '../problem.js';
 import type { MergedTask } from '../tasks/merge-layers.js';
 
 import { faultTolerance } from './fault-tolerance.js';
-import type { NodeResolver } from './node-resolver.js';
+import type { NodeResolver, SkippedPrimary } from './node-resolver.js';
 
 /** Where a task goes. */
 export interface Placement {
@@ -20,6 +21,7 @@ export interface Placement {
   readonly nodes: readonly number[];
   readonly placedBy: string;
   readonly unplaced?: string;
+  readonly skippedPrimaries: readonly SkippedPrimary[];
 }
 
 export interface Placed {
@@ -38,7 +40,7 @@ export interface PlacingResolvers {
 }
 
 /**
- * Places tasks on nodes: by `tags` if the key is present, else `roles`, else `groups`, where a group of the graph also
+ * Places tasks on nodes: by the first of `tags`, `roles` and `groups` that is not empty, where a group of the graph also
  * means its own tags or roles; stages on the sync node; the tasks a group lists also on the group's nodes.
  */
 export function placeTasks(
@@ -53,14 +55,14 @@ export function placeTasks(
   const field = (merged: MergedTask, name: string): unknown =>
     problems.attempt([...merged.at, name], () => clusterValue(merged.task[name], merged.task.id, evaluator));
   const resolve = (merged: MergedTask): Resolved => {
-    const by = PLACING.find((name) => Object.hasOwn(merged.task, name));
-    if (by === undefined) return { nodes: [], placedBy: '', nothing: 'it has no tags, roles or groups' };
-    const value = field(merged, by);
+    const { by, value } = placingField(merged, field);
+    if (by === undefined) return { ...NOWHERE, placedBy: '', nothing: 'it has no tags, roles or groups' };
     const placedBy = `${by} ${text(value)}`;
     const resolver = merged.layer === 'plugins' && by !== 'tags' ? byRoles : byTags;
-    const found = problems.attempt([...merged.at, by], () =>
-      resolver.resolve(by === 'groups' ? withGroupRoles(value, groupTasks, resolver, field) : value),
-    );
+    const found = problems.attempt([...merged.at, by], () => {
+      const meant = by === 'groups' ? withGroupRoles(value, groupTasks, resolver, field) : value;
+      return { ...resolver.resolve(meant), skippedPrimaries: resolver.skippedPrimaries(meant) };
+    });
     if (Array.isArray(value) && value.includes('*')) {
       problems.warning(
         [...merged.at, by],
@@ -69,9 +71,11 @@ export function placeTasks(
         `For all nodes write ${by}: '*'.`,
       );
     }
-    if (found === undefined) return { nodes: [], placedBy };
-    const nothing = found.nothing ?? (found.nodes.length === 0 ? `no node has ${placedBy}` : undefined);
-    return { nodes: found.nodes, placedBy, ...(nothing === undefined ? {} : { nothing }) };
+    if (found === undefined) return { ...NOWHERE, placedBy };
+    const { nodes, skippedPrimaries } = found;
+    const hints = skippedPrimaries.map(({ node, tag }) => `; node ${node} has it as ${tag}`);
+    const nothing = found.nothing ?? (nodes.length === 0 ? `no node has ${placedBy}${hints.join('')}` : undefined);
+    return { nodes, placedBy, skippedPrimaries, ...(nothing === undefined ? {} : { nothing }) };
   };
 
   const placements = new Map<string, Placement>();
@@ -82,10 +86,10 @@ export function placeTasks(
       continue;
     }
     const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !onlyOrders(type);
-    const { nodes, placedBy, nothing } =
-      type === 'stage' ? { nodes: [byTags.sync], placedBy: 'stage', nothing: undefined } : resolve(merged);
+    const { nothing, ...resolved }: Resolved =
+      type === 'stage' ? { ...NOWHERE, nodes: [byTags.sync], placedBy: 'stage' } : resolve(merged);
     const unplaced = nothing === undefined ? {} : { unplaced: nothing };
-    placements.set(merged.task.id, { merged, type, deselected, nodes, placedBy, ...unplaced });
+    placements.set(merged.task.id, { merged, type, deselected, ...resolved, ...unplaced });
   }
   const groups = [...placements.values()].filter(({ type }) => type === 'group');
   return {
@@ -94,13 +98,25 @@ export function placeTasks(
   };
 }
 
-interface Resolved {
-  readonly nodes: readonly number[];
-  readonly placedBy: string;
+interface Resolved extends Pick<Placement, 'nodes' | 'placedBy' | 'skippedPrimaries'> {
   readonly nothing?: string;
 }
 
+const NOWHERE = { nodes: [], skippedPrimaries: [] } as const;
+
 type FieldOf = (merged: MergedTask, name: string) => unknown;
+
+/** The field that places a task, and its value: the first that is not empty (spec 3: `tags or role`). */
+function placingField(merged: MergedTask, field: FieldOf): { by?: (typeof PLACING)[number]; value?: unknown } {
+  let first: { by: (typeof PLACING)[number]; value: unknown } | undefined;
+  for (const by of PLACING) {
+    if (!Object.hasOwn(merged.task, by)) continue;
+    const one = { by, value: field(merged, by) };
+    if (truthy(one.value)) return one;
+    first ??= one;
+  }
+  return first ?? {};
+}
 
 /**
  * Names of groups, and, for a name that no node has as a tag, the tags or roles of the group task of that name (spec 3:
@@ -117,10 +133,9 @@ function withGroupRoles(
   const more = new Set<unknown>();
   for (const group of groupTasks) {
     const { id } = group.task;
-    const isNamed = names.includes(id) && resolver.resolve([id]).nodes.length === 0;
-    const by = isNamed ? PLACING.find((one) => one !== 'groups' && Object.hasOwn(group.task, one)) : undefined;
-    if (by === undefined) continue;
-    const own = field(group, by);
+    if (!names.includes(id) || resolver.resolve([id]).nodes.length > 0) continue;
+    const { by, value: own } = placingField(group, field);
+    if (by === 'groups') continue;
     for (const role of Array.isArray(own) ? own : [own]) if (typeof role === 'string') more.add(role);
   }
   for (const name of names) more.delete(name);

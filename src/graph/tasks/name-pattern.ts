@@ -36,6 +36,28 @@ export function namePattern(text: unknown): NamePattern {
   return pattern;
 }
 
+/**
+ * The tags that an entry of `tags` or `roles` means: as {@link namePattern}, and `corosync*` matches every tag that
+ * begins so, instances (`corosync:1`) included. `*` alone is a name: only outside lists it means all nodes.
+ */
+export function tagPattern(text: unknown): NamePattern {
+  if (typeof text !== 'string' || text === '*' || !text.includes('*') || isRegex(text)) return namePattern(text);
+  return { exact: undefined, matches: (tag) => matchesWildcard(text.split('*'), tag) };
+}
+
+/** Whether the parts occur in this order, the first at the start of the tag, and the last at its end. */
+function matchesWildcard(parts: readonly string[], tag: string): boolean {
+  const last = parts.at(-1)!;
+  let from = parts[0]!.length;
+  if (!tag.startsWith(parts[0]!)) return false;
+  for (const part of parts.slice(1, -1)) {
+    const found = tag.indexOf(part, from);
+    if (found < 0) return false;
+    from = found + part.length;
+  }
+  return tag.length - last.length >= from && tag.endsWith(last);
+}
+
 export const isRegex = (text: string): boolean => text.startsWith('/') && text.endsWith('/');
 
 function regexPattern(text: string): NamePattern {

@@ -34,6 +34,9 @@ export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
     not_placed: plan.tasks.flatMap(({ merged, unplaced }) =>
       unplaced === undefined ? [] : [{ task: merged.task.id, reason: unplaced }],
     ),
+    skipped_primaries: plan.tasks.flatMap(({ merged, skippedPrimaries }) =>
+      skippedPrimaries.map((one) => ({ task: merged.task.id, ...one })),
+    ),
     dropped_dependencies: plan.tasks.flatMap(({ merged, dropped }) =>
       dropped.map((one) => ({ task: merged.task.id, ...one })),
     ),

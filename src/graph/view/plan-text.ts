@@ -17,6 +17,7 @@ export function planText(explanation: PlanExplanation): string {
     'on no node',
     explanation.not_placed.map(({ task, reason }) => `${task}: ${reason}`),
   );
+  section(lines, 'not on the primary node', primaryLines(explanation.skipped_primaries));
   section(
     lines,
     'dependencies without effect here',
@@ -54,6 +55,16 @@ function nodeLines({ node, runs, skipped }: NodeExplanation): string[] {
       ...values.map((one) => `          ${one}`),
     ]),
   ];
+}
+
+/** One line for all tasks that skip a node for the same tag. */
+function primaryLines(skipped: PlanExplanation['skipped_primaries']): string[] {
+  const byNode = new Map<string, string[]>();
+  for (const { task, node, tag } of skipped) {
+    const key = `node ${node} has it as ${tag}`;
+    byNode.set(key, [...(byNode.get(key) ?? []), task]);
+  }
+  return [...byNode].map(([has, tasks]) => `${tasks.join(', ')}: ${has}`);
 }
 
 function section(lines: string[], title: string, entries: readonly string[]): void {

@@ -10,6 +10,7 @@ import {
   normaliseTask,
   Problems,
   taskGraph,
+  warnOfRoles,
 } from '../../graph/index.js';
 import { createTaskEngine, YaqlError } from '../../yaql/index.js';
 
@@ -216,6 +217,7 @@ function checkTasks(
   });
   refuseDuplicates(placed, at, problems);
   if (!problems.hasErrors) checkOrder(placed, surroundings, problems);
+  warnOfRoles(placed, problems);
   return placed.map(({ task }) => task);
 }
 

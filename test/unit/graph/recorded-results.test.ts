@@ -1,29 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { normaliseTask, presentTask } from '../../../src/graph/index.js';
-import { type Json, planOf, recorded, resultOf, running } from './recorded.js';
+import { type Json, planOf, recorded, resultOf, running, withChoice } from './recorded.js';
 
 const CASES = ['aio', 'six'].flatMap((name) => ['normalized', 'raw'].map((form) => [name, form] as const));
-
-/** The recorded result with another choice of `policy: any` (the one task that has it asks for ntp-server). */
-function withChoice(expected: Json, chosen: string): Json {
-  const recordedChoice = expected.any_choices[0].chosen[0];
-  const serversOn = new Set(
-    Object.entries(expected.tasks_graph as Record<string, Json[]>)
-      .filter(([, tasks]) => tasks.some(({ id }) => id === 'ntp-server'))
-      .map(([node]) => node),
-  );
-  for (const tasks of Object.values(expected.tasks_graph as Record<string, Json[]>)) {
-    const client = tasks.find(({ id }) => id === 'ntp-client');
-    if (client === undefined) continue;
-    const others = (client.requires ?? []).filter(
-      (one: Json) => one.name !== 'ntp-server' || one.node_id !== recordedChoice,
-    );
-    const server = serversOn.has(chosen) ? [{ name: 'ntp-server', node_id: chosen }] : [];
-    client.requires = [...others, ...server].sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-  expected.any_choices[0].chosen = [chosen];
-  return expected;
-}
 
 describe('the recorded clusters', () => {
   it.each(CASES)('%s with %s tasks gives the recorded result', (name, form) => {

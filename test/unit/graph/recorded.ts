@@ -63,3 +63,24 @@ export const running = (result: Json): string[] =>
 /** One task on one node of a result. */
 export const taskOf = (result: Json, id: string, node: string): Json | undefined =>
   (result.tasks_graph as Record<string, Json[]>)[node]?.find((task) => task.id === id);
+
+/** The recorded result with another choice of `policy: any` (the one task that has it asks for ntp-server). */
+export function withChoice(expected: Json, chosen: string): Json {
+  const recordedChoice = expected.any_choices[0].chosen[0];
+  const serversOn = new Set(
+    Object.entries(expected.tasks_graph as Record<string, Json[]>)
+      .filter(([, tasks]) => tasks.some(({ id }) => id === 'ntp-server'))
+      .map(([node]) => node),
+  );
+  for (const tasks of Object.values(expected.tasks_graph as Record<string, Json[]>)) {
+    const client = tasks.find(({ id }) => id === 'ntp-client');
+    if (client === undefined) continue;
+    const others = (client.requires ?? []).filter(
+      (one: Json) => one.name !== 'ntp-server' || one.node_id !== recordedChoice,
+    );
+    const server = serversOn.has(chosen) ? [{ name: 'ntp-server', node_id: chosen }] : [];
+    client.requires = [...others, ...server].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+  expected.any_choices[0].chosen = [chosen];
+  return expected;
+}

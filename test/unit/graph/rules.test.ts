@@ -17,13 +17,48 @@ describe('placing', () => {
     ['a star in a list of roles', { roles: ['*'] }, ['1', '10', '2']],
     ['a star in a list of tags, which is a name', { tags: ['*'] }, []],
     ['the master', { roles: ['master', 'compute'] }, ['10', 'master']],
-    ['tags win over roles, even when empty', { tags: [], roles: ['compute'] }, []],
+    ['tags win over roles', { tags: ['controller'], roles: ['compute'] }, ['2']],
+    ['empty tags count as absent, so roles count', { tags: [], roles: ['compute'] }, ['10']],
+    ['tags that an expression leaves empty, too', { tags: { yaql_exp: '[]' }, roles: ['compute'] }, ['10']],
     ['empty roles count as absent, so groups count', { roles: [], groups: ['compute'] }, ['10']],
     ['role is another spelling of roles', { role: 'compute' }, ['10']],
     ['an expression over the common data', { roles: { yaql_exp: '[compute, controller].take(1)' } }, ['10']],
     ['nothing', {}, []],
   ])('%s', (_, more, expected) => {
     expect(where(more)).toEqual(expected);
+  });
+
+  it.each([
+    ['by its whole name', ['mysql:1'], ['1', '3']],
+    ['not by the name of its tag', ['mysql'], []],
+    ['by a regular expression', ['/mysql:[12]/'], ['1', '2', '3']],
+    ['by a wildcard', ['my*:2'], ['2']],
+    ['by a wildcard that has to match all of it', ['mysq*l'], []],
+    ['by a wildcard that matches nothing more', ['mysql:1*'], ['1', '3']],
+    ['not by a star, which means tags that are not instances', '*', ['3']],
+  ])('an instance places tasks %s', (_, tags, expected) => {
+    const instances = cluster({ '1': ['mysql:1'], '2': ['mysql:2'], '3': ['mysql:1', 'x'] });
+    const result = resultOf({ tasks: [task('t', { roles: undefined, tags })], cluster: instances });
+    expect(running(result)).toEqual(expected.map((uid) => `t@${uid}`));
+  });
+
+  it.each([
+    ['a role', { roles: ['controller'] }, ['1 primary-controller']],
+    ['a pattern', { tags: ['/contr/'] }, ['1 primary-controller']],
+    ['neither, if the task names both', { tags: ['controller', 'primary-controller'] }, []],
+    ['nor one that is not primary', { tags: ['compute'] }, []],
+    ['nor all nodes', { tags: '*' }, []],
+  ])('%s that skips the primary node is reported', (_, more, expected) => {
+    const plan = planOf(one([task('t', { roles: undefined, ...more })]));
+    expect(plan.tasks[0]!.skippedPrimaries.map(({ node, tag }) => `${node} ${tag}`)).toEqual(expected);
+  });
+
+  it('a task that only the primary node could have says which node that is', () => {
+    const plan = planOf({
+      tasks: [task('t', { roles: ['controller'] })],
+      cluster: cluster({ '4': ['primary-controller'] }),
+    });
+    expect(plan.tasks[0]!.unplaced).toBe('no node has roles ["controller"]; node 4 has it as primary-controller');
   });
 
   it('stages are on the sync node, whatever their roles', () => {
@@ -231,13 +266,23 @@ describe('order', () => {
     ['tags win over role', { 'cross-depends': [{ name: 'a', tags: ['compute'], role: 'self' }] }, ['a@10']],
     ['self in a list is a tag', { 'cross-depends': [{ name: 'a', role: ['self'] }] }, []],
     ['any is the lowest number', { 'cross-depends': [{ name: 'a', role: '*', policy: 'any' }] }, ['a@1']],
+    [
+      'any is never a node without the task',
+      { 'cross-depends': [{ name: 'on-compute', role: '*', policy: 'any' }] },
+      ['on-compute@10'],
+    ],
+    [
+      'empty tags of a dependency count as absent',
+      { 'cross-depends': [{ name: 'a', tags: [], role: 'self' }] },
+      ['a@2'],
+    ],
     ['null and empty entries mean nothing', { 'cross-depends': [null, {}, { name: 'a', role: 'compute' }] }, ['a@10']],
     ['a mapping is not a list of tags', { 'cross-depends': [{ name: 'a', role: {} }] }, []],
     ['the whole list by an expression', { 'cross-depends': { yaql_exp: '[{name => a, role => self}]' } }, ['a@2']],
     ['names by an expression', { requires: { yaql_exp: '[a]' } }, ['a@2']],
     ['said twice is once', { requires: ['a'], 'cross-depends': [{ name: 'a', role: 'self' }] }, ['a@2']],
   ])('%s', (_, more, expected) => {
-    expect(requires(more, [stage])).toEqual(expected);
+    expect(requires(more, [stage, task('on-compute', { roles: ['compute'] })])).toEqual(expected);
   });
 
   it('a cycle is named in full, wherever it is', () => {

@@ -117,13 +117,26 @@ describe('unused keys', () => {
 
 it('a group that lists an undefined task is reported with the effect, a dependency with what it lacks', () => {
   const tasks = [
-    { id: 'a', type: 'shell', version: '2.1.0', roles: '*', requires: ['gone'] },
-    { id: 'g', type: 'group', roles: ['web'], tasks: ['a', 'nope'] },
+    { id: 'a', type: 'shell', version: '2.1.0', tags: '*', requires: ['gone'] },
+    { id: 'g', type: 'group', tags: ['web'], tasks: ['a', 'nope'] },
   ];
   const { tasks: merged } = readTasks(tasks);
   const found = checkGraph(merged).map(({ severity, message, hint }) => [severity, message, hint]);
   expect(found).toEqual([
     ['warning', expect.stringContaining("'gone'"), 'Correct the name; the dependency has no effect.'],
     ['warning', expect.stringContaining("'nope'"), expect.stringMatching(/remove it from the group: no run/)],
+  ]);
+});
+
+it('role and roles are deprecated in favour of tags: one warning for all tasks', () => {
+  const tasks = ['role', 'roles', 'tags', 'groups'].map((field) => ({ id: field, type: 'shell', [field]: ['web'] }));
+  const found = checkGraph(readTasks(tasks).tasks).filter(({ code }) => code === 'graph.deprecated-roles');
+  expect(found).toMatchObject([
+    {
+      severity: 'warning',
+      path: '[0]',
+      message: "'role' and 'roles' are deprecated; used by role, roles",
+      hint: "Write 'tags' instead: every node has the names of its roles as tags.",
+    },
   ]);
 });

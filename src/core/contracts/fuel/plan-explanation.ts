@@ -25,6 +25,9 @@ export const planExplanationSchema = z.strictObject({
   totals: z.strictObject({ nodes: z.int(), tasks: z.int(), running: z.int(), first_time: z.int() }),
   nodes: z.array(node).describe('By node what runs and what does not, and why.'),
   not_placed: z.array(z.strictObject({ task: z.string(), reason: z.string() })).describe('Tasks that are on no node.'),
+  skipped_primaries: z
+    .array(z.strictObject({ task: z.string(), node: z.string(), tag: z.string() }))
+    .describe('Nodes that a task skips because they have its tag as `primary-TAG`.'),
   dropped_dependencies: z
     .array(z.strictObject({ task: z.string(), field: z.string(), name: z.string(), reason: z.string() }))
     .describe('Dependencies that order nothing in this run.'),

@@ -235,6 +235,7 @@ function Plan({ base, type }) {
       )}
       ${data.nodes.length > 100 && html`<p class="quiet">The first 100 nodes of ${data.nodes.length}.</p>`}
       <${Reasons} heading="On no node" rows=${data.not_placed.map((one) => [one.task, one.reason])} />
+      <${Reasons} heading="Not on the primary node" rows=${data.skipped_primaries.map((one) => [one.task, `node ${one.node} has it as ${one.tag}`])} />
       <${Reasons} heading="Nodes left out" rows=${data.left_out.map((one) => [one.node, one.reason])} />`}
   <//>`;
 }

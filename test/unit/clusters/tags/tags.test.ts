@@ -221,7 +221,7 @@ describe('the engine', () => {
     expect(plan(tasks, nodes)).toEqual({ old: ['2'], new: ['2'] });
   });
 
-  it('an instance places only what names it exactly', () => {
+  it('an instance places what names it exactly, or matches it', () => {
     const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
     expect(
       plan(
@@ -233,7 +233,7 @@ describe('the engine', () => {
         ],
         nodes,
       ),
-    ).toEqual({ service: [], regex: [], all: ['2'], exact: ['1'] });
+    ).toEqual({ service: [], regex: ['1'], all: ['2'], exact: ['1'] });
   });
 
   it('cross-dependencies find nodes by tags', () => {
