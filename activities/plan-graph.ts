@@ -1,5 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { readClusterSources, readGraphLayers } from '../src/clusters/index.js';
+import {
+  applyRoleTags,
+  type ClusterSources,
+  nodesBehindRoles,
+  readClusterSources,
+  readGraphLayers,
+} from '../src/clusters/index.js';
 import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.js';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.js';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.js';
@@ -79,7 +85,7 @@ async function plan(
     const message = `graph '${child.graphType}' cannot be run: ${errors.length} ${errors.length === 1 ? 'problem' : 'problems'}`;
     return { ok: false, failure: { kind: 'plan-refused', message, problems: errors.slice(0, 50).map(problemText) } };
   }
-  await storePlan(store, run, child, planned.value, sources.cluster);
+  await storePlan(store, run, child, planned.value, sources);
   await showPhase(store, run.run, child, 'running');
   return { ok: true, plan: withoutTransitions(planned.value.reference) };
 }
@@ -115,8 +121,9 @@ async function storePlan(
   { run }: RunTransactions,
   child: TransactionRecord,
   prepared: PreparedRun,
-  cluster: { readonly id: number; readonly settings: unknown; readonly networks: unknown },
+  sources: ClusterSources,
 ): Promise<void> {
+  const { cluster } = sources;
   const { reference, parts, coordination, orders, explanation } = prepared;
   await store.plans.put({ hash: reference.hash, reference, parts, coordination, orders, explanation });
   await store.taskHistory.plan(child.id, prepared.rows);
@@ -127,6 +134,7 @@ async function storePlan(
   }
   await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
   if (run.mode === 'apply') {
+    await applyRoleTags(store, cluster.id, nodesBehindRoles(sources));
     await store.clusters.update(cluster.id, { primaries: prepared.primaries, anyChoices: prepared.anyChoices });
     await markNodesStarted(store, prepared);
   }

@@ -13,6 +13,7 @@
  * ```
  */
 export { agentAddress } from './agent-address.js';
+export { applyRoleTags, nodesBehindRoles } from './apply-role-tags.js';
 export { clusterState, type Surroundings } from './cluster-state.js';
 export { clusterStates } from './cluster-states.js';
 export { clusterStatusAfter } from './cluster-status.js';

@@ -1,9 +1,10 @@
 import { isMapping } from '../core/plain-value.js';
 import type { ClusterState, Fields } from '../graph/index.js';
-import type { GraphWithTasks, NodeRecord, PluginRecord, Store, TagRecord } from '../store/index.js';
+import type { GraphWithTasks, NodeRecord, PluginRecord, Store, TagAssignment, TagRecord } from '../store/index.js';
 
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, PluginFacts, StoredLayer } from './sources.js';
+import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
 
 /** The ports for data of clusters. */
 export type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'tags' | 'graphs'>;
@@ -18,16 +19,13 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
     store.tags.ofCluster(clusterId),
     store.tags.assignments(clusterId),
   ]);
-  const tagsOfNode = new Map<number, Set<string>>();
-  for (const { nodeId, tag } of assignments) {
-    const own = tagsOfNode.get(nodeId) ?? new Set();
-    tagsOfNode.set(nodeId, own.add(tag));
-  }
+  const tagsOfNode = new Map<number, TagAssignment[]>();
+  for (const one of assignments) tagsOfNode.set(one.nodeId, [...(tagsOfNode.get(one.nodeId) ?? []), one]);
   const primaryTags = new Map<number, string[]>();
   for (const [tag, node] of Object.entries(cluster.primaries)) {
     primaryTags.set(node, [...(primaryTags.get(node) ?? []), tag]);
   }
-  return {
+  const owners = {
     cluster: {
       id: cluster.id,
       name: cluster.name,
@@ -53,7 +51,15 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       tags: { ...release.tagsMetadata, ...tagsOwnedBy(tags, 'release', release.id) },
     },
     plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags)),
-    nodes: nodes.map((node) => nodeFacts(node, tagsOfNode, primaryTags)),
+  };
+  const { roles } = catalogueOfCluster(owners);
+  return {
+    ...owners,
+    nodes: nodes.map((node) => {
+      const own = tagsOfNode.get(node.id) ?? [];
+      const changes = roleTagChanges({ roles: allRoles(node), roleTags: node.roleTags, assignments: own }, roles);
+      return nodeFacts(node, tagsAfter(own, changes), changes, primaryTags);
+    }),
   };
 }
 
@@ -117,7 +123,8 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[]): PluginFa
 
 function nodeFacts(
   node: NodeRecord,
-  tags: ReadonlyMap<number, ReadonlySet<string>>,
+  tags: readonly string[],
+  changes: readonly RoleTagChange[],
   primaries: ReadonlyMap<number, readonly string[]>,
 ): ClusterNode {
   const meta = node.meta;
@@ -134,7 +141,8 @@ function nodeFacts(
     errorType: node.errorType,
     roles: node.roles,
     pendingRoles: node.pendingRoles,
-    tags: [...(tags.get(node.id) ?? [])].sort(),
+    tags,
+    roleTagChanges: changes,
     primaryTags: primaries.get(node.id) ?? [],
     attributes: node.attributes,
     labels: node.labels,

@@ -1,4 +1,5 @@
 import type { ClusterState, Fields } from '../graph/index.js';
+import type { RoleTagChange } from './tags/role-tag-changes.js';
 
 /**
  * The stored data of a cluster that determines its plans, as plain data without anything derived. `readClusterSources`
@@ -72,8 +73,10 @@ export interface ClusterNode {
   readonly errorType: string | null;
   readonly roles: readonly string[];
   readonly pendingRoles: readonly string[];
-  /** Tags assigned to the node itself. */
+  /** Tags assigned to the node itself, with the changes of `roleTagChanges`. */
   readonly tags: readonly string[];
+  /** Changes of its roles' tags that are not stored as its tags yet: the next run applies them. */
+  readonly roleTagChanges?: readonly RoleTagChange[];
   /** Tags for which it is the primary node. */
   readonly primaryTags: readonly string[];
   readonly attributes: Fields;

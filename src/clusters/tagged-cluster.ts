@@ -1,6 +1,6 @@
 import type { TaggedNode } from '../graph/index.js';
 import type { ClusterSources } from './sources.js';
-import { catalogueOf, type RolesMetadata, resolveTaggedNodes, type TagsMetadata } from './tags/index.js';
+import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.js';
 
 export interface TaggedCluster {
   readonly nodes: readonly TaggedNode[];
@@ -10,19 +10,11 @@ export interface TaggedCluster {
 
 /** The tags of a run's nodes for matching tasks, by node id. */
 export function tagCluster(sources: ClusterSources, run: readonly number[]): TaggedCluster {
-  const { cluster, release, plugins } = sources;
-  const part = (owner: { readonly roles: unknown; readonly tags: unknown }) => ({
-    roles: owner.roles as RolesMetadata,
-    tags: owner.tags as TagsMetadata,
-  });
+  const { cluster } = sources;
   const { nodes, primaryTags } = resolveTaggedNodes({
     nodes: sources.nodes.map((node) => ({ ...node, roles: [...new Set([...node.roles, ...node.pendingRoles])] })),
     run,
-    catalogue: catalogueOf({
-      release: part(release),
-      cluster: part(cluster),
-      plugins: plugins.map((plugin) => ({ id: plugin.id, name: plugin.name, ...part(plugin) })),
-    }),
+    catalogue: catalogueOfCluster(sources),
     tagsEngine: cluster.placesByTags,
     highAvailability: cluster.mode.startsWith('ha'),
   });

@@ -140,6 +140,81 @@ describe('tags of releases and clusters', () => {
   });
 });
 
+describe('changes of roles', () => {
+  const roleAt = (owner: string) => `/api/v1/${owner}/roles/controller/`;
+  async function retag(owner: string, tags: readonly string[]): Promise<void> {
+    const { body } = await rig.ask('GET', roleAt(owner));
+    const changed = await rig.ask('PUT', roleAt(owner), { ...body, meta: { ...body.meta, tags } });
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+  }
+  const changes = async () => (await rig.ask('GET', `/api/v1/clusters/${cluster}/tag_changes`)).body;
+  const planned = async (): Promise<Record<string, readonly string[]>> => {
+    await rig.ask('POST', `/api/v1/clusters/${cluster}/deployment_graphs/tagged`, {
+      tasks: ['mysql', 'swift'].map((tag) => ({
+        id: `on-${tag}`,
+        type: 'shell',
+        version: '2.1.0',
+        tags: [tag, `primary-${tag}`],
+        parameters: { cmd: 'true' },
+      })),
+    });
+    await rig.ask('PUT', `/api/v1/nodes/${nodes[0]}`, { status: 'ready', pending_addition: false });
+    const plan = await rig.ask('GET', `/api/v1/clusters/${cluster}/plan?graph_type=tagged&nodes=${nodes[0]}`);
+    expect(plan.status, JSON.stringify(plan.body)).toBe(200);
+    const { nodes: shown } = plan.body as { nodes: { node: string; runs: { task: string }[] }[] };
+    return Object.fromEntries(shown.map((one) => [one.node, one.runs.map(({ task }) => task)]));
+  };
+
+  it('reach the nodes of clusters: shown as pending, used by the next plan, applied on request', async () => {
+    await assign({ 0: ['controller'], 1: ['compute'] });
+    await rig.ask('POST', `/api/v1/releases/${release}/tags`, swift);
+    expect(await changes()).toEqual([]);
+    await retag(`releases/${release}`, ['controller', 'keystone', 'swift']);
+    const pending = [{ node_id: nodes[0], role: 'controller', given: ['swift'], lost: ['mysql'] }];
+    expect(await changes()).toEqual(pending);
+    expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
+    const { findings } = (await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`)).body;
+    expect(findings.filter(({ code }: { code: string }) => code === 'check.tags-pending')).toMatchObject([
+      { message: `Role 'controller' has changed: it gives the tag swift on node ${nodes[0]} with the next run.` },
+      { message: `Role 'controller' has changed: it takes away the tag mysql on node ${nodes[0]} with the next run.` },
+    ]);
+    expect(await planned()).toEqual({ [nodes[0]!]: ['on-swift'] });
+    expect(await rig.ask('POST', `/api/v1/clusters/${cluster}/tag_changes`)).toMatchObject({ body: pending });
+    expect(await changes()).toEqual([]);
+    expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'swift']);
+    expect(await planned()).toEqual({ [nodes[0]!]: ['on-swift'] });
+  });
+
+  it('do not bring back what a user removed, nor take what a user assigned', async () => {
+    await assign({ 0: ['controller'] });
+    await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['keystone'] });
+    await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql', 'mysql:1'] });
+    await rig.ask('POST', `/api/v1/releases/${release}/tags`, { ...swift, role: 'controller' });
+    await retag(`releases/${release}`, ['controller', 'keystone', 'swift']);
+    await rig.ask('POST', `/api/v1/clusters/${cluster}/tag_changes`);
+    expect(await tagsOf(0)).toEqual(['controller', 'mysql', 'mysql:1', 'swift']);
+  });
+
+  it('are possible for one cluster, and can be taken back', async () => {
+    await assign({ 0: ['controller'] });
+    await retag(`clusters/${cluster}`, ['controller', 'keystone']);
+    expect((await rig.ask('GET', roleAt(`releases/${release}`))).body.meta.tags).toContain('mysql');
+    expect((await rig.ask('GET', roleAt(`clusters/${cluster}`))).body.meta.tags).toEqual(['controller', 'keystone']);
+    expect(await changes()).toMatchObject([{ lost: ['mysql'] }]);
+    await rig.ask('POST', `/api/v1/clusters/${cluster}/tag_changes`);
+    expect((await rig.ask('DELETE', roleAt(`clusters/${cluster}`))).status).toBe(204);
+    expect(await changes()).toMatchObject([{ given: ['mysql'], lost: [] }]);
+    expect((await rig.ask('DELETE', roleAt(`clusters/${cluster}`))).status).toBe(409);
+  });
+
+  it('reach only nodes that do not have them: a node that joins later has the role as it is', async () => {
+    await assign({ 0: ['controller'] });
+    await retag(`releases/${release}`, ['controller']);
+    await assign({ 1: ['controller'] });
+    expect((await changes()).map((one: { node_id: number }) => one.node_id)).toEqual([nodes[0]]);
+  });
+});
+
 describe('tags of nodes', () => {
   it('a role brings its tags and its name; each can be taken away and given', async () => {
     expect((await assign({ 0: ['controller'], 1: ['compute'] })).status).toBe(200);

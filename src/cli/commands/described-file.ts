@@ -50,7 +50,7 @@ export interface DescribedKind<Flags extends FileFlags = FileFlags> {
   /** Flags that replace the file. */
   readonly without?: {
     readonly by: string;
-    options(command: CliCommand): CliCommand;
+    options(command: CliCommand, action: 'create' | 'update'): CliCommand;
     data(flags: Flags): object | undefined;
   };
 }
@@ -70,7 +70,7 @@ export function registerDescribed<Flags extends FileFlags>(
   ] as const) {
     const description = `${verb} a ${noun} as DIR/OWNER_ID/NAME.FORMAT describes it${without?.by ?? ''}`;
     const command = inFile(named(group.command(action).description(description)));
-    (without?.options(command) ?? command).action(async (flags: Flags) => {
+    (without?.options(command, action) ?? command).action(async (flags: Flags) => {
       const owner = ownerOf(flags);
       const file = await describedFile(folder(owner), flags);
       const given = without?.data(flags);

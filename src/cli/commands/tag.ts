@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/plain-value.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idListArgument, nameListArgument } from '../id-argument.js';
+import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
@@ -61,20 +61,43 @@ export function registerTag(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, tag);
     });
 
-  registerDescribed<FileFlags & { readonly primary?: boolean }>(group, session, {
+  registerDescribed<FileFlags & { readonly primary?: boolean; readonly role?: string }>(group, session, {
     noun: 'tag',
     owner: ({ kind }) => kind,
     folder: ({ kind, id }) => `${kind}_${id}`,
     deletes: 'Delete a user-made tag, and remove it from all nodes',
     without: {
-      by: ', or by --primary',
-      options: (command) =>
+      by: ', or by flags',
+      options(command, action) {
         command
           .option('--primary', 'one of the nodes that have it is its primary; no file is read')
-          .option('--no-primary', 'it has no primary; no file is read'),
-      data: ({ name, primary }) => (primary === undefined ? undefined : { name, meta: { has_primary: primary } }),
+          .option('--no-primary', 'it has no primary; no file is read');
+        return action === 'update'
+          ? command
+          : command.option('--role <name>', 'this role brings it from now on; no file is read');
+      },
+      data: ({ name, primary, role }) =>
+        primary === undefined && role === undefined
+          ? undefined
+          : { name, meta: { has_primary: primary === true }, ...(role === undefined ? {} : { role }) },
     },
   });
+
+  for (const [action, method, description] of [
+    ['pending', 'GET', 'Changes of role tags that the nodes of a cluster get with the next run'],
+    ['apply', 'POST', 'Apply these changes now'],
+  ] as const) {
+    group
+      .command(action)
+      .description(description)
+      .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+      .output()
+      .action(async ({ env, ...flags }: OutputFlags & { readonly env: string }) => {
+        const client = await session.client();
+        const changes = await client.call(`${method} /clusters/:id/tag_changes`, { params: { id: env } });
+        await printList(terminal, flags, changes, ['node_id', 'role', 'given', 'lost']);
+      });
+  }
 
   for (const [action, description] of [
     ['assign', 'Add tags to nodes, all or none'],

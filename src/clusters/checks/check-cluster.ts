@@ -44,6 +44,7 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
     ...roleLimits(staying, catalogue, models),
     ...unassignedTags(staying, sources, catalogue),
     ...ignoredTags(staying, sources, catalogue),
+    ...changedRoleTags(staying),
   ];
 }
 
@@ -238,6 +239,33 @@ function ignoredTags(nodes: readonly ClusterNode[], sources: ClusterSources, cat
       tags: [...new Set(moved.flatMap(({ tags }) => tags))].sort(),
     },
   ];
+}
+
+/** Changes of roles that the nodes get with the next run. */
+function changedRoleTags(nodes: readonly ClusterNode[]): ClusterFinding[] {
+  const found = new Map<string, { role: string; tags: string[]; what: string; nodes: number[] }>();
+  for (const { id, roleTagChanges = [] } of nodes) {
+    for (const { role, given, lost } of roleTagChanges) {
+      for (const [tags, what] of [
+        [given, 'gives'],
+        [lost, 'takes away'],
+      ] as const) {
+        const key = JSON.stringify([role, what, tags]);
+        const known = found.get(key);
+        if (known !== undefined) known.nodes.push(id);
+        else if (tags.length > 0) found.set(key, { role, tags: [...tags], what, nodes: [id] });
+      }
+    }
+  }
+  return [...found.values()].map(({ role, tags, what, nodes: ids }) => ({
+    severity: 'info',
+    code: 'check.tags-pending',
+    message: `Role '${role}' has changed: it ${what} ${tags.length === 1 ? 'the tag' : 'the tags'} ${tags.join(', ')} on ${nodesText(ids)} with the next run.`,
+    hint: 'To apply it now: sitewright tag apply. To keep a tag, or to go without it, assign or remove it by hand.',
+    role,
+    tags,
+    nodes: ids,
+  }));
 }
 
 /** Roles of these nodes, sorted, each with its nodes. */

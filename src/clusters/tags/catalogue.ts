@@ -51,7 +51,7 @@ export interface CatalogueSources {
 }
 
 /**
- * Merges the tags of release, cluster and plugins: the later owner wins. A role without tags has a tag with its own
+ * Merges the tags of release, cluster and plugins: the later owner wins. Of roles, the cluster's copy wins. A role without tags has a tag with its own
  * name, which has a primary node if the role does. The role's name is always a tag, because nodes get it with the role.
  */
 export function catalogueOf({ release, cluster, plugins }: CatalogueSources): Catalogue {
@@ -60,7 +60,8 @@ export function catalogueOf({ release, cluster, plugins }: CatalogueSources): Ca
   const add = (part: RolesAndTags, owner: TagOwner): void => {
     for (const [name, meta] of Object.entries(part.tags))
       tags.set(name, { name, meta: meta ?? {}, owner, implied: false });
-    for (const [name, meta] of Object.entries(part.roles)) roles.set(name, { meta: meta ?? {}, owner });
+    for (const [name, meta] of Object.entries(part.roles))
+      if (roles.get(name)?.owner.kind !== 'cluster') roles.set(name, { meta: meta ?? {}, owner });
   };
   add(release, { kind: 'release' });
   add(cluster, { kind: 'cluster' });

@@ -8,8 +8,9 @@ export {
   type TagsMetadata,
   tagsOfRole,
 } from './catalogue.js';
-export { catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.js';
+export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.js';
 export { withPrimaries } from './primary-tags.js';
 export { tagsOnRoleChange } from './role-change.js';
+export { type RoleTagChange, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.js';
 export { isInstanceTag, tagNameProblem } from './tag-name.js';
 export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.js';

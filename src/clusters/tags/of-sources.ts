@@ -2,7 +2,11 @@ import type { ClusterNode, ClusterSources } from '../sources.js';
 import { type Catalogue, catalogueOf, type RolesMetadata, type TagsMetadata, tagsOfRole } from './catalogue.js';
 
 /** All tags and roles of a stored cluster. */
-export function catalogueOfCluster({ release, cluster, plugins }: ClusterSources): Catalogue {
+export function catalogueOfCluster({
+  release,
+  cluster,
+  plugins,
+}: Pick<ClusterSources, 'release' | 'cluster' | 'plugins'>): Catalogue {
   const part = ({ roles, tags }: { readonly roles: object; readonly tags: object }) => ({
     roles: roles as RolesMetadata,
     tags: tags as TagsMetadata,
@@ -15,7 +19,7 @@ export function catalogueOfCluster({ release, cluster, plugins }: ClusterSources
 }
 
 /** Current and pending roles of a node, without duplicates. */
-export const allRoles = ({ roles, pendingRoles }: ClusterNode): readonly string[] => [
+export const allRoles = ({ roles, pendingRoles }: Pick<ClusterNode, 'roles' | 'pendingRoles'>): readonly string[] => [
   ...new Set([...roles, ...pendingRoles]),
 ];
 

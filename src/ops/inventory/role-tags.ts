@@ -1,4 +1,4 @@
-import { type Catalogue, tagsOnRoleChange } from '../../clusters/tags/index.js';
+import { type Catalogue, roleTagsAfter, tagsOnRoleChange } from '../../clusters/tags/index.js';
 import type { NewTagAssignment, NodeRecord, StorePorts } from '../../store/index.js';
 
 /** Roles of a node, including pending ones. */
@@ -15,6 +15,8 @@ export interface RolesChanged {
 /** How role changes affect the tags of nodes, not yet applied. */
 export interface TagsChange {
   readonly cluster: number;
+  readonly roles: Catalogue['roles'];
+  readonly changed: readonly RolesChanged[];
   readonly lost: readonly { readonly node: number; readonly roles: readonly string[] }[];
   readonly given: readonly NewTagAssignment[];
 }
@@ -46,12 +48,22 @@ export async function tagsChange(
   );
   return {
     cluster,
+    roles: catalogue.roles,
+    changed: changes,
     lost: worked.flatMap(({ node, lost }) => (lost.length === 0 ? [] : [{ node, roles: lost }])),
     given: given.length === 0 ? [] : await allocate(cluster, changes, given, catalogue),
   };
 }
 
-export async function changeTags(store: Pick<StorePorts, 'tags'>, { cluster, lost, given }: TagsChange): Promise<void> {
+export async function changeTags(
+  store: Pick<StorePorts, 'tags' | 'nodes'>,
+  { cluster, roles, changed, lost, given }: TagsChange,
+): Promise<void> {
+  const after = new Map(changed.map((one) => [one.node, one.after]));
+  const nodes = await store.nodes.list({ ids: [...after.keys()], clusterId: cluster });
+  await store.nodes.updateMany(
+    nodes.map(({ id, roleTags }) => ({ id, change: { roleTags: roleTagsAfter(roleTags, after.get(id)!, roles) } })),
+  );
   for (const { node, roles } of lost) await store.tags.unassign(cluster, { nodeIds: [node], roles });
   if (given.length > 0) await store.tags.assign(cluster, given);
 }

@@ -90,18 +90,22 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
     const add = (all: JsonObject, volumes: JsonObject) => {
       const mapping = objectOf(volumes.volumes_roles_mapping);
       for (const [name, meta] of Object.entries(all))
-        roles.set(name, { name, meta, volumes_roles_mapping: Object.hasOwn(mapping, name) ? mapping[name]! : [] });
+        roles.set(name, {
+          name,
+          meta,
+          volumes_roles_mapping: mapping[name] ?? roles.get(name)?.volumes_roles_mapping ?? [],
+        });
     };
     if (owner.kind === 'cluster') {
       const { releaseId } = await store.clusters.brief(owner.id);
       const release = await store.releases.get(releaseId);
       add(release.rolesMetadata, objectOf(release.metadata.volumes_metadata));
     }
-    add(own.roles, own.volumes);
     if (owner.kind === 'cluster') {
       for (const { plugin } of await store.plugins.ofCluster(owner.id, { enabled: true }))
         add(objectOf(plugin.metadata.roles_metadata), objectOf(plugin.metadata.volumes_metadata));
     }
+    add(own.roles, own.volumes);
     return roles;
   }
 
@@ -115,15 +119,25 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
   const audit = (actor: string, action: string, owner: RoleOwner, role: string) =>
     store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details: { role } });
 
-  /** The owner's own role; one from a lower layer cannot be changed here. */
-  async function own(owner: RoleOwner, name: string) {
+  /** What the owner holds. @throws `not-found` if it has no such role, not even from a lower layer */
+  async function holding(owner: RoleOwner, name: string) {
     const held = await open(owner);
-    if (Object.hasOwn(held.roles, name)) return held;
+    if (Object.hasOwn(held.roles, name)) return { ...held, own: true };
     const all = await listed(owner);
     if (!all.has(name)) throw missing(owner, name, [...all.keys()]);
-    throw problem('conflict', `Role '${name}' does not belong to the cluster but to its release or a plugin`, {
-      hint: 'Change it in the release: /api/v1/releases/ID/roles/NAME.',
-    });
+    return { ...held, own: false };
+  }
+
+  /** Whether a lower layer has the role, so that nodes may keep it when the owner's copy goes. */
+  async function isBelow(owner: RoleOwner, name: string): Promise<boolean> {
+    if (owner.kind === 'release') return false;
+    const { releaseId } = await store.clusters.brief(owner.id);
+    const plugins = await store.plugins.ofCluster(owner.id, { enabled: true });
+    const layers = [
+      (await store.releases.get(releaseId)).rolesMetadata,
+      ...plugins.map(({ plugin }) => objectOf(plugin.metadata.roles_metadata)),
+    ];
+    return layers.some((roles) => Object.hasOwn(roles, name));
   }
 
   return {
@@ -147,7 +161,8 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
       return { ...upload } as unknown as Role;
     },
     async update(owner, name, upload, actor) {
-      const held = await own(owner, name);
+      // A role of the release or of a plugin is changed only for this cluster, which gets its own copy.
+      const held = await holding(owner, name);
       refuseIfAny([
         ...(upload.name === name
           ? []
@@ -167,8 +182,15 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
       return { ...upload } as unknown as Role;
     },
     async delete(owner, name, actor) {
-      const held = await own(owner, name);
-      const clusters = owner.kind === 'cluster' ? [owner] : await store.clusters.list({ releaseId: owner.id });
+      const held = await holding(owner, name);
+      const below = await isBelow(owner, name);
+      if (!held.own) {
+        throw problem('conflict', `Role '${name}' does not belong to the cluster but to its release or a plugin`, {
+          hint: 'Delete it in the release: /api/v1/releases/ID/roles/NAME.',
+        });
+      }
+      const clusters =
+        owner.kind === 'release' ? await store.clusters.list({ releaseId: owner.id }) : below ? [] : [owner];
       const nodes = await Promise.all(clusters.map(({ id }) => store.nodes.list({ clusterId: id, roles: [name] })));
       const first = nodes.flat()[0];
       if (first !== undefined) {
@@ -192,7 +214,9 @@ function withRole(
   { roles, volumes }: { readonly roles: JsonObject; readonly volumes: JsonObject },
   { name, meta, volumes_roles_mapping }: RoleBody,
 ): [JsonObject, JsonObject] {
-  const mapping = { ...objectOf(volumes.volumes_roles_mapping), [name]: volumes_roles_mapping as unknown as Json };
+  const known = objectOf(volumes.volumes_roles_mapping);
+  const own = { [name]: volumes_roles_mapping as unknown as Json };
+  const mapping = volumes_roles_mapping.length === 0 && !Object.hasOwn(known, name) ? known : { ...known, ...own };
   return [
     { ...roles, [name]: meta as unknown as Json },
     { ...volumes, volumes_roles_mapping: mapping },

@@ -1,3 +1,4 @@
+import { applyRoleTags, type ClusterNode, nodesBehindRoles, readClusterSources } from '../../clusters/index.js';
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.js';
 import type { tagBody } from '../../core/contracts/fuel/tags.js';
 import type { Wire } from '../../core/contracts/wire.js';
@@ -23,8 +24,19 @@ export interface TagView {
   readonly readOnly: boolean;
 }
 
+export interface TagChange {
+  readonly nodeId: number;
+  readonly role: string;
+  readonly given: readonly string[];
+  readonly lost: readonly string[];
+}
+
 export interface TagOperations extends NamedPartOperations<TagOwner, TagView, TagUpload> {
   assignments(cluster: number): Promise<readonly TagAssignment[]>;
+  /** Changes of role tags that the nodes of a cluster get with the next run. */
+  changes(cluster: number): Promise<readonly TagChange[]>;
+  /** Applies them now, and returns what was applied. */
+  applyChanges(cluster: number, actor: string): Promise<readonly TagChange[]>;
   ofNode(node: number): Promise<readonly TagAssignment[]>;
   /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. */
   assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
@@ -130,7 +142,10 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
         ]);
       }
       if (tag.readOnly) throw builtIn(owner, name, 'changed');
-      const changed = await store.tags.update(tag.id, columns(upload));
+      const changed = await store.atomically(async (within) => {
+        if (upload.role !== undefined && upload.role !== name) await giveToRole(within, owner, upload.role, name);
+        return within.tags.update(tag.id, columns(upload));
+      });
       await audit(actor, 'tag.update', owner, { tag: name });
       return viewOf(changed);
     },
@@ -154,6 +169,14 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
 
     async assignments(cluster) {
       return store.tags.assignments(cluster);
+    },
+    changes: async (cluster) => changesOf(nodesBehindRoles(await readClusterSources(store, cluster))),
+    async applyChanges(cluster, actor) {
+      const nodes = nodesBehindRoles(await readClusterSources(store, cluster));
+      await applyRoleTags(store, cluster, nodes);
+      const changes = changesOf(nodes);
+      await audit(actor, 'tag.apply', { kind: 'cluster', id: cluster }, { nodes: nodes.map(({ id }) => id) });
+      return changes;
     },
     async ofNode(node) {
       const { clusterId } = await store.nodes.get(node);
@@ -198,6 +221,13 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
     },
   };
 }
+
+const changesOf = (nodes: readonly ClusterNode[]): readonly TagChange[] =>
+  nodes.flatMap(({ id, roleTagChanges = [] }) =>
+    roleTagChanges
+      .filter(({ given, lost }) => given.length + lost.length > 0)
+      .map(({ role, given, lost }) => ({ nodeId: id, role, given, lost })),
+  );
 
 function columns({ name, meta }: TagUpload) {
   return { name, readOnly: false, hasPrimary: meta.has_primary, metadata: meta };

@@ -3,6 +3,7 @@ import { graphsAndClusters } from './0002-graphs-and-clusters.js';
 import { nodeIdentities } from './0003-node-identities.js';
 import { apiTokens } from './0004-api-tokens.js';
 import { claimGenerations } from './0005-claim-generations.js';
+import { roleTags } from './0006-role-tags.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   nodeIdentities,
   apiTokens,
   claimGenerations,
+  roleTags,
 ];

@@ -22,6 +22,7 @@ export async function releaseNodes(
         clusterId: null,
         roles: '[]',
         pendingRoles: '[]',
+        roleTags: '{}',
         primaryRoles: '[]',
         pendingAddition: 0,
         pendingDeletion: 0,

@@ -78,6 +78,8 @@ export const clusterTables = {
     roles: roles(),
     /** Additional roles for the next deployment. */
     pendingRoles: roles(),
+    /** By role the tags that it brought, as the role was then. */
+    roleTags: json<Readonly<Record<string, readonly string[]>>>().initially('{}').later(),
     /** Tags for which it is the primary node. */
     primaryRoles: roles(),
     /** `discover`, `provisioning`, `provisioned`, `deploying`, `ready`, `error`, `stopped`, `removing` … */

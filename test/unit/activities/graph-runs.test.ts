@@ -89,6 +89,29 @@ describe('opening a run', () => {
 });
 
 describe('planning a graph', () => {
+  it.each([
+    ['a run stores changed role tags as tags of its nodes', 'apply', ['compute', 'swift']],
+    ['a dry run does not', 'dry_run', ['compute']],
+  ] as const)('%s', async (_, mode, stored) => {
+    const world = await twoNodes();
+    await world.upload([shell('on-swift', { roles: undefined, tags: ['swift'] })]);
+    const roleTags = { compute: ['compute'] };
+    const release = await world.store.releases.get(world.release);
+    await world.store.nodes.updateMany(world.nodes.map((id) => ({ id, change: { roleTags } })));
+    await world.store.releases.update(world.release, {
+      rolesMetadata: { ...release.rolesMetadata, compute: { name: 'Compute', tags: ['compute', 'swift'] } },
+    });
+    await world.store.tags.assign(world.cluster, [
+      { nodeId: world.nodes[0]!, tag: 'compute', source: 'role', role: 'compute' },
+    ]);
+    const started = await world.start({ mode });
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
+    for (const _again of [1, 2]) expect(planOf(await world.plan_graph(request))).toMatchObject({ tasks: 2 });
+    const tags = await world.store.tags.assignments(world.cluster, { nodeIds: [world.nodes[0]!] });
+    expect(tags.map(({ tag }) => tag)).toEqual(stored);
+    expect((await world.store.nodes.get(world.nodes[1]!)).roleTags).toEqual({ compute: stored });
+  });
+
   it('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {
     const world = await twoNodes();
     const started = await world.start();

@@ -2,6 +2,7 @@ import {
   assignmentListSchema,
   ownedTagSchema,
   TAGS_OF,
+  tagChangeListSchema,
   tagRoutes,
   tagSchema,
 } from '../../../core/contracts/fuel/tags.js';
@@ -12,6 +13,7 @@ import { nodesIn, ownerIn, tagNameIn, tagNamesIn, uploadIn } from './tag-query.j
 
 const view = shown(tagSchema);
 const viewOwned = shown(ownedTagSchema);
+const viewChanges = shown(tagChangeListSchema);
 const viewAssignments = shown(assignmentListSchema);
 
 /** Tags: by path, by query as the specification has them, and which nodes have them. */
@@ -37,6 +39,9 @@ export const serveTags: RouteGroup = async (app, { operations: { tags } }) => {
   serve(app, tagRoutes, {
     'GET /plugins/:id/tags': async ({ params: { id } }) => (await tags.list({ kind: 'plugin', id })).map(view),
     'GET /clusters/:id/tag_assignments': async ({ params }) => viewAssignments(await tags.assignments(params.id)),
+    'GET /clusters/:id/tag_changes': async ({ params }) => viewChanges(await tags.changes(params.id)),
+    'POST /clusters/:id/tag_changes': async (request) =>
+      viewChanges(await tags.applyChanges(request.params.id, actorOf(request))),
     'GET /nodes/:id/tags': async ({ params }) => viewAssignments(await tags.ofNode(params.id)),
     async 'POST /nodes/:id/tags'(request) {
       await tags.assign([request.params.id], request.body.tags, actorOf(request));

@@ -44,6 +44,16 @@ export const assignmentSchema = z
   .meta({ id: 'TagAssignment' });
 export const assignmentListSchema = z.array(assignmentSchema).meta({ id: 'TagAssignmentList' });
 
+export const tagChangeSchema = z
+  .strictObject({
+    node_id: z.int(),
+    role: z.string().describe('The role whose tags have changed.'),
+    given: z.array(z.string()).describe('Tags that the node gets.'),
+    lost: z.array(z.string()).describe('Tags that it loses, unless it has them from someone else.'),
+  })
+  .meta({ id: 'TagChange' });
+export const tagChangeListSchema = z.array(tagChangeSchema).meta({ id: 'TagChangeList' });
+
 export const tagNamesBody = z.strictObject({ tags: z.array(tagName).min(1) }).meta({ id: 'TagNames' });
 
 export const assignBody = z
@@ -101,6 +111,20 @@ export const tagRoutes = tagged('tags', {
     summary: 'List which nodes of a cluster have which tags, and from whom',
     params: idParams('cluster'),
     answers: { 200: assignmentListSchema },
+  },
+  'GET /clusters/:id/tag_changes': {
+    id: 'listTagChanges',
+    access: 'viewer',
+    summary: 'List changes of role tags that the nodes of a cluster get with the next run',
+    params: idParams('cluster'),
+    answers: { 200: tagChangeListSchema },
+  },
+  'POST /clusters/:id/tag_changes': {
+    id: 'applyTagChanges',
+    access: 'operator',
+    summary: 'Apply them now, and list what was applied',
+    params: idParams('cluster'),
+    answers: { 200: tagChangeListSchema },
   },
   'GET /nodes/:id/tags': {
     id: 'listNodeTags',

@@ -1,0 +1,38 @@
+import type { NewTagAssignment, Store } from '../store/index.js';
+import type { ClusterNode, ClusterSources } from './sources.js';
+
+/** The nodes to which changed role tags have not been applied yet. */
+export const nodesBehindRoles = ({ nodes }: Pick<ClusterSources, 'nodes'>): readonly ClusterNode[] =>
+  nodes.filter(({ roleTagChanges = [] }) => roleTagChanges.length > 0);
+
+/** Stores what changed in the tags of roles as tags of the nodes. Repeatable. */
+export async function applyRoleTags(
+  store: Pick<Store, 'atomically'>,
+  cluster: number,
+  nodes: readonly ClusterNode[],
+): Promise<void> {
+  const changes = nodes.flatMap(({ id, roleTagChanges = [] }) => roleTagChanges.map((one) => ({ ...one, nodeId: id })));
+  if (changes.length === 0) return;
+  const given = changes.flatMap(({ nodeId, role, given: tags }) =>
+    tags.map((tag): NewTagAssignment => ({ nodeId, tag, source: 'role', role })),
+  );
+  // One removal for all nodes that lose the same.
+  const lost = new Map<string, { readonly role: string; readonly tags: readonly string[]; nodeIds: number[] }>();
+  for (const { role, lost: tags, nodeId } of changes) {
+    const key = JSON.stringify([role, tags]);
+    const same = lost.get(key);
+    if (same !== undefined) same.nodeIds.push(nodeId);
+    else if (tags.length > 0) lost.set(key, { role, tags, nodeIds: [nodeId] });
+  }
+  await store.atomically(async (within) => {
+    for (const { role, ...gone } of lost.values()) await within.tags.unassign(cluster, { ...gone, roles: [role] });
+    await within.tags.assign(cluster, given);
+    const records = await within.nodes.list({ clusterId: cluster, ids: nodes.map(({ id }) => id) });
+    await within.nodes.updateMany(
+      records.map(({ id, roleTags }) => {
+        const now = changes.filter(({ nodeId }) => nodeId === id).map((one) => [one.role, one.now] as const);
+        return { id, change: { roleTags: { ...roleTags, ...Object.fromEntries(now) } } };
+      }),
+    );
+  });
+}

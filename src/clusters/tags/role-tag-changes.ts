@@ -1,0 +1,61 @@
+import { type RoleMetadata, tagsOfRole } from './catalogue.js';
+
+/** By role the tags that a node got with it, as the role was then. */
+export type RoleTags = Readonly<Record<string, readonly string[]>>;
+
+/** A change of a role's tags that a node does not have yet. */
+export interface RoleTagChange {
+  readonly role: string;
+  readonly given: readonly string[];
+  /** Tags, or instances of tags, that the node has by the role. */
+  readonly lost: readonly string[];
+  /** All tags of the role now. */
+  readonly now: readonly string[];
+}
+
+export interface NodeOfRoles {
+  /** Current and pending roles. */
+  readonly roles: readonly string[];
+  readonly roleTags: RoleTags;
+  readonly assignments: readonly { readonly tag: string; readonly role: string | null }[];
+}
+
+type Roles = ReadonlyMap<string, { readonly meta: RoleMetadata }>;
+
+/**
+ * What changed in the tags of a node's roles since it got them. Only differences count: a tag that a user removed from
+ * the node does not come back.
+ */
+export function roleTagChanges({ roles, roleTags, assignments }: NodeOfRoles, known: Roles): readonly RoleTagChange[] {
+  return roles.flatMap((role): readonly RoleTagChange[] => {
+    const before = roleTags[role];
+    const meta = known.get(role)?.meta;
+    if (before === undefined || meta === undefined) return [];
+    const now = tagsOfRole(role, meta);
+    const gone = before.filter((tag) => !now.includes(tag));
+    const given = now.filter((tag) => !before.includes(tag));
+    if (gone.length + given.length === 0) return [];
+    const own = assignments.filter((one) => one.role === role).map(({ tag }) => tag);
+    return [{ role, given, lost: own.filter((tag) => gone.includes(tag.split(':')[0]!)), now }];
+  });
+}
+
+/** The tags of a node after the changes. */
+export function tagsAfter(
+  assignments: NodeOfRoles['assignments'],
+  changes: readonly Pick<RoleTagChange, 'role' | 'given' | 'lost'>[],
+): string[] {
+  const stay = assignments.filter(
+    ({ tag, role }) => !changes.some((one) => one.role === role && one.lost.includes(tag)),
+  );
+  return [...new Set([...stay.map(({ tag }) => tag), ...changes.flatMap(({ given }) => given)])].sort();
+}
+
+/** The record of a node's role tags after a change of its roles: new roles as they are now, the others as before. */
+export const roleTagsAfter = (before: RoleTags, roles: readonly string[], known: Roles): RoleTags =>
+  Object.fromEntries(
+    roles.flatMap((role) => {
+      const tags = before[role] ?? (known.has(role) ? tagsOfRole(role, known.get(role)?.meta) : undefined);
+      return tags === undefined ? [] : [[role, tags]];
+    }),
+  );
