@@ -14,6 +14,7 @@ import type { Traces } from '../platform/telemetry/traces.js';
 import { guardRoutes } from './access/guard.js';
 import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';
+import { serveExtensions } from './fuel/extension-routes.js';
 import { serveFuelGraphs } from './fuel/graphs/index.js';
 import { serveInventory } from './fuel/inventory/index.js';
 import { servePackages } from './fuel/packages/index.js';
@@ -26,6 +27,7 @@ import { checkRequestsOf } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
 import { traceRequests } from './requests/trace-requests.js';
 import { answerUnknownRoutes } from './requests/unknown-route.js';
+import { serveKeystone } from './routes/keystone.js';
 import { type ApiMetricsPort, serveMetrics } from './routes/metrics.js';
 import { serveSiteNodes } from './routes/nodes.js';
 import { serveRevisions } from './routes/revisions.js';
@@ -142,12 +144,15 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     ...serveInventory,
     servePackages,
     serveTags,
+    serveExtensions,
     serveFuelGraphs,
     serveWatches,
   ];
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version, tokensOn });
   // Where load balancers and containers look for it.
   await app.register(serveHealth, { operations, version, tokensOn });
+  // Where Fuel's clients look for it.
+  await app.register(serveKeystone, { prefix: '/keystone', operations, version, tokensOn });
   await app.register(openToAnyone);
   await app.ready();
   return app as unknown as Api;

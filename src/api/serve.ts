@@ -54,8 +54,8 @@ const MEANINGS = {
 
 /** Registers routes by their contracts. `prefix` is a path that they are below. */
 export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handlers: Handlers<M>, prefix = ''): void {
-  // The same paths without the prefix of the API; describing them once is enough.
-  const hide = app.prefix === '';
+  // Paths outside the API: its own without the prefix, described once already, and those of other services.
+  const hide = !app.prefix.startsWith('/api/');
   for (const [at, route] of Object.entries(routes)) {
     const [method = '', path = ''] = at.split(' ');
     const { id, summary, description, tag, params, query, body, answers, bodyLimit, access, needsBody } = route;

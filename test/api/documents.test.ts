@@ -210,6 +210,6 @@ it('the version says that no login is needed', async () => {
     auth_required: false,
     release: '1.2.3',
     api: '1.0',
-    feature_groups: [],
+    feature_groups: ['advanced'],
   });
 });

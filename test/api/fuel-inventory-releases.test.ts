@@ -11,7 +11,7 @@ it('a client learns when it starts that no login is needed', async () => {
   const { status, body } = await rig.fuel('GET', '/version');
   expect({ status, body }).toMatchObject({
     status: 200,
-    body: { auth_required: false, feature_groups: [], api: '1.0' },
+    body: { auth_required: false, feature_groups: ['advanced'], api: '1.0' },
   });
 });
 

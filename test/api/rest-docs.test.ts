@@ -136,6 +136,7 @@ it('the table of codes has every code with its status', () => {
     forbidden: 403,
     'too-many-requests': 429,
     'method-not-allowed': 405,
+    'not-offered': 410,
     timeout: 408,
     'too-large': 413,
     'unsupported-media-type': 415,

@@ -1,8 +1,13 @@
+import { EventEmitter, once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenOperations } from '../../src/ops/tokens.js';
+import { type ApiRig, apiAlone } from '../api/api-rig.js';
+import { newton } from '../api/fuel-inventory-rig.js';
 import { type FuelAnswer, type FuelClient, findFuelClient, startFuelClient } from '../rig/fuel-client.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -27,6 +32,10 @@ const TASKS = [
 ];
 const ROLE = (name: string) => ({ name, description: `A ${name}.`, has_primary: name === 'controller' });
 
+/** What commands succeeded here or were refused, to be held against the page about them. */
+const ran = { succeeded: new Set<string>(), refused: new Map<string, string>() };
+let published: Awaited<ReturnType<FuelClient['commands']>>;
+
 describe.skipIf(!found.ok)('the published fuel2 client', () => {
   let rig: TemporalRig;
   let system: LivingCluster;
@@ -34,10 +43,14 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
   let home: string;
   const file = (name: string): string => join(home, name);
 
+  /** Holds the task `linger` on its node until it is let go. */
+  const linger = new EventEmitter();
+
   /** Runs a command that must succeed. */
   const fuel2 = async (...args: readonly string[]): Promise<string> => {
     const answer = await fuel.run(...args);
     expect(answer.code, `fuel2 ${args.join(' ')} said: ${answer.err}`).toBe(0);
+    ran.succeeded.add(`fuel2 ${args.join(' ')}`);
     return answer.out;
   };
   /** The same, of a command that can print JSON. */
@@ -48,6 +61,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(code, `fuel2 ${args.join(' ')} printed: ${out}`).not.toBe(0);
     expect(err).not.toContain('Traceback');
     expect(err).not.toContain('Internal Server Error');
+    ran.refused.set(`fuel2 ${args.join(' ')}`, err);
     return err;
   };
 
@@ -56,8 +70,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     system = await livingCluster(rig);
     home = mkdtempSync(join(tmpdir(), 'sitewright-fuel2-'));
     fuel = startFuelClient((found as { python: string }).python, system.port, home);
-    // Its first words are about the settings it wrote for itself.
-    await fuel.run('env', 'list');
+    published = await fuel.commands();
     writeFileSync(file('tasks.yaml'), JSON.stringify(TASKS));
     writeFileSync(file('bad.yaml'), JSON.stringify([...TASKS, { id: 'prepare', type: 'shell' }]));
     writeFileSync(file('circle.yaml'), JSON.stringify([{ ...TASKS[0], requires: ['database'] }, TASKS[1]]));
@@ -68,6 +81,10 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
       rolesMetadata: { controller: ROLE('controller'), compute: ROLE('compute') },
       tagsMetadata: { controller: { has_primary: true }, compute: { has_primary: false } },
       metadata: {
+        attributes_metadata: {
+          editable: { repo_setup: { repos: { type: 'custom_repo_configuration', value: [] } } },
+        },
+        vmware_attributes_metadata: { editable: { metadata: {}, value: {} } },
         volumes_metadata: {
           volumes: [{ id: 'os', type: 'vg' }],
           volumes_roles_mapping: {
@@ -219,7 +236,14 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
   });
 
   it('graph execute, then task list, show, history show and what it was made with', async () => {
-    await system.serveNodes('cluster-1', ['1', '2', 'master']);
+    await system.serveNodes('cluster-1', ['1', '2', 'master'], async ({ task }) => {
+      if (task === 'linger') {
+        const enough = once(linger, 'enough');
+        linger.emit('started');
+        await enough;
+      }
+      return { outcome: 'ok' };
+    });
     expect(await refused('graph', 'execute', '-e', '1', '-t', 'nosuch')).toContain('Client Error');
     expect(await refused('graph', 'execute', '-e', '1', '-t', 'default', '-n', '77')).toContain('400 Client Error');
     expect(await refused('graph', 'execute', '-e', '9', '-t', 'default')).toContain('404 Client Error');
@@ -242,6 +266,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     await fuel2('task', 'deployment-info', 'download', String(graph.id), '-f', file('info.yaml'));
     expect(load(readFileSync(file('info.yaml'), 'utf8'))).toHaveProperty('common');
     await fuel2('task', 'settings', 'download', String(graph.id), '-f', file('settings.yaml'));
+    await fuel2('task', 'network-configuration', 'download', String(graph.id), '-f', file('network.yaml'));
     expect(await refused('task', 'show', '999')).toContain('404 Client Error');
     expect(await refused('task', 'history', 'show', '999')).toContain('404 Client Error');
     await fuel2('task', 'delete', id);
@@ -265,16 +290,189 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('env', 'nodes', 'deploy', '-e', '1', '-n', '77')).toContain('Client Error');
   });
 
+  it('env nodes provision, by the graph of type provision', async () => {
+    await fuel2('graph', 'upload', '-e', '1', '-t', 'provision', '-f', file('tasks.yaml'));
+    const started = await fuel2('env', 'nodes', 'provision', '-e', '1', '-n', '1');
+    await ended(Number(/task with id (\d+)/.exec(started)![1]));
+  });
+
+  it('env stop-deployment, and stop of the older client', async () => {
+    const slow = { ...TASKS[0], id: 'linger' };
+    writeFileSync(file('slow.yaml'), JSON.stringify([slow]));
+    await fuel2('graph', 'upload', '-e', '1', '-t', 'slow', '-f', file('slow.yaml'));
+    for (const client of ['fuel2', 'fuel']) {
+      const running = once(linger, 'started');
+      const started = await fuel2('graph', 'execute', '-e', '1', '-t', 'slow', '-n', '1');
+      await running;
+      if (client === 'fuel2') {
+        expect(await fuel2('env', 'stop-deployment', '1')).toContain('has been started');
+      } else {
+        expect((await fuel.runOld('stop', '--env', '1')).err).toBe('');
+        ran.succeeded.add('fuel stop');
+      }
+      linger.emit('enough');
+      await ended(Number(/task with id (\d+)/.exec(started)![1]));
+    }
+  });
+
+  it('env network verify, by the graph that does it', async () => {
+    expect(await refused('env', 'network', 'verify', '1')).toContain("graph type 'network_verification'");
+    for (const type of ['net-verification', 'network_verification']) {
+      await fuel2('graph', 'upload', '-e', '1', '-t', type, '-f', file('tasks.yaml'));
+      const text = await fuel2('env', 'network', 'verify', '1');
+      await ended(Number(/task with id (\d+)/.exec(text)![1]));
+      expect((await system.store.transactions.list()).map(({ graphType }) => graphType)).toContain(type);
+    }
+  });
+
+  it('env network, deployment-facts, provisioning-facts: down and up again', async () => {
+    const there = ['-f', 'yaml', '-d', home];
+    await fuel2('env', 'network', 'download', '1', ...there);
+    await fuel2('env', 'network', 'upload', '1', ...there);
+    for (const kind of ['deployment-facts', 'provisioning-facts']) {
+      await fuel2('env', kind, 'get-default', '-e', '1', ...there);
+      await fuel2('env', kind, 'upload', '-e', '1', ...there);
+      await fuel2('env', kind, 'download', '-e', '1', ...there);
+      await fuel2('env', kind, 'delete', '1');
+    }
+    writeFileSync(file('template.yaml'), JSON.stringify({ adv_net_template: {} }));
+    await fuel2('network-template', 'upload', '1', '-f', file('template.yaml'));
+    await fuel2('network-template', 'download', '1', '-d', home);
+    await fuel2('network-template', 'delete', '1');
+  });
+
+  it('node attributes, disks, interfaces: down and up again; ansible-inventory; undiscover', async () => {
+    await fuel2('node', 'attributes-download', '1', '--dir', home);
+    await fuel2('node', 'attributes-upload', '1', '--dir', home);
+    for (const part of ['disks', 'interfaces']) {
+      for (const command of ['download', 'get-default', 'upload']) {
+        await fuel2('node', part, command, '1', '-f', 'yaml', '-d', home);
+      }
+    }
+    expect(await fuel2('node', 'ansible-inventory', '-e', '1')).toContain('[controller]');
+    await fuel2('node', 'undiscover', '-n', '3', '--force');
+    expect(await refused('node', 'show', '3')).toContain('404');
+  });
+
+  it('release component list, repos list, repos update', async () => {
+    await fuel2('release', 'component', 'list', '1');
+    writeFileSync(file('repos.yaml'), JSON.stringify([{ name: 'ubuntu', uri: 'http://mirror.example/' }]));
+    await fuel2('release', 'repos', 'update', '1', '-f', file('repos.yaml'));
+    expect(await asJson('release', 'repos', 'list', '1')).toMatchObject([{ uri: 'http://mirror.example/' }]);
+  });
+
+  it('extension list, env extension show', async () => {
+    expect(await asJson('extension', 'list')).toEqual([]);
+    await fuel2('env', 'extension', 'show', '1');
+  });
+
+  it.each([
+    ['env', 'extension', 'enable', '1', '-E', 'x'],
+    ['env', 'extension', 'disable', '1', '-E', 'x'],
+    ['env', 'reset', '1'],
+    ['env', 'spawn-vms', '1'],
+    ['node', 'create-vms-conf', '1', '--conf', '{"id": 1}'],
+    ['node', 'list-vms-conf', '1'],
+    ['health', 'list', '-e', '1'],
+    ['health', 'start', '-e', '1', '--force'],
+    ['health', 'restart', '1'],
+    ['health', 'stop', '1'],
+    ['health', 'status', 'list'],
+    ['health', 'status', 'show', '1'],
+    ['network-group', 'create', '-N', '1', '-C', '10.0.0.0/24', 'storage'],
+    ['network-group', 'delete', '1'],
+    ['network-group', 'list'],
+    ['network-group', 'show', '1'],
+    ['network-group', 'update', '1', '-n', 'x'],
+    ['openstack-config', 'list', '-e', '1'],
+    ['openstack-config', 'download', '1', '--file', 'x'],
+    ['openstack-config', 'delete', '1'],
+    ['openstack-config', 'execute', '-e', '1'],
+    ['snapshot', 'create'],
+    ['snapshot', 'get-default-config', '-f', 'yaml'],
+    ['vip', 'create', '-e', '1', '-N', 'x', '-a', '10.0.0.9'],
+    ['vip', 'download', '-e', '1'],
+  ])('is refused with what to do instead: %s %s %s', async (...args) => {
+    expect(await refused(...args)).toMatch(/\(.{20,}; instead, .{10,}\)/s);
+  });
+
+  it('openstack-config upload, vip upload, snapshot get-link', async () => {
+    writeFileSync(file('nova.yaml'), JSON.stringify({ configuration: {} }));
+    const upload = await refused('openstack-config', 'upload', '-e', '1', '--file', file('nova.yaml'));
+    expect(upload).toContain('; instead, ');
+    writeFileSync(file('vips.yaml'), '[]');
+    writeFileSync(file('vips.yaml.yaml'), '[]');
+    expect(await refused('vip', 'upload', '-e', '1', '-f', file('vips.yaml'))).toContain('; instead, ');
+    expect(await refused('snapshot', 'get-link', await newest())).toContain('not a snapshot');
+  });
+
   it('plugins list, sync', async () => {
     expect(await fuel2('plugins', 'list')).toBe('\n');
     await fuel2('plugins', 'sync');
     expect(await refused('plugins', 'sync', '9')).toContain('404 Client Error');
   });
 
+  it.each([
+    'deployment --env 1 --default',
+    'environment',
+    'environment --env 1',
+    'fuel-version',
+    'graph --env 1 --download',
+    'network --env 1 --download',
+    'node',
+    'plugins --list',
+    'provisioning --env 1 --default',
+    'release',
+    'role --rel 1',
+    'settings --env 1 --download',
+    'token',
+    'vmware-settings --env 1 --download',
+  ])('the older client: fuel %s', async (line) => {
+    const { code, err } = await fuel.runOld(...line.split(' '));
+    expect(code, err).toBe(0);
+    ran.succeeded.add(`fuel ${line}`);
+  });
+
+  it('the older client: deployment-tasks, deploy-changes, redeploy-changes, network-template', async () => {
+    expect(await fuel.runOld('deployment-tasks', '--tid', await newest())).toMatchObject({ code: 0 });
+    ran.succeeded.add('fuel deployment-tasks');
+    for (const command of ['redeploy-changes', 'deploy-changes']) {
+      const { err } = await fuel.runOld(command, '--env', '1');
+      expect(err).toBe('');
+      ran.succeeded.add(`fuel ${command}`);
+      await ended(Math.max(...(await system.store.transactions.list()).map((one) => one.id)));
+    }
+    writeFileSync(file('network_template_1.yaml'), JSON.stringify({ adv_net_template: {} }));
+    const { code, err } = await fuel.runOld('network-template', '--env', '1', '--upload', '--dir', home);
+    expect(code, err).toBe(0);
+    ran.succeeded.add('fuel network-template');
+  });
+
+  it.each([
+    'health --env 1',
+    'network-group --list',
+    'nodegroup --list',
+    'notifications --list',
+    'notify -m x',
+    'openstack-config --list --env 1',
+    'reset --env 1',
+    'snapshot',
+    'vip --env 1 --download',
+  ])('the older client is refused with what to do instead: fuel %s', async (line) => {
+    const { code, err } = await fuel.runOld(...line.split(' '));
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/\(.{20,}; instead, .{10,}\)/s);
+    ran.refused.set(`fuel ${line}`, err);
+  });
+
   it('env delete', async () => {
     await fuel2('env', 'delete', '1', '--force');
     expect(await refused('env', 'delete', '1')).toContain('(Cluster not found)');
   });
+
+  /** Id of the newest run. */
+  const newest = async () =>
+    String(Math.max(...(await system.store.transactions.list({ parentId: null })).map(({ id }) => id)));
 
   /** Resolves when the run of a transaction has ended: its workflow has. */
   async function ended(transaction: number): Promise<void> {
@@ -285,4 +483,95 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
       .result()
       .catch(() => undefined);
   }
+});
+
+describe.skipIf(!found.ok)('the published clients, against an API that needs tokens', () => {
+  const { python } = found as { python: string };
+  let rig: ApiRig;
+  let home: string;
+  const clients: FuelClient[] = [];
+  const started: Record<string, string> = {};
+  const clientOf = (OS_USERNAME: string, OS_PASSWORD: string): FuelClient => {
+    const { port } = rig.api.server.address() as AddressInfo;
+    const client = startFuelClient(python, port, home, { OS_USERNAME, OS_PASSWORD });
+    clients.push(client);
+    return client;
+  };
+
+  beforeAll(async () => {
+    home = mkdtempSync(join(tmpdir(), 'sitewright-fuel2-'));
+    rig = await apiAlone({ tokens: true });
+    await rig.api.listen({ port: 0, host: '127.0.0.1' });
+    const tokens = tokenOperations(rig.store);
+    for (const [name, role] of [
+      ['nina', 'operator'],
+      ['vera', 'viewer'],
+    ] as const) {
+      started[name] = (await tokens.create({ name, role }, 'test')).token;
+    }
+  });
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await rig?.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  it('logs in with the name of a token and the token, and acts as its owner', async () => {
+    const nina = clientOf('nina', started.nina!);
+    expect(JSON.parse((await nina.run('fuel-version', '-f', 'json')).out)).toMatchObject({ auth_required: true });
+    const { code, err } = await nina.run('release', 'list');
+    expect(code, err).toBe(0);
+    expect((await nina.runOld('token')).out.trim()).toBe(started.nina);
+    const { err: said } = await nina.runOld('user', '--change-password', '--new-pass', 'x');
+    expect(said).toContain('sitewright token create');
+    ran.refused.set('fuel user', said);
+    await rig.ask('POST', '/api/v1/releases', newton, { authorization: `Bearer ${started.nina}` });
+    expect((await clientOf('vera', started.vera!).run('env', 'create', '-r', '1', 'x')).err).toContain(
+      "this needs the role operator; the token 'vera' has the role viewer",
+    );
+  });
+
+  it.each([
+    ['nina', () => 'a guess', 'is not a token of this API'],
+    ['vera', () => started.nina!, "is the token of 'nina', not of 'vera'"],
+  ])('refuses %s with another password, and says why', async (name, password, why) => {
+    const { code, err } = await clientOf(name, password()).run('release', 'list');
+    expect(code).not.toBe(0);
+    expect(err).toContain(why);
+  });
+
+  it('answers Keystone 3, with the token in its header', async () => {
+    const login = (user: object) => ({ auth: { identity: { methods: ['password'], password: { user } } } });
+    const nina = { name: 'nina', password: started.nina, domain: { id: 'default' } };
+    const { status, headers, body } = await rig.ask('POST', '/keystone/v3/auth/tokens', login(nina));
+    expect(status).toBe(201);
+    expect(body.token).toMatchObject({ user: { name: 'nina' }, roles: [{ name: 'operator' }] });
+    expect(Date.parse(body.token.expires_at)).toBeGreaterThan(Date.now());
+    const token = headers['x-subject-token']!;
+    expect((await rig.ask('GET', '/api/v1/me', undefined, { 'x-auth-token': token })).body.name).toBe('nina');
+    const renew = { auth: { identity: { methods: ['token'], token: { id: token } } } };
+    expect((await rig.ask('POST', '/keystone/v3/auth/tokens', renew)).status).toBe(201);
+    const wrong = await rig.ask('POST', '/keystone/v3/auth/tokens', login({ ...nina, password: 'x' }));
+    expect(wrong).toMatchObject({ status: 401, body: { error: { code: 401 } } });
+  });
+});
+
+describe.skipIf(!found.ok)('docs/coming-from-fuel.md', () => {
+  it('has a line for every command of both clients, and does what the line says', () => {
+    const page = readFileSync(new URL('../../docs/coming-from-fuel.md', import.meta.url), 'utf8');
+    const lines = new Map<string, string>();
+    for (const [, commands, here] of page.matchAll(/^\| ((?:`[^`|]+`(?:, )?)+) \| (works|not here)\b/gm)) {
+      for (const [, command] of commands!.matchAll(/`([^`]+)`/g)) lines.set(command!, here!);
+    }
+    expect(published.fuel2.length).toBeGreaterThan(100);
+    const names = [...published.fuel2.map((name) => `fuel2 ${name}`), ...published.fuel.map((name) => `fuel ${name}`)];
+    expect([...lines.keys()].sort()).toEqual(names.sort());
+    const is = (name: string) => (line: string) => line === name || line.startsWith(`${name} `);
+    const otherwise = names.filter((name) =>
+      lines.get(name) === 'works'
+        ? ![...ran.succeeded].some(is(name))
+        : [...ran.succeeded].some(is(name)) || ![...ran.refused.keys()].some(is(name)),
+    );
+    expect(otherwise).toEqual([]);
+  });
 });

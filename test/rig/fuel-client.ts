@@ -28,6 +28,10 @@ export interface FuelAnswer {
 export interface FuelClient {
   /** Runs `fuel2 ARGS`; commands run one after the other. */
   run(...args: readonly string[]): Promise<FuelAnswer>;
+  /** Runs `fuel ARGS`, the older client of the same package. */
+  runOld(...args: readonly string[]): Promise<FuelAnswer>;
+  /** The names of all commands of both, as the package lists them. */
+  commands(): Promise<{ readonly fuel2: readonly string[]; readonly fuel: readonly string[] }>;
   close(): Promise<void>;
 }
 
@@ -72,8 +76,16 @@ export async function findFuelClient(): Promise<FoundFuelClient> {
   });
 }
 
-/** Starts the client against an API on loopback. `home`: a folder for its settings and its downloads. */
-export function startFuelClient(python: string, port: number, home: string): FuelClient {
+/**
+ * Starts the client against an API on loopback. `home`: a folder for its settings and its downloads; `login`: what it
+ * logs in with.
+ */
+export function startFuelClient(
+  python: string,
+  port: number,
+  home: string,
+  login: { readonly OS_USERNAME?: string; readonly OS_PASSWORD?: string } = {},
+): FuelClient {
   const program = fileURLToPath(new URL('fuel-client-runner.py', import.meta.url));
   const child = spawn(python, [program], {
     cwd: home,
@@ -85,22 +97,26 @@ export function startFuelClient(python: string, port: number, home: string): Fue
       SERVER_PORT: String(port),
       COLUMNS: '400',
       LANG: 'C.UTF-8',
+      ...login,
     },
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   let before: Promise<unknown> = Promise.resolve();
+  const ask = (words: readonly string[]): Promise<FuelAnswer> => {
+    const answer = before.then(async () => {
+      child.stdin.write(`${JSON.stringify(words)}\n`);
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`the client ended in the middle of: ${words.join(' ')}`);
+      return JSON.parse(value) as FuelAnswer;
+    });
+    before = answer.catch(() => undefined);
+    return answer;
+  };
   return {
-    run(...args) {
-      const answer = before.then(async () => {
-        child.stdin.write(`${JSON.stringify(args)}\n`);
-        const { value, done } = await lines.next();
-        if (done) throw new Error(`fuel2 ended in the middle of: ${args.join(' ')}`);
-        return JSON.parse(value) as FuelAnswer;
-      });
-      before = answer.catch(() => undefined);
-      return answer;
-    },
+    run: (...args) => ask(['fuel2', ...args]),
+    runOld: (...args) => ask(['fuel', ...args]),
+    commands: async () => JSON.parse((await ask(['commands'])).out),
     async close() {
       child.stdin.end();
       await ended;

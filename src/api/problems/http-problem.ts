@@ -7,6 +7,7 @@ const HTTP_CODES = {
   unauthenticated: { status: 401, title: 'A token is needed' },
   forbidden: { status: 403, title: 'Not allowed' },
   'method-not-allowed': { status: 405, title: 'The path does not know this method' },
+  'not-offered': { status: 410, title: 'Sitewright does not have this' },
   timeout: { status: 408, title: 'The request took too long to arrive' },
   'too-large': { status: 413, title: 'The request is too large' },
   'unsupported-media-type': { status: 415, title: 'The type of the body is not understood' },

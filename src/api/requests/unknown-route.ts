@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { didYouMean } from '../../core/did-you-mean.js';
-
+import { ABSENT_OF_FUEL } from '../fuel/absent.js';
 import { pathOf, sendProblem } from '../problems/answer-problem.js';
 
 interface KnownPath {
@@ -8,7 +8,10 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** Answers what no route takes: another method of a path we know (405), or a path we do not know (404). */
+/**
+ * Answers what no route takes: what Fuel has and we do not (410, with what to do instead), another method of a path we
+ * know (405), or a path we do not know (404).
+ */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const known = new Map<string, KnownPath>();
   app.addHook('onRoute', ({ url, method, schema }) => {
@@ -21,7 +24,21 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
     const path = pathOf(request.url);
     const segments = segmentsOf(path);
-    const methods = [...known.values()].filter((one) => fits(one, segments)).flatMap((one) => [...one.methods]);
+    const absent = ABSENT.find(
+      (one) => (one.methods?.includes(request.method) ?? true) && one.paths.some((known) => fits(known, segments)),
+    );
+    if (absent !== undefined) {
+      const { reason, instead } = absent;
+      // Fuel's clients show nothing but the message.
+      return sendProblem(request, reply, {
+        code: 'not-offered',
+        message: `${reason}; instead, ${instead}`,
+        hint: instead,
+      });
+    }
+    const methods = [...known.values()]
+      .filter((one) => fits(one.segments, segments))
+      .flatMap((one) => [...one.methods]);
     if (methods.length > 0) {
       const allow = [...new Set([...methods, 'OPTIONS'])].sort().join(', ');
       void reply.header('allow', allow);
@@ -42,8 +59,11 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
 
-const fits = ({ segments }: KnownPath, asked: readonly string[]): boolean =>
-  segments.length === asked.length && segments.every((one, index) => one.startsWith(':') || one === asked[index]);
+const fits = (segments: readonly string[], asked: readonly string[]): boolean =>
+  (segments.length === asked.length || (segments.at(-1) === '*' && asked.length >= segments.length)) &&
+  segments.every((one, index) => one.startsWith(':') || one === '*' || one === asked[index]);
+
+const ABSENT = ABSENT_OF_FUEL.map(({ paths, ...one }) => ({ ...one, paths: paths.map(segmentsOf) }));
 
 /** The nearest path, with the names the user gave in it. */
 function suggestion(asked: readonly string[], known: readonly KnownPath[]): string | undefined {

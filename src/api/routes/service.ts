@@ -32,7 +32,8 @@ export const serveService: RouteGroup = async (app, { operations: { health, audi
       auth_required: tokensOn,
       release: version,
       api: '1.0',
-      feature_groups: [],
+      // Its clients ask for what needs this only then, and so get the reason why it is not there.
+      feature_groups: ['advanced'],
     }),
     'GET /maas/check': async () => viewMaas(await health.maas()),
     'GET /schemas': () => ({

@@ -1,5 +1,6 @@
 import { clusterRoutes } from './fuel/clusters.js';
 import { executionRoutes, sequenceRoutes, transactionRoutes } from './fuel/deployments.js';
+import { extensionRoutes } from './fuel/extensions.js';
 import { GRAPHS_OF, graphRoutes, graphTaskRoutes } from './fuel/graphs.js';
 import { inventoryNodeRoutes } from './fuel/nodes.js';
 import { packageRoutes } from './fuel/packages.js';
@@ -31,6 +32,7 @@ export const API = {
   ...clusterRoutes,
   ...settingsRoutes,
   ...factsRoutes,
+  ...extensionRoutes,
   ...inventoryNodeRoutes,
   ...pluginRoutes,
   ...packageRoutes,

@@ -29,7 +29,7 @@ export const versionSchema = z
     auth_required: z.boolean().describe('Whether a token is needed (`access.tokens`).'),
     release: z.string().describe("The same as `version`; Fuel's clients read it."),
     api: z.string().describe('Version of the API.'),
-    feature_groups: z.array(z.string()).describe("Sets of features that Fuel's clients ask for; none."),
+    feature_groups: z.array(z.string()).describe("Sets of features that Fuel's clients ask for."),
   })
   .meta({ id: 'Version' });
 

@@ -33,6 +33,8 @@ export interface DeploymentOperations {
   deploy(cluster: number, request: DeployRequest): Promise<StartedDeployment>;
   /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
   deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
+  /** Runs the graph that verifies the networks of the cluster. */
+  verifyNetworks(cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
   executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
   /** Stops the cluster's run: running work finishes, nothing new starts. */
   stop(cluster: number, by: string): Promise<TransactionRecord>;
@@ -41,12 +43,22 @@ export interface DeploymentOperations {
 /** Name of the sequence that `deployChanges` runs if a release has it. */
 const DEPLOY_CHANGES = 'deploy-changes';
 
+/** The type of graph that verifies networks: as the specification names it, and as Fuel's own library does. */
+const NETWORK_VERIFICATION = ['network_verification', 'net-verification'] as const;
+
 export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): DeploymentOperations {
   const { store } = deps;
   const started = async (input: GraphRunInput, tasksNeeded = false): Promise<StartedDeployment> => {
     const { run, warnings } = await startGraphRun(deps, input, { tasksNeeded });
     return { run, warnings };
   };
+
+  async function withTasks(cluster: number, types: readonly string[]): Promise<readonly GraphRequest[]> {
+    const found = await Promise.all(
+      types.map(async (type) => ((await clusterTasks(store, cluster, type, 'merged')).length > 0 ? [{ type }] : [])),
+    );
+    return found.flat();
+  }
 
   /** Graphs with something to do, in deployment order. */
   async function changeGraphs(cluster: number): Promise<readonly GraphRequest[]> {
@@ -56,10 +68,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       ...(nodes.some((node) => node.pendingAddition) ? ['provision'] : []),
       'default',
     ];
-    const withTasks = await Promise.all(
-      wanted.map(async (type) => ((await clusterTasks(store, cluster, type, 'merged')).length > 0 ? [{ type }] : [])),
-    );
-    const graphs = withTasks.flat();
+    const graphs = await withTasks(cluster, wanted);
     return graphs.length > 0 ? graphs : [{ type: 'default' }];
   }
 
@@ -80,6 +89,11 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       const sequence = await store.sequences.find(releaseId, DEPLOY_CHANGES);
       if (sequence !== null) return started({ cluster, sequence: sequence.id, ...options });
       return started({ cluster, graphs: await changeGraphs(cluster), ...options }, true);
+    },
+    async verifyNetworks(cluster, options) {
+      await store.clusters.brief(cluster);
+      const [graph = { type: NETWORK_VERIFICATION[0] }] = await withTasks(cluster, NETWORK_VERIFICATION);
+      return started({ cluster, graphs: [graph], ...options }, true);
     },
     async executeSequence(sequence, cluster, options) {
       await store.sequences.get(sequence);

@@ -41,6 +41,8 @@ export interface ExtensionAnswer {
  */
 export interface TagExtension {
   readonly name: string;
+  readonly version?: string;
+  readonly description?: string;
   assignTags(request: ExtensionRequest): readonly ExtensionAnswer[] | Promise<readonly ExtensionAnswer[]>;
 }
 

@@ -12,6 +12,7 @@ import { finding, refuseIfAny } from '../inventory/refuse.js';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
 import type { NamedPartOperations } from '../inventory/roles.js';
 import { problem } from '../problem.js';
+import type { TagExtension } from './tag-extension.js';
 
 export type TagUpload = Wire<typeof tagBody>;
 
@@ -41,9 +42,11 @@ export interface TagOperations extends NamedPartOperations<TagOwner, TagView, Ta
   /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. */
   assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
   unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
+  /** What decides on tags when roles are assigned. */
+  extensions(): Promise<readonly TagExtension[]>;
 }
 
-export function tagOperations({ store }: OpsDependencies): TagOperations {
+export function tagOperations({ store, tagExtensions }: OpsDependencies): TagOperations {
   const audit = (actor: string, action: string, owner: TagOwner | { kind: 'node'; id: number }, details: JsonFields) =>
     store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details });
 
@@ -85,6 +88,7 @@ export function tagOperations({ store }: OpsDependencies): TagOperations {
   }
 
   return {
+    extensions: async () => (await tagExtensions?.()) ?? [],
     async list(owner) {
       if (owner.kind !== 'cluster') return (await store.tags.list(owner)).map(viewOf);
       const byName = new Map<string, TagView>();

@@ -53,6 +53,8 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
     },
     'PUT /clusters/:id/changes/': deployChanges({}),
     'PUT /clusters/:id/changes/redeploy/': deployChanges({ force: true }),
+    'PUT /clusters/:id/network_configuration/:provider/verify': async (request) =>
+      viewStarted(await deployments.verifyNetworks(request.params.id, optionsOf(request, {}))),
     'PUT /clusters/:id/stop_deployment/': async (request) =>
       viewTask(await deployments.stop(request.params.id, actorOf(request))),
   });

@@ -5,6 +5,7 @@ import { actorName, anyJson, reasonText, runDescription } from '../primitives.js
 import { gone, tagged } from '../route.js';
 import { graphType } from './graphs.js';
 import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
+import { networkParams } from './settings.js';
 
 const transaction = {
   id: z.int(),
@@ -256,6 +257,13 @@ export const executionRoutes = tagged('deployments', {
     ...changes,
     id: 'redeployChanges',
     summary: 'Deploy a cluster as if everything had changed',
+  },
+  'PUT /clusters/:id/network_configuration/:provider/verify': {
+    ...started,
+    id: 'verifyNetworks',
+    summary: "Run a cluster's graph of type `network_verification`, or `net-verification`",
+    params: networkParams,
+    body: ignoredBody,
   },
   'PUT /clusters/:id/stop_deployment/': {
     ...ofCluster,

@@ -47,7 +47,7 @@ const params = idParams('cluster');
 const bodyLimit = 16 * 1024 * 1024;
 const settings = { access: 'viewer', params, answers: { 200: settingsSchema } } as const;
 const changed = { ...settings, access: 'operator', query: forceQuery, body: settingsBody, bodyLimit } as const;
-const networkParams = params.extend({
+export const networkParams = params.extend({
   provider: z.enum(['neutron', 'nova_network']).describe("The cluster's network provider."),
 });
 const object = { access: 'viewer', answers: { 200: jsonObjectSchema } } as const;
