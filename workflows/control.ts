@@ -25,6 +25,9 @@ export interface Control {
   readOnly<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** Whether a pause keeps a run open until an operator resumes or ends it. False in runs that were paused before it did. */
+export const pauseKeepsOpen = (): boolean => patched('pause-keeps-open');
+
 /** @param onAction receives each operator action that changed something */
 export function createControl(onAction: (action: OperatorAction<RunAction>) => void): Control {
   let version = 0;

@@ -34,7 +34,7 @@ import {
 } from '../src/core/scheduler/index.js';
 import { bookkeeping } from './activity-options.js';
 import { callActivity } from './border.js';
-import type { Control } from './control.js';
+import { type Control, pauseKeepsOpen } from './control.js';
 import { type Agents, createAgents, type TaskRun } from './task-agents.js';
 import { createAlarm } from './task-clock.js';
 import { createRecords } from './task-records.js';
@@ -122,6 +122,7 @@ export function createPartDriver(
     }
     if (!whole) return;
     const paused = control.paused !== null;
+    if (paused && !seen.paused) scheduler.endsWhilePaused = !pauseKeepsOpen();
     if (paused !== seen.paused) inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
     seen.paused = paused;
     const stops = control.stopping || control.cancelled;

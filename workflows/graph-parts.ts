@@ -10,7 +10,7 @@ import {
   type ToPart,
 } from '../src/core/scheduler/index.js';
 import { startChildOf } from './border.js';
-import type { Control } from './control.js';
+import { type Control, pauseKeepsOpen } from './control.js';
 import type { TaskUpdate } from './graph-drive.js';
 import { loadCoordination } from './graph-part.js';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
@@ -189,6 +189,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         cancelChildren();
       }
       coordinator.hold = plan.hold && failures() > 0;
+      if (control.paused && !seen.paused) coordinator.endsWhilePaused = !pauseKeepsOpen();
       const events = gather();
       if (events.length > 0) for (const command of coordinate(coordinator, ...events)) execute(command);
       // A part that has processed a request without rejecting it has accepted it.

@@ -21,7 +21,7 @@ import {
   type RunAction,
   type StepError,
 } from '../src/core/run/index.js';
-import { type Control, createControl } from './control.js';
+import { type Control, createControl, pauseKeepsOpen } from './control.js';
 import { failure, stepError } from './failures.js';
 import type { SearchAttributeName } from './protocol.js';
 
@@ -158,6 +158,7 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
       if (control.cancelled && isCancellation(error)) return;
       progress.failure = kind.stepFailed(stepError(error));
     });
+    if (control.paused && progress.failure?.kind !== 'claim-lost' && pauseKeepsOpen()) await control.mayStart();
     progress.outcome = kind.outcome();
     progress.ended_at = Date.now();
     run.show();

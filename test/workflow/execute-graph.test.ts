@@ -242,6 +242,23 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('paused'));
   });
 
+  it('a paused run does not end by itself when critical tasks fail: they can be retried', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.hold.add('net@1').add('net@2').add('net@3');
+    const run = await startGraphRun(rig, graph);
+    const tasks = await Promise.all(['net@1', 'net@2', 'net@3'].map((key) => graph.heldTask(key)));
+    await run.update('pause', { reason: 'mirror is away', by: 'nina' });
+    for (const [at, task] of tasks.entries()) task.finish(at === 0 ? failed() : ok);
+    await run.reaches(({ counts }) => counts.failed === 1 && counts.successful === 2 && counts.running === 0);
+    graph.hold.clear();
+    expect(await run.update('retry_task', { task: 'net@1' })).toMatchObject({ paused: { by: 'nina' } });
+    expect(graph.began).toHaveLength(3);
+    await run.update('resume', { by: 'nina' });
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expect(graph.began.filter((key) => key === 'net@1')).toHaveLength(2);
+    await recordHistory(run.handle, name('paused-over-failures'));
+  });
+
   it('stop lets running tasks end and leaves the rest undone', async () => {
     const graph = scriptedGraph({ plans: { default: six, more: six }, ...split });
     graph.hold.add('net@3');

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordHistory } from '../rig/histories.js';
+import { lookAgain } from '../rig/look-again.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -114,6 +115,24 @@ describe('test_site', () => {
     const { failure: error } = await started.ended();
     expect(causeOf(error).type).toBe('VerifySiteFailed');
     expect(causeOf(error).message).toContain('MAAS refused the key; no image for noble/amd64');
+  });
+
+  it('a paused run does not end by itself when its work has ended', async () => {
+    const site = scriptedSite({ groups: [] }, []);
+    let fail = (): void => undefined;
+    site.overrides.verify_site = () =>
+      new Promise((resolve) => {
+        fail = () => resolve({ ok: false, problems: ['MAAS refused the key'], warnings: [] });
+      });
+    const started = await run(site, 'test_site', { site: 'dc1' });
+    await reaches(started, ({ phase }) => phase === 'verify_site');
+    await started.handle.executeUpdate('pause', { args: [{ by: 'nina' }] });
+    fail();
+    while ((await started.report()).phases.at(-1)?.state !== 'failure') await lookAgain();
+    await started.handle.executeUpdate('resume');
+    expect(causeOf((await started.ended()).failure).type).toBe('VerifySiteFailed');
+    expect(site.closed[0]!.report.operator.map(({ action }) => action)).toEqual(['pause', 'resume']);
+    await recordHistory(started.handle, 'test_site--paused-to-its-end');
   });
 
   it('a step that cannot be made at all ends the run with a report all the same', async () => {

@@ -53,6 +53,8 @@ export interface Coordinator {
   finished: boolean;
   /** Set by the driver: the run does not end when nothing runs, unless the user stopped it. */
   hold: boolean;
+  /** As `Scheduler.endsWhilePaused`. */
+  endsWhilePaused: boolean;
 }
 
 export interface CoordinatedJoin {
@@ -102,6 +104,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     undone: 0,
     finished: false,
     hold: false,
+    endsWhilePaused: false,
   };
 }
 
@@ -253,10 +256,10 @@ function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   commands.push({ type: 'stopping', why });
 }
 
-/** Every part is quiet and has processed all messages to it. */
+/** Every part is quiet and has processed all messages to it, and no operator is waited for. */
 const isOver = (c: Coordinator): boolean =>
   c.started &&
-  !(c.hold && !c.stopped) &&
+  (c.stopped || !(c.hold || (c.paused && !c.endsWhilePaused))) &&
   c.quiet.every((quiet) => quiet) &&
   c.sent.every((sent, part) => sent === c.seen[part]);
 

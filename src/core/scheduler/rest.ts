@@ -7,9 +7,9 @@ import { code, isFinal } from './status.js';
 /** Nothing runs, and nothing will start without an external event. */
 export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));
 
-/** The run waits for an operator because tasks have failed (option `hold`). */
+/** The run waits for an operator: it is paused, or tasks have failed (option `hold`). */
 export const isHeld = (s: Scheduler): boolean =>
-  s.options.hold && !s.stopped && s.failedOn.some((failed) => failed > 0);
+  !s.stopped && ((s.paused && !s.endsWhilePaused) || (s.options.hold && s.failedOn.some((failed) => failed > 0)));
 
 /** Number of unfinished tasks with work. Linear in the size of the part: not for each event. */
 export function workLeft(s: Scheduler): number {

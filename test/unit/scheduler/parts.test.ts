@@ -111,6 +111,21 @@ describe('a run in parts', () => {
     expect(run.send(0, { type: 'pause' })).toEqual(['ask_the_coordinator']);
   });
 
+  it.each(['resume', 'stop'] as const)('of a paused run end at a %s, not by themselves', (end) => {
+    const run = split(planOf(['a@n1', 'b@n2'], []));
+    run.ask({ type: 'begin' });
+    run.settle();
+    run.ask({ type: 'pause' });
+    for (const [part, task] of ['a@n1', 'b@n2'].entries()) {
+      run.send(part, { type: 'ended', task, attempt: 1, outcome: 'successful' });
+    }
+    run.settle();
+    expect(run.result()).toBeUndefined();
+    run.ask({ type: end });
+    run.settle();
+    expect(run.result()).toBe('success');
+  });
+
   it('sends its changes in one message for all events of one step', () => {
     const run = split(planOf(['a@n1', 'b@n2', 'c@n2'], ['a@n1 > b@n2', 'a@n1 > c@n2']));
     run.ask({ type: 'begin' }, { type: 'pause' }, { type: 'resume' });

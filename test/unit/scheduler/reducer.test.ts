@@ -101,6 +101,24 @@ describe('pause and stop', () => {
     expect(r.send({ type: 'resume' })).toEqual(['start b@n1', 'start c@n2']);
   });
 
+  it.each(['succeed', 'fail'] as const)('a paused run does not end by itself when its last tasks %s', (how) => {
+    const r = run(planOf(['a@n1'], [], { fault_tolerance_groups: [] }));
+    r.begin();
+    r.send({ type: 'pause' });
+    expect(r[how]('a@n1').at(-1)).not.toMatch(/^finish/);
+    expect(r.send({ type: 'resume' })).toEqual([`finish: ${how === 'fail' ? 'failure' : 'success'}`]);
+  });
+
+  it('a failed task of a paused run can be retried', () => {
+    const r = run(planOf(['a@n1'], [], { fault_tolerance_groups: [] }));
+    r.begin();
+    r.send({ type: 'pause' });
+    r.fail('a@n1');
+    r.send({ type: 'retry_task', task: 'a@n1' });
+    expect(r.send({ type: 'resume' })).toEqual(['start a@n1 #2']);
+    expect(r.succeed('a@n1').at(-1)).toBe('finish: success');
+  });
+
   it('end the run immediately when nothing runs, with what was left undone', () => {
     const r = run(planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1']));
     r.begin();
