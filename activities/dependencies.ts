@@ -1,6 +1,7 @@
 import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import type { RunExecution } from '../src/platform/temporal/is-run-open.js';
+import type { PauseLookup } from '../src/platform/temporal/run-pause.js';
 import type { Store } from '../src/store/index.js';
 
 /** Dependencies that all activities of a worker process share. Created once by worker/. */
@@ -10,7 +11,9 @@ export interface ActivityDependencies {
   readonly maas: () => MachineContext;
   /** The execution that a run has now: decides who may change what, and whose claims may be taken over (fencing.ts). */
   readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;
-  /** Custom search attributes that the server knows. */
+  /** Asked before anything is asked of a machine (fencing.ts). */
+  readonly paused: PauseLookup;
+  /** Custom search attributes that runs may set. */
   readonly searchAttributes: () => Promise<readonly string[]>;
   readonly settings: ActivitySettings;
   /**

@@ -4,6 +4,7 @@ import { type Claim, type ClaimHolder, type ClaimSubject, claimFor, type IsOpen 
 import type { ActivityDependencies } from './dependencies.js';
 
 type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
+type Gate = Fence & Pick<ActivityDependencies, 'paused'>;
 type Execution = Required<Context['info']>['workflowExecution'];
 
 const own = (): Execution => Context.current().info.workflowExecution!;
@@ -21,15 +22,30 @@ export const isOpenBy =
  * @returns the claim's generation
  * @throws ApplicationFailure of type `ClaimLost`, which ends the run
  */
-export async function proveClaim(fence: Fence, subject: ClaimSubject): Promise<number> {
+export const proveClaim = async (fence: Fence, subject: ClaimSubject): Promise<number> =>
+  (await provenClaim(fence, subject)).generation;
+
+/**
+ * As `proveClaim`, and fails, to be retried, while the run is paused. To be asked right before the first change that a try of
+ * an activity makes: it may have been scheduled, or tried before, long ago.
+ */
+export async function assertMayStart(gate: Gate, subject: ClaimSubject): Promise<void> {
+  const { workflowId, executionId } = await provenClaim(gate, subject);
+  const paused = await gate.paused(workflowId, executionId).catch((error: unknown) => {
+    throw held(`whether the run is paused is not known (${error instanceof Error ? error.message : String(error)})`);
+  });
+  if (paused !== null) throw held(`the run is paused since ${paused.since}`);
+}
+
+async function provenClaim(fence: Fence, subject: ClaimSubject): Promise<Claim> {
   const me = own();
   for (;;) {
     const claim = await fence.store.claims.holder(subject);
     if (claim === null) throw lost(subject, 'no run has it now');
-    if (claim.workflowId === me.workflowId && claim.executionId === me.runId) return claim.generation;
+    if (claim.workflowId === me.workflowId && claim.executionId === me.runId) return claim;
     const execution = await executionFor(fence, me, claim);
     if (execution === null) throw lost(subject, `${claim.workflowId} (run ${claim.runId}) has it`);
-    if (execution === claim.executionId) return claim.generation;
+    if (execution === claim.executionId) return claim;
     const { workflowId, runId } = claim;
     const taken = await fence.store.claims.takeOver(subject, claim, { workflowId, runId, executionId: execution });
     if (taken.claimed) await goOn(fence, claim, execution);
@@ -93,6 +109,20 @@ async function goOn({ store }: Fence, { runId }: Claim, execution: string): Prom
     details: { execution },
   });
 }
+
+/** How soon a resume is noticed. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** Type of the failure of a try that waits for a resume. */
+export const RUN_HELD = 'RunHeld';
+
+const held = (why: string): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: `${why}: nothing is changed until it continues`,
+    type: RUN_HELD,
+    nextRetryDelay: LOOK_AGAIN_MS,
+    category: 'BENIGN',
+  });
 
 const lost = (subject: ClaimSubject, why: string): ApplicationFailure => {
   const what = 'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;

@@ -16,7 +16,7 @@ import {
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { asNodeResult } from './failures.js';
-import { proveClaim } from './fencing.js';
+import { assertMayStart, proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { markProvisioned } from './site-cluster.js';
@@ -41,9 +41,9 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
           ...options,
           maxIntervalMs: Math.max(0.05, request.interval) * 1000,
           // From here on the old installation, or a copy of it, can no longer authenticate.
-          acting: async (action) => {
-            // A step may take an hour.
-            await proveClaim(deps, { site });
+          acting: async (action, isFirst) => {
+            // A step may take an hour. Once it has changed something, it is running work, which a pause lets finish.
+            await (isFirst ? assertMayStart : proveClaim)(deps, { site });
             if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
           },
         });

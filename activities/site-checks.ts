@@ -17,7 +17,7 @@ import {
 } from '../src/maas/index.js';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { proveClaim } from './fencing.js';
+import { assertMayStart } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { syncTags } from './site-tags.js';
@@ -122,11 +122,11 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
 }
 
 async function prepareSite({ deps, maas, nodes, request, signal }: CheckSubject): Promise<Finding> {
-  await proveClaim(deps, { site: request.site });
+  const acting = () => assertMayStart(deps, { site: request.site });
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;
-    return { ok: true, problems: [], ...(await syncTags(maas, nodes, signal)) };
+    return { ok: true, problems: [], ...(await syncTags(maas, nodes, acting, signal)) };
   } catch (error) {
     if (!(error instanceof MaasError) || !error.failure.retryable) throw error;
     return { ok: false, problems: [error.message], warnings: [] };

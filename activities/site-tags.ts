@@ -6,10 +6,13 @@ const TAG_NAME = /^[\w-]+$/;
 /**
  * Adds the tags of the documents to the machines in MAAS, with one call per tag, and removes none. Tags help people
  * and other tools find machines. No deployment depends on them, so a refused tag becomes a warning.
+ *
+ * @param acting called before the first change; if it rejects, nothing is changed
  */
 export async function syncTags(
   maas: MachineContext,
   nodes: readonly ResolvedNode[],
+  acting: () => Promise<void>,
   signal: AbortSignal | undefined,
 ): Promise<{ warnings: string[]; changes: string[] }> {
   const { inventory } = maas.client;
@@ -26,6 +29,7 @@ export async function syncTags(
   );
   const warnings: string[] = [];
   const changes: string[] = [];
+  if (wanted.size > 0) await acting();
   for (const [tag, machines] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!TAG_NAME.test(tag)) {
       warnings.push(`tag ${tag} was not set in MAAS: names there have letters, digits, _ and - only`);

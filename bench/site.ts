@@ -12,6 +12,7 @@ import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.js';
 import { startDevServer } from '../src/platform/temporal/dev-server.js';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { findExecution } from '../src/platform/temporal/is-run-open.js';
+import { pauseLookup } from '../src/platform/temporal/run-pause.js';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from '../worker/bundle.js';
@@ -85,6 +86,7 @@ const worker = await Worker.create({
     planner: plannerHere(),
     store,
     maas: () => machines,
+    paused: pauseLookup(client),
     execution: (workflowId, runId) => findExecution(client, workflowId, runId),
     searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
     settings: { max_parallel_nodes: 64, heartbeat_seconds: 20 },

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isIP } from 'node:net';
 import type { Context } from '@temporalio/activity';
-import { CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { RecordTasks } from '../activities/graph-contract.js';
 import type { TaskOrder } from '../src/clusters/index.js';
@@ -132,9 +132,11 @@ export function observeActivities(
           return result;
         } catch (error) {
           const isCancelled = error instanceof CancelledFailure;
+          // A try that waits, e.g. for a resume.
+          const isHarmless = isCancelled || (error instanceof ApplicationFailure && error.category === 'BENIGN');
           ended(error instanceof Error ? error.message : String(error));
           metrics.activityEnded(activity, isCancelled ? 'cancelled' : 'failed', Date.now() - started);
-          if (!isCancelled)
+          if (!isHarmless)
             log.warn({ ...subjectOfActivity(input.args[0]), activity, attempt, err: error }, 'an activity failed');
           throw error;
         }

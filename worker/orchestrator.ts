@@ -7,6 +7,7 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
 import { findExecution } from '../src/platform/temporal/is-run-open.js';
+import { pauseLookup } from '../src/platform/temporal/run-pause.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from './bundle.js';
@@ -57,6 +58,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
     store,
     maas: machines.maas,
     execution: (workflowId, runId) => findExecution(client, workflowId, runId),
+    paused: pauseLookup(client),
     searchAttributes,
     planner,
     settings: deploySettings,

@@ -52,8 +52,8 @@ export interface OperationOptions {
   readonly isFirstTry?: boolean | undefined;
   /** Longest poll interval while waiting for the machine; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
-  /** Called before each change is sent to MAAS; if it rejects, the change is not sent. */
-  readonly acting?: ((action: MachineAction) => Promise<void>) | undefined;
+  /** Called before each change is sent to MAAS, `isFirst` until one had an effect; if it rejects, the change is not sent. */
+  readonly acting?: ((action: MachineAction, isFirst: boolean) => Promise<void>) | undefined;
   /** Called at least once per step and poll. */
   readonly heartbeat?: ((machine: Machine | undefined) => void) | undefined;
 }
@@ -227,7 +227,7 @@ class OperationRun {
   ): Promise<MachineOutcome | undefined> {
     const acknowledged = this.#acknowledgements.get(action) ?? 0;
     if (acknowledged >= mostRepetitions) return this.#failed(noEffect(machine, action));
-    await this.#options.acting?.(action);
+    await this.#options.acting?.(action, this.#actions.length === 0);
     this.#progress.sent.add(action);
     try {
       await this.#operation.perform(action, machine);

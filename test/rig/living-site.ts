@@ -12,6 +12,7 @@ import {
   simulatorKeys,
 } from '../../src/maas-simulator/index.js';
 import { findExecution } from '../../src/platform/temporal/is-run-open.js';
+import { pauseLookup } from '../../src/platform/temporal/run-pause.js';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';
@@ -81,6 +82,7 @@ export async function livingSite(
       store,
       maas: () => machines,
       execution: (workflowId, runId) => findExecution(rig.client, workflowId, runId),
+      paused: pauseLookup(rig.client),
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),

@@ -134,6 +134,49 @@ describe('people who work at MAAS meanwhile', () => {
   });
 });
 
+describe('a pause while MAAS is away', () => {
+  const heldIn = async (handle: Started, activity: string) => {
+    const { raw } = await handle.describe();
+    return (raw.pendingActivities ?? []).filter(
+      ({ activityType, lastFailure }) =>
+        activityType?.name === activity && lastFailure?.applicationFailureInfo?.type === 'RunHeld',
+    ).length;
+  };
+  const isTried = async (handle: Started, activity: string, times: number) => {
+    const { raw } = await handle.describe();
+    const pending = (raw.pendingActivities ?? []).filter(({ activityType }) => activityType?.name === activity);
+    return pending.some(({ attempt, lastStartedTime }) => lastStartedTime && (attempt ?? 0) >= times);
+  };
+  const changes = async () => (await site.requests()).filter(({ method }) => method !== 'GET').length;
+
+  it.each([
+    ['prepare_site', 'deploy_site', 1, 1],
+    ['deploy_node', 'deploy_site', 3, 2],
+    ['release_node', 'redeploy_nodes', 2, 2],
+  ] as const)(
+    'holds when MAAS is back: %s asks nothing of a machine before the resume',
+    async (activity, kind, count, tries) => {
+      site = await livingSite(rig, { seed: { machines } });
+      await site.commit(await exampleDocuments());
+      const nodes = ['stl1r01s05', 'stl1r01s06'];
+      if (kind === 'redeploy_nodes') await reportOf(await start('deploy_site'));
+      const match = { prepare_site: 'tags/', deploy_node: 'op=allocate', release_node: 'op=release' }[activity];
+      await site.control('faults', [{ match, kind: 'drop_before', times: 10_000 }]);
+      const handle = await start(kind, kind === 'redeploy_nodes' ? { nodes } : {});
+      while (!(await isTried(handle, activity, tries))) await lookAgain();
+      await handle.executeUpdate('pause', { args: [{ by: 'nina' }] });
+      const before = await changes();
+      await site.control('faults', []);
+      while ((await heldIn(handle, activity)) < count) {
+        expect(await changes()).toBe(before);
+        await lookAgain();
+      }
+      await handle.executeUpdate('resume');
+      expect((await reportOf(handle)).outcome).toBe('success');
+    },
+  );
+});
+
 describe('a MAAS that takes connections and does not answer', () => {
   const ends = [
     ['cancel', 'cancelled'],

@@ -82,6 +82,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     maas: () => {
       throw new MaasConfigurationError(['no MAAS here']);
     },
+    paused: async () => null,
     execution: async (_workflow, run) =>
       run !== null && open.has(run) ? { runId: run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],
