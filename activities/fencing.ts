@@ -4,7 +4,8 @@ import { type Claim, type ClaimHolder, type ClaimSubject, claimFor, type IsOpen 
 import type { ActivityDependencies } from './dependencies.js';
 
 type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
-type Gate = Fence & Pick<ActivityDependencies, 'paused'>;
+/** What is asked before a change. */
+export type Gate = Fence & Pick<ActivityDependencies, 'paused'>;
 type Execution = Required<Context['info']>['workflowExecution'];
 
 const own = (): Execution => Context.current().info.workflowExecution!;

@@ -20,6 +20,8 @@ export interface MaasTaskDependencies {
   /** Undefined if the run's cluster has no such node. */
   readonly machineOf: (run: string, node: string) => Promise<NodeMachine | undefined>;
   readonly orders: Pick<OrderSource, 'fetch'>;
+  /** Called before the first change that a try makes; rejects when the run does not have its cluster, or is paused. */
+  readonly mayStart: (run: string) => Promise<void>;
   /** As in `ActivityDependencies`. */
   readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
 }
@@ -44,6 +46,7 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       return { outcome: 'skipped', message: 'nothing was done: this is a noop run', changed: false };
     const machine = await deps.machineOf(request.run, request.node);
     if (machine === undefined) return rejected(`the cluster of the run has no node ${request.node}`);
+    const mayStart = () => deps.mayStart(request.run);
     const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
     const { run, task, generation, plan, mode } = request;
@@ -61,9 +64,11 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
         parameters,
         reached: from?.last,
         reach: report,
+        mayStart,
         options: {
           signal: AbortSignal.any([cancel, leave]),
-          acting: async (action) => {
+          acting: async (action, isFirst) => {
+            if (isFirst) await mayStart();
             if (action === 'release') await deps.endIdentity?.(machine.site, machine.agent, action);
           },
         },
@@ -87,7 +92,10 @@ async function carryOut(
   maas: MachineContext,
   type: MaasTaskType,
   { hostname, bootMac, site }: NodeMachine,
-  more: Pick<Parameters<MaasTaskType['run']>[0], 'parameters' | 'reached' | 'reach' | 'options' | 'comment'>,
+  more: Pick<
+    Parameters<MaasTaskType['run']>[0],
+    'parameters' | 'reached' | 'reach' | 'mayStart' | 'options' | 'comment'
+  >,
 ): Promise<MaasTaskEnd> {
   if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
   const found = await resolveMachine(maas, { hostname, bootMac }, more.options.signal ?? undefined);

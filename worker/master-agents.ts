@@ -1,4 +1,5 @@
 import type { DataConverter } from '@temporalio/common';
+import { assertMayStart, type Gate } from '../activities/fencing.js';
 import type { NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { maasTaskTypes } from '../src/agent/master/index.js';
@@ -24,12 +25,9 @@ const POLL_MS = 3_000;
 export async function startMasterAgents(
   settings: Settings,
   log: Logger,
-  {
-    store,
-    maas,
-    dataConverter,
-  }: { readonly store: Store; readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
+  parts: Gate & { readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
 ): Promise<RunningAgents> {
+  const { store, maas, dataConverter } = parts;
   const orders = localOrders(settings, store);
   const control = storeControl(store);
   const endIdentity = endsIdentities(store);
@@ -48,7 +46,19 @@ export async function startMasterAgents(
     further: {
       types: [...maasTaskTypes.keys()],
       run: (request) =>
-        maasTask({ maas, orders, machineOf: (run, node) => machineOf(store, run, node), endIdentity }, request),
+        maasTask(
+          {
+            maas,
+            orders,
+            machineOf: (run, node) => machineOf(store, run, node),
+            async mayStart(run) {
+              const { clusterId } = await store.transactions.get(Number(run));
+              if (clusterId !== null) await assertMayStart(parts, { cluster: clusterId });
+            },
+            endIdentity,
+          },
+          request,
+        ),
     },
   });
   const served = new Set<string>();

@@ -54,11 +54,14 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
 
   const planner = await openPlanner(settings.yaql.helpers);
   const deploySettings = await activitySettings(settings);
-  const activities = createActivities({
+  const gate = {
     store,
-    maas: machines.maas,
-    execution: (workflowId, runId) => findExecution(client, workflowId, runId),
+    execution: (workflowId: string, runId: string | null) => findExecution(client, workflowId, runId),
     paused: pauseLookup(client),
+  };
+  const activities = createActivities({
+    maas: machines.maas,
+    ...gate,
     searchAttributes,
     planner,
     settings: deploySettings,
@@ -84,7 +87,7 @@ export async function startOrchestrator(settings: Settings, log: Logger, bundleP
   const metricsServer = await startMetricsServer(settings, metrics, log);
   log.info({ taskQueue, namespace, address }, 'worker is polling');
   const running = worker.run();
-  const masters = await startMasterAgents(settings, log, { store, maas: machines.maas, ...encryption });
+  const masters = await startMasterAgents(settings, log, { ...gate, maas: machines.maas, ...encryption });
   const done = running.finally(async () => {
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);

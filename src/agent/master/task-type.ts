@@ -15,6 +15,8 @@ export interface MaasTask {
   readonly reached: string | undefined;
   /** Records a step, for a later try if this process dies. */
   readonly reach: (step: string) => void;
+  /** To be called before the first change, unless `options` are passed on; rejects while nothing may start. */
+  readonly mayStart: () => Promise<void>;
   /** Its signal cancels: the operation ends at once with the abort reason. */
   readonly options: OperationOptions;
 }

@@ -44,6 +44,7 @@ async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?:
   const deps: MaasTaskDependencies = {
     maas: () => maas,
     machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
+    mayStart: async () => undefined,
     orders: {
       fetch: async ({ run, task, node, generation, type }) => ({
         execution: { run, task, node, generation, type, parameters: {} },
@@ -87,6 +88,13 @@ describe('tasks that MAAS does', () => {
     const off = first!.sent.find(({ last }) => last === 'off')!;
     expect((await run(request('reboot'), {}, off))!.end).toMatchObject({ outcome: 'ok' });
     expect((await asked()).slice(-3)).toEqual(['power_off', 'power_on', 'power_on']);
+  });
+
+  it.each(['erase_node', 'move_to_bootstrap', 'reboot'])('%s changes nothing before it may start', async (type) => {
+    const before = await asked();
+    const mayStart = () => Promise.reject(new Error('paused'));
+    await expect(run(request(type), { mayStart })).rejects.toThrow('paused');
+    expect(await asked()).toEqual(before);
   });
 
   it('noop changes nothing', async () => {
